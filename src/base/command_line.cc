@@ -1,0 +1,142 @@
+#include "base/command_line.h"
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace mnet {
+namespace {
+
+std::optional<bool> parse_boolean(std::string_view text) {
+  for (const std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+GoFlags::GoFlags(std::string program, std::string synopsis)
+    : program_(std::move(program)), synopsis_(std::move(synopsis)) {}
+
+void GoFlags::text(std::string name, std::string* value, std::string help) {
+  std::string shown = value->empty() ? "" : go_quoted(*value);
+  flags_.push_back({std::move(name), Kind::kText, value, std::move(help), std::move(shown)});
+}
+
+void GoFlags::boolean(std::string name, bool* value, std::string help) {
+  flags_.push_back({std::move(name), Kind::kBoolean, value, std::move(help), *value ? "true" : ""});
+}
+
+void GoFlags::integer(std::string name, std::optional<std::int64_t>* value, std::string help) {
+  std::string shown = *value ? cat(**value) : "";
+  flags_.push_back({std::move(name), Kind::kInteger, value, std::move(help), std::move(shown)});
+}
+
+Result<GoFlags::Outcome> GoFlags::parse(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word.size() < 2 || word[0] != '-') {
+      rest_.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
+    }
+    if (word == "--") {
+      rest_.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+      break;
+    }
+    std::string_view name = word.substr(word[1] == '-' ? 2 : 1);
+    if (name.empty() || name[0] == '-' || name[0] == '=') {
+      return Error(Errc::kInvalid, cat("bad flag syntax: ", word));
+    }
+    std::optional<std::string_view> value;
+    if (const std::size_t at = name.find('='); at != std::string_view::npos) {
+      value = name.substr(at + 1);
+      name = name.substr(0, at);
+    }
+    Flag* flag = find(name);
+    if (flag == nullptr) {
+      if (name == "h" || name == "help") return Outcome::kHelp;
+      return Error(Errc::kInvalid, cat("flag provided but not defined: -", name));
+    }
+    if (!value && flag->kind == Kind::kBoolean) value = "true";
+    if (!value) {
+      if (i + 1 == words.size()) {
+        return Error(Errc::kInvalid, cat("flag needs an argument: -", name));
+      }
+      value = words[++i];
+    }
+    if (auto stored = set(*flag, *value); !stored) return std::move(stored).error();
+    flag->given = true;
+  }
+  return Outcome::kRun;
+}
+
+bool GoFlags::given(std::string_view name) const {
+  for (const Flag& flag : flags_) {
+    if (flag.name == name) return flag.given;
+  }
+  return false;
+}
+
+std::string GoFlags::usage() const {
+  std::string out = cat("Usage of ", program_, ":\n");
+  if (!synopsis_.empty()) out = cat(synopsis_, "\n\n", out);
+  for (const Flag& flag : flags_) {
+    out += cat("  -", flag.name);
+    if (flag.kind == Kind::kText) out += " string";
+    if (flag.kind == Kind::kInteger) out += " int";
+    out += cat("\n    \t", flag.help);
+    if (!flag.shown_default.empty()) out += cat(" (default ", flag.shown_default, ")");
+    out += '\n';
+  }
+  return out;
+}
+
+GoFlags::Flag* GoFlags::find(std::string_view name) {
+  for (Flag& flag : flags_) {
+    if (flag.name == name) return &flag;
+  }
+  return nullptr;
+}
+
+Result<void> GoFlags::set(Flag& flag, std::string_view text) {
+  const auto refused = [&](std::string_view why) {
+    return Error(Errc::kInvalid,
+                 cat("invalid value ", go_quoted(text), " for flag -", flag.name, ": ", why));
+  };
+  switch (flag.kind) {
+    case Kind::kText:
+      *static_cast<std::string*>(flag.value) = text;
+      return {};
+    case Kind::kBoolean: {
+      const std::optional<bool> value = parse_boolean(text);
+      if (!value) return refused("parse error");
+      *static_cast<bool*>(flag.value) = *value;
+      return {};
+    }
+    case Kind::kInteger: {
+      std::int64_t value = 0;
+      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (failure != std::errc{} || end != text.data() + text.size()) return refused("parse error");
+      *static_cast<std::optional<std::int64_t>*>(flag.value) = value;
+      return {};
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> words_of(int argc, char** argv) {
+  return {argv + (argc > 0 ? 1 : 0), argv + argc};
+}
+
+}  // namespace mnet

@@ -1,0 +1,65 @@
+#include "base/failpoint.h"
+
+#ifdef MNET_FAILPOINTS
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace mnet {
+namespace {
+
+struct Plan {
+  int passes_left = 0;
+  std::string action;
+};
+
+// Read once: the environment of a program does not change while it runs. A plan that acted is erased.
+std::map<std::string, Plan, std::less<>>& plans() {
+  static std::map<std::string, Plan, std::less<>> read = [] {
+    std::map<std::string, Plan, std::less<>> out;
+    const char* text = std::getenv("MULTUS_FAILPOINTS");
+    if (text == nullptr) return out;
+    for (const std::string_view entry : split(text, ';')) {
+      const std::size_t at = entry.find('=');
+      if (at == std::string_view::npos) continue;
+      std::string_view action = entry.substr(at + 1);
+      Plan plan;
+      if (const std::size_t star = action.find('*'); star != std::string_view::npos) {
+        std::from_chars(action.data(), action.data() + star, plan.passes_left);
+        --plan.passes_left;
+        action.remove_prefix(star + 1);
+      }
+      plan.action = action;
+      out.emplace(entry.substr(0, at), std::move(plan));
+    }
+    return out;
+  }();
+  return read;
+}
+
+}  // namespace
+
+FailAction fail_here(std::string_view point) {
+  if (std::ranges::find(kFailPoints, point) == kFailPoints.end()) std::abort();
+  const auto found = plans().find(point);
+  if (found == plans().end()) return {};
+  if (found->second.passes_left-- > 0) return {};
+  const std::string action = found->second.action;
+  plans().erase(found);
+
+  if (action == "crash") std::raise(SIGKILL);
+  if (action == "fail") return {Error(Errc::kIo, cat("fail point ", point)), ""};
+  if (action.starts_with("wait:")) return {std::nullopt, action.substr(5)};
+  std::abort();  // an action that does not exist would make a test pass for nothing
+}
+
+}  // namespace mnet
+
+#endif

@@ -1,0 +1,143 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace mnet {
+namespace {
+
+class StderrTarget final : public LogTarget {
+ public:
+  void write(std::string_view line) override {
+    // A line that cannot be written has nowhere to be reported.
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  }
+};
+
+std::string_view name_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::kPanic:
+      return "panic";
+    case LogLevel::kError:
+      return "error";
+    case LogLevel::kVerbose:
+      return "verbose";
+    case LogLevel::kDebug:
+      return "debug";
+  }
+  return "error";
+}
+
+// A line is one line: what would break it is escaped.
+void append_one_line(std::string& out, std::string_view message) {
+  for (const char c : message) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else {
+      out += c;
+    }
+  }
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : valid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace
+
+std::optional<LogLevel> parse_log_level(std::string_view text) {
+  for (const LogLevel level :
+       {LogLevel::kPanic, LogLevel::kError, LogLevel::kVerbose, LogLevel::kDebug}) {
+    if (equal_ignoring_case(text, name_of(level))) return level;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<LogTarget> stderr_target() {
+  static const auto target = std::make_shared<StderrTarget>();
+  return target;
+}
+
+Log::Log(std::vector<std::shared_ptr<LogTarget>> targets, LogLevel level, LogFormat format,
+         const WallClock* clock)
+    : targets_(std::move(targets)), level_(level), format_(format), clock_(clock) {}
+
+Log Log::with_request(std::string id) const {
+  Log copy = *this;
+  copy.request_ = std::move(id);
+  return copy;
+}
+
+Log Log::with_level(LogLevel level) const {
+  Log copy = *this;
+  copy.level_ = level;
+  return copy;
+}
+
+Log Log::with_targets(std::vector<std::shared_ptr<LogTarget>> targets) const {
+  Log copy = *this;
+  copy.targets_ = std::move(targets);
+  return copy;
+}
+
+void Log::error(std::string_view message) const { write(LogLevel::kError, message, true); }
+void Log::error(std::string_view doing, const Error& why) const {
+  write(LogLevel::kError, cat(doing, ": ", why.text()), true);
+}
+void Log::warning(std::string_view message) const {
+  write(LogLevel::kError, cat("warning: ", message), true);
+}
+void Log::verbose(std::string_view message) const { write(LogLevel::kVerbose, message, true); }
+void Log::debug(std::string_view message) const { write(LogLevel::kDebug, message, true); }
+void Log::verbatim(LogLevel level, std::string_view message) const { write(level, message, false); }
+
+void Log::write(LogLevel level, std::string_view message, bool with_id) const {
+  if (!writes(level)) return;
+  const std::string time = rfc3339_local(clock_->now());
+  std::string line;
+  if (format_ == LogFormat::kJson) {
+    line = cat(R"({"time":")", time, R"(","level":")", name_of(level), R"(","msg":)");
+    append_json_text(line, message);
+    if (!request_.empty()) {
+      line += R"(,"request":)";
+      append_json_text(line, request_);
+    }
+    line += "}\n";
+  } else {
+    line = cat(time, " [", name_of(level), "] ");
+    append_one_line(line, message);
+    if (with_id && !request_.empty()) line += cat(" request=", request_);
+    line += '\n';
+  }
+  for (const auto& target : targets_) target->write(line);
+}
+
+}  // namespace mnet

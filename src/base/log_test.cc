@@ -1,0 +1,77 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <string>
+
+namespace mnet {
+namespace {
+
+class FixedClock final : public WallClock {
+ public:
+  std::chrono::system_clock::time_point now() const override {
+    return std::chrono::system_clock::from_time_t(1755704345);
+  }
+};
+
+class Memory final : public LogTarget {
+ public:
+  void write(std::string_view line) override { text += line; }
+  std::string text;
+};
+
+struct LogTest : testing::Test {
+  void SetUp() override {
+    setenv("TZ", "UTC", 1);
+    tzset();
+  }
+  std::shared_ptr<Memory> memory = std::make_shared<Memory>();
+  FixedClock clock;
+};
+
+TEST_F(LogTest, WritesLinesAsTheOriginalDoes) {
+  const Log log({memory}, LogLevel::kVerbose, LogFormat::kText, &clock);
+
+  log.error("Multus: two\nlines");
+  log.warning("odd");
+  log.verbose("multus-daemon started");
+  log.debug("not shown");
+
+  EXPECT_EQ(memory->text,
+            "2025-08-20T15:39:05Z [error] Multus: two\\nlines\n"
+            "2025-08-20T15:39:05Z [error] warning: odd\n"
+            "2025-08-20T15:39:05Z [verbose] multus-daemon started\n");
+}
+
+TEST_F(LogTest, EndsARequestsLinesInItsIdExceptThoseKeptWordForWord) {
+  const Log log = Log({memory}, LogLevel::kVerbose, LogFormat::kText, &clock).with_request("00ff");
+
+  log.verbose("resolving");
+  log.verbatim(LogLevel::kVerbose, "ADD starting CNI request");
+
+  EXPECT_EQ(memory->text,
+            "2025-08-20T15:39:05Z [verbose] resolving request=00ff\n"
+            "2025-08-20T15:39:05Z [verbose] ADD starting CNI request\n");
+}
+
+TEST_F(LogTest, WritesOneJsonObjectPerLineWhenAsked) {
+  const Log log = Log({memory}, LogLevel::kError, LogFormat::kJson, &clock).with_request("00ff");
+
+  log.error("a \"b\"\nc");
+
+  EXPECT_EQ(memory->text,
+            "{\"time\":\"2025-08-20T15:39:05Z\",\"level\":\"error\",\"msg\":\"a \\\"b\\\"\\nc\","
+            "\"request\":\"00ff\"}\n");
+}
+
+TEST(LogLevelTest, IsReadInAnyLetterCase) {
+  EXPECT_EQ(parse_log_level("VERbose"), LogLevel::kVerbose);
+  EXPECT_EQ(parse_log_level("xx"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mnet

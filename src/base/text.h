@@ -1,0 +1,61 @@
+// Building and taking apart text. Small on purpose: the shim must not carry a formatting library.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mnet {
+
+namespace text_detail {
+
+inline void append(std::string& out, std::string_view piece) { out += piece; }
+inline void append(std::string& out, char piece) { out += piece; }
+
+template <std::integral Integer>
+  requires(!std::same_as<Integer, char> && !std::same_as<Integer, bool>)
+void append(std::string& out, Integer number) {
+  char digits[24];
+  auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  out.append(digits, end);
+}
+
+}  // namespace text_detail
+
+// The pieces one after another: text, characters and integers.
+template <typename... Pieces>
+std::string cat(const Pieces&... pieces) {
+  std::string out;
+  (text_detail::append(out, pieces), ...);
+  return out;
+}
+
+// "a,b,,c" at ',' gives four parts; the empty text gives one empty part. The views point into `text`.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+// Without ASCII white space at both ends.
+std::string_view trim(std::string_view text);
+
+std::string to_lower(std::string_view text);                     // ASCII letters only
+bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII letters only
+
+// The text in double quotes as Go's %q prints it (01, 0.2): messages that people search for contain it.
+std::string go_quoted(std::string_view text);
+
+// `["a" "b"]`: a list of quoted texts as in messages of the original; `bracketed` is `[a b]`.
+std::string go_quoted_list(const std::vector<std::string>& items);
+std::string bracketed(const std::vector<std::string>& items);
+
+// Standard alphabet with padding. Decoding skips CR and LF, as Go's decoder does; anything else that is wrong: false.
+std::string to_base64(std::string_view bytes);
+bool from_base64(std::string_view text, std::string& bytes);
+
+// A lexically clean path: "//" and "." go, ".." takes its parent, as Go's path.Clean. "" becomes ".".
+std::string clean_path(std::string_view path);
+
+}  // namespace mnet

@@ -1,0 +1,67 @@
+#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/utf8.h"
+
+namespace mnet {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(GoQuoted, PrintsAsGosQuoteVerb) {
+  EXPECT_EQ(go_quoted("a\"b\\c"), R"("a\"b\\c")");
+  EXPECT_EQ(go_quoted("\a\b\f\n\r\t\v"), R"("\a\b\f\n\r\t\v")");
+  EXPECT_EQ(go_quoted(std::string("\x01\x7f\xff", 3)), R"("\x01\x7f\xff")");
+  EXPECT_EQ(go_quoted("\xc2\xa0"), R"("\u00a0")");
+  EXPECT_EQ(go_quoted("\xf3\xa0\x80\x81"), R"("\U000e0001")");
+  EXPECT_EQ(go_quoted("ü"), "\"ü\"");
+  EXPECT_EQ(go_quoted_list({"0.1.0", "1.0.0"}), R"(["0.1.0" "1.0.0"])");
+}
+
+TEST(Base64, RoundTripsEveryLength) {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    std::string back;
+    ASSERT_TRUE(from_base64(to_base64(bytes), back));
+    EXPECT_EQ(back, bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+}
+
+TEST(Base64, SkipsLineBreaksAndRefusesEverythingElse) {
+  std::string bytes;
+  EXPECT_TRUE(from_base64("YW\r\nJj", bytes));
+  EXPECT_EQ(bytes, "abc");
+  for (const char* bad : {"YW", "YW=", "YWJ", "YW==Y", "Y===", "====", "=", "YWJj=", "YW_-", "YW J"}) {
+    EXPECT_FALSE(from_base64(bad, bytes)) << bad;
+  }
+}
+
+TEST(CleanPath, IsLexical) {
+  EXPECT_EQ(clean_path("/run/multus/"), "/run/multus");
+  EXPECT_EQ(clean_path("/run//./a/../multus"), "/run/multus");
+  EXPECT_EQ(clean_path("/../x"), "/x");
+  EXPECT_EQ(clean_path("a/../../b"), "../b");
+  EXPECT_EQ(clean_path(""), ".");
+}
+
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+}
+
+TEST(Utf8, ReplacesEachInvalidByteAsGoDoes) {
+  const std::string replacement = "\xef\xbf\xbd";
+  EXPECT_EQ(valid_utf8("a\xff\xfe"), "a" + replacement + replacement);
+  EXPECT_EQ(valid_utf8("\xc0\x80"), replacement + replacement);
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), replacement + replacement + replacement);
+  EXPECT_EQ(valid_utf8("\xe2\x82"), replacement + replacement);
+  EXPECT_EQ(valid_utf8("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+}
+
+}  // namespace
+}  // namespace mnet

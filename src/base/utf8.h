@@ -1,0 +1,27 @@
+// UTF-8, one code point at a time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace mnet {
+
+inline constexpr char32_t kReplacement = 0xFFFD;
+
+struct CodePoint {
+  char32_t value;     // kReplacement if the bytes are not valid
+  std::size_t bytes;  // how many it took: 1 for an invalid byte, 0 at the end
+  bool valid;
+};
+
+// The code point at the start of `text`. Overlong forms, surrogates and values above U+10FFFF are invalid, one byte at a time,
+// as in Go.
+CodePoint decode_utf8(std::string_view text);
+
+void append_utf8(std::string& out, char32_t code_point);
+
+// `text` with every invalid byte replaced by U+FFFD.
+std::string valid_utf8(std::string_view text);
+
+}  // namespace mnet

@@ -1,0 +1,21 @@
+// What was built: one version for every program, with the commit it came from (never the time of the build).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mnet {
+
+struct Version {
+  std::string_view version;     // contents of the file VERSION
+  std::string_view commit;      // "unknown" in a tarball
+  std::string_view tree_state;  // "clean", "dirty" or "unknown"
+  std::string_view date;        // of the commit, RFC 3339
+};
+
+const Version& build_version();
+
+// `<program>: version:<v>(<tree state>), commit:<c>, date:<d>`: the form of 03, 2.1.
+std::string version_line(std::string_view program);
+
+}  // namespace mnet

@@ -1,0 +1,24 @@
+// CNI_ARGS: `K=V` pairs joined by `;` (01, 2.8 and 7.2; 02, 0.2).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mnet::cni {
+
+using ArgPairs = std::vector<std::pair<std::string, std::string>>;
+
+std::string args_text(const ArgPairs& pairs);
+
+// Split at `;`, each part at its first `=`. A part without one, the empty one behind a trailing `;` too, is
+// an error: `ARGS: invalid pair "x"`. The empty text has no pairs.
+Result<ArgPairs> parse_args(std::string_view text);
+
+const std::string* find_arg(const ArgPairs& pairs, std::string_view key);
+
+}  // namespace mnet::cni

@@ -1,0 +1,54 @@
+// Network configurations: one plugin's (conf) and a chain's (conflist), from text (01, 4). No files here:
+// confdir finds and reads those.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "json/json.h"
+
+namespace mnet::cni {
+
+// One plugin's configuration. The original bytes are what counts; the other members are a view of them.
+struct PluginConf {
+  std::string bytes;  // as given; never made from the view
+  std::string name, version, type;
+  std::vector<std::pair<std::string, bool>> capabilities;
+  std::string ipam_type;
+  json::Object object;  // `bytes`, decoded
+};
+
+// Checks the types of all known members; `type` is required (01, 4.2).
+Result<PluginConf> parse_conf(std::string_view text);
+
+struct ConfList {
+  std::string bytes;  // as given: they go into the result cache
+  std::string name;
+  std::string version;  // the effective one (01, 4.3 step 4)
+  bool disable_check = false;
+  bool disable_gc = false;
+  bool load_only_inlined_plugins = false;
+  std::vector<PluginConf> plugins;
+  json::Object object;  // `bytes`, decoded
+};
+
+Result<ConfList> parse_conflist(std::string_view text);
+
+// {"name", "cniVersion", "plugins": [the conf as it is]} (01, 4.5).
+Result<ConfList> conflist_of(const PluginConf& conf);
+
+// `list` with these plugins behind its own, in its bytes too: what ADD runs is what is stored.
+Result<ConfList> with_plugins(const ConfList& list, const std::vector<PluginConf>& more);
+
+// Sets members of a conf's object and reads it again. Empty keys and null values are errors (01, 4.6).
+Result<PluginConf> inject(const PluginConf& conf, const json::Object& values);
+
+// What one plugin of a network gets on stdin (01, 4.6): name and version set, prevResult if there is one
+// (null: none), runtimeConfig by the capabilities that the conf declares.
+Result<std::string> plugin_stdin(const PluginConf& conf, std::string_view network_name, std::string_view version,
+                                 const json::Value& prev_result, const json::Object& capability_args);
+
+}  // namespace mnet::cni

@@ -1,0 +1,91 @@
+// CNI results of every version: reading, writing, converting (01, 3). No I/O.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cni/address.h"
+#include "json/json.h"
+
+namespace mnet::cni {
+
+struct Interface {
+  std::string name;
+  std::string mac;
+  std::int64_t mtu = 0;
+  std::string sandbox;
+  std::string socket_path;
+  std::string pci_id;
+};
+
+struct IpConfig {
+  std::string version;                    // "4", "6" or whatever the plugin wrote; family B only
+  std::optional<std::int64_t> interface;  // index into interfaces; 0 is a real value
+  Cidr address;
+  std::optional<IpAddress> gateway;
+};
+
+struct Route {
+  Cidr dst;
+  std::optional<IpAddress> gw;
+  std::int64_t mtu = 0, advmss = 0, priority = 0;
+  std::optional<std::int64_t> table, scope;
+
+  bool is_default() const { return dst.prefix == 0; }
+};
+
+struct Dns {
+  std::vector<std::string> nameservers;
+  std::string domain;
+  std::vector<std::string> search;
+  std::vector<std::string> options;
+
+  bool empty() const {
+    return nameservers.empty() && domain.empty() && search.empty() && options.empty();
+  }
+};
+
+// `ip4` / `ip6` of a result of 0.1.0 or 0.2.0.
+struct LegacyIp {
+  Cidr ip;
+  std::optional<IpAddress> gateway;
+  std::vector<Route> routes;
+};
+
+// What a plugin's ADD answers. Which members count depends on the family of `version`: 0.1.0 and 0.2.0 use
+// ip4, ip6 and dns, the others interfaces, ips, routes and dns.
+struct NetResult {
+  std::string version;
+  std::vector<Interface> interfaces;
+  std::vector<IpConfig> ips;
+  std::vector<Route> routes;
+  Dns dns;
+  std::optional<LegacyIp> ip4, ip6;
+  // What was dropped while reading because it was incomplete (01, 3.1), for the log.
+  std::vector<std::string> dropped;
+
+  // At least one interface or address (02, 5.1 step 7d).
+  bool has_content() const;
+};
+
+// Reads a result that should be of `version`'s family (01, 3.3).
+Result<NetResult> read_result(const json::Value& document, std::string_view version);
+// By the document's own version, none means 0.1.0.
+Result<NetResult> read_result(const json::Value& document);
+// `prevResult` of a configuration of `config_version` (01, 2.7); absent or null: none.
+Result<std::optional<NetResult>> read_prev_result(const json::Object& config);
+// What a plugin printed on ADD, given the stdin it got (01, 7.4). The version may be missing.
+Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version);
+
+// Converts to any of the seven versions; "" means 0.1.0 (01, 3.5).
+Result<NetResult> convert(const NetResult& result, std::string_view version);
+
+// Members in the order of 01, 3.2 (sorted for 1.x), empty ones left out.
+json::Object to_json(const NetResult& result);
+json::Object to_json(const Dns& dns);
+
+}  // namespace mnet::cni

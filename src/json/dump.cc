@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/utf8.h"
+#include "json/json.h"
+
+namespace mnet::json {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(Style style) : style_(style) {}
+
+  void write(const Value& value, int depth) {
+    if (const Object* object = value.as_object()) {
+      write_object(*object, depth);
+    } else if (const Array* array = value.as_array()) {
+      write_array(*array, depth);
+    } else if (const std::string* text = value.as_string()) {
+      write_string(*text);
+    } else if (const Number* number = value.as_number()) {
+      out_ += number->text();
+    } else if (const bool* flag = value.as_bool()) {
+      out_ += *flag ? "true" : "false";
+    } else {
+      out_ += "null";
+    }
+  }
+
+  std::string take() && { return std::move(out_); }
+
+ private:
+  void new_line(int depth) {
+    if (style_.indent == 0) return;
+    out_ += '\n';
+    out_.append(static_cast<std::size_t>(style_.indent) * static_cast<std::size_t>(depth), ' ');
+  }
+
+  void write_array(const Array& items, int depth) {
+    if (items.empty()) {
+      out_ += "[]";
+      return;
+    }
+    out_ += '[';
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) out_ += ',';
+      new_line(depth + 1);
+      write(items[i], depth + 1);
+    }
+    new_line(depth);
+    out_ += ']';
+  }
+
+  void write_object(const Object& object, int depth) {
+    if (object.empty()) {
+      out_ += "{}";
+      return;
+    }
+    std::vector<const Member*> members;
+    members.reserve(object.size());
+    for (const Member& member : object) members.push_back(&member);
+    if (style_.sorted) {
+      std::ranges::sort(members, {}, [](const Member* member) -> const std::string& { return member->first; });
+    }
+    out_ += '{';
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (i > 0) out_ += ',';
+      new_line(depth + 1);
+      write_string(members[i]->first);
+      out_ += style_.indent == 0 ? ":" : ": ";
+      write(members[i]->second, depth + 1);
+    }
+    new_line(depth);
+    out_ += '}';
+  }
+
+  void write_escape(char32_t c) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    out_ += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) out_ += kHex[(c >> shift) & 0xF];
+  }
+
+  void write_string(std::string_view text) {
+    out_ += '"';
+    while (!text.empty()) {
+      const CodePoint c = decode_utf8(text);
+      const char32_t v = c.value;
+      if (v == '"' || v == '\\') {
+        out_ += '\\';
+        out_ += static_cast<char>(v);
+      } else if (v == '\n' || v == '\r' || v == '\t') {
+        out_ += v == '\n' ? "\\n" : v == '\r' ? "\\r" : "\\t";
+      } else if (v < 0x20) {
+        write_escape(v);
+      } else if (style_.escape_html && (v == '<' || v == '>' || v == '&' || v == 0x2028 || v == 0x2029)) {
+        write_escape(v);
+      } else {
+        append_utf8(out_, v);
+      }
+      text.remove_prefix(c.bytes);
+    }
+    out_ += '"';
+  }
+
+  Style style_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string dump(const Value& value, Style style) {
+  Writer writer(style);
+  writer.write(value, 0);
+  return std::move(writer).take();
+}
+
+}  // namespace mnet::json

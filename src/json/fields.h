@@ -1,0 +1,71 @@
+// Reads the known members of one object; every error names the path of the offending field.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "json/json.h"
+
+namespace mnet::json {
+
+enum class Match : std::uint8_t {
+  kFolded,  // the exact key, else one that differs only in letter case: netconf, requests, results
+  kExact,   // list-level keys of a conflist (01, 4.3)
+};
+
+// Reads into variables; an absent member or null leaves the variable as it is. The first error is kept and
+// ends the reading: read all, then ask done() once.
+//
+//   Fields fields(object, "perNodeCertificate");
+//   fields.read("enabled", config.enabled);
+//   fields.read("certDir", config.cert_dir);
+//   return fields.done();
+class Fields {
+ public:
+  explicit Fields(const Object& object, std::string path = {}, Match match = Match::kFolded)
+      : object_(object), path_(std::move(path)), match_(match) {}
+
+  void read(std::string_view key, std::string& out);
+  void read(std::string_view key, bool& out);
+  void read(std::string_view key, std::int64_t& out);
+  void read(std::string_view key, std::uint64_t& out);
+  void read(std::string_view key, double& out);
+  void read(std::string_view key, std::vector<std::string>& out);  // replaces
+  template <typename T>
+  void read(std::string_view key, std::optional<T>& out) {
+    if (find(key) == nullptr) return;
+    T value{};
+    read(key, value);
+    if (!error_) out = std::move(value);
+  }
+  // Calls `visit` with the object and its path; it may return an error.
+  void object(std::string_view key, const std::function<Result<void>(const Object&, std::string)>& visit);
+  // Calls `visit` for each element, with its path ("ips[2]").
+  void list(std::string_view key, const std::function<Result<void>(const Value&, std::string)>& visit);
+
+  // The member, not null; nullptr otherwise.
+  const Value* find(std::string_view key) const;
+  std::string path_of(std::string_view key) const;
+
+  // For checks of the caller's own. Only the first is kept.
+  void fail(std::string_view key, std::string_view why);
+  Result<void> done() const;
+
+ private:
+  void wrong_kind(std::string_view key, std::string_view wanted, const Value& got);
+
+  const Object& object_;
+  std::string path_;
+  Match match_;
+  std::optional<Error> error_;
+};
+
+// `path: expected a string, got a number`
+Error wrong_kind(std::string_view path, std::string_view wanted, const Value& got);
+
+}  // namespace mnet::json

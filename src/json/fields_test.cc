@@ -1,0 +1,69 @@
+#include "json/fields.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mnet::json {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Fields, ReadsKnownMembersInAnyLetterCaseAndLeavesDefaultsForNull) {
+  const auto object = parse_object(R"({"NAME":"x","port":null,"on":true,"list":["a","b"],"more":1})").value();
+  std::string name;
+  std::int64_t port = 80;
+  std::optional<std::int64_t> more, none;
+  bool on = false;
+  std::vector<std::string> list;
+
+  Fields fields(object);
+  fields.read("name", name);
+  fields.read("port", port);
+  fields.read("on", on);
+  fields.read("list", list);
+  fields.read("more", more);
+  fields.read("none", none);
+
+  ASSERT_TRUE(fields.done().has_value());
+  EXPECT_EQ(name, "x");
+  EXPECT_EQ(port, 80);
+  EXPECT_TRUE(on);
+  EXPECT_THAT(list, ElementsAre("a", "b"));
+  EXPECT_EQ(more, 1);
+  EXPECT_EQ(none, std::nullopt);
+}
+
+TEST(Fields, NamesThePathOfTheFirstOffendingField) {
+  const auto object = parse_object(R"({"a":{"ips":["x",5]},"b":"no"})").value();
+  std::vector<std::string> ips;
+  bool b = false;
+
+  Fields fields(object);
+  fields.object("a", [&](const Object& inner, std::string path) {
+    Fields in(inner, path);
+    in.read("ips", ips);
+    return in.done();
+  });
+  fields.read("b", b);
+
+  ASSERT_FALSE(fields.done().has_value());
+  EXPECT_EQ(fields.done().error().text(), "a.ips[1]: expected a string, got a number");
+}
+
+TEST(Fields, RefusesFractionsWhereAnIntegerIsMeant) {
+  const auto object = parse_object(R"({"mtu":1.0})").value();
+  std::int64_t mtu = 0;
+
+  Fields fields(object);
+  fields.read("mtu", mtu);
+
+  EXPECT_EQ(fields.done().error().text(), "mtu: expected an integer, got 1.0");
+}
+
+}  // namespace
+}  // namespace mnet::json

@@ -1,0 +1,164 @@
+#include "json/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace mnet::json {
+namespace {
+
+// A number's value in one canonical form: sign, digits without zeros at either end, power of ten. Exponents
+// beyond what any sane document holds saturate; such numbers compare by their exponent's text being huge.
+struct Decimal {
+  bool negative = false;
+  std::string digits;
+  std::int64_t exponent = 0;
+
+  friend bool operator==(const Decimal&, const Decimal&) = default;
+};
+
+Decimal decimal_of(std::string_view text) {
+  Decimal out;
+  if (text.starts_with('-')) {
+    out.negative = true;
+    text.remove_prefix(1);
+  }
+  const std::size_t e = text.find_first_of("eE");
+  if (e != std::string_view::npos) {
+    std::string_view exponent = text.substr(e + 1);
+    if (exponent.starts_with('+')) exponent.remove_prefix(1);
+    const auto parsed =
+        std::from_chars(exponent.data(), exponent.data() + exponent.size(), out.exponent);
+    if (parsed.ec == std::errc::result_out_of_range) {
+      out.exponent = exponent.starts_with('-') ? INT64_MIN / 2 : INT64_MAX / 2;
+    }
+    out.exponent = std::clamp(out.exponent, INT64_MIN / 2, INT64_MAX / 2);
+    text = text.substr(0, e);
+  }
+  for (bool behind_point = false; const char c : text) {
+    if (c == '.') {
+      behind_point = true;
+      continue;
+    }
+    out.digits += c;
+    if (behind_point) --out.exponent;
+  }
+  while (out.digits.ends_with('0')) {
+    out.digits.pop_back();
+    ++out.exponent;
+  }
+  out.digits.erase(0, out.digits.find_first_not_of('0'));
+  if (out.digits.empty()) return {};
+  return out;
+}
+
+template <typename Integer>
+std::optional<Integer> plain_integer(const std::string& text) {
+  Integer value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Object::Object(std::initializer_list<Member> members) {
+  for (const Member& member : members) set(member.first, member.second);
+}
+
+const Value* Object::find(std::string_view key) const {
+  for (const Member& member : members_) {
+    if (member.first == key) return &member.second;
+  }
+  return nullptr;
+}
+
+Value* Object::find(std::string_view key) {
+  return const_cast<Value*>(std::as_const(*this).find(key));
+}
+
+const Value* Object::find_folded(std::string_view key) const {
+  if (const Value* exact = find(key)) return exact;
+  for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
+    if (equal_ignoring_case(member->first, key)) return &member->second;
+  }
+  return nullptr;
+}
+
+Value& Object::set(std::string key, Value value) {
+  if (Value* present = find(key)) return *present = std::move(value);
+  return members_.emplace_back(std::move(key), std::move(value)).second;
+}
+
+std::size_t Object::size() const { return members_.size(); }
+
+void Object::append(std::string key, Value value) {
+  members_.emplace_back(std::move(key), std::move(value));
+}
+
+bool Object::erase(std::string_view key) {
+  return std::erase_if(members_, [&](const Member& member) { return member.first == key; }) > 0;
+}
+
+Number::Number(std::int64_t value) : text_(cat(value)) {}
+
+std::optional<std::int64_t> Number::as_int64() const { return plain_integer<std::int64_t>(text_); }
+std::optional<std::uint64_t> Number::as_uint64() const {
+  return plain_integer<std::uint64_t>(text_);
+}
+
+double Number::as_double() const { return std::strtod(text_.c_str(), nullptr); }
+
+bool operator==(const Number& a, const Number& b) {
+  return a.text_ == b.text_ || decimal_of(a.text_) == decimal_of(b.text_);
+}
+
+Value::Value(const std::vector<std::string>& texts) : data_(Array(texts.begin(), texts.end())) {}
+
+std::string_view Value::kind() const {
+  switch (data_.index()) {
+    case 0:
+      return "null";
+    case 1:
+      return "a boolean";
+    case 2:
+      return "a number";
+    case 3:
+      return "a string";
+    case 4:
+      return "a list";
+    default:
+      return "an object";
+  }
+}
+
+bool operator==(const Value& a, const Value& b) {
+  if (a.data_.index() != b.data_.index()) return false;
+  const Object* members = a.as_object();
+  if (members == nullptr) {
+    if (const Array* items = a.as_array()) return *items == *b.as_array();
+    if (const std::string* text = a.as_string()) return *text == *b.as_string();
+    if (const Number* number = a.as_number()) return *number == *b.as_number();
+    if (const bool* flag = a.as_bool()) return *flag == *b.as_bool();
+    return true;
+  }
+  const Object& others = *b.as_object();
+  if (members->size() != others.size()) return false;
+  return std::ranges::all_of(*members, [&](const Member& member) {
+    const Value* other = others.find(member.first);
+    return other != nullptr && member.second == *other;
+  });
+}
+
+}  // namespace mnet::json

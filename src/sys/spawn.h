@@ -1,0 +1,63 @@
+// Child processes: fork, chroot and exec together, a pidfd to wait on, pipes to talk to it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sys/fd.h"
+
+namespace mnet::sys {
+
+struct Program {
+  std::string path;                   // absolute, as seen from inside `root`
+  std::vector<std::string> env;       // the child's whole environment; nothing is inherited
+  std::string root;                   // chroot to it and chdir "/"; empty: none
+  int mount_namespace = -1;           // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
+};
+
+// How a child ended: "exit status 3", "signal: killed", "signal: segmentation fault (core dumped)".
+struct ExitStatus {
+  int exit_code = 0;   // meaningful if signal == 0
+  int signal = 0;
+  bool core_dumped = false;
+
+  bool success() const { return signal == 0 && exit_code == 0; }
+  std::string text() const;
+};
+
+// A running child in a process group of its own, with default signal dispositions, an empty signal mask, no descriptors but 0-2,
+// and (Linux) SIGKILL when the daemon's thread that made it dies is NOT set: a delegate outlives a crashed daemon, and the record
+// of its group lets the next daemon end it.
+class Child {
+ public:
+  // Starts the program. A failed exec is reported here, with its errno: `fork/exec <path>: permission denied`.
+  static Result<Child> spawn(const Program& program);
+
+  Child(Child&&) noexcept = default;
+  Child& operator=(Child&&) noexcept;
+  ~Child();  // a live one is killed, its group too, and reaped
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }  // readable when it has ended
+  // Our ends, non-blocking; each can be taken once.
+  UniqueFd take_stdin() { return std::move(stdin_); }
+  UniqueFd take_stdout() { return std::move(stdout_); }
+  UniqueFd take_stderr() { return std::move(stderr_); }
+
+  // The whole process group.
+  void signal_group(int signal) const;
+  // None while it runs. Reaps; afterwards always the same answer.
+  std::optional<ExitStatus> reap();
+
+ private:
+  Child() = default;
+  pid_t pid_ = -1;
+  UniqueFd pidfd_, stdin_, stdout_, stderr_;
+  std::optional<ExitStatus> status_;
+};
+
+}  // namespace mnet::sys
