@@ -12,14 +12,16 @@ namespace mnet::aio {
 
 namespace asio = boost::asio;
 
-// Parameters of a task are values that own their data; one co_await per statement (docs/architecture.md).
+// Parameters of a task are values that own their data; one co_await per statement
+// (docs/architecture.md).
 template <typename T>
 using Task = asio::awaitable<Result<T>>;
 
 // One per request, handed down through all layers; no layer invents a fresh one.
 using Deadline = std::chrono::steady_clock::time_point;
 
-// I/O that yields (error_code, value) instead of throwing: `auto [ec, n] = co_await s.async_read_some(b, kAsValue);`
+// I/O that yields (error_code, value) instead of throwing: `auto [ec, n] = co_await
+// s.async_read_some(b, kAsValue);`
 inline constexpr auto kAsValue = asio::as_tuple(asio::use_awaitable);
 
 }  // namespace mnet::aio

@@ -1,4 +1,5 @@
-// Command lines in the dialect of Go's `flag` package (03, 2.1), which the original's programs speak.
+// Command lines in the dialect of Go's `flag` package (03, 2.1), which the original's programs
+// speak.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace mnet {
 
-// `-name`, `--name`, `-name=value`, `-name value`; a boolean takes its value only with `=`. Parsing stops at the first word that
-// is no flag, or behind `--`.
+// `-name`, `--name`, `-name=value`, `-name value`; a boolean takes its value only with `=`. Parsing
+// stops at the first word that is no flag, or behind `--`.
 class GoFlags {
  public:
   // `program` heads the usage text, `synopsis` says in a sentence what it does.
@@ -25,7 +26,8 @@ class GoFlags {
 
   enum class Outcome : std::uint8_t { kRun, kHelp };
 
-  // kHelp for `-h` and `-help`. An error's text is what Go prints above the usage; the caller prints it with usage() and exits 2.
+  // kHelp for `-h` and `-help`. An error's text is what Go prints above the usage; the caller
+  // prints it with usage() and exits 2.
   Result<Outcome> parse(const std::vector<std::string>& words);
 
   // The words behind the flags.

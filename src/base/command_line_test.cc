@@ -27,8 +27,10 @@ struct Parsed {
 };
 
 TEST(GoFlags, TakesOneDashOrTwoWithTheValueBehindEqualsOrInTheNextWord) {
-  for (const auto& words : {std::vector<std::string>{"-config", "/x"}, {"--config", "/x"},
-                            {"-config=/x"}, {"--config=/x"}}) {
+  for (const auto& words : {std::vector<std::string>{"-config", "/x"},
+                            {"--config", "/x"},
+                            {"-config=/x"},
+                            {"--config=/x"}}) {
     Parsed p;
     ASSERT_TRUE(p.flags.parse(words).has_value());
     EXPECT_EQ(p.config, "/x");

@@ -47,9 +47,9 @@ class Error {
   int os_errno() const { return os_errno_; }
   const std::string& text() const { return text_; }
 
-  // The error object received from another program, or chosen by us because the container runtime must
-  // see exactly that code; nullptr if there is none. Stays reachable through every wrap(). Valid as
-  // long as this Error.
+  // The error object received from another program, or chosen by us because the container runtime
+  // must see exactly that code; nullptr if there is none. Stays reachable through every wrap().
+  // Valid as long as this Error.
   const ErrorObject* origin() const { return origin_.get(); }
 
   // The same error with `context: ` before its text; the origin is untouched.
@@ -66,8 +66,8 @@ class Error {
   std::shared_ptr<const ErrorObject> origin_;
 };
 
-// Lower-case text of an errno as Go prints it ("no such file or directory"), so that messages people
-// search for read the same as the original's.
+// Lower-case text of an errno as Go prints it ("no such file or directory"), so that messages
+// people search for read the same as the original's.
 std::string errno_text(int os_errno);
 
 }  // namespace mnet

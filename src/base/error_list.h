@@ -24,8 +24,8 @@ class ErrorList {
   std::size_t size() const { return errors_.size(); }
   const std::vector<Error>& errors() const { return errors_; }
 
-  // One error with all texts joined by `separator`: the code, the errno and the error object are those of the first error
-  // that has an error object, else of the first. Success if there is none.
+  // One error with all texts joined by `separator`: the code, the errno and the error object are
+  // those of the first error that has an error object, else of the first. Success if there is none.
   Result<void> join(std::string_view separator) const;
 
  private:

@@ -11,7 +11,8 @@ namespace mnet {
 namespace {
 
 TEST(Error, KeepsTheErrorObjectOfAnotherProgramThroughEveryWrap) {
-  Error error = Error::from_object(Errc::kPlugin, {11, "busy", "wait"}).wrap("plugin bridge").wrap("ADD");
+  Error error =
+      Error::from_object(Errc::kPlugin, {11, "busy", "wait"}).wrap("plugin bridge").wrap("ADD");
 
   EXPECT_EQ(error.text(), "ADD: plugin bridge: busy; wait");
   ASSERT_NE(error.origin(), nullptr);

@@ -20,7 +20,8 @@ struct Plan {
   std::string action;
 };
 
-// Read once: the environment of a program does not change while it runs. A plan that acted is erased.
+// Read once: the environment of a program does not change while it runs. A plan that acted is
+// erased.
 std::map<std::string, Plan, std::less<>>& plans() {
   static std::map<std::string, Plan, std::less<>> read = [] {
     std::map<std::string, Plan, std::less<>> out;

@@ -47,7 +47,9 @@ TEST(FailPoint, AbortsForAPlaceThatIsNotListed) {
 
 #else
 
-TEST(FailPoint, DoesNothingInRelease) { EXPECT_FALSE(fail_here("no-such-place").error.has_value()); }
+TEST(FailPoint, DoesNothingInRelease) {
+  EXPECT_FALSE(fail_here("no-such-place").error.has_value());
+}
 
 #endif
 

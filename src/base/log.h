@@ -1,7 +1,8 @@
 // Log lines as the original writes them: `<RFC 3339 time> [<level>] <message>`, one write per line.
 //
-// A Log is a small value: copying it shares its targets. A request gets its own copy with its id and,
-// where its configuration asks for that, its own level; nothing a request says changes another's log.
+// A Log is a small value: copying it shares its targets. A request gets its own copy with its id
+// and, where its configuration asks for that, its own level; nothing a request says changes
+// another's log.
 #pragma once
 
 #include <cstdint>

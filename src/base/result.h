@@ -8,8 +8,8 @@
 
 namespace mnet {
 
-// std::expected with two differences: it is [[nodiscard]], and a default-constructed one holds an error
-// (kBug), because Asio default-constructs what a spawned task yields.
+// std::expected with two differences: it is [[nodiscard]], and a default-constructed one holds an
+// error (kBug), because Asio default-constructs what a spawned task yields.
 template <typename T>
 class [[nodiscard]] Result : public std::expected<T, Error> {
   using Base = std::expected<T, Error>;
@@ -17,7 +17,9 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
  public:
   using Base::Base;
   Result() : Base(std::unexpect, Errc::kBug, "result was never set") {}
-  Result(Error error) : Base(std::unexpect, std::move(error)) {}  // NOLINT(google-explicit-constructor): reads as `return error`
+  Result(Error error)
+      : Base(std::unexpect, std::move(error)) {
+  }  // NOLINT(google-explicit-constructor): reads as `return error`
 };
 
 template <>
@@ -26,7 +28,9 @@ class [[nodiscard]] Result<void> : public std::expected<void, Error> {
 
  public:
   Result() = default;  // for void success is the natural default
-  Result(Error error) : Base(std::unexpect, std::move(error)) {}  // NOLINT(google-explicit-constructor): reads as `return error`
+  Result(Error error)
+      : Base(std::unexpect, std::move(error)) {
+  }  // NOLINT(google-explicit-constructor): reads as `return error`
 };
 
 }  // namespace mnet

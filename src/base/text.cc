@@ -21,8 +21,8 @@ void append_hex(std::string& out, char32_t value, int digits) {
   for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) out += kHex[(value >> shift) & 0xF];
 }
 
-// Whether Go's strconv.IsPrint lets the code point stand. Exact for what occurs in configurations: the
-// blocks of controls, separators, format characters, surrogates, private use and noncharacters.
+// Whether Go's strconv.IsPrint lets the code point stand. Exact for what occurs in configurations:
+// the blocks of controls, separators, format characters, surrogates, private use and noncharacters.
 bool is_printable(char32_t c) {
   if (c < 0x20 || c == 0x7F) return false;
   if (c >= 0x80 && c <= 0xA0) return false;  // C1 controls and the no-break space

@@ -33,7 +33,8 @@ std::string cat(const Pieces&... pieces) {
   return out;
 }
 
-// "a,b,,c" at ',' gives four parts; the empty text gives one empty part. The views point into `text`.
+// "a,b,,c" at ',' gives four parts; the empty text gives one empty part. The views point into
+// `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
@@ -41,21 +42,24 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 // Without ASCII white space at both ends.
 std::string_view trim(std::string_view text);
 
-std::string to_lower(std::string_view text);                     // ASCII letters only
+std::string to_lower(std::string_view text);                       // ASCII letters only
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII letters only
 
-// The text in double quotes as Go's %q prints it (01, 0.2): messages that people search for contain it.
+// The text in double quotes as Go's %q prints it (01, 0.2): messages that people search for contain
+// it.
 std::string go_quoted(std::string_view text);
 
 // `["a" "b"]`: a list of quoted texts as in messages of the original; `bracketed` is `[a b]`.
 std::string go_quoted_list(const std::vector<std::string>& items);
 std::string bracketed(const std::vector<std::string>& items);
 
-// Standard alphabet with padding. Decoding skips CR and LF, as Go's decoder does; anything else that is wrong: false.
+// Standard alphabet with padding. Decoding skips CR and LF, as Go's decoder does; anything else
+// that is wrong: false.
 std::string to_base64(std::string_view bytes);
 bool from_base64(std::string_view text, std::string& bytes);
 
-// A lexically clean path: "//" and "." go, ".." takes its parent, as Go's path.Clean. "" becomes ".".
+// A lexically clean path: "//" and "." go, ".." takes its parent, as Go's path.Clean. "" becomes
+// ".".
 std::string clean_path(std::string_view path);
 
 }  // namespace mnet

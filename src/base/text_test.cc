@@ -36,7 +36,8 @@ TEST(Base64, SkipsLineBreaksAndRefusesEverythingElse) {
   std::string bytes;
   EXPECT_TRUE(from_base64("YW\r\nJj", bytes));
   EXPECT_EQ(bytes, "abc");
-  for (const char* bad : {"YW", "YW=", "YWJ", "YW==Y", "Y===", "====", "=", "YWJj=", "YW_-", "YW J"}) {
+  for (const char* bad :
+       {"YW", "YW=", "YWJ", "YW==Y", "Y===", "====", "=", "YWJj=", "YW_-", "YW J"}) {
     EXPECT_FALSE(from_base64(bad, bytes)) << bad;
   }
 }

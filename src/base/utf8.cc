@@ -38,7 +38,9 @@ CodePoint decode_utf8(std::string_view text) {
 }
 
 void append_utf8(std::string& out, char32_t c) {
-  const auto put = [&](char32_t bits) { out += static_cast<char>(static_cast<unsigned char>(bits)); };
+  const auto put = [&](char32_t bits) {
+    out += static_cast<char>(static_cast<unsigned char>(bits));
+  };
   if (c < 0x80) {
     put(c);
   } else if (c < 0x800) {

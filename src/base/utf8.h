@@ -15,8 +15,8 @@ struct CodePoint {
   bool valid;
 };
 
-// The code point at the start of `text`. Overlong forms, surrogates and values above U+10FFFF are invalid, one byte at a time,
-// as in Go.
+// The code point at the start of `text`. Overlong forms, surrogates and values above U+10FFFF are
+// invalid, one byte at a time, as in Go.
 CodePoint decode_utf8(std::string_view text);
 
 void append_utf8(std::string& out, char32_t code_point);

@@ -1,4 +1,5 @@
-// What was built: one version for every program, with the commit it came from (never the time of the build).
+// What was built: one version for every program, with the commit it came from (never the time of
+// the build).
 #pragma once
 
 #include <string>

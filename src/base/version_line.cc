@@ -8,7 +8,8 @@ namespace mnet {
 
 std::string version_line(std::string_view program) {
   const Version& v = build_version();
-  return cat(program, ": version:", v.version, "(", v.tree_state, "), commit:", v.commit, ", date:", v.date);
+  return cat(program, ": version:", v.version, "(", v.tree_state, "), commit:", v.commit,
+             ", date:", v.date);
 }
 
 }  // namespace mnet

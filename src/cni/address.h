@@ -1,4 +1,5 @@
-// IP addresses and CIDR prefixes as CNI results hold them (01, 3.1): host bits are kept, text is canonical.
+// IP addresses and CIDR prefixes as CNI results hold them (01, 3.1): host bits are kept, text is
+// canonical.
 #pragma once
 
 #include <array>

@@ -15,8 +15,8 @@ using ArgPairs = std::vector<std::pair<std::string, std::string>>;
 
 std::string args_text(const ArgPairs& pairs);
 
-// Split at `;`, each part at its first `=`. A part without one, the empty one behind a trailing `;` too, is
-// an error: `ARGS: invalid pair "x"`. The empty text has no pairs.
+// Split at `;`, each part at its first `=`. A part without one, the empty one behind a trailing `;`
+// too, is an error: `ARGS: invalid pair "x"`. The empty text has no pairs.
 Result<ArgPairs> parse_args(std::string_view text);
 
 const std::string* find_arg(const ArgPairs& pairs, std::string_view key);

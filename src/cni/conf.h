@@ -1,5 +1,5 @@
-// Network configurations: one plugin's (conf) and a chain's (conflist), from text (01, 4). No files here:
-// confdir finds and reads those.
+// Network configurations: one plugin's (conf) and a chain's (conflist), from text (01, 4). No files
+// here: confdir finds and reads those.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace mnet::cni {
 
-// One plugin's configuration. The original bytes are what counts; the other members are a view of them.
+// One plugin's configuration. The original bytes are what counts; the other members are a view of
+// them.
 struct PluginConf {
   std::string bytes;  // as given; never made from the view
   std::string name, version, type;
@@ -43,12 +44,14 @@ Result<ConfList> conflist_of(const PluginConf& conf);
 // `list` with these plugins behind its own, in its bytes too: what ADD runs is what is stored.
 Result<ConfList> with_plugins(const ConfList& list, const std::vector<PluginConf>& more);
 
-// Sets members of a conf's object and reads it again. Empty keys and null values are errors (01, 4.6).
+// Sets members of a conf's object and reads it again. Empty keys and null values are errors
+// (01, 4.6).
 Result<PluginConf> inject(const PluginConf& conf, const json::Object& values);
 
-// What one plugin of a network gets on stdin (01, 4.6): name and version set, prevResult if there is one
-// (null: none), runtimeConfig by the capabilities that the conf declares.
-Result<std::string> plugin_stdin(const PluginConf& conf, std::string_view network_name, std::string_view version,
-                                 const json::Value& prev_result, const json::Object& capability_args);
+// What one plugin of a network gets on stdin (01, 4.6): name and version set, prevResult if there
+// is one (null: none), runtimeConfig by the capabilities that the conf declares.
+Result<std::string> plugin_stdin(const PluginConf& conf, std::string_view network_name,
+                                 std::string_view version, const json::Value& prev_result,
+                                 const json::Object& capability_args);
 
 }  // namespace mnet::cni

@@ -1,4 +1,5 @@
-// Which container ids, network names and interface names are legal (01, 1.4). Errors carry CNI codes.
+// Which container ids, network names and interface names are legal (01, 1.4). Errors carry CNI
+// codes.
 #pragma once
 
 #include <string_view>

@@ -56,8 +56,8 @@ struct LegacyIp {
   std::vector<Route> routes;
 };
 
-// What a plugin's ADD answers. Which members count depends on the family of `version`: 0.1.0 and 0.2.0 use
-// ip4, ip6 and dns, the others interfaces, ips, routes and dns.
+// What a plugin's ADD answers. Which members count depends on the family of `version`: 0.1.0 and
+// 0.2.0 use ip4, ip6 and dns, the others interfaces, ips, routes and dns.
 struct NetResult {
   std::string version;
   std::vector<Interface> interfaces;

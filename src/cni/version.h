@@ -15,7 +15,8 @@ namespace mnet::cni {
 inline constexpr std::array<std::string_view, 7> kVersions = {"0.1.0", "0.2.0", "0.3.0", "0.3.1",
                                                               "0.4.0", "1.0.0", "1.1.0"};
 inline constexpr std::string_view kCurrentVersion = "1.1.0";
-inline constexpr std::string_view kOldestVersion = "0.1.0";  // what an absent or empty version means
+inline constexpr std::string_view kOldestVersion =
+    "0.1.0";  // what an absent or empty version means
 
 struct VersionNumber {
   std::int64_t major = 0, minor = 0, micro = 0;

@@ -63,7 +63,8 @@ class Writer {
     members.reserve(object.size());
     for (const Member& member : object) members.push_back(&member);
     if (style_.sorted) {
-      std::ranges::sort(members, {}, [](const Member* member) -> const std::string& { return member->first; });
+      std::ranges::sort(members, {},
+                        [](const Member* member) -> const std::string& { return member->first; });
     }
     out_ += '{';
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -95,7 +96,8 @@ class Writer {
         out_ += v == '\n' ? "\\n" : v == '\r' ? "\\r" : "\\t";
       } else if (v < 0x20) {
         write_escape(v);
-      } else if (style_.escape_html && (v == '<' || v == '>' || v == '&' || v == 0x2028 || v == 0x2029)) {
+      } else if (style_.escape_html &&
+                 (v == '<' || v == '>' || v == '&' || v == 0x2028 || v == 0x2029)) {
         write_escape(v);
       } else {
         append_utf8(out_, v);

@@ -18,8 +18,8 @@ enum class Match : std::uint8_t {
   kExact,   // list-level keys of a conflist (01, 4.3)
 };
 
-// Reads into variables; an absent member or null leaves the variable as it is. The first error is kept and
-// ends the reading: read all, then ask done() once.
+// Reads into variables; an absent member or null leaves the variable as it is. The first error is
+// kept and ends the reading: read all, then ask done() once.
 //
 //   Fields fields(object, "perNodeCertificate");
 //   fields.read("enabled", config.enabled);
@@ -44,9 +44,11 @@ class Fields {
     if (!error_) out = std::move(value);
   }
   // Calls `visit` with the object and its path; it may return an error.
-  void object(std::string_view key, const std::function<Result<void>(const Object&, std::string)>& visit);
+  void object(std::string_view key,
+              const std::function<Result<void>(const Object&, std::string)>& visit);
   // Calls `visit` for each element, with its path ("ips[2]").
-  void list(std::string_view key, const std::function<Result<void>(const Value&, std::string)>& visit);
+  void list(std::string_view key,
+            const std::function<Result<void>(const Value&, std::string)>& visit);
 
   // The member, not null; nullptr otherwise.
   const Value* find(std::string_view key) const;

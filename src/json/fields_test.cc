@@ -14,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 
 TEST(Fields, ReadsKnownMembersInAnyLetterCaseAndLeavesDefaultsForNull) {
-  const auto object = parse_object(R"({"NAME":"x","port":null,"on":true,"list":["a","b"],"more":1})").value();
+  const auto object =
+      parse_object(R"({"NAME":"x","port":null,"on":true,"list":["a","b"],"more":1})").value();
   std::string name;
   std::int64_t port = 80;
   std::optional<std::int64_t> more, none;

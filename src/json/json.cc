@@ -17,8 +17,9 @@
 namespace mnet::json {
 namespace {
 
-// A number's value in one canonical form: sign, digits without zeros at either end, power of ten. Exponents
-// beyond what any sane document holds saturate; such numbers compare by their exponent's text being huge.
+// A number's value in one canonical form: sign, digits without zeros at either end, power of ten.
+// Exponents beyond what any sane document holds saturate; such numbers compare by their exponent's
+// text being huge.
 struct Decimal {
   bool negative = false;
   std::string digits;

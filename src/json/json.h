@@ -1,7 +1,7 @@
 // JSON values that lose nothing: numbers keep their text, objects keep the order of their members.
 //
-// Parsing follows 01, 0.3: strict JSON, one value, the last of several equal keys wins, bytes that are not
-// UTF-8 and lone surrogates become U+FFFD, nesting is bounded. Nothing here throws.
+// Parsing follows 01, 0.3: strict JSON, one value, the last of several equal keys wins, bytes that
+// are not UTF-8 and lone surrogates become U+FFFD, nesting is bounded. Nothing here throws.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +54,10 @@ class Object {
 // A number as it was written: `1.50`, `1e400` and 64-bit integers pass through unchanged.
 class Number {
  public:
-  Number(std::int64_t value);   // NOLINT(google-explicit-constructor): a number is a number
-  static Number of_text(std::string text) { return Number(std::move(text)); }  // must be valid JSON number text
+  Number(std::int64_t value);  // NOLINT(google-explicit-constructor): a number is a number
+  static Number of_text(std::string text) {
+    return Number(std::move(text));
+  }  // must be valid JSON number text
 
   const std::string& text() const { return text_; }
   // Only plain decimal integers that fit: `1.0` and `1e3` are none (01, 0.3).
@@ -73,19 +75,20 @@ class Number {
 
 class Value {
  public:
-  Value() = default;  // null
-  Value(std::nullptr_t) {}                                      // NOLINT(google-explicit-constructor)
-  Value(bool value) : data_(value) {}                           // NOLINT(google-explicit-constructor)
-  Value(Number value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
-  Value(std::int64_t value) : data_(Number(value)) {}           // NOLINT(google-explicit-constructor)
-  Value(int value) : data_(Number(std::int64_t{value})) {}      // NOLINT(google-explicit-constructor)
-  Value(std::string value) : data_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
-  Value(std::string_view value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  Value(const char* value) : data_(std::string(value)) {}       // NOLINT(google-explicit-constructor)
-  Value(Array value) : data_(std::move(value)) {}               // NOLINT(google-explicit-constructor)
-  Value(Object value) : data_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
+  Value() = default;                                        // null
+  Value(std::nullptr_t) {}                                  // NOLINT(google-explicit-constructor)
+  Value(bool value) : data_(value) {}                       // NOLINT(google-explicit-constructor)
+  Value(Number value) : data_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Value(std::int64_t value) : data_(Number(value)) {}       // NOLINT(google-explicit-constructor)
+  Value(int value) : data_(Number(std::int64_t{value})) {}  // NOLINT(google-explicit-constructor)
+  Value(std::string value) : data_(std::move(value)) {}     // NOLINT(google-explicit-constructor)
+  Value(std::string_view value)
+      : data_(std::string(value)) {}                       // NOLINT(google-explicit-constructor)
+  Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  Value(Array value) : data_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Value(Object value) : data_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
   // A list of texts, the most common array there is.
-  Value(const std::vector<std::string>& texts);                 // NOLINT(google-explicit-constructor)
+  Value(const std::vector<std::string>& texts);  // NOLINT(google-explicit-constructor)
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   // nullptr if the value is of another kind.
@@ -116,9 +119,9 @@ Result<Value> parse(std::string_view text, int max_depth = kMaxDepth);
 Result<Object> parse_object(std::string_view text, int max_depth = kMaxDepth);
 
 struct Style {
-  bool sorted = false;       // members by key, at every level
-  int indent = 0;            // blanks per level; 0: compact, on one line
-  bool escape_html = true;   // `<`, `>`, `&`, U+2028 and U+2029 as \u escapes, as Go does
+  bool sorted = false;      // members by key, at every level
+  int indent = 0;           // blanks per level; 0: compact, on one line
+  bool escape_html = true;  // `<`, `>`, `&`, U+2028 and U+2029 as \u escapes, as Go does
 };
 std::string dump(const Value& value, Style style = {});
 inline constexpr Style kSorted{.sorted = true};

@@ -33,8 +33,11 @@ TEST(JsonParse, ReplacesInvalidBytesAndLoneSurrogates) {
 }
 
 TEST(JsonParse, RefusesWhatIsNotStrictJson) {
-  for (const char* bad : {"", " ", "{", "[1,]", "{\"a\":1,}", "{} {}", "// c\n1", "01", "1.", ".5", "+1", "1e",
-                          "nul", "\"\n\"", "\"\\x\"", "\"\\u12\"", "'a'", "{a:1}", "[1 2]", "\xef\xbb\xbf{}", "-"}) {
+  for (const char* bad : {"",          " ",       "{",     "[1,]",   "{\"a\":1,}",
+                          "{} {}",     "// c\n1", "01",    "1.",     ".5",
+                          "+1",        "1e",      "nul",   "\"\n\"", "\"\\x\"",
+                          "\"\\u12\"", "'a'",     "{a:1}", "[1 2]",  "\xef\xbb\xbf{}",
+                          "-"}) {
     EXPECT_FALSE(parse(bad).has_value()) << bad;
   }
 }
@@ -61,7 +64,8 @@ TEST(JsonDump, EscapesAsGoDoes) {
 TEST(JsonDump, SortsAndIndentsWhenAsked) {
   const Value value = Object{{"b", Array{1, Object{}}}, {"a", Array{}}};
   EXPECT_EQ(dump(value, kSorted), R"({"a":[],"b":[1,{}]})");
-  EXPECT_EQ(dump(value, kPretty), "{\n    \"b\": [\n        1,\n        {}\n    ],\n    \"a\": []\n}");
+  EXPECT_EQ(dump(value, kPretty),
+            "{\n    \"b\": [\n        1,\n        {}\n    ],\n    \"a\": []\n}");
 }
 
 TEST(JsonNumber, IsAnIntegerOnlyWhenWrittenAsOne) {

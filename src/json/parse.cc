@@ -12,8 +12,8 @@
 namespace mnet::json {
 namespace {
 
-// Recursive descent with a depth that is counted, so that hostile nesting ends in an error and not in a
-// broken stack. Each step either moves on or notes the first failure.
+// Recursive descent with a depth that is counted, so that hostile nesting ends in an error and not
+// in a broken stack. Each step either moves on or notes the first failure.
 class Parser {
  public:
   Parser(std::string_view text, int max_depth) : text_(text), depth_left_(max_depth) {}
@@ -48,7 +48,8 @@ class Parser {
   char peek() const { return at_end() ? '\0' : text_[at_]; }
 
   void skip_space() {
-    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++at_;
+    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r'))
+      ++at_;
   }
 
   bool take_word(std::string_view word) {
@@ -99,7 +100,8 @@ class Parser {
     skip_space();
     while (peek() != ']') {
       if (!items.empty()) {
-        if (peek() != ',') return fail(at_end() ? "unexpected end of the text" : "expected ',' or ']'");
+        if (peek() != ',')
+          return fail(at_end() ? "unexpected end of the text" : "expected ',' or ']'");
         ++at_;
         skip_space();
       }
@@ -116,12 +118,14 @@ class Parser {
     skip_space();
     while (peek() != '}') {
       if (!members.empty()) {
-        if (peek() != ',') return fail(at_end() ? "unexpected end of the text" : "expected ',' or '}'");
+        if (peek() != ',')
+          return fail(at_end() ? "unexpected end of the text" : "expected ',' or '}'");
         ++at_;
         skip_space();
       }
       std::string key;
-      if (peek() != '"') return fail(at_end() ? "unexpected end of the text" : "expected a member's name");
+      if (peek() != '"')
+        return fail(at_end() ? "unexpected end of the text" : "expected a member's name");
       if (!parse_string(key)) return false;
       skip_space();
       if (peek() != ':') return fail("expected ':'");

@@ -14,11 +14,12 @@
 
 namespace mnet::sys {
 
-// The whole file. Larger than `max_bytes` is an error; a directory is one too. Texts are Go's: `open <path>: no such file or
-// directory`.
+// The whole file. Larger than `max_bytes` is an error; a directory is one too. Texts are Go's:
+// `open <path>: no such file or directory`.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = 64u << 20);
 // None if there is no such file.
-Result<std::optional<std::string>> find_file(const std::string& path, std::size_t max_bytes = 64u << 20);
+Result<std::optional<std::string>> find_file(const std::string& path,
+                                             std::size_t max_bytes = 64u << 20);
 
 enum class EntryKind : std::uint8_t { kRegular, kDirectory, kLink, kOther };
 struct Entry {
@@ -33,11 +34,12 @@ Result<void> make_directories(const std::string& path, mode_t mode);
 
 enum class Durability : std::uint8_t {
   kSynced,   // file synced, renamed, directory synced: on disk when this returns
-  kInPlace,  // renamed, not synced: readers see it, a power cut may lose it; sync_file() makes up for it
+  kInPlace,  // renamed, not synced: readers see it, a power cut may lose it; sync_file() makes up
+             // for it
 };
 
-// Writes beside (a name that begins with '.'), then renames: a reader sees the old file or the new one. The temporary name is
-// gone after any failure.
+// Writes beside (a name that begins with '.'), then renames: a reader sees the old file or the new
+// one. The temporary name is gone after any failure.
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
                           Durability durability = Durability::kSynced);
 
@@ -47,7 +49,8 @@ Result<void> sync_file(const std::string& path);
 // True if it was there. `durable` also syncs the directory.
 Result<bool> remove_file(const std::string& path, Durability durability = Durability::kSynced);
 
-// Removes what replace_file of a killed process left in `directory`: names that begin with '.', older than `age_seconds`.
+// Removes what replace_file of a killed process left in `directory`: names that begin with '.',
+// older than `age_seconds`.
 Result<void> sweep_temporaries(const std::string& directory, long age_seconds);
 
 }  // namespace mnet::sys

@@ -16,8 +16,9 @@ struct NamespaceId {
 
 class NetNs {
  public:
-  // Opens a namespace file and checks that it is one (nsfs). A path below /var/run/ that does not exist is tried below /run/
-  // (03, 7). `no such file`, `not a network namespace` and the path are in the error.
+  // Opens a namespace file and checks that it is one (nsfs). A path below /var/run/ that does not
+  // exist is tried below /run/ (03, 7). `no such file`, `not a network namespace` and the path are
+  // in the error.
   static Result<NetNs> open(const std::string& path);
   // Of the calling thread.
   static Result<NetNs> own();
@@ -30,8 +31,9 @@ class NetNs {
   NamespaceId id_;
 };
 
-// The calling thread is in `target` until the end of the scope. A thread that cannot come back ends the process's trust in it:
-// left() is then false, and the caller retires the thread. Never on a thread that does other work.
+// The calling thread is in `target` until the end of the scope. A thread that cannot come back ends
+// the process's trust in it: left() is then false, and the caller retires the thread. Never on a
+// thread that does other work.
 class ScopedNetNs {
  public:
   static Result<ScopedNetNs> enter(const NetNs& target);

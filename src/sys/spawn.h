@@ -13,15 +13,15 @@
 namespace mnet::sys {
 
 struct Program {
-  std::string path;                   // absolute, as seen from inside `root`
-  std::vector<std::string> env;       // the child's whole environment; nothing is inherited
-  std::string root;                   // chroot to it and chdir "/"; empty: none
-  int mount_namespace = -1;           // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
+  std::string path;              // absolute, as seen from inside `root`
+  std::vector<std::string> env;  // the child's whole environment; nothing is inherited
+  std::string root;              // chroot to it and chdir "/"; empty: none
+  int mount_namespace = -1;      // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
 };
 
 // How a child ended: "exit status 3", "signal: killed", "signal: segmentation fault (core dumped)".
 struct ExitStatus {
-  int exit_code = 0;   // meaningful if signal == 0
+  int exit_code = 0;  // meaningful if signal == 0
   int signal = 0;
   bool core_dumped = false;
 
@@ -29,12 +29,14 @@ struct ExitStatus {
   std::string text() const;
 };
 
-// A running child in a process group of its own, with default signal dispositions, an empty signal mask, no descriptors but 0-2,
-// and (Linux) SIGKILL when the daemon's thread that made it dies is NOT set: a delegate outlives a crashed daemon, and the record
-// of its group lets the next daemon end it.
+// A running child in a process group of its own, with default signal dispositions, an empty signal
+// mask, no descriptors but 0-2, and (Linux) SIGKILL when the daemon's thread that made it dies is
+// NOT set: a delegate outlives a crashed daemon, and the record of its group lets the next daemon
+// end it.
 class Child {
  public:
-  // Starts the program. A failed exec is reported here, with its errno: `fork/exec <path>: permission denied`.
+  // Starts the program. A failed exec is reported here, with its errno: `fork/exec <path>:
+  // permission denied`.
   static Result<Child> spawn(const Program& program);
 
   Child(Child&&) noexcept = default;

@@ -1,0 +1,43 @@
+// The front of a CNI plugin program: environment, stdin, version gates, error output (01, 2).
+// Blocking.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mnet::skel {
+
+struct CmdArgs {
+  std::string container_id, netns, ifname, args, path, netns_override;
+  std::string stdin_data;  // exactly as read
+};
+
+using Handler = std::function<Result<void>(const CmdArgs&)>;
+
+// A handler that is not set succeeds silently after the checks.
+struct Plugin {
+  Handler add, del, check, gc, status;
+  std::vector<std::string> versions;  // supported, in this order
+  std::string about;
+};
+
+// What the program was started with and where it answers; a test fills it with its own.
+struct Front {
+  std::function<std::optional<std::string>(std::string_view name)> env;
+  std::function<Result<std::string>()> read_stdin;
+  std::function<Result<void>(std::string_view)> write_stdout;
+  std::function<void(std::string_view)> write_stderr;
+
+  static Front of_process();
+};
+
+// Does what 01, 2.2 to 2.6 say and returns the exit status. Handlers print their own result with
+// print_result.
+int run(const Plugin& plugin, const Front& front);
+
+}  // namespace mnet::skel

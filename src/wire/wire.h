@@ -1,0 +1,98 @@
+// The messages between shim and daemon (03, 2.8 to 2.10 and 3.4, 3.5), and what an Error looks like
+// on the way. Pure text to value and back; knows no sockets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "cni/result.h"
+#include "json/json.h"
+
+namespace mnet::wire {
+
+struct InterfaceAttributes {
+  std::vector<std::string> ips;
+  std::string mac;
+  std::optional<json::Object> cni_args;
+};
+
+// Body of POST /cni and POST /delegate.
+struct Request {
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string config;  // stdin of the shim, byte for byte
+  std::optional<InterfaceAttributes> attributes;
+
+  const std::string* find_env(std::string_view name) const;
+};
+
+// Upstream's order: `env` sorted by name, `config` in base64, then `interfaceAttributes`.
+std::string to_text(const Request& request);
+// Accepts all that 03, 2.8 lists: any letter case, `config` as base64, byte array or object, the
+// aliases of older documents.
+Result<Request> parse_request(std::string_view body);
+
+// What a request asks for, after the checks of 03, 2.9 steps 2 and 3 (`could not extract the CNI
+// command args: …`).
+struct Call {
+  std::string command;
+  std::string container_id, netns, ifname, args, path;
+};
+Result<Call> extract_call(const Request& request);
+
+// The request's configuration with the daemon's laid over it (03, 2.9 step 4); `server_config`
+// null: nothing to lay over.
+Result<std::string> overlay(std::string_view config, const json::Object* server_config,
+                            bool drop_readiness_indicator);
+
+// The pod that CNI_ARGS names (03, 2.9 step 5). `lenient` (DEL): bad parts are skipped; `required`:
+// namespace and name must be there (with objectsDir they need not).
+struct PodIdentity {
+  std::string ns, name, uid, infra_container_id;
+};
+struct PodRules {
+  bool lenient = false;
+  bool required = true;
+};
+Result<PodIdentity> pod_identity(std::string_view args, PodRules rules);
+
+// `ContainerID:"…" Netns:"…" IfName:"…" Args:"…" Path:"…"`: heads errors and log lines of a
+// request.
+std::string request_line(const Call& call);
+
+// Body of a successful ADD: {"Result":{…}} in 1.1.0, members sorted, no newline.
+Result<std::string> response_body(const cni::NetResult& result);
+// The result in such a body, in any letter case of `result`; none if it is absent, null or the body
+// is empty.
+Result<std::optional<cni::NetResult>> parse_response(std::string_view body);
+
+// How an error travels: JSON when a CNI error object is inside, else one line of text (03, 2.8).
+// Never an empty msg.
+struct ErrorBody {
+  std::string content_type;
+  std::string body;
+};
+ErrorBody error_body(const Error& error);
+// What the shim makes of an answer that is not 200: the error object, or code 999 with status and
+// body.
+Error parse_error(int status, std::string_view body);
+
+// Where a DEL that reached no daemon is remembered (03, 2.14).
+std::string pending_del_directory(std::string_view cni_dir);
+std::string pending_del_file(std::string_view container_id, std::string_view ifname);
+
+inline constexpr std::string_view kDefaultCniDir = "/var/lib/cni/multus";
+inline constexpr std::string_view kDefaultSocketDir = "/run/multus/";
+// <dir>/multus.sock, lexically clean.
+std::string socket_path(std::string_view socket_dir);
+
+// 16 hex digits (00-index, "Request id"), and the header and variable that carry it.
+inline constexpr std::string_view kRequestIdHeader = "X-Request-Id";
+inline constexpr std::string_view kRequestIdVariable = "MULTUS_REQUEST_ID";
+bool is_request_id(std::string_view text);
+
+}  // namespace mnet::wire
