@@ -1,8 +1,11 @@
-# mnet_library(<folder> SOURCES ... DEPS ... [LIBS ...] [TESTS ...] [TEST_DEPS ...])
-#   One folder of src/, one library mnet::<folder>, and <folder>_test from the tests beside the code.
+# mnet_library(<folder> SOURCES ... DEPS ... [LIBS ...] [TESTS ...] [NETNS_TESTS ...] [TEST_DEPS ...] [TEST_LIBS ...])
+#   One folder of src/, one library mnet::<folder>, and <folder>_test from the tests beside the code. NETNS_TESTS make a
+#   second program, <folder>_netns_test, which ctest runs in a network and mount namespace of its own (label netns).
 #   A dependency that cmake/layers.cmake does not allow is an error.
-# mnet_program(<name> SOURCES ... DEPS ... [STATIC])
+# mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC])
 #   One program in bin/. STATIC: it runs on the host and must run on any distribution.
+# mnet_fuzz(<name> DEPS ... [SOURCES ...] [LIBS ...])
+#   fuzz/<name>_fuzz from fuzz/<name>_fuzz.cc; its seeds lie in fuzz/corpus/<name>/.
 
 find_package(GTest REQUIRED)
 include(GoogleTest)
@@ -25,9 +28,29 @@ target_precompile_headers(mnet_pch_test PRIVATE ${_asio_headers} <gmock/gmock.h>
 
 add_library(mnet_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/test_main.cc)
 target_link_libraries(mnet_test_main PUBLIC GTest::gmock PRIVATE mnet_flags)
+# The only file that is told where the tree lies: a path in every test's command line would cost every test its place
+# in the compiler cache as soon as the clone lies elsewhere.
+target_compile_definitions(mnet_test_main PRIVATE MNET_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+# What `cmake --build --target <that>` builds: the programs users run, the test programs, the fuzz targets.
+add_custom_target(programs)
+add_custom_target(test_programs)
+add_custom_target(fuzz_programs)
+
+function(_mnet_test name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBS;RUNNER" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  add_dependencies(test_programs ${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} mnet_test_main mnet_flags)
+  target_precompile_headers(${name} REUSE_FROM mnet_pch_test)
+  target_compile_definitions(${name} PRIVATE MNET_TEST_DATA="tests/data")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${arg_RUNNER} $<TARGET_FILE:${name}> --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/)
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300)
+endfunction()
 
 function(mnet_library folder)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS;TESTS;TEST_DEPS;TEST_SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS;TESTS;NETNS_TESTS;TEST_DEPS;TEST_LIBS" ${ARGN})
   foreach(dep IN LISTS arg_DEPS)
     if(NOT dep IN_LIST MNET_MAY_USE_${folder})
       message(FATAL_ERROR "${folder} may not use ${dep}: cmake/layers.cmake lists what it may (${MNET_MAY_USE_${folder}})")
@@ -50,15 +73,14 @@ function(mnet_library folder)
     target_precompile_headers(mnet_${folder} REUSE_FROM mnet_pch_std)
   endif()
 
+  list(TRANSFORM arg_TEST_DEPS PREPEND mnet::)
+  set(test_libs mnet::${folder} ${arg_TEST_DEPS} ${arg_TEST_LIBS})
   if(arg_TESTS)
-    list(TRANSFORM arg_TEST_DEPS PREPEND mnet::)
-    add_executable(${folder}_test ${arg_TESTS})
-    target_link_libraries(${folder}_test PRIVATE mnet::${folder} ${arg_TEST_DEPS} mnet_test_main mnet_flags)
-    target_precompile_headers(${folder}_test REUSE_FROM mnet_pch_test)
-    target_compile_definitions(${folder}_test PRIVATE MNET_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
-    set_target_properties(${folder}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    add_test(NAME ${folder}_test COMMAND ${folder}_test --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/)
-    set_tests_properties(${folder}_test PROPERTIES LABELS unit TIMEOUT 300)
+    _mnet_test(${folder}_test LABEL unit SOURCES ${arg_TESTS} LIBS ${test_libs})
+  endif()
+  if(arg_NETNS_TESTS)
+    _mnet_test(${folder}_netns_test LABEL netns SOURCES ${arg_NETNS_TESTS} LIBS ${test_libs}
+      RUNNER ${CMAKE_SOURCE_DIR}/scripts/in-netns)
   endif()
 endfunction()
 
@@ -66,6 +88,7 @@ function(mnet_program name)
   cmake_parse_arguments(arg "STATIC" "" "SOURCES;DEPS;LIBS" ${ARGN})
   list(TRANSFORM arg_DEPS PREPEND mnet::)
   add_executable(${name} ${arg_SOURCES})
+  add_dependencies(programs ${name})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
   if(MNET_STATIC AND arg_STATIC)
     target_link_options(${name} PRIVATE -static-pie)
@@ -77,4 +100,14 @@ function(mnet_program name)
       COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.comment --add-gnu-debuglink=$<TARGET_FILE:${name}>.debug $<TARGET_FILE:${name}>
       VERBATIM)
   endif()
+endfunction()
+
+function(mnet_fuzz name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  list(TRANSFORM arg_DEPS PREPEND mnet::)
+  add_executable(${name}_fuzz ${name}_fuzz.cc ${arg_SOURCES})
+  add_dependencies(fuzz_programs ${name}_fuzz)
+  target_link_libraries(${name}_fuzz PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
+  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name}_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
 endfunction()
