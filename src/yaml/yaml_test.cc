@@ -1,0 +1,76 @@
+#include "yaml/yaml.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace mnet::yaml {
+namespace {
+
+using testing::HasSubstr;
+
+std::string as_json(std::string_view text) {
+  auto documents = parse_documents(text);
+  if (!documents) return "error: " + documents.error().text();
+  std::string out;
+  for (const Document& document : *documents) out += json::dump(document.value) + "\n";
+  return out;
+}
+
+TEST(Yaml, ReadsEveryDocumentAndLeavesOutEmptyOnes) {
+  EXPECT_EQ(as_json("# comment\n---\na: 1\n---\n# nothing\n---\n[b]\n"), "{\"a\":1}\n[\"b\"]\n");
+}
+
+TEST(Yaml, SaysWhereADocumentBegins) {
+  const auto documents = parse_documents("a: 1\n---\nb: 2\n").value();
+  ASSERT_EQ(documents.size(), 2u);
+  EXPECT_EQ(documents[1].line, 3);
+}
+
+TEST(Yaml, TypesPlainScalarsAsKubectlDoes) {
+  EXPECT_EQ(as_json("[yes, No, on, y, True, ~, null, '']"),
+            "[true,false,true,true,true,null,null,\"\"]\n");
+  EXPECT_EQ(as_json("[1, -2, 1.50, .5, 1e3, +7, 0x1f, 0o17, 017, 0b11, 1_000]"),
+            "[1,-2,1.50,0.5,1e3,7,31,15,15,3,1000]\n");
+  EXPECT_EQ(as_json("[12345678901234567890, 1.2.3.4, 2001-01-01, 1e, -, 0x, 08]"),
+            "[12345678901234567890,\"1.2.3.4\",\"2001-01-01\",\"1e\",\"-\",\"0x\",8]\n");
+}
+
+TEST(Yaml, LeavesQuotedAndLiteralScalarsAlone) {
+  EXPECT_EQ(as_json("a: '1'\nb: \"yes\"\nc: |\n  {\"x\": 1}\n"),
+            "{\"a\":\"1\",\"b\":\"yes\",\"c\":\"{\\\"x\\\": 1}\\n\"}\n");
+}
+
+TEST(Yaml, ReadsJson) {
+  EXPECT_EQ(as_json(R"({"a":[1,{"b":"c"}]})"), "{\"a\":[1,{\"b\":\"c\"}]}\n");
+}
+
+TEST(Yaml, NamesThePlaceOfAnError) {
+  EXPECT_THAT(as_json("a: 1\nb: [1\n"), HasSubstr("error: line "));
+  EXPECT_EQ(as_json("a: 1\na: 2\n"), "error: line 2, column 1: key \"a\" occurs twice");
+  EXPECT_EQ(as_json("? [x]\n: 1\n"), "error: line 1, column 3: a key must be a scalar");
+}
+
+TEST(Yaml, BoundsWhatAliasesExpandTo) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string previous = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) bomb += (k > 0 ? ", " : "") + previous;
+    bomb += "]\n";
+  }
+
+  const auto documents = parse_documents(bomb, {.nodes = 10'000});
+
+  ASSERT_FALSE(documents.has_value());
+  EXPECT_THAT(documents.error().text(), HasSubstr("more than 10000 nodes"));
+}
+
+TEST(Yaml, BoundsNesting) {
+  EXPECT_THAT(as_json(std::string(300, '[') + std::string(300, ']')), HasSubstr("error: "));
+  EXPECT_THAT(as_json(std::string(100000, '[')), HasSubstr("error: "));
+}
+
+}  // namespace
+}  // namespace mnet::yaml
