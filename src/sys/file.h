@@ -11,15 +11,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sys/fd.h"
 
 namespace mnet::sys {
 
-// The whole file. Larger than `max_bytes` is an error; a directory is one too. Texts are Go's:
+// The whole file. Larger than `max_bytes` is an error; a directory is one too. A FIFO without a
+// writer reads as empty instead of blocking. Texts are Go's:
 // `open <path>: no such file or directory`.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = 64u << 20);
 // None if there is no such file.
 Result<std::optional<std::string>> find_file(const std::string& path,
                                              std::size_t max_bytes = 64u << 20);
+// What is left to read of an open descriptor; `path` is for messages only.
+Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes = 64u << 20);
 
 enum class EntryKind : std::uint8_t { kRegular, kDirectory, kLink, kOther };
 struct Entry {
@@ -29,7 +33,7 @@ struct Entry {
 // In byte order of the names, without "." and "..".
 Result<std::vector<Entry>> list_directory(const std::string& path);
 
-// mkdir -p; directories that it makes get `mode`.
+// mkdir -p; directories that it makes get exactly `mode`, whatever the umask.
 Result<void> make_directories(const std::string& path, mode_t mode);
 
 enum class Durability : std::uint8_t {
@@ -38,19 +42,25 @@ enum class Durability : std::uint8_t {
              // for it
 };
 
-// Writes beside (a name that begins with '.'), then renames: a reader sees the old file or the new
-// one. The temporary name is gone after any failure.
+// Writes beside (a name that begins with kTemporaryPrefix), then renames: a reader sees the old
+// file or the new one. The file gets exactly `mode`. The temporary name is gone after any failure.
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
                           Durability durability = Durability::kSynced);
+
+// Begins with '.', and no program that reads a directory of configurations takes such a name.
+inline constexpr std::string_view kTemporaryPrefix = ".multus-tmp-";
 
 // Syncs a file written kInPlace and its directory. A file that is gone by now is fine.
 Result<void> sync_file(const std::string& path);
 
-// True if it was there. `durable` also syncs the directory.
+// True if it was there. kSynced also syncs the directory.
 Result<bool> remove_file(const std::string& path, Durability durability = Durability::kSynced);
 
-// Removes what replace_file of a killed process left in `directory`: names that begin with '.',
-// older than `age_seconds`.
+// Removes what replace_file of a killed process left in `directory`: names that begin with
+// kTemporaryPrefix, older than `age_seconds`. A directory that does not exist has none.
 Result<void> sweep_temporaries(const std::string& directory, long age_seconds);
+
+// "/a/b" of "/a/b/c", "." of "c", "/" of "/c".
+std::string directory_of(const std::string& path);
 
 }  // namespace mnet::sys

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "sys/fd.h"
@@ -27,13 +28,15 @@ class NetNs {
   int fd() const { return fd_.get(); }
 
  private:
+  static Result<NetNs> of(UniqueFd fd, const std::string& path);
+
   UniqueFd fd_;
   NamespaceId id_;
 };
 
 // The calling thread is in `target` until the end of the scope. A thread that cannot come back ends
-// the process's trust in it: left() is then false, and the caller retires the thread. Never on a
-// thread that does other work.
+// the process's trust in it: this_thread_is_astray() is then true for good, and the owner of the
+// thread retires it (aio::BlockingPool does). Never on a thread that does other work.
 class ScopedNetNs {
  public:
   static Result<ScopedNetNs> enter(const NetNs& target);
@@ -41,12 +44,17 @@ class ScopedNetNs {
   ScopedNetNs& operator=(ScopedNetNs&&) = delete;
   ~ScopedNetNs();
 
-  // Goes back now; false if that failed.
+  // Goes back now; false if that failed. True if it was left before.
   bool leave();
 
  private:
   explicit ScopedNetNs(UniqueFd home) : home_(std::move(home)) {}
   UniqueFd home_;
 };
+
+// A ScopedNetNs could not bring the calling thread home.
+bool this_thread_is_astray();
+// For code that strays on purpose (tests, threads that are thrown away).
+void mark_this_thread_astray();
 
 }  // namespace mnet::sys

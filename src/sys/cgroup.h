@@ -1,0 +1,20 @@
+// The memory limit of our own control group, version 1 or 2.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace mnet::sys {
+
+// Where the kernel shows control groups; tests show another place.
+struct CgroupFiles {
+  std::string membership = "/proc/self/cgroup";
+  std::string mount = "/sys/fs/cgroup";
+};
+
+// In bytes: the smallest limit of our group and of those above it, as far as they are visible from
+// here. None if there is no limit, or none can be read.
+std::optional<std::uint64_t> memory_limit(const CgroupFiles& files = {});
+
+}  // namespace mnet::sys

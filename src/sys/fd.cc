@@ -1,0 +1,12 @@
+#include "sys/fd.h"
+
+#include <unistd.h>
+
+namespace mnet::sys {
+
+void UniqueFd::reset(int fd) {
+  // Once, whatever close() says: on Linux the descriptor is gone even when it reports EINTR.
+  if (const int old = std::exchange(fd_, fd); old >= 0) ::close(old);
+}
+
+}  // namespace mnet::sys

@@ -1,0 +1,135 @@
+#include "sys/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace mnet::sys {
+namespace {
+
+constexpr std::size_t kChunk = 64u << 10;
+
+Error failed(std::string_view doing, std::string_view path, int os_errno) {
+  return Error::from_errno(os_errno, cat(doing, " ", path));
+}
+
+EntryKind kind_of_mode(mode_t mode) {
+  if (S_ISREG(mode)) return EntryKind::kRegular;
+  if (S_ISDIR(mode)) return EntryKind::kDirectory;
+  if (S_ISLNK(mode)) return EntryKind::kLink;
+  return EntryKind::kOther;
+}
+
+EntryKind kind_of(int directory, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return kind_of_mode(DTTOIF(entry.d_type));
+  struct stat status{};
+  if (::fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return EntryKind::kOther;
+  }
+  return kind_of_mode(status.st_mode);
+}
+
+Result<void> make_directory(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) {
+    // The umask may have taken bits away.
+    if (::chmod(path.c_str(), mode) != 0) return failed("chmod", path, errno);
+    return {};
+  }
+  const int why = errno;
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return {};
+    return failed("mkdir", path, ENOTDIR);
+  }
+  return failed("mkdir", path, why);
+}
+
+}  // namespace
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes) {
+  std::string bytes;
+  struct stat status{};
+  std::size_t room = kChunk;
+  // One byte more than the size, so that the end is seen without growing.
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    if (static_cast<std::size_t>(status.st_size) > max_bytes) return failed("read", path, EFBIG);
+    room = static_cast<std::size_t>(status.st_size) + 1;
+  }
+  for (std::size_t have = 0;;) {
+    bytes.resize(have + room);
+    const ssize_t got = ::read(fd, bytes.data() + have, room);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed("read", path, errno);
+    have += static_cast<std::size_t>(got);
+    if (have > max_bytes) return failed("read", path, EFBIG);
+    if (got == 0) {
+      bytes.resize(have);
+      return bytes;
+    }
+    room = std::max(kChunk, have);
+  }
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return failed("open", path, errno);
+  return read_all(fd.get(), path, max_bytes);
+}
+
+Result<std::optional<std::string>> find_file(const std::string& path, std::size_t max_bytes) {
+  auto bytes = read_file(path, max_bytes);
+  if (bytes) return std::optional<std::string>(*std::move(bytes));
+  if (bytes.error().os_errno() == ENOENT) return std::optional<std::string>();
+  return std::move(bytes).error();
+}
+
+Result<std::vector<Entry>> list_directory(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return failed("open", path, errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::fdopendir(fd.get()), ::closedir);
+  if (!directory) return failed("open", path, errno);
+  const int handle = fd.release();  // the stream owns it now
+
+  std::vector<Entry> entries;
+  for (;;) {
+    errno = 0;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): the stream belongs to this call alone
+    const dirent* entry = ::readdir(directory.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    entries.push_back({std::string(name), kind_of(handle, *entry)});
+  }
+  if (errno != 0) return failed("readdir", path, errno);
+  std::ranges::sort(entries, {}, &Entry::name);
+  return entries;
+}
+
+Result<void> make_directories(const std::string& path, mode_t mode) {
+  const std::string clean = clean_path(path);
+  for (std::size_t slash = clean.find('/', 1); slash != std::string::npos;
+       slash = clean.find('/', slash + 1)) {
+    auto made = make_directory(clean.substr(0, slash), mode);
+    if (!made) return made;
+  }
+  return make_directory(clean, mode);
+}
+
+}  // namespace mnet::sys

@@ -1,0 +1,132 @@
+// Changes of a directory: atomic replacement (write beside, sync, rename, sync the directory),
+// removal.
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "sys/file.h"
+
+namespace mnet::sys {
+namespace {
+
+Error failed(std::string_view doing, std::string_view path, int os_errno) {
+  return Error::from_errno(os_errno, cat(doing, " ", path));
+}
+
+// Removes the temporary name unless it was renamed away.
+class Temporary {
+ public:
+  explicit Temporary(std::string path) : path_(std::move(path)) {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+  void renamed() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+std::string temporary_name(const std::string& directory) {
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) random = 0;  // EEXIST tells
+  return cat(directory, directory.ends_with('/') ? "" : "/", kTemporaryPrefix, ::getpid(), "-",
+             random);
+}
+
+Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> write_new(const std::string& path, std::string_view bytes, mode_t mode, bool sync) {
+  // Nobody may read a secret between creation and fchmod, hence the narrow mode first.
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd) return failed("open", path, errno);
+  if (::fchmod(fd.get(), mode) != 0) return failed("chmod", path, errno);
+  auto written = write_all(fd.get(), bytes, path);
+  if (!written) return written;
+  if (sync && ::fsync(fd.get()) != 0) return failed("sync", path, errno);
+  // Where writes are delayed (quota, network file systems) only close() knows.
+  if (::close(fd.release()) != 0 && errno != EINTR) return failed("close", path, errno);
+  return {};
+}
+
+Result<void> sync_directory(const std::string& directory) {
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return failed("open", directory, errno);
+  if (::fsync(fd.get()) != 0) return failed("sync", directory, errno);
+  return {};
+}
+
+}  // namespace
+
+Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
+                          Durability durability) {
+  const std::string directory = directory_of(path);
+  const bool sync = durability == Durability::kSynced;
+  Temporary temporary(temporary_name(directory));
+
+  auto written = write_new(temporary.path(), bytes, mode, sync);
+  if (!written) return written;
+  if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
+    return failed("rename", cat(temporary.path(), " ", path), errno);
+  }
+  temporary.renamed();
+  return sync ? sync_directory(directory) : Result<void>();
+}
+
+Result<void> sync_file(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return {};
+  if (!fd) return failed("open", path, errno);
+  if (::fsync(fd.get()) != 0) return failed("sync", path, errno);
+  return sync_directory(directory_of(path));
+}
+
+Result<bool> remove_file(const std::string& path, Durability durability) {
+  if (::unlink(path.c_str()) != 0) {
+    if (errno == ENOENT) return false;
+    return failed("remove", path, errno);
+  }
+  if (durability == Durability::kSynced) {
+    auto synced = sync_directory(directory_of(path));
+    if (!synced) return std::move(synced).error();
+  }
+  return true;
+}
+
+Result<void> sweep_temporaries(const std::string& directory, long age_seconds) {
+  auto entries = list_directory(directory);
+  if (!entries && entries.error().os_errno() == ENOENT) return {};
+  if (!entries) return std::move(entries).error();
+
+  const std::time_t now = std::time(nullptr);
+  for (const Entry& entry : *entries) {
+    if (entry.kind != EntryKind::kRegular || !entry.name.starts_with(kTemporaryPrefix)) continue;
+    const std::string path = cat(directory, "/", entry.name);
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) != 0) continue;  // renamed by its owner meanwhile
+    if (now - status.st_mtime < age_seconds) continue;
+    auto removed = remove_file(path, Durability::kInPlace);
+    if (!removed) return std::move(removed).error();
+  }
+  return {};
+}
+
+}  // namespace mnet::sys
