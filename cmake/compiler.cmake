@@ -19,12 +19,15 @@ option(MNET_FUZZ "Build the fuzz targets" OFF)
 option(MNET_STATIC "Link the programs that run on the host statically" OFF)
 set(MNET_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 
+file(RELATIVE_PATH MNET_TREE ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/)
 add_library(mnet_flags INTERFACE)
 target_compile_options(mnet_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wformat=2 -Wimplicit-fallthrough
   -Wunused -Wcast-align -Wextra-semi -Werror
   -fPIE -fstack-protector-strong -fno-omit-frame-pointer
-  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
+  # The same bytes from a clone in another folder: paths in messages and debug information start at the root of the tree
+  # (scripts/ccache hands the compiler relative ones).
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${MNET_TREE}= -ffile-compilation-dir=.
   # Precompiled headers must not carry time stamps, or ccache misses in every new clone.
   -Xclang -fno-pch-timestamp)
 target_compile_definitions(mnet_flags INTERFACE
