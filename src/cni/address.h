@@ -16,6 +16,7 @@ class IpAddress {
  public:
   IpAddress() = default;
   static Result<IpAddress> parse(std::string_view text);  // `invalid IP address: x`
+  static IpAddress of_bytes(const std::array<std::uint8_t, 16>& bytes);
 
   bool is_v4() const;
   std::string text() const;  // dotted quad, or lower-case RFC 5952

@@ -19,6 +19,7 @@ std::string args_text(const ArgPairs& pairs);
 // too, is an error: `ARGS: invalid pair "x"`. The empty text has no pairs.
 Result<ArgPairs> parse_args(std::string_view text);
 
+// The value of `key`, of the last one if it occurs repeatedly; nullptr if it does not.
 const std::string* find_arg(const ArgPairs& pairs, std::string_view key);
 
 }  // namespace mnet::cni

@@ -20,6 +20,8 @@ struct Interface {
   std::string sandbox;
   std::string socket_path;
   std::string pci_id;
+
+  friend bool operator==(const Interface&, const Interface&) = default;
 };
 
 struct IpConfig {
@@ -27,6 +29,8 @@ struct IpConfig {
   std::optional<std::int64_t> interface;  // index into interfaces; 0 is a real value
   Cidr address;
   std::optional<IpAddress> gateway;
+
+  friend bool operator==(const IpConfig&, const IpConfig&) = default;
 };
 
 struct Route {
@@ -36,6 +40,8 @@ struct Route {
   std::optional<std::int64_t> table, scope;
 
   bool is_default() const { return dst.prefix == 0; }
+
+  friend bool operator==(const Route&, const Route&) = default;
 };
 
 struct Dns {
@@ -47,6 +53,8 @@ struct Dns {
   bool empty() const {
     return nameservers.empty() && domain.empty() && search.empty() && options.empty();
   }
+
+  friend bool operator==(const Dns&, const Dns&) = default;
 };
 
 // `ip4` / `ip6` of a result of 0.1.0 or 0.2.0.
@@ -54,6 +62,8 @@ struct LegacyIp {
   Cidr ip;
   std::optional<IpAddress> gateway;
   std::vector<Route> routes;
+
+  friend bool operator==(const LegacyIp&, const LegacyIp&) = default;
 };
 
 // What a plugin's ADD answers. Which members count depends on the family of `version`: 0.1.0 and
@@ -70,18 +80,23 @@ struct NetResult {
 
   // At least one interface or address (02, 5.1 step 7d).
   bool has_content() const;
+
+  friend bool operator==(const NetResult&, const NetResult&) = default;
 };
 
 // Reads a result that should be of `version`'s family (01, 3.3).
 Result<NetResult> read_result(const json::Value& document, std::string_view version);
 // By the document's own version, none means 0.1.0.
 Result<NetResult> read_result(const json::Value& document);
-// `prevResult` of a configuration of `config_version` (01, 2.7); absent or null: none.
+// `prevResult` of a plugin's configuration, read by the configuration's version (01, 2.7); absent
+// or null: none.
 Result<std::optional<NetResult>> read_prev_result(const json::Object& config);
-// What a plugin printed on ADD, given the stdin it got (01, 7.4). The version may be missing.
+// What a plugin printed on ADD, given the version of the configuration it got on stdin (01, 7.4).
+// The output need not name a version.
 Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version);
 
-// Converts to any of the seven versions; "" means 0.1.0 (01, 3.5).
+// Converts to any of the seven versions; "" means 0.1.0 (01, 3.5). A result made in memory without
+// a version counts as the newest version that has its members.
 Result<NetResult> convert(const NetResult& result, std::string_view version);
 
 // Members in the order of 01, 3.2 (sorted for 1.x), empty ones left out.

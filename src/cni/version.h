@@ -37,4 +37,7 @@ bool is_supported(std::string_view version);
 
 std::vector<std::string> all_versions();
 
+// The versions that a plugin lists in its answer to VERSION (01, 7.6). They are not checked.
+Result<std::vector<std::string>> parse_version_reply(std::string_view text);
+
 }  // namespace mnet::cni
