@@ -1,0 +1,98 @@
+#include "fixture.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "group.h"
+#include "sys/file.h"
+
+namespace mnet::vectors {
+namespace {
+
+std::string replaced(std::string text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+std::string with_places(const std::string& text, std::string_view directory) {
+  return replaced(replaced(text, "${DIR}", directory), "${SELF_NETNS}", "/proc/self/ns/net");
+}
+
+Result<void> write_files(const json::Object& files, const std::string& directory) {
+  for (const auto& [name, contents] : files) {
+    if (contents.as_string() == nullptr) {
+      return Error(Errc::kBug, cat("broken case: file ", name, " has no text"));
+    }
+    const std::string path = cat(directory, "/", name);
+    if (auto made = sys::make_directories(sys::directory_of(path), 0755); !made) return made;
+    auto written = sys::replace_file(path, *contents.as_string(), 0644, sys::Durability::kInPlace);
+    if (!written) return written;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<TempDir> TempDir::make() {
+  std::error_code ignored;
+  std::string path = (std::filesystem::temp_directory_path(ignored) / "vectors-XXXXXX").string();
+  if (mkdtemp(path.data()) == nullptr) return Error::from_errno(errno, cat("mkdtemp ", path));
+  return TempDir(std::move(path));
+}
+
+TempDir::TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+Result<void> lay_out(const json::Object& input, const std::string& directory) {
+  if (const json::Value* files = input.find("files"); files != nullptr) {
+    if (files->is_null()) {
+      std::error_code failed;
+      if (std::filesystem::remove(directory, failed)) return {};
+      return Error(Errc::kIo, cat("removing ", directory, ": ", failed.message()));
+    }
+    auto object = object_of(input, "files");
+    if (!object) return std::move(object).error();
+    if (auto written = write_files(*object, directory); !written) return written;
+  }
+  if (input.find("empty_dirs") == nullptr) return {};
+  auto names = array_of(input, "empty_dirs");
+  if (!names) return std::move(names).error();
+  for (const json::Value& name : *names) {
+    if (name.as_string() == nullptr) return Error(Errc::kBug, "broken case: empty_dirs");
+    auto made = sys::make_directories(cat(directory, "/", *name.as_string()), 0755);
+    if (!made) return made;
+  }
+  return {};
+}
+
+json::Value with_places(const json::Value& value, std::string_view directory) {
+  if (const std::string* text = value.as_string()) return with_places(*text, directory);
+  if (const json::Array* items = value.as_array()) {
+    json::Array out;
+    for (const json::Value& item : *items) out.push_back(with_places(item, directory));
+    return out;
+  }
+  if (const json::Object* object = value.as_object()) {
+    json::Object out;
+    for (const auto& [key, member] : *object) {
+      out.set(with_places(key, directory), with_places(member, directory));
+    }
+    return out;
+  }
+  return value;
+}
+
+}  // namespace mnet::vectors

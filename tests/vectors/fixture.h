@@ -1,0 +1,33 @@
+// The files and folders that a case starts from, and the place holders in its texts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/json.h"
+
+namespace mnet::vectors {
+
+// A fresh directory that goes away with this.
+class TempDir {
+ public:
+  static Result<TempDir> make();
+  ~TempDir();
+  TempDir(TempDir&& other) noexcept;
+  TempDir& operator=(TempDir&&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TempDir(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Lays `files` and `empty_dirs` of `input` out below `directory`, which exists. `files` null: the
+// directory goes.
+Result<void> lay_out(const json::Object& input, const std::string& directory);
+
+// `value` with ${DIR} and ${SELF_NETNS} replaced in every text and every key.
+json::Value with_places(const json::Value& value, std::string_view directory);
+
+}  // namespace mnet::vectors

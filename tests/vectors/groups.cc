@@ -1,0 +1,30 @@
+#include "groups.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mnet::vectors {
+namespace {
+
+// Skipped as a whole. A name leaves this list when its group is answered.
+constexpr std::string_view kUnanswered[] = {
+    "autoconfig",     "conflist-load",  "csr",     "delegate-conf",     "devices",
+    "gateway-cache",  "nad-config",     "netconf", "network-selection", "network-status",
+    "runtime-config", "server-request", "skel",
+};
+
+}  // namespace
+
+std::vector<Group> all_groups() {
+  std::vector<Group> groups;
+  groups.push_back(cni_result_group());
+  for (const std::string_view name : kUnanswered) {
+    Group group;
+    group.name = name;
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace mnet::vectors

@@ -1,0 +1,15 @@
+// The groups there are. One function per group_*.cc.
+#pragma once
+
+#include <vector>
+
+#include "group.h"
+
+namespace mnet::vectors {
+
+Group cni_result_group();
+
+// Groups that are answered, and empty ones (no operations) for those that no code answers yet.
+std::vector<Group> all_groups();
+
+}  // namespace mnet::vectors
