@@ -1,0 +1,321 @@
+#include "http/connection.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/error_code.hpp>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "http/response.h"
+#include "http/target.h"
+
+namespace mnet::http {
+namespace {
+
+namespace asio = aio::asio;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kReadBytes = 64u << 10;
+// Chunk sizes and trailers wait in the buffer until they are complete; nobody sends that much.
+constexpr std::size_t kMaxChunkLine = 64u << 10;
+
+// One for all connections: it is never held across a wait.
+std::array<char, kReadBytes>& receive_buffer() {
+  thread_local std::array<char, kReadBytes> buffer;
+  return buffer;
+}
+
+std::optional<ucred> credentials_of(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  // A TCP socket answers too, with nobody.
+  if (peer.pid == 0 && peer.uid == static_cast<uid_t>(-1)) return std::nullopt;
+  return peer;
+}
+
+}  // namespace
+
+Connection::Connection(Socket socket, const Handler& handler, const Limits& limits, const Log& log)
+    : socket_(std::move(socket)),
+      handler_(handler),
+      limits_(limits),
+      log_(log),
+      watchdog_(socket_.get_executor(),
+                [this] {
+                  boost::system::error_code ignored;
+                  socket_.cancel(ignored);
+                }),
+      head_deadline_(Clock::now() + limits.header_time) {}
+
+asio::awaitable<void> Connection::run() {
+  const auto self = shared_from_this();
+  // A cancelled handler ends by the errors it gets, not by an exception at its next step.
+  co_await asio::this_coro::throw_if_cancelled(false);
+  try {
+    co_await exchange();
+  } catch (const std::exception& defect) {
+    log_.error(cat("http: connection ended by an exception: ", defect.what()));
+  }
+  watchdog_.disarm();
+  gone_ = nullptr;
+  sent_ = nullptr;
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+}
+
+asio::awaitable<void> Connection::exchange() {
+  const bool has_request = co_await read_head();
+  if (!has_request && !refusal_) co_return;
+  Response response;
+  if (refusal_) {
+    response = *std::exchange(refusal_, std::nullopt);
+  } else {
+    response = co_await handle();
+  }
+  if (cut_) co_return;
+  co_await answer(std::move(response));
+}
+
+asio::awaitable<Connection::Input> Connection::read_some() {
+  // Tried first: what a shim sends is mostly there by now. Nobody waits with a buffer of its own,
+  // so that a thousand idle connections cost little memory.
+  while (true) {
+    const ssize_t count = ::recv(socket_.native_handle(), receive_buffer().data(), kReadBytes, 0);
+    if (count > 0) {
+      unread_.append(receive_buffer().data(), static_cast<std::size_t>(count));
+      co_return Input::kBytes;
+    }
+    if (count == 0) {
+      input_ended_ = true;
+      co_return Input::kEnd;
+    }
+    if (errno != EAGAIN && errno != EINTR) co_return Input::kFailed;
+    auto [failure] = co_await socket_.async_wait(Socket::wait_read, aio::kAsValue);
+    if (watchdog_.bitten()) co_return Input::kTimeout;
+    if (failure) co_return Input::kFailed;
+  }
+}
+
+asio::awaitable<bool> Connection::read_head() {
+  watchdog_.arm(head_deadline_);
+  while (!message_.has_head()) {
+    const Input input = co_await read_some();
+    if (input != Input::kBytes) co_return false;
+    if (!accept_head()) co_return false;
+  }
+  watchdog_.disarm();
+  co_return true;
+}
+
+// Takes what has arrived of the head; false with a refusal in place.
+bool Connection::accept_head() {
+  auto used = message_.take_head(unread_);
+  if (!used) {
+    refuse(400, std::move(used).error());
+    return false;
+  }
+  head_bytes_ += *used;
+  unread_.erase(0, *used);
+  const std::size_t head = head_bytes_ + (message_.has_head() ? 0 : unread_.size());
+  if (head > limits_.header_bytes) {
+    refuse(431, Error(Errc::kInvalid, "request header too large"));
+    return false;
+  }
+  if (!message_.has_head()) return true;
+
+  if (message_.head().is_1_1 && find_header(message_.head().headers, "Host") == nullptr) {
+    refuse(400, Error(Errc::kInvalid, "malformed HTTP: missing Host header"));
+    return false;
+  }
+  auto path = path_of_target(message_.head().target);
+  if (!path) {
+    refuse(400, std::move(path).error());
+    return false;
+  }
+  path_ = *std::move(path);
+  return true;
+}
+
+std::optional<std::string> Connection::header(std::string_view name) const {
+  const std::string* value = find_header(message_.head().headers, name);
+  if (value == nullptr) return std::nullopt;
+  return *value;
+}
+
+aio::Task<std::string> Connection::read_body() {
+  if (std::exchange(body_wanted_, true)) {
+    co_return Error(Errc::kBug, "the body of a request is read once");
+  }
+  if (content_length().value_or(0) > limits_.body_bytes) {
+    co_return refuse(413, Error(Errc::kDenied, "request body too large"));
+  }
+  const bool told = co_await send_continue();
+  if (!told) co_return Error(Errc::kCancelled, "the client is gone");
+  const auto read = co_await read_rest_of_body(Clock::now() + limits_.body_time);
+  watchdog_.disarm();
+  if (!read) co_return read.error();
+  co_return std::move(message_.body());
+}
+
+aio::Task<void> Connection::read_rest_of_body(aio::Deadline end) {
+  while (true) {
+    auto used = message_.take_body(unread_, limits_.body_bytes);
+    if (!used) {
+      const int status = used.error().code() == Errc::kDenied ? 413 : 400;
+      co_return refuse(status, std::move(used).error());
+    }
+    unread_.erase(0, *used);
+    if (message_.done()) co_return Result<void>();
+    if (unread_.size() > kMaxChunkLine) {
+      co_return refuse(400, Error(Errc::kInvalid, "malformed HTTP: chunk header too large"));
+    }
+
+    watchdog_.arm(std::min(end, Clock::now() + limits_.body_progress));
+    const Input input = co_await read_some();
+    if (input == Input::kTimeout) {
+      co_return refuse(408, Error(Errc::kTimeout, "request body timed out"));
+    }
+    if (input == Input::kEnd) {
+      co_return refuse(400, Error(Errc::kProtocol, "malformed HTTP: unexpected end of the body"));
+    }
+    if (input == Input::kFailed) {
+      cut_ = true;
+      co_return Error(Errc::kCancelled, "the client is gone");
+    }
+  }
+}
+
+// `Expect: 100-continue` is answered when somebody wants the body and none of it is there yet.
+asio::awaitable<bool> Connection::send_continue() {
+  const std::string* expect = find_header(message_.head().headers, "Expect");
+  const bool waits = expect != nullptr && equal_ignoring_case(trim(*expect), "100-continue");
+  if (!waits || !message_.head().is_1_1 || message_.done() || !unread_.empty()) co_return true;
+  const bool written = co_await write_all("HTTP/1.1 100 Continue\r\n\r\n", "");
+  co_return written;
+}
+
+Error Connection::refuse(int status, Error why) {
+  refusal_ = text_response(status, why.text());
+  return why;
+}
+
+asio::awaitable<Response> Connection::handle() {
+  std::optional<Error> failed;
+  Response response;
+  try {
+    auto handled = co_await handler_(shared_from_this());
+    if (handled) {
+      response = *std::move(handled);
+    } else {
+      failed = std::move(handled).error();
+    }
+  } catch (const std::exception& defect) {
+    failed = Error(Errc::kBug, cat("handler threw: ", defect.what()));
+  }
+  if (!failed) co_return response;
+  if (refusal_) co_return *std::exchange(refusal_, std::nullopt);
+  if (!cut_) log_.error(cat("http: ", method(), " ", path_), *failed);
+  co_return text_response(500, "internal error");
+}
+
+asio::awaitable<bool> Connection::write_all(std::string head, std::string body) {
+  watchdog_.arm(Clock::now() + limits_.write_time);
+  const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head), asio::buffer(body)};
+  // Asio sends with MSG_NOSIGNAL.
+  auto [failure, count] = co_await asio::async_write(socket_, buffers, aio::kAsValue);
+  watchdog_.disarm();
+  co_return !failure;
+}
+
+asio::awaitable<void> Connection::answer(Response response) {
+  std::string head = response_head(response, message_.head().is_1_1, WallClock::system().now());
+  if (method() == "HEAD") response.body.clear();
+  const bool sent = co_await write_all(std::move(head), std::move(response.body));
+  if (!sent) co_return;
+  if (sent_) std::exchange(sent_, nullptr)();
+  boost::system::error_code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  // A small body that nobody asked for is mostly there already.
+  if (auto used = message_.take_body(unread_, limits_.drain_bytes)) unread_.erase(0, *used);
+  if (!message_.done() || !unread_.empty()) co_await discard_rest();
+}
+
+asio::awaitable<void> Connection::discard_rest() {
+  watchdog_.arm(Clock::now() + limits_.drain_time);
+  std::size_t discarded = 0;
+  while (!input_ended_ && discarded < limits_.drain_bytes) {
+    unread_.clear();
+    const Input input = co_await read_some();
+    if (input != Input::kBytes) co_return;
+    discarded += unread_.size();
+  }
+}
+
+void Connection::hurry(Limits::Time grace) {
+  if (message_.has_head()) return;
+  head_deadline_ = std::min(head_deadline_, Clock::now() + grace);
+  watchdog_.arm(head_deadline_);
+}
+
+void Connection::cut() {
+  cut_ = true;
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  cancellation_.emit(asio::cancellation_type::terminal);
+}
+
+bool Connection::client_gone() const {
+  if (cut_) return true;
+  pollfd peer{.fd = const_cast<Socket&>(socket_).native_handle(), .events = 0, .revents = 0};
+  return ::poll(&peer, 1, 0) == 1 && (peer.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+void Connection::on_gone(std::function<void()> callback) {
+  gone_ = std::move(callback);
+  if (gone_ && !watching_) watch_peer();
+}
+
+// Waits for EPOLLHUP or EPOLLERR; a half-close (EPOLLRDHUP) does not wake it.
+void Connection::watch_peer() {
+  watching_ = true;
+  const auto woken = [weak = weak_from_this()](boost::system::error_code failure) {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->watching_ = false;
+    if (!self->gone_) return;
+    if (self->client_gone()) {
+      std::exchange(self->gone_, nullptr)();
+    } else if (failure && self->socket_.is_open()) {
+      self->watch_peer();  // woken by the watchdog's cancel
+    }
+  };
+  socket_.async_wait(Socket::wait_error, woken);
+}
+
+std::optional<std::uint32_t> Connection::peer_uid() const {
+  const auto peer = credentials_of(const_cast<Socket&>(socket_).native_handle());
+  if (!peer) return std::nullopt;
+  return peer->uid;
+}
+
+std::string Connection::peer() const {
+  const auto peer = credentials_of(const_cast<Socket&>(socket_).native_handle());
+  return peer ? cat("pid ", peer->pid, " uid ", peer->uid) : "tcp";
+}
+
+}  // namespace mnet::http

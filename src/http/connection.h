@@ -1,0 +1,89 @@
+// One accepted connection: reads one request, has it handled, answers, closes.
+#pragma once
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/http.h"
+#include "http/message.h"
+#include "http/watchdog.h"
+
+namespace mnet::http {
+
+using Socket = aio::asio::generic::stream_protocol::socket;
+
+class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {
+ public:
+  // The handler, limits and log must outlive it.
+  Connection(Socket socket, const Handler& handler, const Limits& limits, const Log& log);
+
+  // The whole life of the connection.
+  aio::asio::awaitable<void> run();
+
+  // Still waits for the end of its headers: then it gets `grace` and no more.
+  void hurry(Limits::Time grace);
+  // Closes the socket and cancels the handler. run() ends once the handler has.
+  void cut();
+  aio::asio::cancellation_signal& cancellation() { return cancellation_; }
+
+  const std::string& method() const override { return message_.head().method; }
+  const std::string& path() const override { return path_; }
+  std::optional<std::string> header(std::string_view name) const override;
+  std::optional<std::uint64_t> content_length() const override {
+    return message_.head().content_length;
+  }
+  bool is_chunked() const override { return message_.head().is_chunked; }
+  aio::Task<std::string> read_body() override;
+  bool client_gone() const override;
+  void on_gone(std::function<void()> callback) override;
+  std::optional<std::uint32_t> peer_uid() const override;
+  std::string peer() const override;
+  void on_sent(std::function<void()> callback) override { sent_ = std::move(callback); }
+
+ private:
+  enum class Input : std::uint8_t { kBytes, kEnd, kFailed, kTimeout };
+
+  aio::asio::awaitable<Input> read_some();
+  aio::asio::awaitable<bool> write_all(std::string head, std::string body);
+  aio::asio::awaitable<void> exchange();
+  // False: nothing to answer, close.
+  aio::asio::awaitable<bool> read_head();
+  bool accept_head();
+  aio::Task<void> read_rest_of_body(aio::Deadline end);
+  aio::asio::awaitable<bool> send_continue();
+  aio::asio::awaitable<Response> handle();
+  aio::asio::awaitable<void> answer(Response response);
+  aio::asio::awaitable<void> discard_rest();
+  Error refuse(int status, Error why);
+  void watch_peer();
+
+  Socket socket_;
+  const Handler& handler_;
+  const Limits& limits_;
+  const Log& log_;
+  Watchdog watchdog_;
+  aio::asio::cancellation_signal cancellation_;
+  aio::Deadline head_deadline_;
+
+  Message message_{MessageKind::kRequest};
+  std::string unread_;          // received, not yet taken by message_
+  std::size_t head_bytes_ = 0;  // taken by message_ so far
+  std::string path_;
+  bool body_wanted_ = false;
+  bool input_ended_ = false;
+  bool cut_ = false;
+  std::optional<Response> refusal_;  // the server's own answer, instead of the handler's
+
+  std::function<void()> gone_;
+  std::function<void()> sent_;
+  bool watching_ = false;
+};
+
+}  // namespace mnet::http

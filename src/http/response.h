@@ -1,0 +1,18 @@
+// How responses look on the wire (03, 2.5).
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "http/http.h"
+
+namespace mnet::http {
+
+// `Sun, 06 Nov 1994 08:49:37 GMT`
+std::string http_date(std::chrono::system_clock::time_point time);
+
+// Status line and headers of `response`, blank line included.
+std::string response_head(const Response& response, bool to_1_1,
+                          std::chrono::system_clock::time_point now);
+
+}  // namespace mnet::http
