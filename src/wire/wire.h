@@ -30,29 +30,46 @@ struct Request {
   const std::string* find_env(std::string_view name) const;
 };
 
-// Upstream's order: `env` sorted by name, `config` in base64, then `interfaceAttributes`.
+// Upstream's order: `env` sorted by name (the first of equal names counts), `config` in base64,
+// then `interfaceAttributes`; absent when empty. Bytes that are not UTF-8 become U+FFFD.
 std::string to_text(const Request& request);
 // Accepts all that 03, 2.8 lists: any letter case, `config` as base64, byte array or object, the
-// aliases of older documents.
+// aliases of older documents. `null` is the empty request.
 Result<Request> parse_request(std::string_view body);
 
+// What a client of POST /delegate sends (03, 2.10).
+struct DelegateCall {
+  std::string command;  // in any letter case
+  std::string container_id, netns, ifname;
+  std::string pod_namespace, pod_name, pod_uid;
+};
+Request delegate_request(const DelegateCall& call, std::string config,
+                         std::optional<InterfaceAttributes> attributes);
+
 // What a request asks for, after the checks of 03, 2.9 steps 2 and 3 (`could not extract the CNI
-// command args: …`).
+// command args: …`). Commands are not checked: an unknown one is refused later. Of GC and STATUS
+// only command and path are filled in.
 struct Call {
   std::string command;
   std::string container_id, netns, ifname, args, path;
 };
 Result<Call> extract_call(const Request& request);
 
-// The request's configuration with the daemon's laid over it (03, 2.9 step 4); `server_config`
-// null: nothing to lay over.
+// The daemon's own configuration as `overlay` wants it; no object: `failed to unmarshall CNI
+// override config: …`.
+Result<json::Object> parse_server_config(std::string_view text);
+// The request's configuration with the daemon's laid over it (03, 2.9 step 4). Numbers stay as they
+// are written. With nothing to lay over (`server_config` null) and nothing to drop the text comes
+// back byte for byte.
 Result<std::string> overlay(std::string_view config, const json::Object* server_config,
                             bool drop_readiness_indicator);
 
-// The pod that CNI_ARGS names (03, 2.9 step 5). `lenient` (DEL): bad parts are skipped; `required`:
-// namespace and name must be there (with objectsDir they need not).
+// The pod that CNI_ARGS names (03, 2.9 step 5). `lenient` (DEL): bad parts are skipped and named in
+// `skipped`, for the log; `required`: namespace and name must be there (with objectsDir they need
+// not).
 struct PodIdentity {
   std::string ns, name, uid, infra_container_id;
+  std::vector<std::string> skipped;
 };
 struct PodRules {
   bool lenient = false;
@@ -67,32 +84,29 @@ std::string request_line(const Call& call);
 // Body of a successful ADD: {"Result":{…}} in 1.1.0, members sorted, no newline.
 Result<std::string> response_body(const cni::NetResult& result);
 // The result in such a body, in any letter case of `result`; none if it is absent, null or the body
-// is empty.
+// is empty. `failed to unmarshal response '<body>': …`
 Result<std::optional<cni::NetResult>> parse_response(std::string_view body);
 
 // How an error travels: JSON when a CNI error object is inside, else one line of text (03, 2.8).
-// Never an empty msg.
+// Never an empty msg. The msg is the whole text, what was wrapped around the object included.
 struct ErrorBody {
   std::string content_type;
   std::string body;
 };
 ErrorBody error_body(const Error& error);
-// What the shim makes of an answer that is not 200: the error object, or code 999 with status and
-// body.
+// What the shim makes of an answer that is not 200: the error object, or `CNI request failed with
+// status <n>: '<body>'` (no object inside, so code 999).
 Error parse_error(int status, std::string_view body);
-
-// Where a DEL that reached no daemon is remembered (03, 2.14).
-std::string pending_del_directory(std::string_view cni_dir);
-std::string pending_del_file(std::string_view container_id, std::string_view ifname);
 
 inline constexpr std::string_view kDefaultCniDir = "/var/lib/cni/multus";
 inline constexpr std::string_view kDefaultSocketDir = "/run/multus/";
-// <dir>/multus.sock, lexically clean.
+// <dir>/multus.sock, lexically clean; empty means the default directory.
 std::string socket_path(std::string_view socket_dir);
 
 // 16 hex digits (00-index, "Request id"), and the header and variable that carry it.
 inline constexpr std::string_view kRequestIdHeader = "X-Request-Id";
 inline constexpr std::string_view kRequestIdVariable = "MULTUS_REQUEST_ID";
 bool is_request_id(std::string_view text);
+std::string request_id(std::uint64_t random);
 
 }  // namespace mnet::wire
