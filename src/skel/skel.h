@@ -2,6 +2,7 @@
 // Blocking.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cni/result.h"
 
 namespace mnet::skel {
 
@@ -21,9 +23,9 @@ using Handler = std::function<Result<void>(const CmdArgs&)>;
 
 // A handler that is not set succeeds silently after the checks.
 struct Plugin {
-  Handler add, del, check, gc, status;
-  std::vector<std::string> versions;  // supported, in this order
-  std::string about;
+  Handler add{}, del{}, check{}, gc{}, status{};
+  std::vector<std::string> versions{};  // supported, in this order
+  std::string about{};
 };
 
 // What the program was started with and where it answers; a test fills it with its own.
@@ -33,11 +35,22 @@ struct Front {
   std::function<Result<void>(std::string_view)> write_stdout;
   std::function<void(std::string_view)> write_stderr;
 
+  // The process's own. Ignores SIGPIPE from then on, and keeps the numbers of closed standard
+  // descriptors from being given to other files.
   static Front of_process();
 };
 
+// A longer configuration is refused with code 5: no real one is near it, and the daemon would
+// refuse it too.
+inline constexpr std::size_t kMaxStdin = 16u << 20;
+
 // Does what 01, 2.2 to 2.6 say and returns the exit status. Handlers print their own result with
-// print_result.
+// print_result. The namespace check comes before the handler, for ADD and DEL alike. An exception
+// that reaches this function is answered with code 999.
 int run(const Plugin& plugin, const Front& front);
+
+// The result in `version`, as 01, 3.4 wants it on stdout.
+Result<void> print_result(const cni::NetResult& result, std::string_view version,
+                          const Front& front);
 
 }  // namespace mnet::skel

@@ -1,0 +1,81 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "skel/skel.h"
+
+namespace mnet::skel {
+namespace {
+
+// A socket that got number 2 would be sent our log lines. O_PATH: reading and writing fail as on
+// a closed descriptor, and it needs no /dev.
+void hold_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    [[maybe_unused]] const int holder = ::open("/", O_PATH | O_CLOEXEC);  // the lowest free: fd
+  }
+}
+
+std::optional<std::string> variable(std::string_view name) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a plugin program has one thread here and sets nothing
+  const char* value = std::getenv(std::string(name).c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+Result<std::string> read_all_of_stdin() {
+  constexpr std::size_t kChunk = 64u << 10;
+  std::string bytes;
+  for (std::size_t have = 0;;) {
+    bytes.resize(have + kChunk);
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + have, kChunk);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error::from_errno(errno, "read /dev/stdin");
+    have += static_cast<std::size_t>(got);
+    if (have > kMaxStdin) {
+      return Error(Errc::kInvalid, cat("more than ", kMaxStdin, " bytes"));
+    }
+    if (got > 0) continue;
+    bytes.resize(have);
+    return bytes;
+  }
+}
+
+Result<void> write_all(int fd, std::string_view name, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Error::from_errno(errno, cat("write ", name));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+Front Front::of_process() {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error to report, not our death
+  hold_standard_descriptors();
+  return {
+      .env = variable,
+      .read_stdin = read_all_of_stdin,
+      .write_stdout =
+          [](std::string_view bytes) { return write_all(STDOUT_FILENO, "/dev/stdout", bytes); },
+      .write_stderr =
+          [](std::string_view bytes) {
+            // What cannot be written there has nowhere else to go.
+            [[maybe_unused]] const auto written = write_all(STDERR_FILENO, "/dev/stderr", bytes);
+          },
+  };
+}
+
+}  // namespace mnet::skel
