@@ -1,0 +1,124 @@
+#include "aio/blocking_pool.h"
+
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "sys/netns.h"
+
+namespace mnet::aio {
+
+struct BlockingPool::State {
+  explicit State(std::size_t threads) : most(threads) {}
+
+  const std::size_t most;
+  mutable std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<Job> queue;
+  std::list<std::thread> threads;
+  std::vector<std::thread> retired;  // ended, or about to: joined at the next start
+  std::size_t idle = 0;
+  bool stopping = false;
+
+  // These three with the lock held.
+  bool start_thread();
+  void work(std::list<std::thread>::iterator self, std::unique_lock<std::mutex>& lock);
+  void retire(std::list<std::thread>::iterator self);
+};
+
+bool BlockingPool::State::start_thread() {
+  // Blocked before the thread exists, so that no signal can reach it.
+  sigset_t every, before;
+  ::sigfillset(&every);
+  ::pthread_sigmask(SIG_SETMASK, &every, &before);
+  const auto self = threads.emplace(threads.end());
+  bool started = true;
+  try {
+    *self = std::thread([this, self] {
+      std::unique_lock lock(mutex);
+      work(self, lock);
+    });
+  } catch (const std::system_error&) {  // the one way std::thread has to say EAGAIN
+    threads.erase(self);
+    started = false;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+void BlockingPool::State::work(std::list<std::thread>::iterator self,
+                               std::unique_lock<std::mutex>& lock) {
+  while (!stopping) {
+    if (queue.empty()) {
+      ++idle;
+      wake.wait(lock);
+      --idle;
+      continue;
+    }
+    Job job = std::move(queue.front());
+    queue.pop_front();
+    lock.unlock();
+    job(true);
+    job = nullptr;
+    lock.lock();
+    if (sys::this_thread_is_astray()) return retire(self);
+  }
+}
+
+void BlockingPool::State::retire(std::list<std::thread>::iterator self) {
+  if (stopping) return;  // the destructor joins it
+  retired.push_back(std::move(*self));
+  threads.erase(self);
+  if (queue.empty() || idle > 0 || start_thread() || !threads.empty()) return;
+  // The last thread goes and no other comes: nobody would ever answer.
+  for (Job& job : queue) job(false);
+  queue.clear();
+}
+
+BlockingPool::BlockingPool(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
+
+BlockingPool::~BlockingPool() {
+  std::deque<Job> dropped;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+    dropped.swap(state_->queue);
+  }
+  state_->wake.notify_all();
+  for (auto& thread : state_->threads) thread.join();
+  for (auto& thread : state_->retired) thread.join();
+}
+
+void BlockingPool::submit(Job job) {
+  std::vector<std::thread> ended;
+  {
+    const std::lock_guard lock(state_->mutex);
+    ended.swap(state_->retired);
+    const bool want_more = state_->queue.size() >= state_->idle;
+    if (want_more && state_->threads.size() < state_->most) state_->start_thread();
+    if (!state_->threads.empty()) state_->queue.push_back(std::move(job));
+  }
+  state_->wake.notify_one();
+  for (auto& thread : ended) thread.join();
+  if (job) job(false);
+}
+
+std::size_t BlockingPool::threads() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->threads.size();
+}
+
+Error BlockingPool::no_thread_error() { return Error(Errc::kUnavailable, "cannot start a thread"); }
+
+Error BlockingPool::exception_error(const char* what) {
+  return Error(Errc::kBug, cat("unexpected exception: ", what));
+}
+
+}  // namespace mnet::aio

@@ -1,0 +1,76 @@
+#include "aio/event.h"
+
+#include <memory>
+#include <utility>
+
+#include "aio/cancel.h"
+
+namespace mnet::aio {
+namespace {
+
+// Only those who wait now: who is woken may come back at once.
+void wake_all(Waiter::List& list) {
+  for (std::size_t n = list.size(); n > 0; --n) list.front()->wake();
+}
+
+}  // namespace
+
+struct Event::State {
+  Waiter::List waiting;
+  bool set = false;
+  bool gone = false;
+
+  // Holds the state itself: the event may go while somebody waits.
+  static Task<void> wait(std::shared_ptr<State> state, Deadline deadline) {
+    if (state->set) co_return Result<void>();
+    const auto executor = co_await asio::this_coro::executor;
+    Waiter self(executor, state->waiting);
+    auto woken = co_await self.wait(deadline);
+    if (woken && state->gone) co_return cancelled_error();
+    co_return woken;
+  }
+};
+
+Event::Event() : state_(std::make_shared<State>()) {}
+
+Event::~Event() {
+  state_->gone = true;
+  wake_all(state_->waiting);
+}
+
+bool Event::is_set() const { return state_->set; }
+
+void Event::set() {
+  state_->set = true;
+  wake_all(state_->waiting);
+}
+
+void Event::reset() { state_->set = false; }
+
+Task<void> Event::wait(Deadline deadline) { return State::wait(state_, deadline); }
+
+struct Notifier::State {
+  Waiter::List waiting;
+  bool gone = false;
+
+  static Task<void> wait(std::shared_ptr<State> state, Deadline deadline) {
+    const auto executor = co_await asio::this_coro::executor;
+    Waiter self(executor, state->waiting);
+    auto woken = co_await self.wait(deadline);
+    if (woken && state->gone) co_return cancelled_error();
+    co_return woken;
+  }
+};
+
+Notifier::Notifier() : state_(std::make_shared<State>()) {}
+
+Notifier::~Notifier() {
+  state_->gone = true;
+  wake_all(state_->waiting);
+}
+
+void Notifier::notify_all() { wake_all(state_->waiting); }
+
+Task<void> Notifier::wait(Deadline deadline) { return State::wait(state_, deadline); }
+
+}  // namespace mnet::aio

@@ -1,0 +1,43 @@
+#include "aio/failpoint.h"
+
+#ifdef MNET_FAILPOINTS
+
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "aio/sleep.h"
+#include "base/text.h"
+#include "sys/file.h"
+
+namespace mnet::aio {
+namespace {
+
+// A file is polled for: inotify would need its directory to exist first, and this is for tests.
+constexpr std::chrono::milliseconds kPoll{2};
+
+Task<void> wait_for_file(std::string path) {
+  auto announced = sys::replace_file(cat(path, ".here"), "", 0644, sys::Durability::kInPlace);
+  if (!announced) co_return announced;
+  while (::access(path.c_str(), F_OK) != 0) {
+    auto slept = co_await sleep_for(kPoll);
+    if (!slept) co_return slept;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace
+
+Task<void> failpoint(std::string point) {
+  FailAction action = fail_here(point);
+  if (action.error) co_return *std::move(action.error);
+  if (action.wait_for.empty()) co_return Result<void>();
+  auto waited = co_await wait_for_file(std::move(action.wait_for));
+  co_return waited;
+}
+
+}  // namespace mnet::aio
+
+#endif

@@ -1,0 +1,98 @@
+#include "aio/group.h"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <exception>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "aio/event.h"
+#include "aio/root.h"
+
+namespace mnet::aio {
+
+struct Group::State {
+  // The signal must stay where it is until the task has ended.
+  using Running = std::list<asio::cancellation_signal>;
+
+  State(asio::any_io_executor loop, OnError report)
+      : executor(std::move(loop)), on_error(std::move(report)) {}
+
+  asio::any_io_executor executor;
+  OnError on_error;
+  Running running;
+  Notifier ended;
+  bool closed = false;
+
+  void end(Running::iterator place, const std::string& name, const Result<void>& result) {
+    running.erase(place);
+    if (!result && result.error().code() != Errc::kCancelled && on_error) {
+      on_error(name, result.error());
+    }
+    if (running.empty()) ended.notify_all();
+  }
+
+  void cancel() {
+    // An emit may end a task at once, and with it its place in the list.
+    for (auto next = running.begin(); next != running.end();) {
+      auto current = next++;
+      current->emit(asio::cancellation_type::terminal);
+    }
+  }
+
+  static Task<void> join(std::shared_ptr<State> state, Deadline deadline) {
+    while (!state->running.empty()) {
+      auto woken = co_await state->ended.wait(deadline);
+      if (!woken) co_return woken;
+    }
+    co_return Result<void>();
+  }
+};
+
+namespace {
+
+Group::OnError to_log(Log log) {
+  return [log = std::move(log)](const std::string& name, const Error& error) {
+    log.error(name, error);
+  };
+}
+
+}  // namespace
+
+Group::Group(asio::any_io_executor executor, Log log)
+    : Group(std::move(executor), to_log(std::move(log))) {}
+
+Group::Group(asio::any_io_executor executor, OnError on_error)
+    : state_(std::make_shared<State>(std::move(executor), std::move(on_error))) {}
+
+Group::~Group() {
+  state_->on_error = nullptr;
+  state_->closed = true;
+  state_->cancel();
+}
+
+bool Group::spawn(std::string name, Task<void> task) {
+  if (state_->closed) return false;
+  const auto place = state_->running.emplace(state_->running.end());
+  auto done = [state = state_, place, name = std::move(name)](std::exception_ptr,
+                                                              const Result<void>& result) {
+    state->end(place, name, result);
+  };
+  asio::co_spawn(state_->executor, root(std::move(task)),
+                 asio::bind_cancellation_slot(place->slot(), std::move(done)));
+  return true;
+}
+
+void Group::cancel() {
+  state_->closed = true;
+  state_->cancel();
+}
+
+Task<void> Group::join(Deadline deadline) { return State::join(state_, deadline); }
+
+std::size_t Group::size() const { return state_->running.size(); }
+
+}  // namespace mnet::aio

@@ -1,0 +1,61 @@
+#include "aio/keyed_lock.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "aio/waiter.h"
+
+namespace mnet::aio {
+
+// A key is in the map while somebody holds it; those behind wait in its list.
+struct KeyedLock::State {
+  std::map<std::string, Waiter::List> held;
+
+  void release(const std::string& key) {
+    const auto found = held.find(key);
+    if (found->second.empty()) {
+      held.erase(found);
+    } else {
+      found->second.front()->wake();  // who is woken holds the key from now on
+    }
+  }
+
+  static Task<Guard> lock(std::shared_ptr<State> state, std::string key, Deadline deadline) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto [place, is_free] = state->held.try_emplace(key);
+    if (is_free) co_return Guard(state, std::move(key));
+
+    Waiter self(executor, place->second);
+    auto woken = co_await self.wait(deadline);
+    if (!woken) co_return std::move(woken).error();
+    co_return Guard(state, std::move(key));
+  }
+};
+
+KeyedLock::KeyedLock() : state_(std::make_shared<State>()) {}
+KeyedLock::~KeyedLock() = default;
+
+Task<KeyedLock::Guard> KeyedLock::lock(std::string key, Deadline deadline) {
+  return State::lock(state_, std::move(key), deadline);
+}
+
+std::size_t KeyedLock::queue_length(const std::string& key) const {
+  const auto found = state_->held.find(key);
+  return found == state_->held.end() ? 0 : 1 + found->second.size();
+}
+
+KeyedLock::Guard& KeyedLock::Guard::operator=(Guard&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  state_ = std::move(other.state_);
+  key_ = std::move(other.key_);
+  return *this;
+}
+
+void KeyedLock::Guard::release() {
+  if (const auto state = std::exchange(state_, nullptr)) state->release(key_);
+}
+
+}  // namespace mnet::aio

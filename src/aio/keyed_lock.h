@@ -1,0 +1,54 @@
+// Work on one thing at a time, in order of arrival; different things side by side.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "aio/task.h"
+
+namespace mnet::aio {
+
+class KeyedLock {
+  struct State;
+
+ public:
+  // Holds the key until it goes. Movable; may outlive the lock. An empty one holds nothing.
+  class Guard {
+   public:
+    Guard() = default;
+    Guard(Guard&&) noexcept = default;
+    Guard& operator=(Guard&& other) noexcept;
+    ~Guard() { release(); }
+
+    explicit operator bool() const { return state_ != nullptr; }
+    // Gives the key to the next in line.
+    void release();
+
+   private:
+    friend class KeyedLock;
+    friend struct State;
+    Guard(std::shared_ptr<State> state, std::string key)
+        : state_(std::move(state)), key_(std::move(key)) {}
+    std::shared_ptr<State> state_;
+    std::string key_;
+  };
+
+  KeyedLock();
+  ~KeyedLock();
+  KeyedLock(const KeyedLock&) = delete;
+  KeyedLock& operator=(const KeyedLock&) = delete;
+
+  // Waits its turn. kTimeout at the deadline, kCancelled when cancelled: the place in line is then
+  // given up.
+  Task<Guard> lock(std::string key, Deadline deadline = kNoDeadline);
+
+  // How many hold or want `key`.
+  std::size_t queue_length(const std::string& key) const;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace mnet::aio
