@@ -95,6 +95,10 @@ Result<std::optional<NetResult>> read_prev_result(const json::Object& config);
 // The output need not name a version.
 Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version);
 
+// A result as the cache holds it, converted to the version of the configuration that wants it as
+// its previous result (01, 6.4).
+Result<NetResult> read_cached_result(const json::Value& document, std::string_view config_version);
+
 // Converts to any of the seven versions; "" means 0.1.0 (01, 3.5). A result made in memory without
 // a version counts as the newest version that has its members.
 Result<NetResult> convert(const NetResult& result, std::string_view version);

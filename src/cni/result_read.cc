@@ -279,6 +279,17 @@ Result<std::optional<NetResult>> read_prev_result(const json::Object& config) {
   return *std::move(result);
 }
 
+Result<NetResult> read_cached_result(const json::Value& document, std::string_view config_version) {
+  auto result = read_result(document);
+  if (!result) return result;
+  auto converted = convert(*result, config_version);
+  if (!converted) {
+    return std::move(converted).error().wrap(
+        cat("failed to convert cached result to config version ", go_quoted(config_version)));
+  }
+  return converted;
+}
+
 Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version) {
   constexpr std::string_view kUnmarshal = "failed to unmarshal raw result";
   auto document = json::parse(output);

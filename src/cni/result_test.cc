@@ -377,6 +377,24 @@ TEST(PrevResult, AbsentOrNullIsNone) {
               HasSubstr("could not parse prevResult: "));
 }
 
+std::string cached(std::string_view text, std::string_view config_version) {
+  return text_of(read_cached_result(json::parse(text).value(), config_version));
+}
+
+// C4, C6.
+TEST(CachedResult, IsConvertedToTheConfigurationsVersion) {
+  EXPECT_EQ(cached(R"({"cniVersion":"0.2.0","ip4":{"ip":"1.2.3.4/24"}})", "1.1.0"),
+            R"({"cniVersion":"1.1.0","ips":[{"address":"1.2.3.4/24"}]})");
+  EXPECT_EQ(cached("{}", "1.1.0"), R"({"cniVersion":"1.1.0"})");
+}
+
+TEST(CachedResult, SaysWhichVersionItCouldNotBecome) {
+  EXPECT_EQ(cached(R"({"cniVersion":"1.0.0"})", "0.2.0"),
+            "failed to convert cached result to config version \"0.2.0\": cannot convert: no valid "
+            "IP addresses");
+  EXPECT_EQ(cached(R"({"cniVersion":"7"})", "0.2.0"), "unsupported CNI result version \"7\"");
+}
+
 std::string output(std::string_view text, std::string_view config_version = "1.0.0") {
   return text_of(read_plugin_output(text, config_version));
 }

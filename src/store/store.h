@@ -3,6 +3,7 @@
 // event loop go through a pool.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,42 +23,64 @@ struct CachedResult {
   std::string config;  // the bytes of the list or conf that ADD ran
   cni::ArgPairs cni_args;
   json::Object capability_args;
-  std::optional<json::Value> result;  // as the plugin answered it
+  std::optional<json::Value> result;  // an object, as the plugin answered it
 };
 
+// Each call that names an entry wants its three names. An empty one is an error, `cache file path
+// requires network name (""), …`; one that is not safe in a path names no entry: nothing is found,
+// removed, synced or (then an error) written (01, 6.1).
 class ResultCache {
  public:
   explicit ResultCache(std::string cni_dir);
 
   Result<void> write(const CachedResult& entry, sys::Durability durability) const;
-  // The `result` document of one entry: none if there is no file or it cannot be read; a legacy
-  // file is the result itself (01, 6.4). Names that are not safe in a path count as "no entry".
+  // The `result` document of one entry, for cni::read_cached_result: none if there is no file or it
+  // cannot be read; empty if the entry has none; a legacy file is the result itself (01, 6.4). What
+  // is no JSON at all is an error.
   Result<std::optional<json::Value>> find_result(const std::string& network,
                                                  const std::string& container_id,
                                                  const std::string& ifname) const;
+  // The whole entry, for its configuration and parameters: none if there is no file or it cannot be
+  // read. A legacy file is an error, it has neither.
   Result<std::optional<CachedResult>> find(const std::string& network,
                                            const std::string& container_id,
                                            const std::string& ifname) const;
+  // No such entry is fine.
   Result<void> remove(const std::string& network, const std::string& container_id,
                       const std::string& ifname) const;
-  // 01, 6.5; empty `container_id`: all.
+  // 01, 6.5; empty `container_id`: all. What cannot be read as an entry is left out.
   Result<std::vector<CachedResult>> list(const std::string& container_id = {}) const;
+  // Rewrites an entry, members that we do not know included. No such entry is an error.
+  Result<void> edit(const std::string& network, const std::string& container_id,
+                    const std::string& ifname,
+                    const std::function<Result<void>(json::Object& cache_file)>& change,
+                    sys::Durability durability) const;
+  // Makes up for kInPlace.
   Result<void> sync(const std::string& network, const std::string& container_id,
                     const std::string& ifname) const;
 
  private:
-  std::string cni_dir_;
+  // None if the names are not safe.
+  Result<std::optional<std::string>> path_of(const std::string& network,
+                                             const std::string& container_id,
+                                             const std::string& ifname) const;
+
+  std::string directory_;
 };
 
-// Default routes of one cached result (02, 5.4, "Result cache"), on the decoded file.
+// Default routes of one cached result (02, 5.4, "Result cache"), on the decoded file. After an
+// error the file is as it was.
 struct Families {
   bool v4 = false, v6 = false;
 };
 Result<void> delete_default_routes(json::Object& cache_file, Families families);
+// Behind the routes that are there. In results of 0.1.0 and 0.2.0 a gateway without an address of
+// its family has no place and is left out.
 Result<void> add_default_routes(json::Object& cache_file, const std::vector<std::string>& gateways);
 
 // Scratch files: <cniDir>/<containerID>, the delegate list of one container as one JSON array. What
-// an element means is attach's business; here it is an object.
+// an element means is attach's business; here it is a value. A container id that is not safe in a
+// path (02, 0.3) has no file and cannot be given one.
 class ScratchFiles {
  public:
   explicit ScratchFiles(std::string cni_dir);
@@ -66,34 +89,42 @@ class ScratchFiles {
                      sys::Durability durability) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Array>> find(const std::string& container_id) const;
-  Result<bool> remove(const std::string& container_id) const;
-  Result<std::vector<std::string>> list() const;  // container ids
+  Result<bool> remove(const std::string& container_id) const;  // true if it was there
+  Result<std::vector<std::string>> list() const;               // container ids
   Result<void> sync(const std::string& container_id) const;
 
  private:
+  // None if the container id is not safe.
+  std::optional<std::string> path_of(const std::string& container_id) const;
+
   std::string cni_dir_;
 };
 
-// Pending DELs: <cniDir>/pending-del/<containerID>-<ifname>.json holds the body meant for /cni.
+// Pending DELs: cni/pending.h says where the shim leaves them. Here they are read and taken away.
 class PendingDels {
  public:
   explicit PendingDels(std::string cni_dir);
 
   struct Record {
-    std::string file;  // name inside the directory
-    std::string body;
+    std::string file;          // name inside the directory
+    Result<std::string> body;  // meant for /cni; an error if it cannot be read (a directory, say)
   };
-  Result<void> write(const std::string& container_id, const std::string& ifname,
-                     std::string_view body) const;
+  // In order of their names. No directory: none.
   Result<std::vector<Record>> list() const;
+  // By name; which container and interface it is for stands in the body alone, since two pairs may
+  // share a name.
   Result<std::optional<Record>> find(const std::string& container_id,
                                      const std::string& ifname) const;
-  Result<bool> remove(const std::string& file) const;
-  // Moves a record that nobody can read to pending-del/bad/.
+  Result<bool> remove(const std::string& file) const;  // true if it was there
+  // Moves a record that nobody can use to pending-del/bad/, beside what is there under its name.
   Result<void> set_aside(const std::string& file) const;
 
  private:
-  std::string cni_dir_;
+  std::string directory_;
 };
+
+// Removes what killed writers left: temporary names older than `age_seconds` in `cni_dir` and in
+// the directories of results and pending DELs.
+Result<void> sweep(const std::string& cni_dir, long age_seconds);
 
 }  // namespace mnet::store

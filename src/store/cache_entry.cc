@@ -1,0 +1,97 @@
+#include "store/cache_entry.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "json/fields.h"
+
+namespace mnet::store {
+namespace {
+
+json::Array pairs_json(const cni::ArgPairs& pairs) {
+  json::Array list;
+  for (const auto& [key, value] : pairs) list.emplace_back(json::Array{key, value});
+  return list;
+}
+
+// One `["K","V"]`. Shorter and longer lists are read as the original's reader does: missing texts
+// are empty, further ones ignored.
+Result<std::pair<std::string, std::string>> read_pair(const json::Value& value, std::string path) {
+  json::Object holder;
+  holder.append("pair", value);
+  std::vector<std::string> texts;
+  json::Fields fields(holder, std::move(path));
+  fields.read("pair", texts);
+  if (auto done = fields.done(); !done) return std::move(done).error();
+  texts.resize(2);
+  return std::pair(std::move(texts[0]), std::move(texts[1]));
+}
+
+Result<void> read_config(json::Fields& fields, std::string& config) {
+  std::string encoded;
+  fields.read("config", encoded);
+  if (from_base64(encoded, config)) return {};
+  return Error(Errc::kInvalid, "config: not base64");
+}
+
+}  // namespace
+
+std::string entry_text(const CachedResult& entry) {
+  json::Object object;
+  object.append("kind", kCacheKind);
+  object.append("containerId", entry.container_id);
+  object.append("config", entry.config.empty() ? json::Value() : to_base64(entry.config));
+  object.append("ifName", entry.ifname);
+  object.append("networkName", entry.network);
+  if (!entry.netns.empty()) object.append("netns", entry.netns);
+  if (!entry.cni_args.empty()) object.append("cniArgs", pairs_json(entry.cni_args));
+  if (!entry.capability_args.empty()) object.append("capabilityArgs", entry.capability_args);
+  if (entry.result) object.append("result", *entry.result);
+  return json::dump(object);
+}
+
+Result<DecodedEntry> parse_entry(const json::Value& document) {
+  DecodedEntry out;
+  if (document.is_null()) return out;
+  const json::Object* object = document.as_object();
+  if (object == nullptr) return json::wrong_kind("cache file", "an object", document);
+  CachedResult& entry = out.entry;
+  json::Fields fields(*object);
+  fields.read("kind", out.kind);
+  fields.read("containerId", entry.container_id);
+  fields.read("ifName", entry.ifname);
+  fields.read("networkName", entry.network);
+  fields.read("netns", entry.netns);
+  fields.list("cniArgs", [&](const json::Value& value, std::string path) -> Result<void> {
+    auto pair = read_pair(value, std::move(path));
+    if (!pair) return std::move(pair).error();
+    entry.cni_args.push_back(*std::move(pair));
+    return {};
+  });
+  fields.object("capabilityArgs", [&](const json::Object& args, std::string) -> Result<void> {
+    entry.capability_args = args;
+    return {};
+  });
+  fields.object("result", [&](const json::Object& result, std::string) -> Result<void> {
+    entry.result = result;
+    return {};
+  });
+  if (auto read = read_config(fields, entry.config); !read) return std::move(read).error();
+  if (auto done = fields.done(); !done) return std::move(done).error();
+  return out;
+}
+
+Result<json::Value> result_in(std::string_view text) {
+  auto document = json::parse(text);
+  // The words of the reader that would have looked for the version of a legacy result.
+  if (!document) return std::move(document).error().wrap("decoding version from network config");
+  auto decoded = parse_entry(*document);
+  if (!decoded || decoded->kind != kCacheKind) return document;
+  if (!decoded->entry.result) return json::Value(json::Object());
+  return *std::move(decoded->entry.result);
+}
+
+}  // namespace mnet::store

@@ -1,0 +1,28 @@
+// The text of one result-cache entry (01, 6.2). Inside use; no files here.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "json/json.h"
+#include "store/store.h"
+
+namespace mnet::store {
+
+inline constexpr std::string_view kCacheKind = "cniCacheV1";
+
+// A text that decodes as an entry, of whatever kind it calls itself.
+struct DecodedEntry {
+  std::string kind;
+  CachedResult entry;
+};
+
+std::string entry_text(const CachedResult& entry);
+Result<DecodedEntry> parse_entry(const json::Value& document);
+
+// The result in the text of a cache file: of an entry, or for any other document the document
+// itself (01, 6.4, legacy).
+Result<json::Value> result_in(std::string_view text);
+
+}  // namespace mnet::store

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/address.h"
+#include "cni/version.h"
+#include "store/store.h"
+
+namespace mnet::store {
+namespace {
+
+enum class Place { kOneList, kPerFamily };
+
+Error wrong(std::string_view what) { return Error(Errc::kProtocol, cat("wrong ", what)); }
+
+// Where a result of its version keeps routes.
+Result<Place> place_of(const json::Object& result) {
+  const json::Value* version = result.find("cniVersion");
+  if (version == nullptr || version->is_null()) return Place::kPerFamily;
+  const std::string* text = version->as_string();
+  if (text == nullptr) return wrong("cniVersion format");
+  if (text->empty() || *text == "0.1.0" || *text == "0.2.0") return Place::kPerFamily;
+  if (*text == "0.3.0" || *text == "0.3.1" || *text == "0.4.0") return Place::kOneList;
+  if (cni::at_least(*text, {1, 0, 0})) return Place::kOneList;
+  return Error(Errc::kProtocol, cat("not supported version: ", *text));
+}
+
+// The list of routes in `holder`; nullptr if there is none. `what` is it in messages.
+Result<json::Array*> find_routes(json::Object& holder, std::string_view what) {
+  json::Value* routes = holder.find("routes");
+  // Null is what the original leaves behind when it removes the last route of a 0.2.0 result.
+  if (routes == nullptr || routes->is_null()) return nullptr;
+  json::Array* list = routes->as_array();
+  if (list == nullptr) return wrong(cat(what, " format"));
+  return list;
+}
+
+// `ip4` or `ip6` of a result of 0.1.0 or 0.2.0; nullptr if there is none.
+Result<json::Object*> find_legacy(json::Object& result, const std::string& key) {
+  json::Value* value = result.find(key);
+  if (value == nullptr || value->is_null()) return nullptr;
+  json::Object* object = value->as_object();
+  if (object == nullptr) return wrong(cat(key, " format"));
+  return object;
+}
+
+Result<bool> is_default(const json::Value& route, Families families) {
+  const json::Object* object = route.as_object();
+  if (object == nullptr) return wrong("route format");
+  const json::Value* dst = object->find("dst");
+  if (dst == nullptr) return false;
+  const std::string* text = dst->as_string();
+  if (text == nullptr) return wrong("dst format");
+  const auto prefix = cni::Cidr::parse(*text);
+  return prefix && prefix->prefix == 0 && (prefix->is_v4() ? families.v4 : families.v6);
+}
+
+Result<void> delete_from(json::Object& holder, std::string_view what, Families families) {
+  auto routes = find_routes(holder, what);
+  if (!routes) return std::move(routes).error();
+  if (*routes == nullptr) return {};
+  json::Array kept;
+  for (json::Value& route : **routes) {
+    auto goes = is_default(route, families);
+    if (!goes) return std::move(goes).error();
+    if (!*goes) kept.push_back(std::move(route));
+  }
+  if (kept.empty()) {
+    holder.erase("routes");
+  } else {
+    **routes = std::move(kept);
+  }
+  return {};
+}
+
+Result<void> delete_per_family(json::Object& result, Families families) {
+  for (const bool v4 : {true, false}) {
+    if (!(v4 ? families.v4 : families.v6)) continue;
+    const std::string key = v4 ? "ip4" : "ip6";
+    auto holder = find_legacy(result, key);
+    if (!holder) return std::move(holder).error();
+    if (*holder == nullptr) continue;
+    if (auto deleted = delete_from(**holder, cat(key, " routes"), families); !deleted) {
+      return deleted;
+    }
+  }
+  return {};
+}
+
+Result<void> append_routes(json::Object& holder, std::string_view what,
+                           const std::vector<cni::IpAddress>& gateways) {
+  auto routes = find_routes(holder, what);
+  if (!routes) return std::move(routes).error();
+  if (*routes == nullptr) *routes = holder.set("routes", json::Array()).as_array();
+  for (const cni::IpAddress& gateway : gateways) {
+    (*routes)->emplace_back(
+        json::Object{{"dst", gateway.is_v4() ? "0.0.0.0/0" : "::/0"}, {"gw", gateway.text()}});
+  }
+  return {};
+}
+
+Result<void> append_per_family(json::Object& result, const std::vector<cni::IpAddress>& gateways) {
+  for (const bool v4 : {true, false}) {
+    std::vector<cni::IpAddress> of_family;
+    std::ranges::copy_if(gateways, std::back_inserter(of_family),
+                         [&](const cni::IpAddress& gateway) { return gateway.is_v4() == v4; });
+    if (of_family.empty()) continue;
+    const std::string key = v4 ? "ip4" : "ip6";
+    auto holder = find_legacy(result, key);
+    if (!holder) return std::move(holder).error();
+    if (*holder == nullptr) continue;
+    if (auto added = append_routes(**holder, cat(key, " routes"), of_family); !added) return added;
+  }
+  return {};
+}
+
+// Changes a copy, so that an error half way leaves the file as it was.
+template <typename Change>
+Result<void> change_result(json::Object& cache_file, Change change) {
+  json::Value* value = cache_file.find("result");
+  if (value == nullptr) return Error(Errc::kProtocol, "cannot get result from cache");
+  if (value->as_object() == nullptr) return wrong("result type");
+  json::Object result = *value->as_object();
+  const auto place = place_of(result);
+  if (!place) return place.error();
+  if (auto changed = change(result, *place); !changed) return changed;
+  *value = std::move(result);
+  return {};
+}
+
+}  // namespace
+
+Result<void> delete_default_routes(json::Object& cache_file, Families families) {
+  return change_result(cache_file, [&](json::Object& result, Place place) -> Result<void> {
+    if (!families.v4 && !families.v6) return {};
+    if (place == Place::kPerFamily) return delete_per_family(result, families);
+    return delete_from(result, "routes", families);
+  });
+}
+
+Result<void> add_default_routes(json::Object& cache_file,
+                                const std::vector<std::string>& gateways) {
+  std::vector<cni::IpAddress> addresses;
+  for (const std::string& gateway : gateways) {
+    auto address = cni::IpAddress::parse(gateway);
+    if (!address) return std::move(address).error();
+    addresses.push_back(*address);
+  }
+  return change_result(cache_file, [&](json::Object& result, Place place) {
+    return place == Place::kPerFamily ? append_per_family(result, addresses)
+                                      : append_routes(result, "routes", addresses);
+  });
+}
+
+}  // namespace mnet::store

@@ -1,0 +1,88 @@
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error_list.h"
+#include "base/text.h"
+#include "cni/pending.h"
+#include "store/store.h"
+#include "sys/file.h"
+
+namespace mnet::store {
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+
+// A name of a record: of a file of the directory itself, and not one that is being written.
+bool is_record(std::string_view file) {
+  return file.ends_with(".json") && !file.starts_with('.') &&
+         file.find('/') == std::string_view::npos;
+}
+
+Error no_record(std::string_view file) {
+  return Error(Errc::kInvalid, cat("no pending DEL can be called ", go_quoted(file)));
+}
+
+}  // namespace
+
+PendingDels::PendingDels(std::string cni_dir) : directory_(cni::pending_del_directory(cni_dir)) {}
+
+Result<std::vector<PendingDels::Record>> PendingDels::list() const {
+  std::vector<Record> records;
+  auto entries = sys::list_directory(directory_);
+  if (!entries) {
+    if (entries.error().code() == Errc::kNotFound) return records;
+    return std::move(entries).error();
+  }
+  for (const sys::Entry& entry : *entries) {
+    if (!is_record(entry.name)) continue;
+    auto body = sys::read_file(cat(directory_, "/", entry.name));
+    // Taken away by somebody else since the directory was read.
+    if (!body && body.error().code() == Errc::kNotFound) continue;
+    records.push_back({entry.name, std::move(body)});
+  }
+  return records;
+}
+
+Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& container_id,
+                                                             const std::string& ifname) const {
+  const std::string file = cni::pending_del_file(container_id, ifname);
+  if (!is_record(file)) return std::nullopt;
+  auto body = sys::read_file(cat(directory_, "/", file));
+  if (!body && body.error().code() == Errc::kNotFound) return std::nullopt;
+  return Record{file, std::move(body)};
+}
+
+Result<bool> PendingDels::remove(const std::string& file) const {
+  if (!is_record(file)) return no_record(file);
+  return sys::remove_file(cat(directory_, "/", file));
+}
+
+Result<void> PendingDels::set_aside(const std::string& file) const {
+  if (!is_record(file)) return no_record(file);
+  const std::string bad = cat(directory_, "/bad");
+  if (auto made = sys::make_directories(bad, kDirectoryMode); !made) return made;
+  std::string target = cat(bad, "/", file);
+  std::error_code failed;
+  for (int i = 1; std::filesystem::exists(std::filesystem::symlink_status(target, failed)); ++i) {
+    target = cat(bad, "/", file, ".", i);
+  }
+  std::filesystem::rename(cat(directory_, "/", file), target, failed);
+  if (failed) return Error::from_errno(failed.value(), cat("rename ", file, " to ", target));
+  return {};
+}
+
+Result<void> sweep(const std::string& cni_dir, long age_seconds) {
+  ErrorList errors;
+  for (const std::string& directory :
+       {cni_dir, cat(cni_dir, "/results"), cni::pending_del_directory(cni_dir)}) {
+    errors.add(sys::sweep_temporaries(directory, age_seconds));
+  }
+  return errors.join("; ");
+}
+
+}  // namespace mnet::store

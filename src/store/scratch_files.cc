@@ -1,0 +1,86 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/names.h"
+#include "cni/pending.h"
+#include "store/store.h"
+#include "sys/file.h"
+
+namespace mnet::store {
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+constexpr mode_t kFileMode = 0600;
+
+// Safe in a path, and none of the directories of ours that lie beside the scratch files (02, 0.3).
+bool is_safe(const std::string& container_id) {
+  return cni::is_identifier(container_id) && container_id != "results" &&
+         container_id != cni::kPendingDels;
+}
+
+}  // namespace
+
+ScratchFiles::ScratchFiles(std::string cni_dir) : cni_dir_(std::move(cni_dir)) {}
+
+std::optional<std::string> ScratchFiles::path_of(const std::string& container_id) const {
+  if (!is_safe(container_id)) return std::nullopt;
+  return cat(cni_dir_, "/", container_id);
+}
+
+Result<void> ScratchFiles::write(const std::string& container_id, const json::Array& delegates,
+                                 sys::Durability durability) const {
+  const auto path = path_of(container_id);
+  if (!path) {
+    return Error(Errc::kInvalid,
+                 cat("no file name can be made of container ID ", go_quoted(container_id)));
+  }
+  if (auto made = sys::make_directories(cni_dir_, kDirectoryMode); !made) return made;
+  return sys::replace_file(*path, json::dump(delegates), kFileMode, durability);
+}
+
+Result<std::optional<json::Array>> ScratchFiles::find(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  if (!path) return std::nullopt;
+  auto text = sys::find_file(*path);
+  if (!text) return std::move(text).error();
+  if (!*text) return std::nullopt;
+  auto document = json::parse(**text);
+  if (!document) return Error(Errc::kProtocol, cat(*path, ": ", document.error().text()));
+  json::Array* delegates = document->as_array();
+  if (delegates == nullptr) {
+    return Error(Errc::kProtocol, cat(*path, ": expected a list, got ", document->kind()));
+  }
+  return std::move(*delegates);
+}
+
+Result<bool> ScratchFiles::remove(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  if (!path) return false;
+  return sys::remove_file(*path);
+}
+
+Result<std::vector<std::string>> ScratchFiles::list() const {
+  std::vector<std::string> ids;
+  auto entries = sys::list_directory(cni_dir_);
+  if (!entries) {
+    if (entries.error().code() == Errc::kNotFound) return ids;
+    return std::move(entries).error();
+  }
+  for (sys::Entry& entry : *entries) {
+    if (entry.kind == sys::EntryKind::kRegular && is_safe(entry.name)) {
+      ids.push_back(std::move(entry.name));
+    }
+  }
+  return ids;
+}
+
+Result<void> ScratchFiles::sync(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  if (!path) return {};
+  return sys::sync_file(*path);
+}
+
+}  // namespace mnet::store
