@@ -1,12 +1,10 @@
 #include "fixture.h"
 
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/text.h"
 #include "group.h"
@@ -41,20 +39,6 @@ Result<void> write_files(const json::Object& files, const std::string& directory
 }
 
 }  // namespace
-
-Result<TempDir> TempDir::make() {
-  std::error_code ignored;
-  std::string path = (std::filesystem::temp_directory_path(ignored) / "vectors-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) return Error::from_errno(errno, cat("mkdtemp ", path));
-  return TempDir(std::move(path));
-}
-
-TempDir::TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-
-TempDir::~TempDir() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
 
 Result<void> lay_out(const json::Object& input, const std::string& directory) {
   if (const json::Value* files = input.find("files"); files != nullptr) {

@@ -9,20 +9,6 @@
 
 namespace mnet::vectors {
 
-// A fresh directory that goes away with this.
-class TempDir {
- public:
-  static Result<TempDir> make();
-  ~TempDir();
-  TempDir(TempDir&& other) noexcept;
-  TempDir& operator=(TempDir&&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TempDir(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 // Lays `files` and `empty_dirs` of `input` out below `directory`, which exists. `files` null: the
 // directory goes.
 Result<void> lay_out(const json::Object& input, const std::string& directory);

@@ -9,9 +9,10 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "autoconfig",     "conflist-load",  "csr",     "delegate-conf",     "devices",
-    "gateway-cache",  "nad-config",     "netconf", "network-selection", "network-status",
-    "runtime-config", "server-request", "skel",
+    "autoconfig",     "conflist-load",     "csr",
+    "delegate-conf",  "devices",           "nad-config",
+    "netconf",        "network-selection", "network-status",
+    "runtime-config", "server-request",    "skel",
 };
 
 }  // namespace
@@ -19,6 +20,7 @@ constexpr std::string_view kUnanswered[] = {
 std::vector<Group> all_groups() {
   std::vector<Group> groups;
   groups.push_back(cni_result_group());
+  groups.push_back(gateway_cache_group());
   for (const std::string_view name : kUnanswered) {
     Group group;
     group.name = name;

@@ -8,6 +8,7 @@
 namespace mnet::vectors {
 
 Group cni_result_group();
+Group gateway_cache_group();
 
 // Groups that are answered, and empty ones (no operations) for those that no code answers yet.
 std::vector<Group> all_groups();

@@ -8,6 +8,7 @@
 #include "compare.h"
 #include "doubt.h"
 #include "fixture.h"
+#include "sys/test_dir.h"
 
 namespace mnet::vectors {
 namespace {
@@ -61,10 +62,9 @@ class CaseRunner {
 
   // What is wrong; none if the case passes.
   std::optional<std::string> run(Case test, const Operation& operation) const {
-    auto directory = TempDir::make();
-    if (!directory) return directory.error().text();
-    put_in_place(test, directory->path());
-    if (auto ready = lay_out(test.input, directory->path()); !ready) return ready.error().text();
+    const sys::TestDir directory;
+    put_in_place(test, directory.path());
+    if (auto ready = lay_out(test.input, directory.path()); !ready) return ready.error().text();
     const auto outcome = operation(test.input);
     if (auto wrong = judge(test, outcome)) return wrong;
     return mode_ == Mode::kVerify ? std::nullopt : doubt(test, outcome);
