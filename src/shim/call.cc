@@ -1,0 +1,220 @@
+#include "shim/call.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "cni/error.h"
+#include "json/json.h"
+#include "shim/log.h"
+#include "shim/pending.h"
+#include "wire/wire.h"
+
+namespace mnet::shim {
+
+using cni::Code;
+
+struct Verb {
+  std::string_view name;  // heads every message: `CmdAdd (shim): …`
+  Limits::Time Limits::* reach;
+  Limits::Time Limits::* whole;
+  Daemon::Wanted wanted = Daemon::Wanted::kReady;
+  Limits::Time Limits::* one_check = nullptr;  // none: what is left of `reach`
+  bool is_whole_replaced = false;              // by shimTimeout; else that can only lower it
+  bool is_answer_awaited = false;              // for as long as the work takes
+  Code when_unavailable = Code::kTryAgainLater;
+};
+
+namespace {
+
+constexpr Verb kAdd{.name = "CmdAdd",
+                    .reach = &Limits::reach_add,
+                    .whole = &Limits::whole_add,
+                    .one_check = &Limits::one_check,
+                    .is_whole_replaced = true};
+constexpr Verb kCheck{.name = "CmdCheck",
+                      .reach = &Limits::reach_add,
+                      .whole = &Limits::whole_add,
+                      .one_check = &Limits::one_check,
+                      .is_whole_replaced = true};
+constexpr Verb kDel{.name = "CmdDel",
+                    .reach = &Limits::reach_del,
+                    .whole = &Limits::whole_del,
+                    .wanted = Daemon::Wanted::kAlive,
+                    .is_whole_replaced = true};
+constexpr Verb kGc{.name = "CmdGC",
+                   .reach = &Limits::reach_gc,
+                   .whole = &Limits::whole_status,
+                   .is_answer_awaited = true};
+constexpr Verb kStatus{.name = "CmdStatus",
+                       .reach = &Limits::reach_gc,
+                       .whole = &Limits::whole_status,
+                       .when_unavailable = Code::kNotAvailable};
+
+std::string headed(const Verb& verb, std::string_view text) {
+  return cat(verb.name, " (shim): ", text);
+}
+
+// The msg gets the head, code and details stay; without an object inside it becomes code 999.
+Error headed(const Verb& verb, const Error& error) {
+  if (error.origin() == nullptr) return error.with_text(headed(verb, error.text()));
+  ErrorObject object = *error.origin();
+  object.msg = headed(verb, object.msg);
+  return Error::from_object(error.code(), std::move(object));
+}
+
+bool is_retry_wanted(const Error& error) {
+  return error.origin() != nullptr &&
+         error.origin()->code == static_cast<std::uint64_t>(Code::kTryAgainLater);
+}
+
+}  // namespace
+
+Call::Call(const Surroundings& surroundings, const skel::CmdArgs& args)
+    : surroundings_(surroundings),
+      args_(args),
+      started_(Clock::now()),
+      request_id_(wire::request_id(surroundings.random())),
+      log_(open_log(args.stdin_data, surroundings.front).with_request(request_id_)) {}
+
+std::string Call::body() const {
+  return wire::to_text(make_request(surroundings_.environment, args_.stdin_data));
+}
+
+Deadline Call::end_of(const Verb& verb, const Config& config) const {
+  const Limits::Time time = surroundings_.limits.*verb.whole;
+  if (!config.timeout) return started_ + time;
+  return started_ + (verb.is_whole_replaced ? *config.timeout : std::min(time, *config.timeout));
+}
+
+Error Call::failed(const Verb& verb, const Error& error) const {
+  Error shown = headed(verb, error);
+  log_.error(shown.text());
+  log_.debug(headed(verb, cat("StdinData: ", args_.stdin_data)));
+  return shown;
+}
+
+Error Call::unavailable(const Verb& verb, std::string_view said, const Error& why) const {
+  if (verb.when_unavailable == Code::kTryAgainLater) {
+    return failed(verb, cni::coded(Code::kTryAgainLater, cat(said, why.text())));
+  }
+  Error error =
+      cni::coded(verb.when_unavailable, cat("multus daemon is not available: ", why.text()));
+  log_.error(error.text());
+  return error;
+}
+
+Result<Config> Call::load_config(const Verb& verb) const {
+  auto config = parse_config(args_.stdin_data);
+  if (!config) {
+    return failed(verb, config.error().wrap("invalid CNI configuration passed to multus-shim"));
+  }
+  for (const std::string& complaint : config->complaints) {
+    log_.error(headed(verb, cat("ignored: ", complaint)));
+  }
+  return config;
+}
+
+Result<Connection> Call::reach(const Verb& verb, const Config& config) const {
+  const Limits& limits = surroundings_.limits;
+  const Limits::Time most = limits.*verb.reach;
+  const Daemon daemon(config.socket, request_id_);
+  return daemon.reach(verb.wanted,
+                      {.until = std::min(started_ + most, end_of(verb, config)),
+                       .one_check = verb.one_check == nullptr ? most : limits.*verb.one_check,
+                       .between_checks = limits.between_checks});
+}
+
+Result<Response> Call::send(const Verb& verb, const Config& config, Connection connection) const {
+  const Daemon daemon(config.socket, request_id_);
+  const Deadline end = end_of(verb, config);
+  return daemon.send(std::move(connection), body(), end,
+                     verb.is_answer_awaited ? kNoDeadline : end);
+}
+
+// The good answer to everything but DEL. A daemon that is not there or too slow is worth trying
+// again, and the runtime is told so.
+Result<Response> Call::ask(const Verb& verb, const Config& config) const {
+  auto connection = reach(verb, config);
+  if (!connection) {
+    return unavailable(verb, "timed out waiting for the condition: ", connection.error());
+  }
+  auto response = send(verb, config, *std::move(connection));
+  if (!response) {
+    const Error& why = response.error();
+    return why.code() == Errc::kTimeout ? unavailable(verb, "", why) : failed(verb, why);
+  }
+  if (response->status == 200) return response;
+  return failed(verb, wire::parse_error(response->status, response->body));
+}
+
+Result<void> Call::ask_and_forget(const Verb& verb) const {
+  const auto config = load_config(verb);
+  if (!config) return config.error();
+  const auto response = ask(verb, *config);
+  if (!response) return response.error();
+  const auto parsed = wire::parse_response(response->body);
+  return parsed ? Result<void>() : failed(verb, parsed.error());
+}
+
+Result<void> Call::check() const { return ask_and_forget(kCheck); }
+Result<void> Call::gc() const { return ask_and_forget(kGc); }
+Result<void> Call::status() const { return ask_and_forget(kStatus); }
+
+Result<cni::NetResult> Call::ask_for_result(const Config& config) const {
+  const auto response = ask(kAdd, config);
+  if (!response) return response.error();
+  auto result = wire::parse_response(response->body);
+  if (!result) return failed(kAdd, result.error());
+  if (!*result) return failed(kAdd, Error(Errc::kProtocol, "daemon returned no result"));
+  return **std::move(result);
+}
+
+Result<void> Call::add() const {
+  const auto config = load_config(kAdd);
+  if (!config) return config.error();
+  const auto result = ask_for_result(*config);
+  if (!result) return result.error();
+  if (log_.writes(LogLevel::kVerbose)) {
+    log_.verbose(headed(kAdd, json::dump(cni::to_json(*result))));
+  }
+  auto printed = skel::print_result(*result, config->cni_version, surroundings_.front);
+  if (!printed) log_.error(headed(kAdd, printed.error().text()));
+  return printed;
+}
+
+Result<void> Call::del() const {
+  const auto config = load_config(kDel);
+  if (!config) return {};  // logged; trying again would not mend it
+  auto connection = reach(kDel, *config);
+  if (!connection) {
+    return remember_del(
+        *config, connection.error().wrap("CheckAPIReadyNow: Daemon not reachable over socketfile"));
+  }
+  const auto response = send(kDel, *config, *std::move(connection));
+  return response ? answered_del(*response) : remember_del(*config, response.error());
+}
+
+// Only "try again" is passed on: a sandbox whose DEL fails for good could never be removed.
+Result<void> Call::answered_del(const Response& response) const {
+  if (response.status == 200) return {};
+  const Error error = failed(kDel, wire::parse_error(response.status, response.body));
+  return is_retry_wanted(error) ? Result<void>(error) : Result<void>();
+}
+
+Result<void> Call::remember_del(const Config& config, const Error& why) const {
+  log_.error(headed(kDel, why.text()));
+  const auto path = write_pending_del(config.cni_dir, args_.container_id, args_.ifname, body());
+  if (!path) {
+    return failed(kDel,
+                  cni::coded(Code::kTryAgainLater,
+                             cat(why.text(), "; cannot record the DEL: ", path.error().text())));
+  }
+  log_.verbose(headed(kDel, cat("recorded for the daemon in ", *path)));
+  return {};
+}
+
+}  // namespace mnet::shim

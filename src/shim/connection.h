@@ -1,0 +1,41 @@
+// A connection to the daemon's socket: one POST, one answer, each wait with an end. Blocking.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "shim/response.h"
+#include "sys/fd.h"
+
+namespace mnet::shim {
+
+using Clock = std::chrono::steady_clock;
+using Deadline = Clock::time_point;
+inline constexpr Deadline kNoDeadline = Deadline::max();
+
+struct Post {
+  std::string path;        // "/cni"
+  std::string body;        // JSON
+  std::string request_id;  // goes into the header X-Request-Id
+  Deadline sent_by;
+  Deadline answered_by;
+};
+
+// Errors read as Go's HTTP client words them; a passed deadline has the code kTimeout.
+class Connection {
+ public:
+  // `dial unix <path>: connect: …`. Nothing was sent when this fails.
+  static Result<Connection> open(const std::string& socket, Deadline deadline);
+
+  // The complete answer, whatever its status. One post per connection. Once called, bytes may have
+  // reached the daemon: a failed one must not be repeated unless the work may be.
+  Result<Response> post(const Post& what) &&;
+
+ private:
+  explicit Connection(sys::UniqueFd fd) : fd_(std::move(fd)) {}
+  sys::UniqueFd fd_;
+};
+
+}  // namespace mnet::shim

@@ -1,0 +1,164 @@
+#include "shim/response.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/text.h"
+
+namespace mnet::shim {
+namespace {
+
+Error malformed(std::string_view what, std::string_view text) {
+  return Error(Errc::kProtocol, cat("malformed HTTP ", what, " ", go_quoted(text)));
+}
+
+// All of `text` in `base`; no sign, no blanks.
+std::optional<std::size_t> parse_number(std::string_view text, int base) {
+  std::size_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+bool ResponseReader::reads_lines() const {
+  return state_ != State::kLength && state_ != State::kUntilClose && state_ != State::kChunk;
+}
+
+Result<void> ResponseReader::feed(std::string_view bytes) {
+  if (!bytes.empty()) started_ = true;
+  while (!bytes.empty() && state_ != State::kDone) {
+    auto taken = reads_lines() ? take_line(bytes) : take_data(bytes);
+    if (!taken) return taken;
+  }
+  return {};
+}
+
+Result<void> ResponseReader::finish() {
+  if (state_ == State::kDone) return {};
+  if (state_ == State::kUntilClose) {
+    state_ = State::kDone;
+    return {};
+  }
+  return Error(Errc::kUnavailable, started_ ? "unexpected EOF" : "EOF");
+}
+
+Result<void> ResponseReader::take_data(std::string_view& bytes) {
+  const bool bounded = state_ != State::kUntilClose;
+  const std::size_t count = bounded ? std::min(left_, bytes.size()) : bytes.size();
+  if (response_.body.size() + count > kMaxBody) {
+    return Error(Errc::kProtocol, cat("HTTP response body larger than ", kMaxBody, " bytes"));
+  }
+  response_.body += bytes.substr(0, count);
+  bytes.remove_prefix(count);
+  if (!bounded) return {};
+  left_ -= count;
+  if (left_ == 0) state_ = state_ == State::kChunk ? State::kChunkEnd : State::kDone;
+  return {};
+}
+
+Result<void> ResponseReader::take_line(std::string_view& bytes) {
+  const std::size_t end = bytes.find('\n');
+  const std::size_t count = end == std::string_view::npos ? bytes.size() : end + 1;
+  // Lines between chunks are not counted: each brings some of the body, which is bounded.
+  head_bytes_ += state_ == State::kChunkSize || state_ == State::kChunkEnd ? 0 : count;
+  if (head_bytes_ > kMaxHead || line_.size() + count > kMaxHead) {
+    return Error(Errc::kProtocol, cat("HTTP response head larger than ", kMaxHead, " bytes"));
+  }
+  line_ += bytes.substr(0, count);
+  bytes.remove_prefix(count);
+  if (end == std::string_view::npos) return {};
+
+  std::string line;
+  line.swap(line_);
+  line.pop_back();
+  if (line.ends_with('\r')) line.pop_back();
+  return read_line(line);
+}
+
+Result<void> ResponseReader::read_line(std::string_view line) {
+  switch (state_) {
+    case State::kStatusLine:
+      return read_status(line);
+    case State::kHeader:
+      if (!line.empty()) return read_header(line);
+      start_body();
+      return {};
+    case State::kChunkSize:
+      return read_chunk_size(line);
+    case State::kChunkEnd:
+      if (!line.empty()) return malformed("chunk", line);
+      state_ = State::kChunkSize;
+      return {};
+    default:  // a trailer, which says nothing that we need
+      if (line.empty()) state_ = State::kDone;
+      return {};
+  }
+}
+
+Result<void> ResponseReader::read_status(std::string_view line) {
+  // HTTP/1.1 200 OK; the words behind the number may be missing.
+  const std::string_view version = line.substr(0, 9);
+  const auto status = line.size() < 12 ? std::nullopt : parse_number(line.substr(9, 3), 10);
+  const bool ends_there = line.size() == 12 || (line.size() > 12 && line[12] == ' ');
+  if ((version != "HTTP/1.1 " && version != "HTTP/1.0 ") || !status || *status < 100 ||
+      !ends_there) {
+    return malformed("response", line.substr(0, 200));
+  }
+  response_.status = static_cast<int>(*status);
+  chunked_ = false;
+  length_.reset();
+  state_ = State::kHeader;
+  return {};
+}
+
+Result<void> ResponseReader::read_header(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || colon == 0) {
+    return malformed("header", line.substr(0, 200));
+  }
+  const std::string_view name = line.substr(0, colon);
+  const std::string_view value = trim(line.substr(colon + 1));
+  if (equal_ignoring_case(name, "Content-Length")) return read_length(value);
+  if (equal_ignoring_case(name, "Transfer-Encoding")) {
+    if (!equal_ignoring_case(value, "chunked")) return malformed("transfer encoding", value);
+    chunked_ = true;
+  }
+  return {};
+}
+
+Result<void> ResponseReader::read_length(std::string_view value) {
+  const auto length = parse_number(value, 10);
+  if (!length || (length_ && *length_ != *length)) return malformed("content length", value);
+  length_ = length;
+  return {};
+}
+
+Result<void> ResponseReader::read_chunk_size(std::string_view line) {
+  const auto size = parse_number(trim(line.substr(0, line.find(';'))), 16);
+  if (!size) return malformed("chunk size", line.substr(0, 200));
+  left_ = *size;
+  state_ = left_ == 0 ? State::kTrailer : State::kChunk;
+  return {};
+}
+
+void ResponseReader::start_body() {
+  if (response_.status < 200) {
+    state_ = State::kStatusLine;  // the real answer follows
+  } else if (response_.status == 204 || response_.status == 304) {
+    state_ = State::kDone;
+  } else if (chunked_) {
+    state_ = State::kChunkSize;
+  } else if (length_) {
+    left_ = *length_;
+    state_ = left_ == 0 ? State::kDone : State::kLength;
+  } else {
+    state_ = State::kUntilClose;
+  }
+}
+
+}  // namespace mnet::shim

@@ -1,0 +1,48 @@
+#include "shim/shim.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "cni/version.h"
+#include "shim/call.h"
+
+namespace mnet::shim {
+namespace {
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+  // Early at boot there may be none yet; the id only has to tell log lines apart.
+  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
+         (static_cast<std::uint64_t>(::getpid()) << 40);
+}
+
+}  // namespace
+
+Surroundings Surroundings::of_process() {
+  return {.front = skel::Front::of_process(),
+          .environment = environ,
+          .random = random_number,
+          .limits = {}};
+}
+
+int run(const Surroundings& surroundings) {
+  const auto handled_by = [&](Result<void> (Call::*handle)() const) -> skel::Handler {
+    return [&surroundings, handle](const skel::CmdArgs& args) {
+      const Call call(surroundings, args);
+      return (call.*handle)();
+    };
+  };
+  const skel::Plugin plugin{.add = handled_by(&Call::add),
+                            .del = handled_by(&Call::del),
+                            .check = handled_by(&Call::check),
+                            .gc = handled_by(&Call::gc),
+                            .status = handled_by(&Call::status),
+                            .versions = cni::all_versions(),
+                            .about = "meta-plugin that delegates to other CNI plugins"};
+  return skel::run(plugin, surroundings.front);
+}
+
+}  // namespace mnet::shim
