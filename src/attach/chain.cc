@@ -1,0 +1,249 @@
+#include "attach/chain.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/failpoint.h"
+#include "base/text.h"
+#include "cni/error.h"
+#include "cni/names.h"
+#include "cni/version.h"
+
+namespace mnet::attach {
+namespace {
+
+// Errors of the plugins of a list say which plugin; a single conf's stand for themselves (01, 5.7).
+Error from_plugin(Error error, const Attachment& attachment, const cni::PluginConf& conf,
+                  std::string_view what) {
+  if (!attachment.delegate.is_list) return error;
+  return std::move(error).wrap(cat("plugin ", description(conf), " failed (", what, ")"));
+}
+
+Result<void> validate(const Attachment& attachment) {
+  if (auto valid = cni::validate_container_id(attachment.container_id); !valid) return valid;
+  if (auto valid = cni::validate_network_name(attachment.delegate.list->name); !valid) {
+    return valid;
+  }
+  return cni::validate_ifname(attachment.ifname);
+}
+
+}  // namespace
+
+std::string description(const cni::PluginConf& conf) {
+  std::string text = cat("type=", go_quoted(conf.type));
+  if (!conf.name.empty()) text += cat(" name=", go_quoted(conf.name));
+  return text;
+}
+
+Chain::Chain(Plugins& plugins, Records& records, Setting setting, Log log)
+    : plugins_(plugins), records_(records), setting_(std::move(setting)), log_(std::move(log)) {}
+
+PluginRun Chain::run_of(std::string binary, std::string command) const {
+  PluginRun run;
+  run.binary = std::move(binary);
+  run.command = std::move(command);
+  run.dirs = setting_.dirs;
+  run.request_id = setting_.request_id;
+  run.ticket = setting_.ticket;
+  return run;
+}
+
+PluginRun Chain::run_of(const Attachment& attachment, std::string binary,
+                        std::string command) const {
+  PluginRun run = run_of(std::move(binary), std::move(command));
+  run.container_id = attachment.container_id;
+  run.netns = attachment.netns;
+  run.ifname = attachment.ifname;
+  run.args = attachment.args;
+  return run;
+}
+
+aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::ConfList& list = *attachment->delegate.list;
+
+  cni::NetResult result;
+  std::optional<json::Value> document;
+  for (std::size_t i = 0; i < list.plugins.size(); ++i) {
+    auto added = co_await add_plugin(attachment, i, document.value_or(json::Value()));
+    if (!added) {
+      co_return from_plugin(std::move(added).error(), *attachment, list.plugins[i], "add");
+    }
+    for (const std::string& dropped : added->dropped) {
+      log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
+    }
+    document = cni::to_json(*added);
+    result = *std::move(added);
+  }
+  auto remembered = co_await remember(attachment, std::move(document));
+  if (!remembered) co_return std::move(remembered).error();
+  co_return result;
+}
+
+aio::Task<cni::NetResult> Chain::add_plugin(AttachmentPtr attachment, std::size_t index,
+                                            json::Value prev_result) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  const cni::PluginConf& conf = list.plugins[index];
+  auto binary = co_await plugins_.find(conf.type, setting_.dirs);
+  if (!binary) co_return std::move(binary).error();
+  if (auto valid = validate(*attachment); !valid) co_return std::move(valid).error();
+  auto config =
+      cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
+  if (!config) co_return std::move(config).error();
+  if (caller_gone()) co_return aio::cancelled_error();
+
+  PluginRun run = run_of(*attachment, *std::move(binary), "ADD");
+  run.config = *std::move(config);
+  run.caller = setting_.caller;
+  auto output = co_await plugins_.run(std::move(run));
+  if (!output) co_return std::move(output).error();
+  co_return cni::read_plugin_output(*output, list.version);
+}
+
+aio::Task<void> Chain::remember(AttachmentPtr attachment, std::optional<json::Value> result) {
+  MNET_FAILPOINT("result-cache-before-write");
+  CacheEntry entry;
+  entry.container_id = attachment->container_id;
+  entry.network = attachment->delegate.list->name;
+  entry.ifname = attachment->ifname;
+  entry.netns = attachment->netns;
+  entry.config = attachment->delegate.bytes;
+  entry.cni_args = attachment->args;
+  entry.capability_args = attachment->capability_args;
+  entry.result = std::move(result);
+  auto written = co_await records_.write_result(setting_.cni_dir, std::move(entry));
+  if (!written) {
+    co_return std::move(written).error().wrap(cat(
+        "failed to set network ", go_quoted(attachment->delegate.list->name), " cached result"));
+  }
+  MNET_FAILPOINT("result-cache-after-write");
+  co_return Result<void>();
+}
+
+// What CHECK and DEL hand to the plugins, in the list's own version; null if there is no entry.
+aio::Task<json::Value> Chain::cached_result(AttachmentPtr attachment) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  auto found = co_await records_.find_result(
+      setting_.cni_dir, {list.name, attachment->container_id, attachment->ifname});
+  if (!found) co_return std::move(found).error();
+  if (!*found) co_return json::Value();
+  auto result = cni::read_result(**found);
+  if (!result) co_return std::move(result).error();
+  auto converted = cni::convert(*result, list.version);
+  if (!converted) {
+    co_return std::move(converted).error().wrap(
+        cat("failed to convert cached result to config version ", go_quoted(list.version)));
+  }
+  co_return json::Value(cni::to_json(*converted));
+}
+
+aio::Task<void> Chain::run_plugin(AttachmentPtr attachment, std::size_t index, std::string command,
+                                  json::Value prev_result) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  const cni::PluginConf& conf = list.plugins[index];
+  auto binary = co_await plugins_.find(conf.type, setting_.dirs);
+  if (!binary) co_return std::move(binary).error();
+  auto config =
+      cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
+  if (!config) co_return std::move(config).error();
+  PluginRun run = run_of(*attachment, *std::move(binary), std::move(command));
+  run.config = *std::move(config);
+  auto output = co_await plugins_.run(std::move(run));
+  if (!output) co_return std::move(output).error();
+  co_return Result<void>();
+}
+
+aio::Task<void> Chain::check(AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::ConfList& list = *attachment->delegate.list;
+  auto version = cni::parse_version(list.version);
+  if (!version) co_return std::move(version).error();
+  if (*version < cni::kCheckSince) {
+    co_return Error(Errc::kInvalid, cat("configuration version ", go_quoted(list.version),
+                                        " does not support the CHECK command"));
+  }
+  if (list.disable_check) co_return Result<void>();
+
+  auto prev_result = co_await cached_result(attachment);
+  if (!prev_result) {
+    co_return std::move(prev_result)
+        .error()
+        .wrap(cat("failed to get network ", go_quoted(list.name), " cached result"));
+  }
+  for (std::size_t i = 0; i < list.plugins.size(); ++i) {
+    if (caller_gone()) co_return aio::cancelled_error();
+    auto checked = co_await run_plugin(attachment, i, "CHECK", *prev_result);
+    if (!checked) co_return checked;
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> Chain::del(AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::ConfList& list = *attachment->delegate.list;
+  const CacheKey key{list.name, attachment->container_id, attachment->ifname};
+  auto version = cni::parse_version(list.version);
+  if (!version) co_return std::move(version).error();
+
+  json::Value prev_result;
+  if (*version >= cni::kCheckSince) {
+    auto cached = co_await cached_result(attachment);
+    if (cached) {
+      prev_result = *std::move(cached);
+    } else {
+      // An entry that nobody can read helps nobody; DEL goes on without it (01, 5.4).
+      auto removed = co_await records_.remove_result(setting_.cni_dir, key);
+      if (!removed) log_.error("removing an unreadable result-cache entry", removed.error());
+    }
+  }
+  for (std::size_t i = list.plugins.size(); i-- > 0;) {
+    auto deleted = co_await run_plugin(attachment, i, "DEL", prev_result);
+    if (!deleted) {
+      co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
+    }
+  }
+  auto removed = co_await records_.remove_result(setting_.cni_dir, key);
+  if (!removed) log_.error("removing a result-cache entry", removed.error());
+  co_return Result<void>();
+}
+
+Result<std::string> Chain::detached_config(const Delegate& delegate, std::size_t index,
+                                           json::Object values) {
+  values.set("name", delegate.list->name);
+  values.set("cniVersion", delegate.list->version);
+  auto conf = cni::inject(delegate.list->plugins[index], values);
+  if (!conf) return std::move(conf).error();
+  return std::move(conf->bytes);
+}
+
+aio::Task<void> Chain::run_detached(std::string type, std::string command, std::string config) {
+  auto binary = co_await plugins_.find(std::move(type), setting_.dirs);
+  if (!binary) co_return std::move(binary).error();
+  PluginRun run = run_of(*std::move(binary), std::move(command));
+  run.config = std::move(config);
+  auto output = co_await plugins_.run(std::move(run));
+  if (!output) co_return std::move(output).error();
+  co_return Result<void>();
+}
+
+aio::Task<void> Chain::status(DelegatePtr delegate) {
+  if (!delegate->list) co_return delegate->list.error();
+  if (!cni::at_least(delegate->list->version, cni::kGcStatusSince)) co_return Result<void>();
+  for (std::size_t i = 0; i < delegate->list->plugins.size(); ++i) {
+    if (caller_gone()) co_return aio::cancelled_error();
+    const std::string& type = delegate->list->plugins[i].type;
+    auto config = detached_config(*delegate, i, {});
+    if (!config) {
+      co_return std::move(config).error().wrap(
+          cat("failed to generate configuration to get plugin STATUS ", type));
+    }
+    auto answered = co_await run_detached(type, "STATUS", *std::move(config));
+    if (!answered) co_return answered;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace mnet::attach

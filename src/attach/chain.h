@@ -1,0 +1,84 @@
+// The operations of 01, 5 on one network of one container: its plugins in order, each with the
+// configuration, the previous result and the arguments that are its due, and the result cache.
+// Knows nothing of pods and of other networks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/delegate.h"
+#include "attach/netconf.h"
+#include "attach/ports.h"
+#include "base/log.h"
+#include "cni/result.h"
+
+namespace mnet::attach {
+
+// One network of one container with everything its plugins are run with.
+struct Attachment {
+  Delegate delegate;
+  std::string container_id, netns, ifname;
+  cni::ArgPairs args;
+  json::Object capability_args;
+
+  CacheKey key() const { return {delegate.cni_name, container_id, ifname}; }
+};
+using AttachmentPtr = std::shared_ptr<const Attachment>;
+using DelegatePtr = std::shared_ptr<const Delegate>;
+
+class Chain {
+ public:
+  // What the runs of one request have in common.
+  struct Setting {
+    std::vector<std::string> dirs;  // where plugins are: binDir, then the request's CNI_PATH
+    std::string cni_dir;
+    std::string request_id;
+    std::uint64_t ticket = 0;
+    std::shared_ptr<Caller> caller;
+  };
+
+  // The ports must outlive it, and it the tasks it gives.
+  Chain(Plugins& plugins, Records& records, Setting setting, Log log);
+
+  // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
+  // kCancelled before the first plugin that would start after the caller has left.
+  aio::Task<cni::NetResult> add(AttachmentPtr attachment);
+  // 5.4. Runs whatever became of the caller.
+  aio::Task<void> del(AttachmentPtr attachment);
+  // 5.3.
+  aio::Task<void> check(AttachmentPtr attachment);
+  // 5.6.
+  aio::Task<void> status(DelegatePtr delegate);
+  // Steps 1, 4 and 5 of 5.5: only the plugins' GC. Stale entries are the core's business, which
+  // knows what they were made with (02, 7.3 step 2).
+  aio::Task<void> gc(DelegatePtr delegate, std::vector<AttachmentId> valid);
+
+ private:
+  aio::Task<cni::NetResult> add_plugin(AttachmentPtr attachment, std::size_t index,
+                                       json::Value prev_result);
+  aio::Task<void> run_plugin(AttachmentPtr attachment, std::size_t index, std::string command,
+                             json::Value prev_result);
+  static Result<std::string> detached_config(const Delegate& delegate, std::size_t index,
+                                             json::Object values);
+  aio::Task<void> run_detached(std::string type, std::string command, std::string config);
+  aio::Task<json::Value> cached_result(AttachmentPtr attachment);
+  aio::Task<void> remember(AttachmentPtr attachment, std::optional<json::Value> result);
+  PluginRun run_of(std::string binary, std::string command) const;
+  PluginRun run_of(const Attachment& attachment, std::string binary, std::string command) const;
+  bool caller_gone() const { return setting_.caller != nullptr && setting_.caller->gone(); }
+
+  Plugins& plugins_;
+  Records& records_;
+  Setting setting_;
+  Log log_;
+};
+
+// `type="T"`, with ` name="N"` if the conf has one of its own (01, 5.1).
+std::string description(const cni::PluginConf& conf);
+
+}  // namespace mnet::attach
