@@ -1,0 +1,28 @@
+// One CHECK (02, 7.1).
+#pragma once
+
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/core.h"
+#include "attach/record.h"
+
+namespace mnet::attach {
+
+class Checking {
+ public:
+  // Both must outlive it. The container's lock is held while run() runs.
+  Checking(const Core& core, const Job& job) : core_(core), job_(job), book_(core, job) {}
+
+  // The first error ends it and keeps its code; a caller who left ends it too.
+  aio::Task<void> run();
+
+ private:
+  aio::Task<std::vector<Delegate>> configured();
+
+  const Core& core_;
+  const Job& job_;
+  Book book_;
+};
+
+}  // namespace mnet::attach

@@ -1,0 +1,75 @@
+// Who works on which container (02, 0.5): one request at a time each, which ADDs run, and what a GC
+// must keep its hands off.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aio/keyed_lock.h"
+#include "aio/task.h"
+#include "attach/caller.h"
+#include "attach/netconf.h"
+
+namespace mnet::attach {
+
+class Containers {
+ public:
+  Containers() = default;
+  Containers(const Containers&) = delete;
+  Containers& operator=(const Containers&) = delete;
+
+  using Guard = aio::KeyedLock::Guard;
+  // Waits its turn, in order of arrival.
+  aio::Task<Guard> lock(std::string container_id);
+  bool is_busy(const std::string& container_id) const;
+
+  // An ADD that runs or waits for its turn; gone from the books with this object.
+  class Add {
+   public:
+    Add(Containers& containers, std::string container_id, std::shared_ptr<Caller> caller);
+    Add(const Add&) = delete;
+    Add& operator=(const Add&) = delete;
+    ~Add();
+    // What it is about to attach: GC must count it as valid, its addresses may be reserved already.
+    void plan(std::vector<AttachmentId> attachments) { place_->planned = std::move(attachments); }
+
+   private:
+    friend class Containers;
+    struct Item {
+      std::string container_id;
+      std::shared_ptr<Caller> caller;
+      std::vector<AttachmentId> planned;
+    };
+    Containers& containers_;
+    std::list<Item>::iterator place_;
+  };
+  // Every ADD of the container is told to end.
+  void end_adds(const std::string& container_id);
+  std::vector<AttachmentId> planned() const;
+
+  // Notes every container that a request came for in its lifetime, also if it is done by the end,
+  // and every ADD that ran already.
+  class Witness {
+   public:
+    explicit Witness(Containers& containers);
+    Witness(const Witness&) = delete;
+    Witness& operator=(const Witness&) = delete;
+    ~Witness();
+    bool saw(const std::string& container_id) const;
+
+   private:
+    friend class Containers;
+    Containers& containers_;
+    std::set<std::string> seen_;
+  };
+
+ private:
+  aio::KeyedLock locks_;
+  std::list<Add::Item> adds_;
+  std::set<Witness*> witnesses_;
+};
+
+}  // namespace mnet::attach

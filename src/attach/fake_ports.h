@@ -1,0 +1,303 @@
+// Fakes of attach's ports: a node in memory that records what was asked of it. For tests of attach
+// and of whoever builds on it.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "aio/event.h"
+#include "attach/ports.h"
+#include "base/text.h"
+#include "cni/version.h"
+#include "json/json.h"
+
+namespace mnet::attach {
+
+// Everything that happened, in order, over all fakes of one node.
+using Journal = std::vector<std::string>;
+
+class FakeNetworks : public Networks {
+ public:
+  aio::Task<Delegate> by_path(std::string path) override {
+    const auto found = configs.find(path);
+    if (found == configs.end()) {
+      co_return Error(Errc::kNotFound, cat("cannot find network ", path));
+    }
+    auto delegate = parse_delegate(found->second);
+    if (!delegate) co_return std::move(delegate).error();
+    delegate->from_list_file = path.ends_with(".conflist");
+    co_return delegate;
+  }
+  aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
+                                                            std::string name) override {
+    auxiliary_asked.push_back(cat(path, " ", name));
+    if (auxiliary_error) co_return *auxiliary_error;
+    std::vector<cni::PluginConf> plugins;
+    for (const std::string& text : auxiliary) {
+      auto conf = cni::parse_conf(text);
+      if (!conf) co_return std::move(conf).error();
+      plugins.push_back(*std::move(conf));
+    }
+    co_return plugins;
+  }
+
+  std::map<std::string, std::string> configs;  // by path
+  std::vector<std::string> auxiliary;
+  std::vector<std::string> auxiliary_asked;
+  std::optional<Error> auxiliary_error;
+};
+
+class FakeLinks : public Links {
+ public:
+  aio::Task<std::vector<std::string>> taken(std::string netns,
+                                            std::vector<std::string> ifnames) override {
+    const auto found = namespaces.find(netns);
+    if (found == namespaces.end()) {
+      co_return Error(Errc::kNotFound, cat("no net namespace ", netns, " found"));
+    }
+    std::vector<std::string> present;
+    for (const std::string& name : ifnames) {
+      if (found->second.contains(name)) present.push_back(name);
+    }
+    co_return present;
+  }
+
+  std::map<std::string, std::set<std::string>> namespaces = {{"/ns", {}}};
+};
+
+class FakeReadiness : public Readiness {
+ public:
+  aio::Task<bool> exists(std::string path) override {
+    ++asked;
+    if (on_ask) on_ask();
+    co_return files.contains(path);
+  }
+
+  std::set<std::string> files;
+  int asked = 0;
+  std::function<void()> on_ask;
+};
+
+// Plugins that make and remove links and answer with a plausible result. Scripts are by
+// `<command> <network name>`, or `<command> <network name> <type>` where that is not enough.
+class FakePlugins : public Plugins {
+ public:
+  FakePlugins(Journal& journal, FakeLinks& links) : journal_(journal), links_(links) {}
+
+  aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override {
+    if (missing.contains(type)) {
+      co_return Error(Errc::kNotFound,
+                      cat("failed to find plugin ", go_quoted(type), " in path ", bracketed(dirs)));
+    }
+    co_return cat("/bin/", type);
+  }
+
+  aio::Task<std::string> run(PluginRun what) override {
+    const json::Object config = json::parse_object(what.config).value_or(json::Object());
+    const std::string network = text_in(config, "name");
+    const std::string type = what.binary.substr(what.binary.rfind('/') + 1);
+    const std::string what_for = cat(what.command, " ", network);
+    if (const auto held = holds.find(what_for); held != holds.end()) {
+      const std::shared_ptr<Hold> hold = held->second;
+      hold->reached.set();
+      auto released = co_await hold->release.wait();
+      if (!released) co_return std::move(released).error();
+    }
+    journal_.push_back(what.ifname.empty() ? what_for : cat(what_for, " ", what.ifname));
+    runs.push_back(what);
+    if (on_run) on_run(what);
+    for (const std::string& key : {what_for, cat(what_for, " ", type)}) {
+      if (const auto script = errors.find(key); script != errors.end()) co_return script->second;
+      if (const auto script = answers.find(key); script != answers.end()) co_return script->second;
+    }
+    if (what.command == "DEL") links_.namespaces[what.netns].erase(what.ifname);
+    if (what.command != "ADD") co_return std::string();
+    links_.namespaces[what.netns].insert(what.ifname);
+    co_return result_text(text_in(config, "cniVersion"), what);
+  }
+
+  // A run that waits in the middle until it is released.
+  struct Hold {
+    aio::Event reached, release;
+  };
+  std::shared_ptr<Hold> hold(const std::string& what_for) {
+    return holds[what_for] = std::make_shared<Hold>();
+  }
+
+  // The stdin of the n-th run, decoded.
+  json::Object config(std::size_t n) const { return json::parse_object(runs.at(n).config).value(); }
+
+  static std::string text_in(const json::Object& object, std::string_view key) {
+    const json::Value* value = object.find(key);
+    const std::string* text = value == nullptr ? nullptr : value->as_string();
+    return text == nullptr ? std::string() : *text;
+  }
+
+  std::vector<PluginRun> runs;
+  std::map<std::string, Error> errors;
+  std::map<std::string, std::string> answers;
+  std::set<std::string> missing;  // types without an executable
+  std::map<std::string, std::shared_ptr<Hold>> holds;
+  std::function<void(const PluginRun&)> on_run;
+
+ private:
+  static std::string result_text(const std::string& version, const PluginRun& what) {
+    json::Object result{{"cniVersion", version}};
+    if (!cni::at_least(version, {0, 3, 0})) {
+      result.set("ip4", json::Object{{"ip", "10.0.0.2/24"}});
+      return json::dump(result);
+    }
+    result.set("interfaces",
+               json::Array{json::Object{{"name", what.ifname}, {"sandbox", what.netns}}});
+    json::Object ip{{"address", "10.0.0.2/24"}, {"interface", 0}};
+    if (!cni::at_least(version, {1, 0, 0})) ip.set("version", "4");
+    result.set("ips", json::Array{json::Value(ip)});
+    return json::dump(result);
+  }
+
+  Journal& journal_;
+  FakeLinks& links_;
+};
+
+class FakeRecords : public Records {
+ public:
+  explicit FakeRecords(Journal& journal) : journal_(journal) {}
+
+  aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
+                                json::Array delegates) override {
+    auto done = act(cat("write scratch ", container_id));
+    if (!done) co_return done;
+    dir_ = cni_dir;
+    scratch[container_id] = std::move(delegates);
+    unsynced.insert(container_id);
+    co_return Result<void>();
+  }
+  aio::Task<void> sync_scratch(std::string, std::string container_id) override {
+    auto done = act(cat("sync scratch ", container_id));
+    if (done) unsynced.erase(container_id);
+    co_return done;
+  }
+  aio::Task<std::optional<json::Array>> find_scratch(std::string,
+                                                     std::string container_id) override {
+    if (damaged.contains(container_id)) co_return Error(Errc::kProtocol, "damaged");
+    const auto found = scratch.find(container_id);
+    if (found == scratch.end()) co_return std::optional<json::Array>();
+    co_return std::optional<json::Array>(found->second);
+  }
+  aio::Task<void> remove_scratch(std::string, std::string container_id) override {
+    auto done = act(cat("remove scratch ", container_id));
+    if (!done) co_return done;
+    scratch.erase(container_id);
+    damaged.erase(container_id);
+    unsynced.erase(container_id);
+    co_return Result<void>();
+  }
+  aio::Task<std::vector<std::string>> list_scratch(std::string) override {
+    std::vector<std::string> ids(damaged.begin(), damaged.end());
+    for (const auto& [id, delegates] : scratch) ids.push_back(id);
+    co_return ids;
+  }
+
+  aio::Task<void> write_result(std::string, CacheEntry entry) override {
+    const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
+    auto done = act(cat("write result ", name));
+    if (!done) co_return done;
+    results[name] = std::move(entry);
+    unsynced.insert(name);
+    co_return Result<void>();
+  }
+  aio::Task<void> sync_results(std::string, std::vector<CacheKey> keys) override {
+    auto done = act("sync results");
+    if (!done) co_return done;
+    for (const CacheKey& key : keys) unsynced.erase(name_of(key));
+    co_return Result<void>();
+  }
+  aio::Task<std::optional<json::Value>> find_result(std::string, CacheKey key) override {
+    if (const auto garbage = unreadable.find(name_of(key)); garbage != unreadable.end()) {
+      co_return Error(Errc::kInvalid, "decoding version from network config: not JSON");
+    }
+    const auto found = results.find(name_of(key));
+    if (found == results.end()) co_return std::optional<json::Value>();
+    co_return std::optional<json::Value>(found->second.result.value_or(json::Object()));
+  }
+  aio::Task<void> remove_result(std::string, CacheKey key) override {
+    auto done = act(cat("remove result ", name_of(key)));
+    if (!done) co_return done;
+    results.erase(name_of(key));
+    unreadable.erase(name_of(key));
+    co_return Result<void>();
+  }
+  aio::Task<std::vector<CacheEntry>> list_results(std::string, std::string container_id) override {
+    if (list_error) co_return *list_error;
+    std::vector<CacheEntry> entries;
+    for (const auto& [name, entry] : results) {
+      if (container_id.empty() || entry.container_id == container_id) entries.push_back(entry);
+    }
+    co_return entries;
+  }
+  aio::Task<std::vector<std::string>> sweep_results(std::string,
+                                                    std::vector<std::string> ids) override {
+    std::vector<std::string> removed;
+    for (const std::string& name : unreadable) {
+      const bool wanted = std::ranges::any_of(
+          ids, [&](const std::string& id) { return name.contains(cat("-", id, "-")); });
+      if (!wanted) removed.push_back(name);
+    }
+    for (const std::string& name : removed) unreadable.erase(name);
+    co_return removed;
+  }
+
+  static std::string name_of(const CacheKey& key) {
+    return cat(key.network, "-", key.container_id, "-", key.ifname);
+  }
+  const std::string& dir() const { return dir_; }
+
+  std::map<std::string, json::Array> scratch;  // by container id
+  std::set<std::string> damaged;               // container ids
+  std::map<std::string, CacheEntry> results;   // by file name
+  std::set<std::string> unreadable;            // file names in the result cache
+  std::set<std::string> unsynced;              // container ids and file names
+  std::map<std::string, Error> errors;         // by journal line
+  std::optional<Error> list_error;
+
+ private:
+  Result<void> act(std::string what) {
+    journal_.push_back(what);
+    if (const auto found = errors.find(what); found != errors.end()) return found->second;
+    return {};
+  }
+
+  Journal& journal_;
+  std::string dir_;
+};
+
+// One node. Outlives whatever uses its ports.
+struct FakeNode {
+  Journal journal;
+  FakeNetworks networks;
+  FakeLinks links;
+  FakeReadiness readiness;
+  FakePlugins plugins{journal, links};
+  FakeRecords records{journal};
+
+  Ports ports() { return {networks, plugins, links, readiness, records}; }
+
+  // The plugin runs of the journal, without the records.
+  std::vector<std::string> runs() const {
+    std::vector<std::string> lines;
+    for (const std::string& line : journal) {
+      if (line[0] >= 'A' && line[0] <= 'Z') lines.push_back(line);
+    }
+    return lines;
+  }
+};
+
+}  // namespace mnet::attach

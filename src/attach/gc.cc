@@ -1,0 +1,159 @@
+#include "attach/gc.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/del.h"
+#include "attach/messages.h"
+#include "attach/resolve.h"
+#include "base/text.h"
+
+namespace mnet::attach {
+namespace {
+
+// The networks that run GC, each once, by CNI name.
+class NetworkSet {
+ public:
+  void add(Delegate delegate) {
+    if (!delegate.list || delegate.cni_name.empty()) return;
+    if (!names_.insert(delegate.cni_name).second) return;
+    networks_.push_back(std::make_shared<const Delegate>(std::move(delegate)));
+  }
+  std::vector<DelegatePtr> take() { return std::move(networks_); }
+
+ private:
+  std::set<std::string> names_;
+  std::vector<DelegatePtr> networks_;
+};
+
+}  // namespace
+
+Collecting::Collecting(Core& core, const Job& job)
+    : core_(core), job_(job), witness_(core.containers) {
+  if (!job.conf.valid_attachments) return;
+  for (const AttachmentId& id : *job.conf.valid_attachments) valid_ids_.insert(id.container_id);
+}
+
+bool Collecting::is_in_use(const std::string& container_id) const {
+  return witness_.saw(container_id) && !deleted_.contains(container_id);
+}
+
+aio::Task<void> Collecting::run() {
+  // Nothing said about what is valid: nothing is touched.
+  if (!job_.conf.valid_attachments) co_return Result<void>();
+
+  auto stale = co_await stale_containers();
+  if (!stale) co_return core_error(std::move(stale).error(), job_.pod);
+  for (const std::string& container_id : *stale) {
+    auto deleted = co_await delete_container(container_id);
+    if (!deleted) {
+      errors_.add(std::move(deleted).error().wrap(cat("stale container ", container_id)));
+    }
+  }
+  const std::vector<DelegatePtr> all = co_await networks();
+  Chain chain = chain_of(core_, job_);
+  for (const DelegatePtr& network : all) {
+    // Read anew each time: an ADD may have begun since.
+    auto valid = co_await attachments();
+    if (!valid) co_return core_error(std::move(valid).error(), job_.pod);
+    auto collected = co_await chain.gc(network, *std::move(valid));
+    if (!collected) errors_.add(std::move(collected));
+  }
+  auto joined = errors_.join("\n");
+  if (!joined) co_return core_error(std::move(joined).error(), job_.pod);
+  co_return Result<void>();
+}
+
+// Containers with files that the runtime does not list. What a request works on is left alone: the
+// runtime may have made it after it wrote its list.
+aio::Task<std::vector<std::string>> Collecting::stale_containers() {
+  Records& records = core_.ports.records;
+  auto ids = co_await records.list_scratch(job_.conf.cni_dir);
+  if (!ids) co_return std::move(ids).error();
+  auto entries = co_await records.list_results(job_.conf.cni_dir, "");
+  if (!entries) co_return std::move(entries).error();
+  std::set<std::string> known(ids->begin(), ids->end());
+  for (const CacheEntry& entry : *entries) known.insert(entry.container_id);
+
+  std::vector<std::string> stale;
+  std::vector<std::string> kept(valid_ids_.begin(), valid_ids_.end());
+  for (const std::string& id : known) {
+    if (is_valid(id)) continue;
+    (is_in_use(id) ? kept : stale).push_back(id);
+  }
+  // Stale ones are still needed to delete what they name; only names of nobody go.
+  kept.insert(kept.end(), stale.begin(), stale.end());
+  auto swept = co_await records.sweep_results(job_.conf.cni_dir, std::move(kept));
+  if (!swept) co_return std::move(swept).error();
+  for (const std::string& name : *swept) {
+    job_.log.error(cat("GC removed the unreadable result-cache file ", name));
+  }
+  co_return stale;
+}
+
+aio::Task<void> Collecting::delete_container(std::string container_id) {
+  if (is_in_use(container_id)) co_return Result<void>();
+  deleted_.insert(container_id);
+  auto lock = co_await core_.containers.lock(container_id);
+  if (!lock) co_return std::move(lock).error();
+  Job job = job_;
+  job.request.container_id = container_id;
+  job.request.netns.clear();
+  job.request.ifname = "eth0";  // where the records do not know better
+  Deleting deleting(core_, job);
+  auto deleted = co_await deleting.run_stale();
+  co_return deleted;
+}
+
+// The master, what is configured beside it, and what living containers were attached to. One that
+// cannot be had does not keep the others from their GC.
+aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
+  NetworkSet networks;
+  Resolver resolver(core_, job_);
+  auto master = co_await resolver.master();
+  if (master) {
+    networks.add(*std::move(master));
+  } else {
+    errors_.add(std::move(master).error().wrap("failed to get clusterNetwork"));
+  }
+  for (const Delegate& delegate : job_.conf.delegates) networks.add(delegate);
+  auto defaults = co_await resolver.default_networks();
+  if (defaults) {
+    for (Delegate& delegate : *defaults) networks.add(std::move(delegate));
+  } else {
+    errors_.add(std::move(defaults).error());
+  }
+  auto entries = co_await core_.ports.records.list_results(job_.conf.cni_dir, "");
+  if (!entries) {
+    errors_.add(std::move(entries).error());
+    co_return networks.take();
+  }
+  for (const CacheEntry& entry : *entries) {
+    if (!is_valid(entry.container_id)) continue;
+    auto delegate = parse_delegate(entry.config);
+    if (delegate) networks.add(*std::move(delegate));
+  }
+  co_return networks.take();
+}
+
+// All that is valid, of every network: a plugin that keeps books per type must not lose another
+// network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left alone.
+aio::Task<std::vector<AttachmentId>> Collecting::attachments() {
+  auto entries = co_await core_.ports.records.list_results(job_.conf.cni_dir, "");
+  if (!entries) co_return std::move(entries).error();
+  std::set<AttachmentId> all(job_.conf.valid_attachments->begin(),
+                             job_.conf.valid_attachments->end());
+  for (const CacheEntry& entry : *entries) {
+    const std::string& id = entry.container_id;
+    if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
+  }
+  std::ranges::move(core_.containers.planned(), std::inserter(all, all.end()));
+  co_return std::vector<AttachmentId>(all.begin(), all.end());
+}
+
+}  // namespace mnet::attach

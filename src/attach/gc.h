@@ -1,0 +1,41 @@
+// One GC (02, 7.3): what the runtime no longer knows goes, for every network and never without the
+// runtime's word.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/containers.h"
+#include "attach/core.h"
+#include "base/error_list.h"
+
+namespace mnet::attach {
+
+class Collecting {
+ public:
+  // Both must outlive it.
+  Collecting(Core& core, const Job& job);
+
+  aio::Task<void> run();
+
+ private:
+  aio::Task<std::vector<std::string>> stale_containers();
+  aio::Task<void> delete_container(std::string container_id);
+  aio::asio::awaitable<std::vector<DelegatePtr>> networks();
+  aio::Task<std::vector<AttachmentId>> attachments();
+  bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
+  // A request came for it since this GC began; not one of ours.
+  bool is_in_use(const std::string& container_id) const;
+
+  Core& core_;
+  const Job& job_;
+  Containers::Witness witness_;
+  std::set<std::string> valid_ids_;
+  std::set<std::string> deleted_;  // or tried to be, by this GC
+  ErrorList errors_;
+};
+
+}  // namespace mnet::attach

@@ -1,0 +1,38 @@
+#include "attach/messages.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mnet::attach {
+
+Error prefixed(Error error, std::string_view prefix) {
+  const ErrorObject* origin = error.origin();
+  if (origin == nullptr) return error.with_text(cat(prefix, error.text()));
+  // The text ends in `; details`, which the object carries apart.
+  std::string_view msg = error.text();
+  if (const std::string tail = cat("; ", origin->details);
+      !origin->details.empty() && msg.ends_with(tail)) {
+    msg.remove_suffix(tail.size());
+  }
+  return Error::from_object(error.code(), {origin->code, cat(prefix, msg), origin->details});
+}
+
+Error core_error(Error error, const Pod& pod) {
+  if (!pod.known()) return prefixed(std::move(error), "Multus: ");
+  return prefixed(std::move(error), cat("Multus: [", pod.ns, "/", pod.name, "/", pod.uid, "]: "));
+}
+
+Error core_error(Error error, const Pod& pod, std::string_view doing) {
+  return core_error(std::move(error).wrap(doing), pod);
+}
+
+Error add_error(Error error, const Pod& pod, std::string_view network) {
+  return prefixed(std::move(error),
+                  cat("[", pod.ns, "/", pod.name, "/", pod.uid, ":", network,
+                      "]: error adding container to network ", go_quoted(network), ": "));
+}
+
+}  // namespace mnet::attach

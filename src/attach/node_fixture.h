@@ -1,0 +1,98 @@
+// What the tests of the verbs share: a node in memory, a loop, requests with little to say.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "attach/attach.h"
+#include "attach/fake_ports.h"
+#include "base/log.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mnet::attach {
+
+// Keeps the lines.
+class LinesTarget : public LogTarget {
+ public:
+  void write(std::string_view line) override { lines.emplace_back(line); }
+  std::vector<std::string> lines;
+};
+
+class NodeTest : public testing::Test {
+ protected:
+  // `members` are the inside of the netconf's object.
+  static Request request(const std::string& members) {
+    Request request;
+    request.container_id = "c1";
+    request.netns = "/ns";
+    request.ifname = "eth0";
+    request.path = "/opt/cni/bin";
+    request.config =
+        cat("{\"cniVersion\":\"1.0.0\",\"name\":\"multus\",\"type\":\"multus\",", members, "}");
+    request.args =
+        "IgnoreUnknown=1;K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1;K8S_POD_INFRA_CONTAINER_ID=c1;"
+        "K8S_POD_UID=u1";
+    request.id = "00112233aabbccdd";
+    return request;
+  }
+
+  // `"delegates":[…]` of confs with these names, all of the type `fake`.
+  static std::string delegates(const std::vector<std::string>& names,
+                               const std::string& version = "1.0.0") {
+    std::vector<std::string> confs;
+    for (const std::string& name : names) {
+      confs.push_back(
+          cat(R"({"cniVersion":")", version, R"(","name":")", name, R"(","type":"fake"})"));
+    }
+    return cat("\"delegates\":[", join(confs, ","), "]");
+  }
+
+  Result<cni::NetResult> add(Request request) {
+    return aio::run(loop_, attachments_.add(std::move(request)));
+  }
+  Result<void> del(Request request) {
+    return aio::run(loop_, attachments_.del(std::move(request)));
+  }
+  Result<void> check(Request request) {
+    return aio::run(loop_, attachments_.check(std::move(request)));
+  }
+  Result<void> status(Request request) {
+    return aio::run(loop_, attachments_.status(std::move(request)));
+  }
+  Result<void> gc(Request request) { return aio::run(loop_, attachments_.gc(std::move(request))); }
+
+  bool logged(std::string_view text) const {
+    for (const std::string& line : lines_->lines) {
+      if (line.contains(text)) return true;
+    }
+    return false;
+  }
+  void forget() {
+    node_.journal.clear();
+    node_.plugins.runs.clear();
+  }
+
+  aio::asio::io_context loop_{1};
+  FakeNode node_;
+  std::shared_ptr<LinesTarget> lines_ = std::make_shared<LinesTarget>();
+  Log log_{{lines_}, LogLevel::kVerbose};
+  Attachments attachments_{node_.ports(),
+                           log_,
+                           {.readiness_wait = std::chrono::milliseconds(20),
+                            .readiness_poll = std::chrono::milliseconds(1)}};
+};
+
+// Matches an error object that the runtime would see.
+MATCHER_P(HasCode, code, "") {
+  const ErrorObject* object = arg.origin();
+  return object != nullptr && object->code == static_cast<std::uint64_t>(code);
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,88 @@
+#include "attach/plan.h"
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attach/messages.h"
+#include "attach/pod_args.h"
+#include "attach/runtime_config.h"
+#include "base/text.h"
+#include "cni/names.h"
+
+namespace mnet::attach {
+namespace {
+
+Result<Attachment> plan_one(const Job& job, Delegate delegate, std::size_t index) {
+  if (!delegate.list) return delegate.list.error();
+  if (auto valid = cni::validate_network_name(delegate.list->name); !valid) {
+    return std::move(valid).error();
+  }
+  std::string ifname = interface_name(delegate, index, job.request.ifname);
+  if (auto valid = cni::validate_ifname(ifname); !valid) return std::move(valid).error();
+  auto args = with_address_wishes(job.args, delegate.wishes);
+  if (!args) return std::move(args).error();
+  Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
+  attachment.args = *std::move(args);
+  return attachment;
+}
+
+}  // namespace
+
+std::string interface_name(const Delegate& delegate, std::size_t index,
+                           std::string_view cni_ifname) {
+  if (!delegate.wishes.ifname.empty()) return delegate.wishes.ifname;
+  if (delegate.is_master) return std::string(cni_ifname);
+  return cat("net", index);
+}
+
+json::Object capability_args(const NetConf& conf, const Delegate& delegate,
+                             std::string_view container_id, std::string_view ifname) {
+  RuntimeConfig config = with_wishes(conf.runtime_config.value_or(RuntimeConfig()), delegate.wishes,
+                                     delegate.is_master);
+  if (!config.device_id.empty()) {
+    config.cni_device_info_file = cni_device_info_file(delegate.name, container_id, ifname);
+  }
+  return to_json(config);
+}
+
+Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate> delegates) {
+  std::vector<AttachmentPtr> attachments;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < delegates.size(); ++i) {
+    const std::string network = delegates[i].cni_name;
+    auto attachment = plan_one(job, std::move(delegates[i]), i);
+    if (!attachment) return add_error(std::move(attachment).error(), job.pod, network);
+    if (!names.insert(attachment->ifname).second) {
+      return add_error(Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
+                                                 " is given to two networks")),
+                       job.pod, network);
+    }
+    attachments.push_back(std::make_shared<const Attachment>(*std::move(attachment)));
+  }
+  return attachments;
+}
+
+Attachment plan_again(const Job& job, Delegate delegate, std::string ifname, bool address_wishes) {
+  Attachment attachment;
+  attachment.container_id = job.request.container_id;
+  attachment.netns = job.request.netns;
+  attachment.args = job.args;
+  if (address_wishes) {
+    // Wishes of a record were good when it was written; if not, CHECK does without.
+    if (auto args = with_address_wishes(job.args, delegate.wishes)) {
+      attachment.args = *std::move(args);
+    }
+  }
+  attachment.capability_args =
+      capability_args(job.conf, delegate, job.request.container_id, ifname);
+  attachment.ifname = std::move(ifname);
+  attachment.delegate = std::move(delegate);
+  return attachment;
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,31 @@
+// From delegates to attachments: the interface name, the arguments and the capability arguments
+// that each is run with (02, 4.1 to 4.3). Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attach/chain.h"
+#include "attach/core.h"
+
+namespace mnet::attach {
+
+// The requested name; else for the master CNI_IFNAME, for the others `net<index>`.
+std::string interface_name(const Delegate& delegate, std::size_t index,
+                           std::string_view cni_ifname);
+
+// All that 02, 4.3 offers to a delegate, before its plugins' capabilities filter it.
+json::Object capability_args(const NetConf& conf, const Delegate& delegate,
+                             std::string_view container_id, std::string_view ifname);
+
+// What ADD is to run. Interface and network names must be valid, interface names distinct, and
+// every configuration fit to run: all of it before anything is changed (02-F22).
+Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate> delegates);
+
+// A delegate as CHECK and DEL run it, under the name that ADD gave it. With `address_wishes` the
+// arguments are ADD's own (02, 7.1).
+Attachment plan_again(const Job& job, Delegate delegate, std::string ifname, bool address_wishes);
+
+}  // namespace mnet::attach

@@ -1,0 +1,177 @@
+#include "attach/record.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/failpoint.h"
+#include "attach/plan.h"
+#include "attach/scratch.h"
+#include "cni/conf.h"
+
+namespace mnet::attach {
+namespace {
+
+// An entry whose configuration cannot be read stays in the list: that it could not be deleted must
+// not go unsaid.
+Delegate delegate_of_entry(const CacheEntry& entry) {
+  auto delegate = parse_delegate(entry.config);
+  if (delegate) return *std::move(delegate);
+  Delegate broken;
+  broken.name = broken.cni_name = entry.network;
+  broken.types = {""};
+  broken.list = std::move(delegate).error();
+  return broken;
+}
+
+// An ADD that clears away an earlier one has a namespace of its own, which may be another.
+std::string netns_of(const Job& job, const CacheEntry* entry) {
+  if (job.verb == Verb::kAdd && entry != nullptr && !entry->netns.empty()) return entry->netns;
+  return job.request.netns;
+}
+
+// A conflist without a version gets the netconf's for DEL; nothing else of it changes (02, 6.3).
+void fill_version(Delegate& delegate, const std::string& version) {
+  if (!delegate.is_list || version.empty()) return;
+  if (!delegate.list || !delegate.list->version.empty()) return;
+  auto bytes = with_cni_version(delegate.bytes, version);
+  if (!bytes) return;
+  delegate.list = cni::parse_conflist(*bytes);
+  delegate.bytes = *std::move(bytes);
+}
+
+AttachmentPtr attachment_of_entry(const Job& job, const CacheEntry& entry) {
+  Attachment attachment;
+  attachment.delegate = delegate_of_entry(entry);
+  fill_version(attachment.delegate, job.conf.cni_version);
+  attachment.container_id = entry.container_id;
+  attachment.netns = netns_of(job, &entry);
+  attachment.ifname = entry.ifname;
+  attachment.args = entry.cni_args;
+  attachment.capability_args = entry.capability_args;
+  return std::make_shared<const Attachment>(std::move(attachment));
+}
+
+AttachmentPtr attachment_of_delegate(const Job& job, const Record& record, Delegate delegate,
+                                     std::string ifname) {
+  fill_version(delegate, job.conf.cni_version);
+  const CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
+  Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
+  // What ADD offered, if this request says nothing about it; GC never does (02, 4.3 and 7.3).
+  if (entry != nullptr && !job.conf.runtime_config) {
+    attachment.capability_args = entry->capability_args;
+  }
+  if (entry != nullptr && job.verb == Verb::kGc) attachment.args = entry->cni_args;
+  attachment.netns = netns_of(job, entry);
+  return std::make_shared<const Attachment>(std::move(attachment));
+}
+
+// From last to first they are: secondaries in reverse name order, then the master (02, 6.2).
+TakeDown take_down_of_entries(const Job& job, const Record& record) {
+  TakeDown down;
+  std::vector<AttachmentPtr> others;
+  for (const CacheEntry& entry : record.entries) {
+    auto& group = entry.ifname == job.request.ifname ? down.listed : others;
+    group.push_back(attachment_of_entry(job, entry));
+  }
+  std::ranges::move(others, std::back_inserter(down.listed));
+  return down;
+}
+
+}  // namespace
+
+const CacheEntry* Record::find_entry(const std::string& network, const std::string& ifname) const {
+  const auto found = std::ranges::find_if(entries, [&](const CacheEntry& entry) {
+    return entry.network == network && entry.ifname == ifname;
+  });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+std::string Record::master_ifname(const std::string& cni_ifname) const {
+  if (!delegates) return cni_ifname;
+  const Delegate& master = delegates->front();
+  if (!master.wishes.ifname.empty()) return master.wishes.ifname;
+  if (find_entry(master.cni_name, cni_ifname) != nullptr) return cni_ifname;
+  std::set<std::string> others;
+  for (std::size_t i = 1; i < delegates->size(); ++i) {
+    others.insert(interface_name((*delegates)[i], i, cni_ifname));
+  }
+  for (const CacheEntry& entry : entries) {
+    if (entry.network == master.cni_name && !others.contains(entry.ifname)) return entry.ifname;
+  }
+  return cni_ifname;
+}
+
+aio::asio::awaitable<Record> Book::load() {
+  const std::string& cni_dir = job_.conf.cni_dir;
+  const std::string& container_id = job_.request.container_id;
+  Record record;
+  auto scratch = co_await core_.ports.records.find_scratch(cni_dir, container_id);
+  if (!scratch) {
+    record.has_file = true;
+    job_.log.error("reading the scratch file", scratch.error());
+  } else if (*scratch) {
+    record.has_file = true;
+    auto delegates = decode_scratch(**scratch);
+    if (delegates) {
+      record.delegates = *std::move(delegates);
+    } else {
+      job_.log.error("damaged scratch file", delegates.error());
+    }
+  }
+  auto entries = co_await core_.ports.records.list_results(cni_dir, container_id);
+  if (entries) {
+    record.entries = *std::move(entries);
+  } else {
+    job_.log.error("reading the result cache", entries.error());
+  }
+  co_return record;
+}
+
+aio::Task<void> Book::write(std::vector<Delegate> delegates) {
+  MNET_FAILPOINT("scratch-before-write");
+  auto written = co_await core_.ports.records.write_scratch(
+      job_.conf.cni_dir, job_.request.container_id, encode_scratch(delegates));
+  if (!written) co_return written;
+  MNET_FAILPOINT("scratch-after-write");
+  co_return Result<void>();
+}
+
+aio::Task<void> Book::sync() {
+  return core_.ports.records.sync_scratch(job_.conf.cni_dir, job_.request.container_id);
+}
+
+aio::Task<void> Book::remove() {
+  MNET_FAILPOINT("scratch-before-remove");
+  auto removed =
+      co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, job_.request.container_id);
+  if (!removed) co_return removed;
+  MNET_FAILPOINT("scratch-after-remove");
+  co_return Result<void>();
+}
+
+TakeDown take_down_of(const Job& job, const Record& record) {
+  if (!record.delegates) return take_down_of_entries(job, record);
+  TakeDown down;
+  std::set<std::pair<std::string, std::string>> covered;
+  const std::string master = record.master_ifname(job.request.ifname);
+  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
+    const Delegate& delegate = (*record.delegates)[i];
+    std::string ifname = interface_name(delegate, i, master);
+    covered.emplace(delegate.cni_name, ifname);
+    if (delegate.removed) continue;
+    down.listed.push_back(attachment_of_delegate(job, record, delegate, std::move(ifname)));
+  }
+  for (const CacheEntry& entry : record.entries) {
+    if (covered.contains({entry.network, entry.ifname})) continue;
+    down.leftovers.push_back(attachment_of_entry(job, entry));
+  }
+  return down;
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,53 @@
+// What is remembered of one container: its scratch file and its entries of the result cache, and
+// what a DEL makes of them (02, 6.1 and 6.2).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+
+namespace mnet::attach {
+
+struct Record {
+  bool has_file = false;                           // there is a scratch file, readable or not
+  std::optional<std::vector<Delegate>> delegates;  // what it lists; none if it is damaged
+  std::vector<CacheEntry> entries;                 // in byte order of their file names
+
+  const CacheEntry* find_entry(const std::string& network, const std::string& ifname) const;
+  // The name of the master's interface: `cni_ifname`, unless the cache knows the master only under
+  // another.
+  std::string master_ifname(const std::string& cni_ifname) const;
+};
+
+// One request's way to the record of its container.
+class Book {
+ public:
+  // Both must outlive it, and it the tasks it gives.
+  Book(const Core& core, const Job& job) : core_(core), job_(job) {}
+
+  // What cannot be read is logged and counts as absent (02-F40).
+  aio::asio::awaitable<Record> load();
+  // In place, not yet durable.
+  aio::Task<void> write(std::vector<Delegate> delegates);
+  // On disk.
+  aio::Task<void> sync();
+  aio::Task<void> remove();
+
+ private:
+  const Core& core_;
+  const Job& job_;
+};
+
+// Who is to be taken down, in the order in which ADD made them. A delegate whose DEL succeeded
+// before is not among them.
+struct TakeDown {
+  std::vector<AttachmentPtr> listed;     // their errors count
+  std::vector<AttachmentPtr> leftovers;  // known to the result cache alone, beside a readable list
+};
+TakeDown take_down_of(const Job& job, const Record& record);
+
+}  // namespace mnet::attach

@@ -1,0 +1,32 @@
+// Takes networks of one container down again: DEL, rollback and GC alike (02, 5.5, 6.3).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "base/error_list.h"
+
+namespace mnet::attach {
+
+struct Removal {
+  ErrorList errors;
+  std::vector<AttachmentPtr> removed;  // whose DEL succeeded
+};
+
+class Remover {
+ public:
+  // Both must outlive it, and it the tasks it gives.
+  Remover(const Core& core, const Job& job) : job_(job), chain_(chain_of(core, job)) {}
+
+  // From last to first; a failure does not stop the others.
+  aio::asio::awaitable<Removal> remove(std::vector<AttachmentPtr> attachments);
+
+ private:
+  const Job& job_;
+  Chain chain_;
+};
+
+}  // namespace mnet::attach

@@ -1,0 +1,35 @@
+#include "attach/status.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "attach/messages.h"
+#include "attach/resolve.h"
+#include "base/text.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+
+aio::Task<void> AskingStatus::run() {
+  if (const std::string& path = job_.conf.readiness_indicator_file; !path.empty()) {
+    auto exists = co_await core_.ports.readiness.exists(path);
+    if (!exists || !*exists) {
+      co_return core_error(cni::coded(cni::Code::kNotAvailable,
+                                      cat("still waiting for readinessindicatorfile @ ", path)),
+                           job_.pod);
+    }
+  }
+  Resolver resolver(core_, job_);
+  auto master = co_await resolver.master();
+  if (!master) {
+    const Error error =
+        core_error(std::move(master).error(), job_.pod, "failed to get clusterNetwork");
+    co_return cni::coded(cni::Code::kNotAvailable, error.text());
+  }
+  Chain chain = chain_of(core_, job_);
+  auto answered = co_await chain.status(std::make_shared<const Delegate>(*std::move(master)));
+  co_return answered;
+}
+
+}  // namespace mnet::attach
