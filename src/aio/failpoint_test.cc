@@ -39,7 +39,7 @@ Task<int> opens_the_way(std::string path) {
 TEST(Failpoint, FailsOrWaitsAsToldAndLetsEverythingElsePass) {
   const sys::TestDir dir;
   const std::string plan = "scratch-before-write=fail;scratch-after-write=wait:" + (dir / "go") +
-                           ";record-before-write=wait:" + (dir / "never");
+                           ";reply-after-send=wait:" + (dir / "never");
   ASSERT_EQ(::setenv("MULTUS_FAILPOINTS", plan.c_str(), 1), 0);
 
   EXPECT_EQ(run(passes("reply-before-send")).value(), 1);
@@ -56,7 +56,7 @@ TEST(Failpoint, FailsOrWaitsAsToldAndLetsEverythingElsePass) {
   EXPECT_EQ(results.value(), 3);
 
   auto cut =
-      run(with_deadline(passes("record-before-write"), std::chrono::steady_clock::now() + 10ms));
+      run(with_deadline(passes("reply-after-send"), std::chrono::steady_clock::now() + 10ms));
   EXPECT_EQ(cut.error().code(), Errc::kTimeout);
   EXPECT_TRUE(std::filesystem::exists(dir / "never.here"));
 }

@@ -20,13 +20,12 @@ namespace mnet {
 
 // Every place there is, so that "kill -9 at any step" is a loop over this list. fail_here() of a
 // name that is not in it is a bug and aborts.
-inline constexpr std::array<std::string_view, 16> kFailPoints = {
-    "request-before-admission",  "request-after-admission",  "scratch-before-write",
-    "scratch-after-write",       "record-before-write",      "record-after-write",
-    "delegate-before-run",       "delegate-after-start",     "delegate-after-run",
-    "result-cache-before-write", "result-cache-after-write", "scratch-before-remove",
-    "scratch-after-remove",      "sync-before-reply",        "reply-before-send",
-    "reply-after-send",
+inline constexpr std::array<std::string_view, 14> kFailPoints = {
+    "request-before-admission", "request-after-admission",   "scratch-before-write",
+    "scratch-after-write",      "delegate-before-run",       "delegate-after-start",
+    "delegate-after-run",       "result-cache-before-write", "result-cache-after-write",
+    "scratch-before-remove",    "scratch-after-remove",      "sync-before-reply",
+    "reply-before-send",        "reply-after-send",
 };
 
 #ifdef MNET_FAILPOINTS
