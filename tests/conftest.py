@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.cni import Runtime
+from harness.daemon import Daemon, default_config
+from harness.fake import Fake
 from harness.host import REFERENCE_PLUGINS, Host
 from harness.leaks import LeakCheck, unexpected
 
@@ -32,6 +34,15 @@ def pytest_collection_finish(session):
     for row in sorted(rows, key=lambda text: [int(n) for n in text.split(":")]):
         print(row, " ".join(sorted(rows[row])))
     pytest.exit("printed the map", returncode=0)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests of fail points are no tests of a build that has none: left out, not skipped."""
+    daemon = programs_dir() / "multus-daemon"
+    if daemon.exists() and b"MULTUS_FAILPOINTS" not in daemon.read_bytes():
+        left_out = [item for item in items if item.get_closest_marker("failpoints")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -62,14 +73,13 @@ def programs():
 
 @pytest.fixture
 def host(request, programs):
-    host = Host(programs)
-    leaks = LeakCheck(host)
-    host.leaks = leaks
+    host = Host(programs, with_cgroups=request.node.get_closest_marker("runtime") is not None)
+    host.leaks = LeakCheck(host)
     yield host
     try:
         if passed(request):
             allowed = [glob for mark in request.node.iter_markers("leaves") for glob in mark.args]
-            left = unexpected(leaks.found(), allowed)
+            left = unexpected(host.leaks.found(), allowed)
             assert not left, "left behind:\n  " + "\n  ".join(left)
     finally:
         host.close()
@@ -94,3 +104,63 @@ def program(programs):
 def plugin(host):
     """One reference plugin, run directly: plugin('bridge').add(conf, pod)."""
     return lambda name: Runtime(host, name)
+
+
+@pytest.fixture
+def shim(host, program):
+    """multus-shim as a container runtime calls it."""
+    program("multus-shim")
+    return Runtime(host)
+
+
+@pytest.fixture
+def fake(host):
+    return Fake(host)
+
+
+class Daemons:
+    """Starts daemons on one host and sees to it that each ends well."""
+
+    def __init__(self, host):
+        self.host = host
+        self.started = []
+
+    def launch(self, config=None, **options):
+        """Starts one and does not wait for it."""
+        config = default_config() if config is None else config
+        daemon = Daemon(self.host, config, number=len(self.started), **options)
+        if isinstance(config, dict) and config.get("cniDir"):
+            self.host.leaks.cni_dirs.add(config["cniDir"])
+        self.started.append(daemon)
+        return daemon
+
+    def __call__(self, failpoints=None, env=None, **keys):
+        """A ready daemon; keywords are keys of its configuration, None leaves a default key out."""
+        return self.launch(default_config(**keys), failpoints=failpoints, env=env).wait_ready()
+
+    def close(self, check):
+        for daemon in self.started:
+            if check and daemon.process.running and daemon.answers("/healthz"):
+                daemon.wait_idle()
+            if daemon.process.running:
+                status = daemon.stop()
+                assert not check or status == 0, f"daemon ended with {status}:\n{daemon.log}"
+            assert not daemon.sanitizer_findings(), daemon.log
+
+
+@pytest.fixture
+def daemons(request, host, program):
+    program("multus-daemon")
+    daemons = Daemons(host)
+    yield daemons
+    try:
+        daemons.close(check=passed(request))
+    finally:
+        for daemon in daemons.started:
+            request.node.add_report_section("teardown", f"log of daemon {daemon.pid}", daemon.log[-20000:])
+
+
+@pytest.fixture
+def daemon(daemons):
+    """A ready daemon with the usual configuration."""
+    return daemons()

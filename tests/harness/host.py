@@ -109,7 +109,7 @@ class Host:
         self.pods = []
         self._init = subprocess.Popen(
             ["unshare", "--net", "--mount", "--pid", "--ipc", "--fork", "--kill-child=KILL",
-             "sh", str(Path(__file__).with_name("host.sh")), str(programs),
+             "bash", str(Path(__file__).with_name("host.sh")), str(programs),
              "cgroups" if with_cgroups else ""],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
         if self._init.stdout.readline() != "ready\n":
@@ -133,7 +133,11 @@ class Host:
         self._init.stdout.close()
 
     def path(self, inside):
-        """Where the test program finds a path of the host."""
+        """Where the test program finds a path of the host. An absolute link on the way would lead back to
+        the machine; the one Debian has is taken here."""
+        assert inside.startswith("/"), inside
+        if inside.startswith("/var/run/"):
+            inside = inside[len("/var"):]
         return Path(f"/proc/{self.pid}/root{inside}")
 
     def write(self, inside, content, mode=None):

@@ -20,9 +20,10 @@ class LeakCheck:
         self.mounts = host.mounts()
         self.cni_dirs = {"/var/lib/cni/multus"}
 
-    def found(self):
+    def found(self, running=()):
+        """`running`: processes that may be there, as the machine's process ids."""
         return (self._links() + self._pods() + self._addresses() + self._records() + self._firewall()
-                + self._mounts() + self._processes())
+                + self._mounts() + self._processes(set(running)))
 
     def _links(self):
         # The bridge plugin keeps its bridges; ports on them would be links of their own.
@@ -49,12 +50,14 @@ class LeakCheck:
         pods = {f"/run/netns/{pod.name}" for pod in self.host.pods} | {"/run/netns"}
         return [f"mount {place}" for place in sorted(self.host.mounts() - self.mounts - pods)]
 
-    def _processes(self):
+    def _processes(self, running):
+        def others():
+            return {pid: line for pid, line in self.host.processes().items() if pid not in running}
         try:
-            until(lambda: not self.host.processes(), "no process left", timeout=2)
+            until(lambda: not others(), "no process left", timeout=2)
             return []
         except Late:
-            return [f"process {pid}: {line}" for pid, line in self.host.processes().items()]
+            return [f"process {pid}: {line}" for pid, line in others().items()]
 
 
 def unexpected(found, patterns):
