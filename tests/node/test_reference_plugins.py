@@ -4,6 +4,8 @@ Every other test relies on this ground: a real ADD is seen, a real DEL leaves no
 on purpose is found.
 """
 
+import os
+
 import pytest
 from harness import networks
 from harness.leaks import unexpected
@@ -61,3 +63,12 @@ def test_leak_check_finds_processes_records_and_mounts(host):
 @pytest.mark.leaves("link *", "interface *", "address *")
 def test_a_host_takes_everything_with_it_when_it_is_closed(host, pod, plugin):
     assert plugin("bridge").add(networks.bridge(), pod).ok
+
+
+def test_nothing_written_on_a_host_reaches_the_machine(host):
+    for path in ("/made-by-a-test", "/etc/made-by-a-test", "/var/lib/made-by-a-test", "/run/made-by-a-test"):
+        host.write(path, "x")
+        assert host.run("cat", path).stdout == "x"
+        assert not os.path.exists(path)
+    host.add_bridge("made-by-a-test")
+    assert not os.path.exists("/sys/class/net/made-by-a-test")

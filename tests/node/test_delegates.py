@@ -1,0 +1,191 @@
+"""How delegates are run: environment, descriptors, root, output, a busy file (03, 7; rows 135 to 139, 165)."""
+
+import shutil
+import threading
+import time
+
+import pytest
+from harness import networks
+from harness.daemon import default_config
+from harness.netconf import netconf
+from harness.wait import until
+
+ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
+ROOT = "/srv/hostroot"
+
+# A plugin in shell: the interpreter changes neither signals nor descriptors before we look.
+LOOKER = """#!/bin/sh
+cat >/dev/null
+{ echo "cwd $(pwd)"; ls -l /proc/$$/fd | sed -n 's/.* \\([0-9]*\\) -> .*/fd \\1/p'
+  grep -E '^Sig(Blk|Ign):' /proc/$$/status; ls / | sed 's/^/root /'
+  echo "pgrp $(cut -d' ' -f5 /proc/$$/stat) pid $$"; } > /srv/looked
+[ "$CNI_COMMAND" != ADD ] || echo '{"cniVersion":"1.0.0"}'
+"""
+
+
+def make_root(host, *binaries):
+    """A second root below which delegates live, with the system's programs but its own plugins."""
+    root = host.path(ROOT)
+    for folder in ("usr", "proc", "sys", "run", "srv", "var/lib/cni", "opt/cni/bin", "dev", "etc", "tmp"):
+        (root / folder).mkdir(parents=True)
+    for link in ("bin", "lib", "lib64", "sbin"):
+        (root / link).symlink_to(f"usr/{link}")
+    (root / "var/run").symlink_to("../run")
+    for mounted in ("usr", "run", "proc", "sys", "dev"):
+        host.run("mount", "--rbind", f"/{mounted}", f"{ROOT}/{mounted}")
+    (root / "srv/fake").mkdir()
+    host.path("/srv/fake").mkdir(exist_ok=True)
+    host.run("mount", "--bind", "/srv/fake", f"{ROOT}/srv/fake")
+    for name in binaries:
+        shutil.copy(f"/usr/lib/cni/{name}", root / "opt/cni/bin" / name)
+    host.leaks.mounts = host.mounts()
+
+
+@pytest.mark.spec("03:135")
+def test_with_a_chroot_plugins_and_their_files_are_the_hosts(host, daemons, shim, pod):
+    make_root(host, "bridge", "host-local")
+    for name in ("bridge", "host-local"):
+        host.path(f"/opt/cni/bin/{name}").unlink()
+    daemons(chrootDir=ROOT)
+    conf = netconf(networks.bridge())
+
+    assert shim.add(conf, pod).ok
+
+    assert pod.addresses("eth0") == ["10.244.0.2/24"]
+    assert "10.244.0.2" in host.files_below(f"{ROOT}/var/lib/cni/networks/cluster")
+    assert not host.path("/var/lib/cni/networks").exists()
+    assert host.files_below("/var/lib/cni/multus") == ["c-pod0", "results/cluster-c-pod0-eth0"]
+    assert shim.delete(conf, pod).ok
+    assert "10.244.0.2" not in host.files_below(f"{ROOT}/var/lib/cni/networks/cluster")
+
+
+@pytest.mark.spec("03:135")
+def test_an_absolute_link_inside_the_chroot_stays_inside(host, daemons, fake, pod):
+    make_root(host)
+    fake.install("real", f"{ROOT}/opt/elsewhere")
+    host.path(f"{ROOT}/opt/cni/bin/linked").symlink_to("/opt/elsewhere/real")
+    daemon = daemons(chrootDir=ROOT)
+    conf = netconf(fake.conf("a", plugin_type="linked"))
+
+    assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
+
+    (call,) = fake.calls("ADD")
+    assert call.cwd == "/"
+    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+@pytest.mark.spec("03:136")
+@pytest.mark.parametrize("chroot", [False, True])
+def test_a_delegate_starts_clean(host, daemons, pod, chroot):
+    keys = {}
+    top = ""
+    if chroot:
+        make_root(host)
+        keys["chrootDir"] = top = ROOT
+        host.write(f"{ROOT}/only-here", "")
+    host.write(f"{top}/opt/cni/bin/looker", LOOKER, mode=0o755)
+    daemon = daemons(**keys)
+    conf = netconf({"cniVersion": "1.0.0", "name": "l", "type": "looker"})
+
+    answer = daemon.cni("ADD", conf, pod, args=ARGS)
+
+    assert answer.status == 200, answer.text
+    lines = host.path(f"{top}/srv/looked").read_text().splitlines()
+    assert "cwd /" in lines or not chroot
+    # dash keeps its script open as 10.
+    assert sorted(line for line in lines if line.startswith("fd ")) == ["fd 0", "fd 1", "fd 10", "fd 2"]
+    assert "SigBlk:\t0000000000000000" in lines and "SigIgn:\t0000000000000000" in lines
+    assert ("root only-here" in lines) == chroot
+    group, pid = next(line.split()[1::2] for line in lines if line.startswith("pgrp "))
+    assert group == pid
+    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+@pytest.mark.slow
+@pytest.mark.spec("03:137", "02:133")
+def test_a_busy_plugin_is_tried_again_for_six_seconds(host, daemon, pod, fake):
+    busy = fake.install("busy")
+    conf = netconf(fake.conf("a", plugin_type="busy"))
+    writer = open(busy, "ab")
+    try:
+        asking = []
+        thread = threading.Thread(target=lambda: asking.append(daemon.cni("ADD", conf, pod, args=ARGS)))
+        thread.start()
+        begun = time.monotonic()
+        until(lambda: time.monotonic() - begun > 3, "3 s", timeout=10)
+        assert fake.calls() == []
+        writer.close()
+        thread.join()
+        assert asking[0].status == 200 and fake.order() == ["ADD a"]
+
+        writer = open(busy, "ab")
+        begun = time.monotonic()
+        # The runtime sees success (00-index), but nothing was deleted, and the record says so.
+        daemon.cni("DEL", conf, pod, args=ARGS)
+        assert 4.5 < time.monotonic() - begun < 9
+        assert "text file busy" in daemon.log
+        assert host.files_below("/var/lib/cni/multus") == ["results/a-c-pod0-eth0"]
+    finally:
+        writer.close()
+    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+@pytest.mark.spec("03:138")
+def test_a_delegate_gets_the_daemons_environment_and_the_request(host, daemons, shim, pod, fake):
+    daemons(env={"OF_DAEMON": "1", "CNI_COMMAND": "nonsense", "CNI_NETNS_OVERRIDE": "1"}, binDir="/srv/bin")
+    fake.install("fake", "/srv/bin")
+    conf = netconf(fake.conf("a"))
+
+    assert shim.add(conf, pod, args=ARGS, path="/opt/cni/bin:/usr/lib/cni", extra_env={"OF_SHIM": "1"}).ok
+
+    env = fake.calls("ADD")[0].env
+    assert env["OF_DAEMON"] == "1" and "OF_SHIM" not in env
+    assert env["CNI_COMMAND"] == "ADD" and env["CNI_NETNS_OVERRIDE"] == "1"
+    assert env["CNI_PATH"] == "/srv/bin:/opt/cni/bin:/usr/lib/cni"
+    assert len(env["MULTUS_REQUEST_ID"]) == 16
+    assert {name for name in env if name.startswith("CNI_")} == {
+        "CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH", "CNI_NETNS_OVERRIDE"}
+    assert shim.delete(conf, pod, args=ARGS).ok
+
+
+def test_a_daemon_without_path_gives_delegates_a_sane_one(host, daemons, pod, fake):
+    host.write("/opt/cni/bin/pathy", "#!/bin/sh\ncat >/dev/null\necho \"$PATH\" > /srv/path\n"
+                                     "[ $CNI_COMMAND != ADD ] || echo '{}'\n", mode=0o755)
+    daemon = daemons.launch(default_config(), env={"PATH": ""})
+    daemon.wait_ready()
+    conf = netconf({"cniVersion": "1.0.0", "name": "p", "type": "pathy"})
+
+    assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
+
+    assert host.path("/srv/path").read_text().strip() in (
+        "", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+@pytest.mark.spec("03:139")
+def test_a_delegate_that_prints_without_end_is_cut(host, daemon, pod, fake):
+    conf = netconf(fake.conf("a", ADD={"bytes": 64 << 20}))
+
+    answer = daemon.cni("ADD", conf, pod, args=ARGS)
+
+    assert answer.status == 400 and len(answer.body) < (1 << 20)
+    assert daemon.answers()
+    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+@pytest.mark.spec("03:165")
+def test_an_image_without_var_run_and_passwd(host, daemons, shim, pod, fake):
+    """The runtime says /var/run/netns/...; the daemon's own root has neither that link nor users."""
+    make_root(host, "bridge", "host-local")
+    fake.install("fake", f"{ROOT}/opt/cni/bin")
+    host.path("/etc/passwd").unlink()
+    host.path("/var/run").unlink()
+    daemons(chrootDir=ROOT)
+    conf = netconf(networks.bridge(), fake.conf("a"))
+
+    assert shim.add(conf, pod, args=ARGS).ok
+    assert shim.check(conf, pod, args=ARGS).ok
+    assert shim.delete(conf, pod, args=ARGS).ok
+
+    assert {call.env["CNI_NETNS"] for call in fake.calls()} == {"/var/run/netns/pod0"}
+    assert pod.links() == set()
