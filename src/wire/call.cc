@@ -92,6 +92,11 @@ Result<PodIdentity> pod_identity(std::string_view args, PodRules rules) {
   return pod;
 }
 
+Error missing_pod_uid(const Error& why) {
+  return no_pod(
+      cat("missing pod UID; attempted to recover it from the K8s API, but failed: ", why.text()));
+}
+
 std::string request_line(const Call& call) {
   return cat("ContainerID:", go_quoted(call.container_id), " Netns:", go_quoted(call.netns),
              " IfName:", go_quoted(call.ifname), " Args:", go_quoted(call.args),

@@ -134,6 +134,12 @@ TEST(PodIdentity, RefusesAPartThatIsNoPairUnlessLenient) {
   EXPECT_THAT(pod->skipped, ElementsAre("junk"));
 }
 
+TEST(PodIdentity, WithoutUidSaysWhyItCouldNotBeFound) {
+  EXPECT_EQ(missing_pod_uid(Error(Errc::kNotFound, "pods \"p\" not found")).text(),
+            "could not extract the kubernetes runtime args: missing pod UID; attempted to recover "
+            "it from the K8s API, but failed: pods \"p\" not found");
+}
+
 TEST(RequestLine, QuotesEveryValue) {
   EXPECT_EQ(request_line({.command = "ADD",
                           .container_id = "c",

@@ -76,6 +76,8 @@ struct PodRules {
   bool required = true;
 };
 Result<PodIdentity> pod_identity(std::string_view args, PodRules rules);
+// What to answer when CNI_ARGS names no UID and the pod cannot be looked up either.
+Error missing_pod_uid(const Error& why);
 
 // `ContainerID:"…" Netns:"…" IfName:"…" Args:"…" Path:"…"`: heads errors and log lines of a
 // request.

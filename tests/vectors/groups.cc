@@ -9,10 +9,9 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "autoconfig",     "conflist-load",     "csr",
-    "delegate-conf",  "devices",           "nad-config",
-    "netconf",        "network-selection", "network-status",
-    "runtime-config", "server-request",    "skel",
+    "autoconfig",     "conflist-load",  "csr",     "delegate-conf",
+    "devices",        "nad-config",     "netconf", "network-selection",
+    "network-status", "runtime-config",
 };
 
 }  // namespace
@@ -21,6 +20,8 @@ std::vector<Group> all_groups() {
   std::vector<Group> groups;
   groups.push_back(cni_result_group());
   groups.push_back(gateway_cache_group());
+  groups.push_back(server_request_group());
+  groups.push_back(skel_group());
   for (const std::string_view name : kUnanswered) {
     Group group;
     group.name = name;

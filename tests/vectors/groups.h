@@ -9,6 +9,8 @@ namespace mnet::vectors {
 
 Group cni_result_group();
 Group gateway_cache_group();
+Group server_request_group();
+Group skel_group();
 
 // Groups that are answered, and empty ones (no operations) for those that no code answers yet.
 std::vector<Group> all_groups();
