@@ -2,13 +2,14 @@
 # #include lines to it. `docs/architecture.md` says in a sentence what each folder is for.
 
 set(MNET_LAYERS
-  base json sys aio yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
+  base json sys aio logfile yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
   attach devices certs adapters shim daemon nodetools)
 
 set(MNET_MAY_USE_base      "")
 set(MNET_MAY_USE_json      base)
 set(MNET_MAY_USE_sys       base)
 set(MNET_MAY_USE_aio       base sys)
+set(MNET_MAY_USE_logfile   base sys)
 set(MNET_MAY_USE_yaml      base json)
 set(MNET_MAY_USE_cni       base json)
 set(MNET_MAY_USE_http      base sys aio)
@@ -24,7 +25,7 @@ set(MNET_MAY_USE_manifests base sys json yaml aio)
 set(MNET_MAY_USE_attach    base json aio cni)
 set(MNET_MAY_USE_devices   base sys json aio http kube)
 set(MNET_MAY_USE_certs     base sys json aio kube)
-set(MNET_MAY_USE_adapters  base sys json aio yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
+set(MNET_MAY_USE_adapters  base sys json aio logfile yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
                            attach devices certs)
 set(MNET_MAY_USE_shim      base sys json cni skel wire)
 set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} adapters)

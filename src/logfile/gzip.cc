@@ -1,0 +1,84 @@
+#include "logfile/gzip.h"
+
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "sys/append_file.h"
+#include "sys/file.h"
+
+namespace mnet::logfile {
+namespace {
+
+constexpr std::size_t kChunk = 64u << 10;
+
+Error failed(std::string_view doing, std::string_view path) {
+  return Error::from_errno(errno == 0 ? EIO : errno, cat(doing, " ", path));
+}
+
+// The same name in every attempt, so that the next one overwrites what a crash has left.
+std::string temporary_of(const std::string& path) {
+  const std::size_t name = path.rfind('/') + 1;
+  return cat(path.substr(0, name), sys::kTemporaryPrefix, path.substr(name), kGzipSuffix);
+}
+
+Result<void> copy_compressed(const std::string& from, const std::string& to) {
+  std::ifstream in(from, std::ios::binary);
+  if (!in) return failed("open", from);
+  errno = 0;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> out(::gzopen(to.c_str(), "wbe"), ::gzclose);
+  if (!out) return failed("open", to);
+
+  std::vector<char> chunk(kChunk);
+  for (;;) {
+    in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+    const auto got = static_cast<unsigned>(in.gcount());
+    if (in.bad()) return failed("read", from);
+    if (got == 0) break;
+    if (::gzwrite(out.get(), chunk.data(), got) != static_cast<int>(got)) {
+      return failed("write", to);
+    }
+  }
+  errno = 0;
+  if (::gzclose(out.release()) != Z_OK) return failed("write", to);
+  return {};
+}
+
+Result<void> make_compressed(const std::string& path, const std::string& temporary) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
+  // zlib would make it with a mode of its own.
+  auto made = sys::AppendFile::open(temporary, status.st_mode & 07777);
+  if (!made) return std::move(made).error();
+  auto copied = copy_compressed(path, temporary);
+  if (!copied) return copied;
+  auto synced = sys::sync_file(temporary);
+  if (!synced) return synced;
+  const std::string compressed = cat(path, kGzipSuffix);
+  if (::rename(temporary.c_str(), compressed.c_str()) != 0) return failed("rename", temporary);
+  return {};
+}
+
+}  // namespace
+
+Result<void> compress_file(const std::string& path) {
+  const std::string temporary = temporary_of(path);
+  auto made = make_compressed(path, temporary);
+  if (!made) {
+    (void)sys::remove_file(temporary, sys::Durability::kInPlace);  // the first error tells more
+    return made;
+  }
+  auto removed = sys::remove_file(path, sys::Durability::kInPlace);
+  if (!removed) return std::move(removed).error();
+  return {};
+}
+
+}  // namespace mnet::logfile

@@ -1,0 +1,95 @@
+#include "logfile/rotating_file.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "sys/file.h"
+
+namespace mnet::logfile {
+
+Tidier::Tidier(const std::string& path, const Rotation& rotation, Surroundings around)
+    : names_(path), rotation_(rotation), around_(std::move(around)) {}
+
+void Tidier::start() {
+  {
+    const std::lock_guard lock(mutex_);
+    again_ = true;
+    if (runs_) return;
+    runs_ = true;
+  }
+  around_.background([self = shared_from_this()] { self->run(); });
+}
+
+void Tidier::run() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!again_) {
+        runs_ = false;
+        return;
+      }
+      again_ = false;
+    }
+    const auto done = logfile::tidy(names_, rotation_, around_.clock->now());
+    if (!done) around_.report(cat("old log files: ", done.error().text()));
+  }
+}
+
+RotatingFile::RotatingFile(std::string path, const Rotation& rotation, Surroundings around,
+                           std::shared_ptr<std::atomic<bool>> in_trouble)
+    : path_(std::move(path)),
+      rotation_(rotation),
+      around_(std::move(around)),
+      in_trouble_(std::move(in_trouble)),
+      tidier_(std::make_shared<Tidier>(path_, rotation_, around_)) {}
+
+void RotatingFile::write(std::string_view line) {
+  Outcome outcome;
+  {
+    const std::lock_guard lock(mutex_);
+    outcome = write_locked(line);
+  }
+  // Outside the lock: who is told, here and while tidying, may well write a line to a log that has
+  // this file among its targets.
+  const bool had_trouble = in_trouble_->exchange(!outcome.written);
+  if (!outcome.written && !had_trouble) {
+    around_.report(cat("log file: ", outcome.written.error().text()));
+  }
+  if (outcome.rotated) tidier_->start();
+}
+
+RotatingFile::Outcome RotatingFile::write_locked(std::string_view line) {
+  auto size = open_if_needed();
+  if (!size) return {std::move(size).error()};
+  auto rotated = rotate_if_full(*size, line.size());
+  auto appended = file_->append(line);
+  if (!rotated && appended) appended = std::move(rotated).error();
+  return {std::move(appended), rotated && *rotated};
+}
+
+Result<std::uint64_t> RotatingFile::open_if_needed() {
+  // Somebody else may have moved or removed it; lines written to such a file are lost.
+  auto size = file_ ? file_->size() : std::nullopt;
+  if (size) return *size;
+  file_.reset();
+  auto made = sys::make_directories(sys::directory_of(path_), 0755);
+  if (!made) return std::move(made).error();
+  auto file = sys::AppendFile::open(path_, 0600);
+  if (!file) return std::move(file).error();
+  file_ = *std::move(file);
+  return file_->size().value_or(0);
+}
+
+Result<bool> RotatingFile::rotate_if_full(std::uint64_t size, std::size_t more) {
+  // A line that is larger than a whole file still gets one.
+  if (size == 0 || size + more <= rotation_.max_bytes) return false;
+  auto aside = file_->put_aside(tidier_->names().free_path(around_.clock->now()));
+  if (!aside) return std::move(aside).error();
+  return true;
+}
+
+}  // namespace mnet::logfile
