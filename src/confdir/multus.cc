@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/conf.h"
+#include "cni/names.h"
+#include "confdir/confdir.h"
+#include "confdir/plugin_files.h"
+#include "sys/file.h"
+
+namespace mnet::confdir {
+namespace {
+
+bool is_list_file(std::string_view path) { return path.ends_with(".conflist"); }
+
+std::string_view kind_of(std::string_view path) {
+  return is_list_file(path) ? "conflist" : "config";
+}
+
+// Multus as its own delegate would call itself without end.
+bool is_own_type(std::string_view type) { return type == "multus" || type == "multus-shim"; }
+
+Result<void> refuse_own_types(const Loaded& loaded) {
+  const auto refused = [](std::string_view type) {
+    return Error(Errc::kInvalid, cat("type ", go_quoted(type), " is multus itself"));
+  };
+  if (const auto* conf = std::get_if<cni::PluginConf>(&loaded)) {
+    if (is_own_type(conf->type)) return refused(conf->type);
+    return {};
+  }
+  for (const cni::PluginConf& plugin : std::get<cni::ConfList>(loaded).plugins) {
+    if (is_own_type(plugin.type)) return refused(plugin.type);
+  }
+  return {};
+}
+
+const std::string& name_of(const Loaded& loaded) {
+  const auto* conf = std::get_if<cni::PluginConf>(&loaded);
+  return conf != nullptr ? conf->name : std::get<cni::ConfList>(loaded).name;
+}
+
+Result<Loaded> load_any(const std::string& path) {
+  if (is_list_file(path)) {
+    auto list = load_chain(path);
+    if (!list) return std::move(list).error();
+    return *std::move(list);
+  }
+  auto conf = load_conf_file(path);
+  if (!conf) return std::move(conf).error();
+  return *std::move(conf);
+}
+
+Result<Loaded> load_foreign(const std::string& path) {
+  auto loaded = load_any(path);
+  if (!loaded) return loaded;
+  if (auto foreign = refuse_own_types(*loaded); !foreign) return std::move(foreign).error();
+  return loaded;
+}
+
+Result<std::vector<std::string>> network_files(const std::string& dir) {
+  return conf_files(dir, {".conf", ".json", ".conflist"});
+}
+
+// Files that could not be used, for the log at once and for the error in the end.
+class Skipped {
+ public:
+  explicit Skipped(const Log& log) : log_(log) {}
+
+  void add(const std::string& file, const Error& why) {
+    texts_.push_back(cat("Error loading CNI ", kind_of(file), " file ", file, ": ", why.text()));
+    log_.error(texts_.back());
+  }
+
+  Error not_found(std::string_view text) const {
+    return Error(Errc::kNotFound,
+                 texts_.empty() ? std::string(text) : cat(text, ": ", join(texts_, "; ")));
+  }
+
+ private:
+  const Log& log_;
+  std::vector<std::string> texts_;
+};
+
+Result<Loaded> load_first(const std::string& dir, const Log& log) {
+  Skipped skipped(log);
+  auto files = network_files(dir);
+  if (!files) return std::move(files).error().wrap("cannot find network");
+  for (const std::string& file : *files) {
+    auto loaded = load_foreign(file);
+    if (loaded) return loaded;
+    skipped.add(file, loaded.error());
+  }
+  return skipped.not_found(cat("cannot find network in ", dir));
+}
+
+}  // namespace
+
+Result<std::vector<cni::PluginConf>> chained_plugins(const std::string& dir,
+                                                     std::string_view network_name) {
+  if (!cni::is_identifier(network_name)) {
+    return Error(Errc::kInvalid, cat("invalid network config name: ", network_name));
+  }
+  auto files = plugin_files(dir, network_name);
+  if (!files) return std::move(files).error();
+  std::vector<cni::PluginConf> plugins;
+  for (const std::string& file : *files) {
+    auto conf = load_conf_file(file);
+    if (!conf) return std::move(conf).error().wrap(file);
+    plugins.push_back(*std::move(conf));
+  }
+  return plugins;
+}
+
+Result<cni::ConfList> load_chain(const std::string& path) {
+  auto list = parse_conflist_file(path);
+  if (!list || list->load_only_inlined_plugins) return list;
+  auto plugins = chained_plugins(sys::directory_of(path), list->name);
+  if (!plugins) return std::move(plugins).error();
+  auto chain = cni::with_plugins(*list, *plugins);
+  if (chain && chain->plugins.empty()) return Error(Errc::kInvalid, "no plugin configs found");
+  return chain;
+}
+
+Result<Loaded> load_by_name(const std::string& dir, std::string_view name, const Log& log) {
+  const auto files = network_files(dir);
+  if (!files || files->empty()) {
+    const std::string text = cat("No networks found in ", dir);
+    return Error(Errc::kNotFound, files ? text : cat(text, ": ", files.error().text()));
+  }
+  Skipped skipped(log);
+  for (const std::string& file : *files) {
+    auto loaded = load_any(file);
+    if (!loaded) {
+      skipped.add(file, loaded.error());
+    } else if (name_of(*loaded) == name) {
+      auto foreign = refuse_own_types(*loaded);
+      if (foreign) return loaded;
+      return std::move(foreign).error().wrap(
+          cat("Error loading CNI ", kind_of(file), " file ", file));
+    }
+  }
+  return skipped.not_found(cat("no network available in the name ", name, " in cni dir ", dir));
+}
+
+Result<Loaded> load_path(const std::string& path, const Log& log) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) return load_first(path, log);
+  const std::string context = cat("error loading CNI ", kind_of(path), " file ", path);
+  if (is_list_file(path) && std::filesystem::exists(status) &&
+      !std::filesystem::is_regular_file(status)) {
+    return Error(Errc::kInvalid, cat(context, ": not a regular file"));
+  }
+  auto loaded = load_foreign(path);
+  if (!loaded) return std::move(loaded).error().wrap(context);
+  return loaded;
+}
+
+}  // namespace mnet::confdir
