@@ -9,9 +9,9 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "autoconfig",     "conflist-load",  "csr",     "delegate-conf",
-    "devices",        "nad-config",     "netconf", "network-selection",
-    "network-status", "runtime-config",
+    "autoconfig",     "csr",     "delegate-conf",     "devices",
+    "nad-config",     "netconf", "network-selection", "network-status",
+    "runtime-config",
 };
 
 }  // namespace
@@ -19,6 +19,7 @@ constexpr std::string_view kUnanswered[] = {
 std::vector<Group> all_groups() {
   std::vector<Group> groups;
   groups.push_back(cni_result_group());
+  groups.push_back(conflist_load_group());
   groups.push_back(gateway_cache_group());
   groups.push_back(server_request_group());
   groups.push_back(skel_group());

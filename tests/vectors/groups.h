@@ -8,6 +8,7 @@
 namespace mnet::vectors {
 
 Group cni_result_group();
+Group conflist_load_group();
 Group gateway_cache_group();
 Group server_request_group();
 Group skel_group();

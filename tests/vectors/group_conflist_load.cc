@@ -1,0 +1,100 @@
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "cni/conf.h"
+#include "cni/version.h"
+#include "confdir/confdir.h"
+#include "groups.h"
+
+namespace mnet::vectors {
+namespace {
+
+Result<json::Object> outcome(const Result<cni::ConfList>& list) {
+  if (!list) return list.error();
+  json::Array plugins;
+  for (const cni::PluginConf& plugin : list->plugins) plugins.emplace_back(plugin.object);
+  return json::Object{
+      {"list", json::Object{{"name", list->name},
+                            {"cniVersion", list->version},
+                            {"disableCheck", list->disable_check},
+                            {"disableGC", list->disable_gc},
+                            {"loadOnlyInlinedPlugins", list->load_only_inlined_plugins},
+                            {"plugins", std::move(plugins)}}}};
+}
+
+Result<json::Object> from_dir(const json::Object& input) {
+  auto dir = text_of(input, "dir");
+  if (!dir) return std::move(dir).error();
+  auto network = text_of(input, "network");
+  if (!network) return std::move(network).error();
+  return outcome(confdir::load_network(*dir, *network));
+}
+
+Result<json::Object> from_text(const json::Object& input) {
+  auto config = text_of(input, "config");
+  if (!config) return std::move(config).error();
+  return outcome(cni::parse_conflist(*config));
+}
+
+// What the list's bytes say must be what it consists of: ADD runs the one, DEL reads the other.
+Result<json::Object> chain_file(const json::Object& input) {
+  auto dir = text_of(input, "dir");
+  if (!dir) return std::move(dir).error();
+  auto file = text_of(input, "file");
+  if (!file) return std::move(file).error();
+  const auto chain = confdir::load_chain(cat(*dir, "/", *file));
+  if (!chain) return chain.error();
+  auto stored = outcome(cni::parse_conflist(chain->bytes));
+  auto loaded = outcome(chain);
+  if (stored && json::Value(*stored) == json::Value(*loaded)) return loaded;
+  return Error(Errc::kBug, cat("the bytes are another list: ", chain->bytes));
+}
+
+Result<json::Object> inject(const json::Object& input) {
+  cni::PluginConf conf;
+  auto config = text_of(input, "config");
+  if (!config) return std::move(config).error();
+  conf.bytes = *std::move(config);
+  auto values = object_of(input, "values");
+  if (!values) return std::move(values).error();
+  auto injected = cni::inject(conf, *values);
+  if (!injected) return std::move(injected).error();
+  auto document = json::parse(injected->bytes);
+  if (!document) return std::move(document).error();
+  return json::Object{{"config", *std::move(document)}};
+}
+
+Result<json::Object> version_parse(const json::Object& input) {
+  auto text = text_of(input, "version");
+  if (!text) return std::move(text).error();
+  const auto version = cni::parse_version(*text);
+  if (!version) return version.error();
+  return json::Object{{"parts", json::Array{version->major, version->minor, version->micro}}};
+}
+
+Result<json::Object> version_compare(const json::Object& input) {
+  auto a_text = text_of(input, "a");
+  if (!a_text) return std::move(a_text).error();
+  auto b_text = text_of(input, "b");
+  if (!b_text) return std::move(b_text).error();
+  const auto a = cni::parse_version(*a_text);
+  if (!a) return a.error();
+  const auto b = cni::parse_version(*b_text);
+  if (!b) return b.error();
+  return json::Object{{"greater_or_equal", *a >= *b}, {"greater", *a > *b}};
+}
+
+}  // namespace
+
+Group conflist_load_group() {
+  return {.name = "conflist-load",
+          .operations = {{"dir", from_dir},
+                         {"text", from_text},
+                         {"chain-file", chain_file},
+                         {"inject", inject},
+                         {"version-parse", version_parse},
+                         {"version-compare", version_compare}}};
+}
+
+}  // namespace mnet::vectors
