@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/error_code.hpp>
 #include <cerrno>
@@ -62,20 +61,15 @@ Connection::Connection(Socket socket, const Handler& handler, const Limits& limi
                 }),
       head_deadline_(Clock::now() + limits.header_time) {}
 
-asio::awaitable<void> Connection::run() {
+aio::Task<void> Connection::run() {
   const auto self = shared_from_this();
-  // A cancelled handler ends by the errors it gets, not by an exception at its next step.
-  co_await asio::this_coro::throw_if_cancelled(false);
-  try {
-    co_await exchange();
-  } catch (const std::exception& defect) {
-    log_.error(cat("http: connection ended by an exception: ", defect.what()));
-  }
+  co_await exchange();
   watchdog_.disarm();
   gone_ = nullptr;
   sent_ = nullptr;
   boost::system::error_code ignored;
   socket_.close(ignored);
+  co_return Result<void>();
 }
 
 asio::awaitable<void> Connection::exchange() {
@@ -276,7 +270,6 @@ void Connection::cut() {
   cut_ = true;
   boost::system::error_code ignored;
   socket_.close(ignored);
-  cancellation_.emit(asio::cancellation_type::terminal);
 }
 
 bool Connection::client_gone() const {

@@ -1,7 +1,6 @@
 // One accepted connection: reads one request, has it handled, answers, closes.
 #pragma once
 
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -25,13 +24,12 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Connection(Socket socket, const Handler& handler, const Limits& limits, const Log& log);
 
   // The whole life of the connection.
-  aio::asio::awaitable<void> run();
+  aio::Task<void> run();
 
   // Still waits for the end of its headers: then it gets `grace` and no more.
   void hurry(Limits::Time grace);
-  // Closes the socket and cancels the handler. run() ends once the handler has.
+  // Closes the socket. Whoever owns run() cancels it then.
   void cut();
-  aio::asio::cancellation_signal& cancellation() { return cancellation_; }
 
   const std::string& method() const override { return message_.head().method; }
   const std::string& path() const override { return path_; }
@@ -69,7 +67,6 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   const Limits& limits_;
   const Log& log_;
   Watchdog watchdog_;
-  aio::asio::cancellation_signal cancellation_;
   aio::Deadline head_deadline_;
 
   Message message_{MessageKind::kRequest};

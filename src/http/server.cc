@@ -1,24 +1,21 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
-#include <exception>
 #include <list>
 #include <memory>
 #include <random>
 #include <unordered_set>
 #include <utility>
 
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/sleep.h"
 #include "base/text.h"
 #include "http/connection.h"
 #include "http/http.h"
-#include "http/watchdog.h"
 
 namespace mnet::http {
 namespace {
@@ -50,27 +47,24 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
     int family;
   };
 
-  Impl(asio::any_io_executor on, Handler handle, Limits limit, Log to)
-      : executor(std::move(on)),
+  Impl(const asio::any_io_executor& on, Handler handle, Limits limit, Log to)
+      : executor(on),
         handler(std::move(handle)),
         limits(limit),
         log(std::move(to)),
-        change(executor, Clock::time_point::max()) {}
+        accepting(executor, log),
+        serving(executor, log) {}
 
   bool is_full() const { return connections.size() >= limits.connections; }
 
-  static asio::awaitable<void> accept_loop(std::shared_ptr<Impl> self,
-                                           std::shared_ptr<Listener> listener);
+  static aio::Task<void> accept_loop(std::shared_ptr<Impl> self,
+                                     std::shared_ptr<Listener> listener);
   // Accepts until nobody waits (0), the server is full (0), or it fails (errno).
   int accept_waiting(Listener& listener);
   void start(int fd, int family);
-  static asio::awaitable<void> run_connection(std::shared_ptr<Impl> self,
-                                              std::shared_ptr<Connection> connection);
+  static aio::Task<void> run_connection(std::shared_ptr<Impl> self,
+                                        std::shared_ptr<Connection> connection);
   void cut_all();
-
-  // Ends when changed() is called next.
-  asio::awaitable<void> next_change() { co_await change.async_wait(aio::kAsValue); }
-  void changed() { change.expires_at(Clock::time_point::max()); }
 
   asio::any_io_executor executor;
   Handler handler;
@@ -78,32 +72,35 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   Log log;
   std::list<std::shared_ptr<Listener>> listeners;
   std::unordered_set<std::shared_ptr<Connection>> connections;
-  asio::steady_timer change;  // never expires by itself; setting it wakes all who wait
+  aio::Notifier room;  // a connection has ended
   bool stopping = false;
+  aio::Group accepting, serving;
 };
 
-asio::awaitable<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
-                                                std::shared_ptr<Listener> listener) {
+aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
+                                          std::shared_ptr<Listener> listener) {
   std::minstd_rand jitter(std::random_device{}());
   Limits::Time backoff = kFirstBackoff;
   while (!self->stopping) {
     if (self->is_full()) {
-      co_await self->next_change();
+      auto woken = co_await self->room.wait();
+      if (!woken) co_return std::move(woken);
       continue;
     }
     auto [failure] = co_await listener->descriptor.async_wait(
         asio::posix::descriptor_base::wait_read, aio::kAsValue);
-    if (self->stopping) co_return;
+    if (self->stopping) break;
     const int refused = failure ? failure.value() : self->accept_waiting(*listener);
     if (refused == 0) {
       backoff = kFirstBackoff;
       continue;
     }
     self->log.error("http: accepting connections", Error::from_errno(refused, "accept"));
-    asio::steady_timer pause(self->executor, backoff + backoff * (jitter() % 50) / 100);
-    co_await pause.async_wait(aio::kAsValue);
+    auto slept = co_await aio::sleep_for(backoff + backoff * (jitter() % 50) / 100);
+    if (!slept) co_return std::move(slept);
     backoff = std::min(backoff * 2, kLongestBackoff);
   }
+  co_return Result<void>();
 }
 
 int Server::Impl::accept_waiting(Listener& listener) {
@@ -133,32 +130,32 @@ void Server::Impl::start(int fd, int family) {
   (void)owned.release();
   auto connection = std::make_shared<Connection>(std::move(socket), handler, limits, log);
   connections.insert(connection);
-  asio::co_spawn(executor, run_connection(shared_from_this(), connection),
-                 asio::bind_cancellation_slot(connection->cancellation().slot(), asio::detached));
+  serving.spawn("http connection", run_connection(shared_from_this(), connection));
 }
 
-asio::awaitable<void> Server::Impl::run_connection(std::shared_ptr<Impl> self,
-                                                   std::shared_ptr<Connection> connection) {
-  co_await connection->run();
+aio::Task<void> Server::Impl::run_connection(std::shared_ptr<Impl> self,
+                                             std::shared_ptr<Connection> connection) {
+  auto ended = co_await connection->run();
   self->connections.erase(connection);
-  self->changed();
+  self->room.notify_all();
+  co_return std::move(ended);
 }
 
 void Server::Impl::cut_all() {
   // A copy: a connection that ends at once leaves the set.
   const auto left = connections;
   for (const auto& connection : left) connection->cut();
+  serving.cancel();
 }
 
 Server::Server(asio::any_io_executor executor, Handler handler, Limits limits, Log log)
-    : impl_(std::make_shared<Impl>(std::move(executor), std::move(handler), limits,
-                                   std::move(log))) {}
+    : impl_(std::make_shared<Impl>(executor, std::move(handler), limits, std::move(log))) {}
 
 Server::~Server() {
   impl_->stopping = true;
   error_code ignored;
   for (const auto& listener : impl_->listeners) listener->descriptor.close(ignored);
-  impl_->changed();
+  impl_->accepting.cancel();
   impl_->cut_all();
 }
 
@@ -167,7 +164,7 @@ void Server::serve(sys::UniqueFd listener) {
   auto taken = std::make_shared<Impl::Listener>(
       asio::posix::stream_descriptor(impl_->executor, listener.release()), family);
   impl_->listeners.push_back(taken);
-  asio::co_spawn(impl_->executor, Impl::accept_loop(impl_, taken), asio::detached);
+  impl_->accepting.spawn("http accept loop", Impl::accept_loop(impl_, taken));
 }
 
 void Server::stop_accepting() {
@@ -179,22 +176,16 @@ void Server::stop_accepting() {
   }
   impl_->listeners.clear();
   for (const auto& connection : impl_->connections) connection->hurry(impl_->limits.drain_time);
-  impl_->changed();
+  impl_->accepting.cancel();
 }
 
 aio::Task<void> Server::drain(aio::Deadline deadline) {
   const auto impl = impl_;
-  Watchdog end(impl->executor, [impl] { impl->changed(); });
-  end.arm(deadline);
-  while (!impl->connections.empty()) {
-    if (Clock::now() >= deadline) {
-      const std::size_t left = impl->connections.size();
-      impl->cut_all();
-      co_return Error(Errc::kTimeout, cat(left, " connections were cut"));
-    }
-    co_await impl->next_change();
-  }
-  co_return Result<void>();
+  auto drained = co_await impl->serving.join(deadline);
+  if (drained || drained.error().code() != Errc::kTimeout) co_return std::move(drained);
+  const std::size_t left = impl->connections.size();
+  impl->cut_all();
+  co_return Error(Errc::kTimeout, cat(left, " connections were cut"));
 }
 
 std::size_t Server::open_connections() const { return impl_->connections.size(); }
