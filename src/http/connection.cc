@@ -292,6 +292,8 @@ void Connection::watch_peer() {
     self->watching_ = false;
     if (!self->gone_) return;
     if (self->client_gone()) {
+      // Nobody will read the answer: the descriptor need not wait for it.
+      self->cut();
       std::exchange(self->gone_, nullptr)();
     } else if (failure && self->socket_.is_open()) {
       self->watch_peer();  // woken by the watchdog's cancel

@@ -53,7 +53,7 @@ class Exchange {
 
   // The client has closed its side completely (a half-close is no leaving). `callback` is called at
   // most once, on the event loop, also if the client has already left; replaced by the next call,
-  // forgotten with nullptr and when the response is written.
+  // forgotten with nullptr and when the response is written. The connection is closed by then.
   virtual bool client_gone() const = 0;
   virtual void on_gone(std::function<void()> callback) = 0;
 
