@@ -1,0 +1,43 @@
+// How much is done at once (03, 2.11): requests being executed (`connectionLimit`) and delegate
+// processes running (`maxDelegates`). Knows nothing of what is done. Lives on the event loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "adapters/places.h"
+#include "aio/task.h"
+
+namespace mnet::daemon {
+
+// A number of places, given in the order of the tickets. All that is not a DEL leaves some of them
+// free, so that a flood of ADDs never keeps a node from giving back what it holds.
+class Admission final : public adapters::Places {
+ public:
+  // No `places`: no bound, nobody waits. At least one place is open to all, whatever is kept.
+  explicit Admission(std::optional<std::size_t> places, std::size_t kept_for_del = 0);
+  ~Admission() override;
+
+  aio::Task<adapters::Place> take(adapters::Turn turn) override;
+
+  std::size_t running() const;
+  std::size_t waiting() const;
+  // The most that ever ran at once.
+  std::size_t most() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // places may outlive this
+};
+
+// `maxDelegates` where the configuration says nothing: what the memory limit of our control group
+// allows, 16 MiB for the daemon and 32 MiB for each delegate, from 2 to 64; without a limit four
+// for each core, at least 8, at most 64.
+std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, unsigned cores);
+
+// Of these, what only DEL may take: an eighth, at least one.
+std::size_t kept_for_del(std::size_t max_delegates);
+
+}  // namespace mnet::daemon

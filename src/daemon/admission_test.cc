@@ -1,0 +1,190 @@
+#include "daemon/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/run.h"
+#include "attach/caller.h"
+#include "base/text.h"
+
+namespace mnet::daemon {
+namespace {
+
+using adapters::Place;
+using adapters::Turn;
+using testing::ElementsAre;
+
+// Takes turns at the places and notes in which order they are given.
+class AdmissionTest : public testing::Test {
+ protected:
+  void ask(Admission& admission, std::string name, Turn turn) {
+    group_.spawn(name, take(&admission, name, std::move(turn)));
+    loop_.restart();
+    loop_.poll();
+  }
+  void give_back(const std::string& name) {
+    std::erase_if(held_, [&](const auto& entry) { return entry.first == name; });
+    loop_.restart();
+    loop_.poll();
+  }
+  void settle() {
+    loop_.restart();
+    loop_.poll();
+  }
+
+  aio::asio::io_context loop_{1};
+  aio::Group group_{loop_.get_executor(), Log()};
+  std::vector<std::string> given_;
+  std::vector<std::pair<std::string, Place>> held_;
+
+ private:
+  aio::Task<void> take(Admission* admission, std::string name, Turn turn) {
+    auto place = co_await admission->take(std::move(turn));
+    if (!place) {
+      given_.push_back(cat("refused ", name));
+      co_return std::move(place).error();
+    }
+    given_.push_back(name);
+    held_.emplace_back(name, *std::move(place));
+    co_return Result<void>();
+  }
+};
+
+TEST_F(AdmissionTest, GivesEverybodyAPlaceWhenThereIsNoBound) {
+  Admission admission(std::nullopt);
+
+  for (std::uint64_t i = 0; i < 100; ++i) ask(admission, cat(i), {.ticket = i});
+
+  EXPECT_EQ(held_.size(), 100u);
+  EXPECT_EQ(admission.running(), 100u);
+  EXPECT_EQ(admission.waiting(), 0u);
+}
+
+TEST_F(AdmissionTest, LetsTheOlderRequestGoFirstWheneverItAsks) {
+  Admission admission(1);
+  ask(admission, "first", {.ticket = 1});
+  ask(admission, "fourth", {.ticket = 4});
+  ask(admission, "second", {.ticket = 2});
+  ask(admission, "second again", {.ticket = 2});
+  ask(admission, "third", {.ticket = 3});
+
+  for (const char* name : {"first", "second", "second again", "third"}) give_back(name);
+
+  EXPECT_THAT(given_, ElementsAre("first", "second", "second again", "third", "fourth"));
+  EXPECT_EQ(admission.most(), 1u);
+}
+
+TEST_F(AdmissionTest, KeepsPlacesForDel) {
+  Admission admission(3, 1);
+  for (std::uint64_t i = 1; i <= 3; ++i) ask(admission, cat("add ", i), {.ticket = i});
+  ask(admission, "del 4", {.ticket = 4, .is_del = true});
+  EXPECT_THAT(given_, ElementsAre("add 1", "add 2", "del 4"));
+
+  give_back("del 4");
+  EXPECT_EQ(given_.size(), 3u);  // the kept place stays free
+
+  give_back("add 1");
+  EXPECT_EQ(given_.back(), "add 3");
+}
+
+TEST_F(AdmissionTest, LetsADelPassAnOlderRequestThatMustLeaveAKeptPlaceFree) {
+  Admission admission(2, 1);
+  ask(admission, "add 1", {.ticket = 1});
+  ask(admission, "del 2", {.ticket = 2, .is_del = true});
+  ask(admission, "add 3", {.ticket = 3});
+  ask(admission, "del 4", {.ticket = 4, .is_del = true});
+
+  give_back("del 2");
+
+  EXPECT_THAT(given_, ElementsAre("add 1", "del 2", "del 4"));
+}
+
+TEST_F(AdmissionTest, HasOnePlaceForAllEvenIfMoreAreKept) {
+  Admission admission(1, 1);
+
+  ask(admission, "add", {.ticket = 1});
+
+  EXPECT_THAT(given_, ElementsAre("add"));
+}
+
+TEST_F(AdmissionTest, DropsTheOneWhoLeftWhileWaiting) {
+  Admission admission(1);
+  const auto caller = std::make_shared<attach::Caller>();
+  ask(admission, "first", {.ticket = 1});
+  ask(admission, "impatient", {.ticket = 2, .caller = caller});
+  ask(admission, "third", {.ticket = 3});
+
+  caller->leave();
+  settle();
+
+  EXPECT_THAT(given_, ElementsAre("first", "refused impatient"));
+  EXPECT_EQ(admission.waiting(), 1u);
+  give_back("first");
+  EXPECT_EQ(given_.back(), "third");
+}
+
+TEST_F(AdmissionTest, RefusesTheOneWhoHasLeftBefore) {
+  Admission admission(std::nullopt);
+  const auto caller = std::make_shared<attach::Caller>();
+  caller->leave();
+
+  ask(admission, "late", {.ticket = 1, .caller = caller});
+
+  EXPECT_THAT(given_, ElementsAre("refused late"));
+}
+
+TEST_F(AdmissionTest, PassesThePlaceOnWhenItsOwnerLeftAtTheSameMoment) {
+  Admission admission(1);
+  const auto caller = std::make_shared<attach::Caller>();
+  ask(admission, "first", {.ticket = 1});
+  ask(admission, "impatient", {.ticket = 2, .caller = caller});
+  ask(admission, "third", {.ticket = 3});
+
+  caller->leave();
+  give_back("first");
+
+  EXPECT_THAT(given_, ElementsAre("first", "refused impatient", "third"));
+  EXPECT_EQ(admission.running(), 1u);
+}
+
+TEST_F(AdmissionTest, TakesWaitersOffTheLineWhenTheyAreCancelled) {
+  Admission admission(1);
+  ask(admission, "first", {.ticket = 1});
+  ask(admission, "second", {.ticket = 2});
+
+  group_.cancel();
+  settle();
+
+  EXPECT_EQ(admission.waiting(), 0u);
+  EXPECT_THAT(given_, ElementsAre("first", "refused second"));
+}
+
+TEST(DefaultMaxDelegates, FollowsTheMemoryLimit) {
+  constexpr std::uint64_t kMiB = 1u << 20;
+  EXPECT_EQ(default_max_delegates(10 * kMiB, 8), 2u);
+  EXPECT_EQ(default_max_delegates(50 * kMiB, 8), 2u);
+  EXPECT_EQ(default_max_delegates(16 * kMiB + 320 * kMiB, 8), 10u);
+  EXPECT_EQ(default_max_delegates(64ull << 30, 8), 64u);
+}
+
+TEST(DefaultMaxDelegates, FollowsTheCoresWithoutALimit) {
+  EXPECT_EQ(default_max_delegates(std::nullopt, 1), 8u);
+  EXPECT_EQ(default_max_delegates(std::nullopt, 4), 16u);
+  EXPECT_EQ(default_max_delegates(std::nullopt, 128), 64u);
+}
+
+TEST(KeptForDel, IsAnEighthAndAtLeastOne) {
+  EXPECT_EQ(kept_for_del(2), 1u);
+  EXPECT_EQ(kept_for_del(16), 2u);
+  EXPECT_EQ(kept_for_del(64), 8u);
+}
+
+}  // namespace
+}  // namespace mnet::daemon

@@ -1,0 +1,27 @@
+// The daemon's command line (03, 2.1), in Go's dialect.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "json/json.h"
+
+namespace mnet::daemon {
+
+struct CommandLine {
+  std::string config_file = "/etc/cni/net.d/multus.d/daemon-config.json";
+  bool wants_version = false;
+  bool wants_help = false;
+  std::string probe;  // "healthz" or "readyz": ask the running daemon instead of being one
+  // What flags set over keys of the configuration file.
+  json::Object overrides;
+  // Flags of older documents that were given (03, 1.2): deprecated.
+  std::vector<std::string> legacy_flags;
+};
+
+// The error's text goes above usage(), and the exit code is 2.
+Result<CommandLine> parse_command_line(const std::vector<std::string>& words);
+std::string usage();
+
+}  // namespace mnet::daemon

@@ -1,0 +1,186 @@
+#include "daemon/config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "json/fields.h"
+#include "sys/file.h"
+
+namespace mnet::daemon {
+namespace {
+
+Result<void> read_log_options(const json::Object& object, std::string path, LogOptions& out) {
+  json::Fields fields(object, std::move(path));
+  fields.read("maxAge", out.max_age);
+  fields.read("maxSize", out.max_size);
+  fields.read("maxBackups", out.max_backups);
+  fields.read("compress", out.compress);
+  return fields.done();
+}
+
+Result<void> read_certificate(const json::Object& object, std::string path,
+                              PerNodeCertificate& out) {
+  json::Fields fields(object, std::move(path));
+  fields.read("enabled", out.enabled);
+  fields.read("bootstrapKubeconfig", out.bootstrap_kubeconfig);
+  fields.read("certDir", out.cert_dir);
+  fields.read("certDuration", out.cert_duration);
+  return fields.done();
+}
+
+Result<void> read_capabilities(const json::Object& object, const std::string& path,
+                               json::Object& out) {
+  for (const auto& [name, value] : object) {
+    if (value.is_null()) continue;
+    if (value.as_bool() == nullptr) {
+      return json::wrong_kind(cat(path, ".", name), "a boolean", value);
+    }
+    out.set(name, value);
+  }
+  return {};
+}
+
+void read_logging(json::Fields& fields, Config& config) {
+  fields.read("logFile", config.log_file);
+  fields.read("logLevel", config.log_level);
+  fields.read("logToStderr", config.log_to_stderr);
+  fields.object("logOptions", [&](const json::Object& object, std::string path) {
+    return read_log_options(object, std::move(path), config.log_options.emplace());
+  });
+  std::string format;
+  fields.read("logFormat", format);
+  if (format == "json") {
+    config.log_format = LogFormat::kJson;
+  } else if (!format.empty() && format != "text") {
+    fields.fail("logFormat", cat("expected \"text\" or \"json\", got ", go_quoted(format)));
+  }
+}
+
+// What the configuration manager reads.
+void read_node_configuration(json::Fields& fields, Config& config) {
+  fields.read("daemonSocketDir", config.daemon_socket_dir);
+  fields.read("multusConfigFile", config.multus_config_file);
+  fields.read("multusAutoconfigDir", config.multus_autoconfig_dir);
+  fields.read("cniConfigDir", config.cni_config_dir);
+  fields.read("multusMasterCNI", config.multus_master_cni);
+  fields.read("cniVersion", config.cni_version);
+  fields.read("forceCNIVersion", config.force_cni_version);
+  fields.read("overrideNetworkName", config.override_network_name);
+  fields.read("cleanupConfigOnExit", config.cleanup_config_on_exit);
+  fields.read("readinessindicatorfile", config.readiness_indicator_file);
+  fields.read("type", config.type);
+  fields.object("capabilities", [&](const json::Object& object, const std::string& path) {
+    return read_capabilities(object, path, config.capabilities);
+  });
+  fields.read("binDir", config.bin_dir);
+  fields.read("cniDir", config.cni_dir);
+  fields.read("clusterNetwork", config.cluster_network);
+  fields.read("namespaceIsolation", config.namespace_isolation);
+  fields.read("globalNamespaces", config.global_namespaces);
+  fields.read("auxiliaryCNIChainName", config.auxiliary_chain_name);
+  fields.read("shimTimeout", config.shim_timeout);
+}
+
+// A limit that lets nothing through would be noticed only by its victims.
+void read_positive(json::Fields& fields, std::string_view key, std::int64_t& out) {
+  fields.read(key, out);
+  if (out <= 0) fields.fail(key, cat("must be greater than 0, got ", out));
+}
+
+void read_serving(json::Fields& fields, Config& config) {
+  fields.read("chrootDir", config.chroot_dir);
+  fields.read("socketDir", config.socket_dir);
+  fields.read("connectionLimit", config.connection_limit);
+  fields.read("metricsPort", config.metrics_port);
+  fields.read("metricsAddress", config.metrics_address);
+  fields.read("enablePprof", config.enable_pprof);
+  fields.object("perNodeCertificate", [&](const json::Object& object, std::string path) {
+    return read_certificate(object, std::move(path), config.per_node_certificate.emplace());
+  });
+  read_positive(fields, "maxRequestBytes", config.max_request_bytes);
+  std::int64_t seconds = config.delegate_timeout.count();
+  read_positive(fields, "delegateTimeout", seconds);
+  // Beyond a year it is no limit, and the clock's arithmetic stays sound.
+  config.delegate_timeout = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
+  fields.read("podLookupTimeout", config.pod_lookup_timeout);
+  if (!(config.pod_lookup_timeout >= 0) || !std::isfinite(config.pod_lookup_timeout)) {
+    fields.fail("podLookupTimeout", "must not be negative");
+  }
+  if (fields.find("maxDelegates") != nullptr) {
+    read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
+  }
+  fields.read("delegateMountNamespace", config.delegate_mount_namespace);
+  fields.read("objectsDir", config.objects_dir);
+}
+
+// Sets `key`, whatever letter case the document writes it in.
+void set_folded(json::Object& document, const std::string& key, const json::Value& value) {
+  std::vector<std::string> spellings;
+  for (const auto& [name, ignored] : document) {
+    if (equal_ignoring_case(name, key)) spellings.push_back(name);
+  }
+  for (const std::string& name : spellings) document.erase(name);
+  document.set(key, value);
+}
+
+// One level deep, for `logOptions`.
+void lay_over(json::Object& document, const json::Object& overrides) {
+  for (const auto& [key, value] : overrides) {
+    const json::Value* there = document.find_folded(key);
+    if (value.as_object() != nullptr && there != nullptr && there->as_object() != nullptr) {
+      json::Object inner = *there->as_object();
+      lay_over(inner, *value.as_object());
+      set_folded(document, key, std::move(inner));
+    } else {
+      set_folded(document, key, value);
+    }
+  }
+}
+
+constexpr std::string_view kUnreadable = "failed to unmarshall the daemon configuration";
+
+}  // namespace
+
+Result<Config> config_of(json::Object document) {
+  Config config;
+  json::Fields fields(document);
+  read_serving(fields, config);
+  read_logging(fields, config);
+  read_node_configuration(fields, config);
+  if (auto read = fields.done(); !read) return std::move(read).error().wrap(kUnreadable);
+  // An empty text means the default where the default is one.
+  if (config.socket_dir.empty()) config.socket_dir = Config().socket_dir;
+  config.document = std::move(document);
+  return config;
+}
+
+Result<Config> parse_config(std::string_view text) {
+  auto document = json::parse_object(text);
+  if (!document) return std::move(document).error().wrap(kUnreadable);
+  return config_of(*std::move(document));
+}
+
+Result<Config> load_config(const std::string& path, const json::Object& overrides) {
+  const auto text = sys::read_file(path);
+  if (!text) return text.error().wrap("failed to read the daemon configuration");
+  auto document = json::parse_object(*text);
+  if (!document) return std::move(document).error().wrap(kUnreadable).wrap(path);
+  lay_over(*document, overrides);
+  auto config = config_of(*std::move(document));
+  if (!config) return std::move(config).error().wrap(path);
+  return config;
+}
+
+Result<void> check_connection_limit(const Config& config) {
+  if (!config.connection_limit || *config.connection_limit > 0) return {};
+  return Error(Errc::kInvalid,
+               cat("connection limit must be greater than 0, got ", *config.connection_limit));
+}
+
+}  // namespace mnet::daemon

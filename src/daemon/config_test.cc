@@ -1,0 +1,180 @@
+#include "daemon/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/text.h"
+#include "daemon/logging.h"
+#include "sys/test_dir.h"
+
+namespace mnet::daemon {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(ParseConfig, HasTheDefaultsOfTheSpecification) {
+  const auto config = parse_config("{}");
+
+  ASSERT_TRUE(config.has_value()) << config.error().text();
+  EXPECT_EQ(config->socket_dir, "/run/multus/");
+  EXPECT_EQ(config->chroot_dir, "");
+  EXPECT_EQ(config->multus_config_file, "auto");
+  EXPECT_TRUE(config->is_automatic());
+  EXPECT_EQ(config->cni_config_dir, "/etc/cni/net.d");
+  EXPECT_EQ(config->type, "multus-shim");
+  EXPECT_EQ(config->log_to_stderr, std::nullopt);
+  EXPECT_EQ(config->connection_limit, std::nullopt);
+  EXPECT_EQ(config->metrics_port, std::nullopt);
+  EXPECT_EQ(config->per_node_certificate.has_value(), false);
+  EXPECT_EQ(config->max_request_bytes, 16777216);
+  EXPECT_EQ(config->delegate_timeout.count(), 180);
+  EXPECT_EQ(config->pod_lookup_timeout, 2.5);
+  EXPECT_EQ(config->max_delegates, std::nullopt);
+}
+
+TEST(ParseConfig, ReadsKeysInAnyLetterCaseAndIgnoresUnknownOnes) {
+  const auto config = parse_config(
+      R"({"SOCKETDIR":"/a","readinessIndicatorFile":"/b","logoptions":{"MAXSIZE":7,"x":1},"y":[]})");
+
+  ASSERT_TRUE(config.has_value()) << config.error().text();
+  EXPECT_EQ(config->socket_dir, "/a");
+  EXPECT_EQ(config->readiness_indicator_file, "/b");
+  EXPECT_EQ(config->log_options->max_size, 7);
+  EXPECT_EQ(config->log_options->max_age, std::nullopt);
+}
+
+TEST(ParseConfig, TakesNullForTheDefault) {
+  const auto config = parse_config(
+      R"({"socketDir":null,"connectionLimit":null,"metricsPort":null,"perNodeCertificate":null,
+          "maxDelegates":null,"logToStderr":null,"capabilities":null,"maxRequestBytes":null})");
+
+  ASSERT_TRUE(config.has_value()) << config.error().text();
+  EXPECT_EQ(config->socket_dir, "/run/multus/");
+  EXPECT_EQ(config->connection_limit, std::nullopt);
+  EXPECT_EQ(config->max_delegates, std::nullopt);
+  EXPECT_EQ(config->max_request_bytes, 16777216);
+}
+
+TEST(ParseConfig, NamesTheKeyOfAWrongType) {
+  for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"metricsPort":"9"})", "metricsPort"},
+           {R"({"connectionLimit":1.5})", "connectionLimit"},
+           {R"({"connectionLimit":1e1})", "connectionLimit"},
+           {R"({"logToStderr":1})", "logToStderr"},
+           {R"({"socketDir":5})", "socketDir"},
+           {R"({"perNodeCertificate":{"enabled":"yes"}})", "perNodeCertificate.enabled"},
+           {R"({"perNodeCertificate":[]})", "perNodeCertificate"},
+           {R"({"logOptions":{"maxAge":"5"}})", "logOptions.maxAge"},
+           {R"({"capabilities":{"portMappings":1}})", "capabilities.portMappings"},
+           {R"({"forceCNIVersion":"true"})", "forceCNIVersion"},
+           {R"({"globalNamespaces":["a"]})", "globalNamespaces"},
+           {R"({"podLookupTimeout":-1})", "podLookupTimeout"},
+           {R"({"podLookupTimeout":"2s"})", "podLookupTimeout"},
+           {R"({"maxDelegates":0})", "maxDelegates"},
+           {R"({"delegateTimeout":0})", "delegateTimeout"},
+           {R"({"maxRequestBytes":-5})", "maxRequestBytes"},
+           {R"({"logFormat":"xml"})", "logFormat"},
+       }) {
+    const auto config = parse_config(text);
+    ASSERT_FALSE(config.has_value()) << text;
+    EXPECT_THAT(config.error().text(),
+                testing::StartsWith(cat("failed to unmarshall the daemon configuration: ", key)))
+        << text;
+  }
+}
+
+TEST(ParseConfig, RefusesWhatIsNoObject) {
+  for (const char* text : {"", "{", "[]", "null", "{} {}", "{\"a\":1,}"}) {
+    const auto config = parse_config(text);
+    ASSERT_FALSE(config.has_value()) << text;
+    EXPECT_THAT(config.error().text(), HasSubstr("failed to unmarshall the daemon configuration"));
+  }
+}
+
+TEST(ParseConfig, KeepsTheWholeDocumentForTheOverlay) {
+  const auto config = parse_config(R"({"binDir":"/b","unknown":{"n":9007199254740993},"x":null})");
+
+  ASSERT_TRUE(config.has_value());
+  EXPECT_EQ(json::dump(config->document),
+            R"({"binDir":"/b","unknown":{"n":9007199254740993},"x":null})");
+}
+
+TEST(LoadConfig, NamesTheFile) {
+  const sys::TestDir dir;
+  const std::string broken = dir.write("broken.json", "{");
+  const std::string wrong = dir.write("wrong.json", R"({"metricsPort":"9"})");
+
+  for (const std::string& path : {broken, wrong, dir / "missing.json", dir.path()}) {
+    const auto config = load_config(path, {});
+    ASSERT_FALSE(config.has_value()) << path;
+    EXPECT_THAT(config.error().text(), HasSubstr(path));
+  }
+}
+
+TEST(LoadConfig, LaysFlagsOverKeysInWhateverLetterCaseTheyAreWritten) {
+  const sys::TestDir dir;
+  const std::string path = dir.write(
+      "c.json", R"({"LOGLEVEL":"debug","logLevel":"error","LogOptions":{"maxAge":1,"maxSize":2}})");
+  json::Object overrides = {
+      {"logLevel", "verbose"}, {"logOptions", json::Object{{"maxSize", 3}}}, {"metricsPort", 9091}};
+
+  const auto config = load_config(path, overrides);
+
+  ASSERT_TRUE(config.has_value()) << config.error().text();
+  EXPECT_EQ(config->log_level, "verbose");
+  EXPECT_EQ(config->log_options->max_age, 1);
+  EXPECT_EQ(config->log_options->max_size, 3);
+  EXPECT_EQ(config->metrics_port, 9091);
+  EXPECT_EQ(config->document.find("LOGLEVEL"), nullptr);
+}
+
+TEST(CheckConnectionLimit, RefusesWhatLetsNobodyThrough) {
+  for (const char* limit : {"0", "-1"}) {
+    const auto config = parse_config(cat(R"({"connectionLimit":)", limit, "}"));
+    ASSERT_TRUE(config.has_value());
+    const auto checked = check_connection_limit(*config);
+    ASSERT_FALSE(checked.has_value());
+    EXPECT_EQ(checked.error().text(), cat("connection limit must be greater than 0, got ", limit));
+  }
+  EXPECT_TRUE(check_connection_limit(*parse_config(R"({"connectionLimit":1})")).has_value());
+  EXPECT_TRUE(check_connection_limit(*parse_config("{}")).has_value());
+}
+
+TEST(MakeLogging, GoesToStderrUnlessAFileIsNamed) {
+  const sys::TestDir dir;
+  const std::string file = dir / "multus.log";
+
+  EXPECT_TRUE(make_logging(*parse_config("{}")).to_stderr);
+  EXPECT_FALSE(make_logging(*parse_config(cat(R"({"logFile":")", file, "\"}"))).to_stderr);
+  EXPECT_TRUE(make_logging(*parse_config(cat(R"({"logFile":")", file, R"(","logToStderr":true})")))
+                  .to_stderr);
+  EXPECT_FALSE(make_logging(*parse_config(R"({"logToStderr":false})")).to_stderr);
+}
+
+TEST(MakeLogging, FallsBackToStderrWhenTheFileCannotBeWritten) {
+  const auto logging = make_logging(*parse_config(R"({"logFile":"/nowhere/multus.log"})"));
+
+  EXPECT_TRUE(logging.to_stderr);
+  EXPECT_THAT(logging.complaints, ElementsAre(HasSubstr("/nowhere/multus.log")));
+}
+
+TEST(MakeLogging, WritesNothingButPanicsByDefaultAndComplainsAboutUnknownLevels) {
+  const auto silent = make_logging(*parse_config("{}"));
+  const auto verbose = make_logging(*parse_config(R"({"logLevel":"VERBOSE"})"));
+  const auto unknown = make_logging(*parse_config(R"({"logLevel":"loud"})"));
+
+  EXPECT_FALSE(silent.log.writes(LogLevel::kError));
+  EXPECT_TRUE(silent.log.writes(LogLevel::kPanic));
+  EXPECT_THAT(silent.complaints, IsEmpty());
+  EXPECT_TRUE(verbose.log.writes(LogLevel::kVerbose));
+  EXPECT_FALSE(verbose.log.writes(LogLevel::kDebug));
+  EXPECT_THAT(unknown.complaints, ElementsAre("multus logging: cannot set logging level to loud"));
+  EXPECT_FALSE(unknown.log.writes(LogLevel::kError));
+}
+
+}  // namespace
+}  // namespace mnet::daemon

@@ -1,0 +1,23 @@
+// The daemon's log, made once from its configuration (02, section 9; 03, 2.13).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "daemon/config.h"
+
+namespace mnet::daemon {
+
+struct Logging {
+  Log log;
+  bool to_stderr = false;
+  // What went wrong while it was made, for standard error: `multus logging: cannot set logging
+  // level to <x>`, a log file that cannot be written.
+  std::vector<std::string> complaints;
+};
+
+// To stderr if `logToStderr` says so, or if it says nothing and there is no `logFile`.
+Logging make_logging(const Config& config);
+
+}  // namespace mnet::daemon
