@@ -17,8 +17,6 @@
 namespace mnet::daemon {
 namespace {
 
-using adapters::Place;
-using adapters::Turn;
 using testing::ElementsAre;
 
 // Takes turns at the places and notes in which order they are given.
