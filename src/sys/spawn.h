@@ -1,4 +1,5 @@
 // Child processes: fork, chroot and exec together, a pidfd to wait on, pipes to talk to it.
+// Needs Linux 5.4 or newer (pidfds); close_range (5.9) is used where it exists.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +16,7 @@ namespace mnet::sys {
 struct Program {
   std::string path;              // absolute, as seen from inside `root`
   std::vector<std::string> env;  // the child's whole environment; nothing is inherited
-  std::string root;              // chroot to it and chdir "/"; empty: none
+  std::string root = {};         // chroot to it and chdir "/"; empty: none
   int mount_namespace = -1;      // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
 };
 
@@ -30,17 +31,17 @@ struct ExitStatus {
 };
 
 // A running child in a process group of its own, with default signal dispositions, an empty signal
-// mask, no descriptors but 0-2, and (Linux) SIGKILL when the daemon's thread that made it dies is
-// NOT set: a delegate outlives a crashed daemon, and the record of its group lets the next daemon
-// end it.
+// mask and no descriptors but 0-2. Its one argument is its path. It gets no SIGKILL when the daemon
+// dies: sys/orphans.h finds what a killed daemon left running.
 class Child {
  public:
-  // Starts the program. A failed exec is reported here, with its errno: `fork/exec <path>:
-  // permission denied`.
+  // Starts the program. The memory is not copied, so the cost does not grow with our size; the
+  // calling thread stands still until the exec. A failed exec is reported here, with its errno:
+  // `fork/exec <path>: permission denied`.
   static Result<Child> spawn(const Program& program);
 
-  Child(Child&&) noexcept = default;
-  Child& operator=(Child&&) noexcept;
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&& other) noexcept;
   ~Child();  // a live one is killed, its group too, and reaped
 
   pid_t pid() const { return pid_; }
@@ -50,14 +51,15 @@ class Child {
   UniqueFd take_stdout() { return std::move(stdout_); }
   UniqueFd take_stderr() { return std::move(stderr_); }
 
-  // The whole process group.
+  // The whole process group. Nothing after reap(): the number may be another's by then.
   void signal_group(int signal) const;
   // None while it runs. Reaps; afterwards always the same answer.
   std::optional<ExitStatus> reap();
 
  private:
   Child() = default;
-  pid_t pid_ = -1;
+  void end();
+  pid_t pid_ = -1;  // -1: moved from
   UniqueFd pidfd_, stdin_, stdout_, stderr_;
   std::optional<ExitStatus> status_;
 };

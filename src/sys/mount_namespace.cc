@@ -1,0 +1,48 @@
+#include "sys/mount_namespace.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mnet::sys {
+
+Result<UniqueFd> open_mount_namespace(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return Error::from_errno(errno, cat("open ", path));
+  if (::ioctl(fd.get(), NS_GET_NSTYPE) != CLONE_NEWNS) {
+    return Error(Errc::kInvalid, cat(path, ": not a mount namespace"));
+  }
+  return fd;
+}
+
+Result<void> look_in_mount_namespace(const std::string& path, const std::function<void()>& look) {
+  auto target = open_mount_namespace(path);
+  if (!target) return std::move(target).error();
+  Result<void> entered;
+  auto visit = [&entered, &look, fd = target->get(), &path] {
+    // setns wants a root and working directory that no other thread shares.
+    if (::unshare(CLONE_FS) != 0 || ::setns(fd, CLONE_NEWNS) != 0) {
+      entered = Error::from_errno(errno, cat("setns ", path));
+      return;
+    }
+    look();
+  };
+  try {
+    std::thread(visit).join();
+  } catch (const std::system_error& thrown) {  // the one way std::thread has to say EAGAIN
+    return Error::from_errno(thrown.code().value(), "starting a thread");
+  }
+  return entered;
+}
+
+}  // namespace mnet::sys

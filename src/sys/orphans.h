@@ -1,0 +1,46 @@
+// Processes that a killed predecessor left running, found by a variable of their environment. Costs
+// nothing while all is well: no record is kept, /proc is searched once, at start.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mnet::sys {
+
+struct Process {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  std::uint64_t start_time = 0;  // in ticks since boot; with pid it names one process for good
+  std::string parent_command;    // `comm` of the parent; empty if it is gone
+  std::vector<std::string> environment;  // as it was at exec; children inherit it
+
+  // The value of one variable of it.
+  std::optional<std::string> variable(std::string_view name) const;
+};
+
+// All processes, except our own, whose environment has a variable of that name. Zombies and those
+// that end while we look are left out.
+Result<std::vector<Process>> list_processes_with(std::string_view variable);
+
+// Those of them that nobody waits for any more: no ancestor inside their process group has a parent
+// whose command is one of `owners` (their comm, at most 15 bytes). A second daemon that still runs
+// keeps its own.
+Result<std::vector<Process>> list_orphans(std::string_view variable,
+                                          const std::vector<std::string>& owners);
+
+// SIGTERM to their groups, after `grace` SIGKILL; returns when all of them have ended. kTimeout if
+// some do not even then (`patience` more). Blocks: for a thread of the pool. A process that ended
+// meanwhile, and whose number went to another, is not touched.
+Result<void> end_processes(const std::vector<Process>& processes, std::chrono::milliseconds grace,
+                           std::chrono::milliseconds patience = std::chrono::seconds(5));
+
+}  // namespace mnet::sys

@@ -1,0 +1,350 @@
+// What runs between fork and exec shares its memory with us and must be async-signal-safe from end
+// to end: it sees only the Plan, which is complete before.
+#include "sys/spawn.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MNET_PLAIN_FORK 1  // its run time aborts in a child that shares our memory
+#endif
+#endif
+
+// The child stands on a stack that the sanitizers know nothing of.
+#define MNET_IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
+
+namespace mnet::sys {
+namespace {
+
+enum class Step : int { kExec, kChroot, kMountNamespace, kDescriptors, kProcessGroup };
+
+struct Plan {
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  char* const* envp = nullptr;
+  const char* root = nullptr;
+  int mount_namespace = -1;
+  std::array<int, 3> stdio = {-1, -1, -1};
+  // Written by the child if it fails.
+  int failed_errno = 0;
+  Step failed_step = Step::kExec;
+};
+
+MNET_IN_CHILD bool fail(Plan& plan, Step step) {
+  plan.failed_step = step;
+  plan.failed_errno = errno;
+  return false;
+}
+
+// Ignored signals survive an exec; handlers must not run in here once the mask is empty.
+MNET_IN_CHILD void reset_signals() {
+  struct sigaction standard;
+  standard.sa_handler = SIG_DFL;
+  standard.sa_flags = 0;
+  ::sigemptyset(&standard.sa_mask);
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+  ::sigprocmask(SIG_SETMASK, &standard.sa_mask, nullptr);
+}
+
+MNET_IN_CHILD void keep_only_stdio() {
+  if (::syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
+  // An old kernel. What we open ourselves is close-on-exec anyway; this is for what we inherited.
+  struct rlimit limit;
+  const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536;
+  const int end = known ? static_cast<int>(limit.rlim_cur) : 65536;
+  for (int fd = 3; fd < end; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+MNET_IN_CHILD bool enter_world(Plan& plan) {
+  if (plan.mount_namespace >= 0) {
+    // setns asks for a root and working directory that are shared with nobody. A clone without
+    // CLONE_FS has them, but thread sanitizer starts a thread after a fork.
+    if (::unshare(CLONE_FS) != 0 || ::setns(plan.mount_namespace, CLONE_NEWNS) != 0 ||
+        ::chdir("/") != 0) {
+      return fail(plan, Step::kMountNamespace);
+    }
+  } else if (plan.root != nullptr) {
+    if (::chroot(plan.root) != 0 || ::chdir("/") != 0) return fail(plan, Step::kChroot);
+  }
+  return true;
+}
+
+MNET_IN_CHILD bool become(Plan& plan) {
+  if (::setpgid(0, 0) != 0) return fail(plan, Step::kProcessGroup);
+  for (int i = 0; i < 3; ++i) {
+    if (::dup2(plan.stdio[i], i) < 0) return fail(plan, Step::kDescriptors);
+  }
+  if (!enter_world(plan)) return false;
+  keep_only_stdio();
+  reset_signals();
+  ::execve(plan.path, plan.argv, plan.envp);
+  return fail(plan, Step::kExec);
+}
+
+struct Started {
+  pid_t pid = -1;
+  UniqueFd pidfd;
+  int failed_errno = 0;  // of the fork itself
+};
+
+#ifdef MNET_PLAIN_FORK
+
+Started start(Plan& plan) {
+  Started out;
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0) {
+    out.failed_errno = errno;
+    return out;
+  }
+  const UniqueFd reader(report[0]);
+  UniqueFd writer(report[1]);
+  out.pid = ::fork();
+  if (out.pid == 0) {
+    become(plan);
+    const int words[2] = {plan.failed_errno, static_cast<int>(plan.failed_step)};
+    [[maybe_unused]] const auto written = ::write(writer.get(), words, sizeof words);
+    ::_exit(127);
+  }
+  if (out.pid < 0) {
+    out.failed_errno = errno;
+    return out;
+  }
+  writer.reset();
+  int words[2] = {};
+  if (::read(reader.get(), words, sizeof words) == sizeof words) {
+    plan.failed_errno = words[0];
+    plan.failed_step = static_cast<Step>(words[1]);
+  }
+  out.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, out.pid, 0)));
+  return out;
+}
+
+#else
+
+MNET_IN_CHILD int child_main(void* plan) {
+  become(*static_cast<Plan*>(plan));
+  ::_exit(127);
+}
+
+constexpr std::size_t kChildStack = 64u << 10;
+
+// As vfork: the child runs in our memory, on a stack of its own, while this thread waits. Nothing
+// is copied but the table of descriptors.
+Started start(Plan& plan) {
+  Started out;
+  const auto stack = std::make_unique_for_overwrite<char[]>(kChildStack);
+  int pidfd = -1;
+  out.pid = ::clone(child_main, stack.get() + kChildStack,
+                    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
+  if (out.pid < 0) out.failed_errno = errno;
+  out.pidfd.reset(pidfd);
+  return out;
+}
+
+#endif
+
+// No handler of ours may run in the child, which shares our memory.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t every;
+    ::sigfillset(&every);
+    ::pthread_sigmask(SIG_SETMASK, &every, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+struct Pipe {
+  UniqueFd reader, writer;
+};
+
+// Above 2, or dup2 in the child would overwrite one end with another.
+UniqueFd above_stdio(int fd) {
+  UniqueFd low(fd);
+  if (fd < 0 || fd > 2) return low;
+  return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+}
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno(errno, "pipe");
+  Pipe out;
+  out.reader = above_stdio(ends[0]);
+  out.writer = above_stdio(ends[1]);
+  if (!out.reader || !out.writer) return Error::from_errno(errno, "dup");
+  return out;
+}
+
+void set_non_blocking(const UniqueFd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  out.reserve(texts.size() + 1);
+  // execve promises not to write through them.
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+Error start_error(const Program& program, const Plan& plan) {
+  std::string doing = cat("fork/exec ", program.path);
+  switch (plan.failed_step) {
+    case Step::kExec:
+      break;
+    case Step::kChroot:
+      doing += cat(": chroot ", program.root);
+      break;
+    case Step::kMountNamespace:
+      doing += ": entering the mount namespace";
+      break;
+    case Step::kDescriptors:
+      doing += ": dup";
+      break;
+    case Step::kProcessGroup:
+      doing += ": setpgid";
+      break;
+  }
+  return Error::from_errno(plan.failed_errno, doing);
+}
+
+}  // namespace
+
+Result<Child> Child::spawn(const Program& program) {
+  auto in = make_pipe();
+  if (!in) return std::move(in).error();
+  auto out = make_pipe();
+  if (!out) return std::move(out).error();
+  auto err = make_pipe();
+  if (!err) return std::move(err).error();
+
+  const std::vector<char*> envp = pointers_to(program.env);
+  char* const argv[] = {const_cast<char*>(program.path.c_str()), nullptr};
+  Plan plan;
+  plan.path = program.path.c_str();
+  plan.argv = argv;
+  plan.envp = envp.data();
+  plan.root = program.root.empty() ? nullptr : program.root.c_str();
+  plan.mount_namespace = program.mount_namespace;
+  plan.stdio = {in->reader.get(), out->writer.get(), err->writer.get()};
+
+  Started started;
+  {
+    const SignalsBlocked blocked;
+    started = start(plan);
+  }
+  if (started.failed_errno != 0) {
+    return Error::from_errno(started.failed_errno, cat("fork/exec ", program.path));
+  }
+
+  Child child;
+  child.pid_ = started.pid;
+  child.pidfd_ = std::move(started.pidfd);
+  if (plan.failed_errno != 0) return start_error(program, plan);  // ~Child reaps it
+  child.stdin_ = std::move(in->writer);
+  child.stdout_ = std::move(out->reader);
+  child.stderr_ = std::move(err->reader);
+  for (const UniqueFd* fd : {&child.stdin_, &child.stdout_, &child.stderr_}) set_non_blocking(*fd);
+  return child;
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pidfd_(std::move(other.pidfd_)),
+      stdin_(std::move(other.stdin_)),
+      stdout_(std::move(other.stdout_)),
+      stderr_(std::move(other.stderr_)),
+      status_(other.status_) {}
+
+Child& Child::operator=(Child&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  pid_ = std::exchange(other.pid_, -1);
+  pidfd_ = std::move(other.pidfd_);
+  stdin_ = std::move(other.stdin_);
+  stdout_ = std::move(other.stdout_);
+  stderr_ = std::move(other.stderr_);
+  status_ = other.status_;
+  return *this;
+}
+
+Child::~Child() { end(); }
+
+void Child::end() {
+  if (pid_ < 0 || reap()) return;
+  signal_group(SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Child::signal_group(int signal) const {
+  if (pid_ > 0 && !status_) ::kill(-pid_, signal);
+}
+
+std::optional<ExitStatus> Child::reap() {
+  if (status_ || pid_ < 0) return status_;
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0) {
+    // Somebody else reaped it: nothing is left to be learned.
+    if (errno == ECHILD) status_ = ExitStatus{.exit_code = 255};
+    return status_;
+  }
+  if (info.si_pid == 0) return std::nullopt;
+  ExitStatus status;
+  if (info.si_code == CLD_EXITED) {
+    status.exit_code = info.si_status;
+  } else {
+    status.signal = info.si_status;
+    status.core_dumped = info.si_code == CLD_DUMPED;
+  }
+  status_ = status;
+  return status_;
+}
+
+std::string ExitStatus::text() const {
+  if (signal == 0) return cat("exit status ", exit_code);
+  // As Go names them; it knows no others.
+  constexpr std::array<std::string_view, 16> kNames = {"",
+                                                       "hangup",
+                                                       "interrupt",
+                                                       "quit",
+                                                       "illegal instruction",
+                                                       "trace/breakpoint trap",
+                                                       "aborted",
+                                                       "bus error",
+                                                       "floating point exception",
+                                                       "killed",
+                                                       "user defined signal 1",
+                                                       "segmentation fault",
+                                                       "user defined signal 2",
+                                                       "broken pipe",
+                                                       "alarm clock",
+                                                       "terminated"};
+  const auto number = static_cast<std::size_t>(signal);
+  const std::string name =
+      number < kNames.size() ? std::string(kNames[number]) : cat("signal ", signal);
+  return cat("signal: ", name, core_dumped ? " (core dumped)" : "");
+}
+
+}  // namespace mnet::sys
