@@ -1,0 +1,79 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/network_status.h"
+#include "cni/result.h"
+#include "groups.h"
+#include "json/fields.h"
+
+namespace mnet::vectors {
+namespace {
+
+Result<json::Object> create(const json::Object& input) {
+  auto result = value_of(input, "result");
+  if (!result) return std::move(result).error();
+  auto name = text_of(input, "network_name");
+  if (!name) return std::move(name).error();
+  auto is_default = value_of(input, "default");
+  if (!is_default) return std::move(is_default).error();
+  std::optional<json::Object> device_info;
+  if (const json::Value* info = input.find("device_info");
+      info != nullptr && info->as_object() != nullptr) {
+    device_info = *info->as_object();
+  }
+  auto read = cni::read_result(*result);
+  if (!read) return std::move(read).error();
+  auto statuses = attach::network_statuses(*read, *name, *is_default->as_bool(), device_info);
+  if (!statuses) return std::move(statuses).error();
+  json::Array out;
+  for (const attach::NetworkStatus& status : *statuses) out.emplace_back(attach::to_json(status));
+  return json::Object{{"statuses", std::move(out)}};
+}
+
+Result<attach::NetworkStatus> read_status(const json::Value& value) {
+  if (value.as_object() == nullptr) return Error(Errc::kBug, "broken case: statuses");
+  attach::NetworkStatus status;
+  json::Fields fields(*value.as_object());
+  fields.read("name", status.name);
+  fields.read("interface", status.interface);
+  fields.read("ips", status.ips);
+  fields.read("mac", status.mac);
+  fields.read("mtu", status.mtu);
+  fields.read("default", status.is_default);
+  fields.read("gateway", status.gateways);
+  fields.object("dns", [&](const json::Object& object, std::string path) {
+    json::Fields dns(object, std::move(path));
+    dns.read("nameservers", status.dns.nameservers);
+    dns.read("domain", status.dns.domain);
+    dns.read("search", status.dns.search);
+    dns.read("options", status.dns.options);
+    return dns.done();
+  });
+  if (const json::Value* info = fields.find("device-info")) status.device_info = *info->as_object();
+  if (auto done = fields.done(); !done)
+    return Error(Errc::kBug, "broken case: " + done.error().text());
+  return status;
+}
+
+Result<json::Object> annotation(const json::Object& input) {
+  auto statuses = array_of(input, "statuses");
+  if (!statuses) return std::move(statuses).error();
+  std::vector<attach::NetworkStatus> all;
+  for (const json::Value& value : *statuses) {
+    auto status = read_status(value);
+    if (!status) return std::move(status).error();
+    all.push_back(*std::move(status));
+  }
+  return json::Object{{"annotation", attach::annotation_text(all)}};
+}
+
+}  // namespace
+
+Group network_status_group() {
+  return {.name = "network-status", .operations = {{"create", create}, {"annotation", annotation}}};
+}
+
+}  // namespace mnet::vectors
