@@ -33,7 +33,7 @@ target_compile_options(mnet_flags INTERFACE
 target_compile_definitions(mnet_flags INTERFACE
   BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_DATE_TIME
   $<$<BOOL:${MNET_FAILPOINTS}>:MNET_FAILPOINTS=1>)
-target_link_options(mnet_flags INTERFACE -fuse-ld=lld -pie -Wl,--build-id=sha1 -Wl,-z,relro,-z,now,-z,noexecstack)
+target_link_options(mnet_flags INTERFACE -fuse-ld=lld -Wl,--build-id=sha1 -Wl,-z,relro,-z,now,-z,noexecstack)
 
 if(MNET_SANITIZE)
   target_compile_options(mnet_flags INTERFACE -fsanitize=${MNET_SANITIZE} -fno-sanitize-recover=all)

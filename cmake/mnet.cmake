@@ -4,6 +4,8 @@
 #   A dependency that cmake/layers.cmake does not allow is an error.
 # mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC])
 #   One program in bin/. STATIC: it runs on the host and must run on any distribution.
+# mnet_tool(<name> SOURCES ... DEPS ... [LIBS ...])
+#   A program that only tests and benchmarks use, in tools/.
 # mnet_fuzz(<name> DEPS ... [SOURCES ...] [LIBS ...])
 #   fuzz/<name>_fuzz from fuzz/<name>_fuzz.cc; its seeds lie in fuzz/corpus/<name>/.
 
@@ -62,7 +64,9 @@ function(mnet_library folder)
   add_library(mnet::${folder} ALIAS mnet_${folder})
   file(GLOB headers CONFIGURE_DEPENDS *.h)
   target_sources(mnet_${folder} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src FILES ${headers})
-  set_target_properties(mnet_${folder} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set_target_properties(mnet_${folder} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  endif()
   target_include_directories(mnet_${folder} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(mnet_${folder} PUBLIC ${arg_DEPS} ${arg_LIBS} PRIVATE mnet_flags)
 
@@ -92,14 +96,28 @@ function(mnet_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
   if(MNET_STATIC AND arg_STATIC)
     target_link_options(${name} PRIVATE -static-pie)
+  else()
+    target_link_options(${name} PRIVATE -pie)
   endif()
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    # The symbols go to <name>.debug beside the program; the build-id joins the two.
+    # The symbols go to .debug/<name>.debug beside the program, where debuggers look; the build-id joins the two.
+    set(debug $<TARGET_FILE_DIR:${name}>/.debug)
     add_custom_command(TARGET ${name} POST_BUILD
-      COMMAND ${CMAKE_OBJCOPY} --only-keep-debug $<TARGET_FILE:${name}> $<TARGET_FILE:${name}>.debug
-      COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.comment --add-gnu-debuglink=$<TARGET_FILE:${name}>.debug $<TARGET_FILE:${name}>
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${debug}
+      COMMAND ${CMAKE_OBJCOPY} --only-keep-debug $<TARGET_FILE:${name}> ${debug}/${name}.debug
+      COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.comment --add-gnu-debuglink=${debug}/${name}.debug
+              $<TARGET_FILE:${name}>
       VERBATIM)
   endif()
+endfunction()
+
+function(mnet_tool name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  list(TRANSFORM arg_DEPS PREPEND mnet::)
+  add_executable(${name} ${arg_SOURCES})
+  add_dependencies(test_programs ${name})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tools)
 endfunction()
 
 function(mnet_fuzz name)
