@@ -1,0 +1,40 @@
+"""check-format and check-words."""
+
+import pytest
+
+
+def test_accepts_a_tidy_tree(tree):
+    tree.copy(".clang-format")
+    tree.write("src/base/a.cc", "int answer() { return 42; }\n")
+    tree.write("docs/a.md", "# Title\n")
+
+    assert tree.check("check-format").returncode == 0
+    assert tree.check("check-words").returncode == 0
+
+
+@pytest.mark.parametrize("name, content, complaint", [
+    ("src/base/a.cc", "int  answer(){return 42;}\n", "src/base/a.cc:1:"),
+    ("docs/a.md", "# Title \n", "docs/a.md:1: white space at the end of the line"),
+    ("Makefile", "all:", "Makefile: no newline at the end"),
+])
+def test_refuses_untidy_text(tree, name, content, complaint):
+    tree.copy(".clang-format")
+    tree.write(name, content)
+
+    done = tree.check("check-format")
+
+    assert done.returncode == 1
+    assert complaint in done.stdout
+
+
+@pytest.mark.parametrize("content", [
+    "see /wor" + "k/main", "in ../share" + "d/spec", "/roo" + "t/.cache", "/hom" + "e/user", "deb.debian" + ".org",
+    "STYLE" + ".md says", "`share" + "d/vectors`",
+])
+def test_refuses_words_of_one_machine(tree, content):
+    tree.write("docs/a.md", f"first line\n{content}\n")
+
+    done = tree.check("check-words")
+
+    assert done.returncode == 1
+    assert "docs/a.md:2:" in done.stdout
