@@ -1,0 +1,56 @@
+# The front door. Each target installs what it needs (root, Debian 12; once) and hands over to a script in scripts/.
+# `make` alone shows what there is.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help demo test bench lint vectors programs packages format fuzz tsan clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+demo:  ## build, start the daemon, give a pod three interfaces, show them, remove everything
+	@scripts/install-packages build test
+	@scripts/build release programs
+	@scripts/demo
+
+test:  ## every test and check; the last line is the sum
+	@scripts/install-packages build test
+	@scripts/run-tests
+
+bench:  ## measure against the budgets; PEER_SHIM and PEER_DAEMON name another implementation's programs
+	@scripts/install-packages build test
+	@scripts/build release programs
+	@scripts/bench
+
+lint:  ## clang-tidy on whatever changed since it was last clean
+	@scripts/install-packages build test lint
+	@scripts/lint
+
+vectors:  ## the conformance vectors; MULTUS_VECTORS names another folder of them
+	@scripts/install-packages build
+	@mkdir -p build
+	@scripts/build asan vectors >build/vectors.log 2>&1 || { cat build/vectors.log; exit 1; }
+	@build/asan/tools/vectors
+
+programs:  ## the release build: every program as build/release/bin/<name>
+	@scripts/install-packages build
+	@scripts/build release programs
+
+packages:  ## install the Debian packages that all of this needs
+	@scripts/install-packages
+
+format:  ## lay out the C++ as .clang-format says
+	@scripts/install-packages test
+	@git ls-files -z '*.cc' '*.h' | xargs -0 clang-format-19 -i
+
+fuzz:  ## ten minutes of every fuzz target (SECONDS=n for another time)
+	@scripts/install-packages build
+	@scripts/build fuzz fuzz_programs
+	@scripts/fuzz --seconds $(or $(SECONDS),600)
+
+tsan:  ## the unit tests under the thread sanitizer
+	@scripts/install-packages build test
+	@scripts/build tsan test_programs
+	@ctest --test-dir build/tsan --output-on-failure --no-tests=error -j $$(nproc)
+
+clean:  ## remove build/
+	@rm -rf build

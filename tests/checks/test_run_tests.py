@@ -1,0 +1,141 @@
+"""How run-tests counts: nothing that did not run may look as if it had."""
+
+import re
+
+import pytest
+from reports import Count, of_closing_line, of_ctest, of_junit
+
+
+def gtest(*cases):
+    return f'<testsuites><testsuite name="S">{"".join(cases)}</testsuite></testsuites>'
+
+
+PASSED = '<testcase name="Works" status="run" result="completed" classname="S"/>'
+FAILED = '<testcase name="Breaks" status="run" result="completed" classname="S"><failure message="1 != 2"/></testcase>'
+SKIPPED = '<testcase name="Waits" status="run" result="skipped" classname="S"><skipped message="no root"/></testcase>'
+DISABLED = '<testcase name="Off" status="notrun" result="suppressed" classname="S"/>'
+
+
+def ctest(folder, **programs):
+    cases = "".join(f'<testcase name="{name}" classname="{name}" status="{status}"/>'
+                    for name, status in programs.items())
+    (folder / "ctest.xml").write_text(f"<testsuite>{cases}</testsuite>")
+
+
+def test_counts_what_passed_failed_and_was_skipped(tmp_path):
+    (tmp_path / "a.xml").write_text(gtest(PASSED, FAILED, SKIPPED, DISABLED))
+
+    count = of_junit(tmp_path / "a.xml")
+
+    assert (count.passed, count.failures, count.skips) == (1, [("S.Breaks", "1 != 2")], [("S.Waits", "no root")])
+
+
+def test_counts_the_tests_inside_each_program(tmp_path):
+    ctest(tmp_path, base_test="run", script="run")
+    (tmp_path / "base_test.xml").write_text(gtest(PASSED, PASSED))
+
+    assert of_ctest(tmp_path).passed == 3
+
+
+@pytest.mark.parametrize("report", [None, gtest(PASSED)])
+def test_a_program_that_died_has_failed_whatever_its_report_says(tmp_path, report):
+    ctest(tmp_path, base_test="fail")
+    if report:
+        (tmp_path / "base_test.xml").write_text(report)
+
+    assert [name for name, why in of_ctest(tmp_path).failures] == ["base_test"]
+
+
+def test_a_program_that_ran_no_test_has_failed(tmp_path):
+    ctest(tmp_path, base_test="run")
+    (tmp_path / "base_test.xml").write_text(gtest(DISABLED))
+
+    assert of_ctest(tmp_path).failures == [("base_test", "ran no test")]
+
+
+def test_reads_the_closing_line_and_the_cases_above_it():
+    count = of_closing_line("skel: 3 passed, 1 failed, 0 skipped\nskel-7: wrong code\n3 passed, 1 failed, 2 skipped\n")
+
+    assert (count.passed, count.failures, count.left_out) == (3, [("skel-7: wrong code", "")], 2)
+
+
+@pytest.fixture
+def run_tests(load, tmp_path, monkeypatch):
+    module = load("run-tests")
+    monkeypatch.setattr(module, "LOGS", tmp_path / "logs")
+    return module
+
+
+def steps(module, **commands):
+    """One check for each keyword; `second` needs `first`."""
+    return [module.check(name, "sh", "-c", command, needs=["first"] if name == "second" else [])
+            for name, command in commands.items()]
+
+
+def test_counts_checks_by_their_exit_status(run_tests):
+    count = run_tests.Run(steps(run_tests, good="exit 0", bad="echo broken; exit 3")).all()
+
+    assert count.passed == 1
+    assert count.failures == [("bad", "exit status 3\nbroken")]
+
+
+def test_a_command_that_does_not_exist_has_failed(run_tests):
+    count = run_tests.Run([run_tests.check("gone", "no-such-program")]).all()
+
+    assert [name for name, why in count.failures] == ["gone"]
+
+
+def test_what_needs_a_failed_step_does_not_run_and_fails(run_tests):
+    count = run_tests.Run(steps(run_tests, first="exit 1", second="exit 0")).all()
+
+    assert count.passed == 0
+    assert ("second", "not run: first failed") in count.failures
+
+
+def test_a_report_that_was_not_written_is_a_failure(run_tests, tmp_path):
+    step = run_tests.Step("suite", ["true"], count=lambda output, ended_well: of_junit(tmp_path / "none.xml"))
+
+    count = run_tests.Run([step]).all()
+
+    assert [name for name, why in count.failures] == ["suite"]
+
+
+def test_a_report_of_an_earlier_run_does_not_count(run_tests, tmp_path):
+    report = tmp_path / "old.xml"
+    report.write_text(gtest(PASSED))
+    step = run_tests.Step("suite", ["true"], stale=[report], count=lambda output, ended_well: of_junit(report))
+
+    count = run_tests.Run([step]).all()
+
+    assert (count.passed, len(count.failures)) == (0, 1)
+
+
+def test_a_skip_is_a_failure_where_nothing_is_missing(run_tests):
+    count = run_tests.strict(Count(passed=1, skips=[("S.Waits", "no root")]))
+
+    assert count.skips == []
+    assert count.failures == [("S.Waits", "skipped, although nothing is missing here: no root")]
+
+
+def test_a_tier_that_cannot_run_is_skipped_and_never_passed(run_tests, monkeypatch, capsys):
+    monkeypatch.setattr(run_tests, "missing_for_namespaces", lambda: "needs root")
+    step = run_tests.Step("node-asan", ["true"], needs_namespaces=True)
+
+    run_tests.report(run_tests.Run([step]).all())
+
+    out = capsys.readouterr().out
+    assert "SKIPPED node-asan: needs root" in out
+    assert out.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
+
+
+def test_the_last_line_is_the_sum(run_tests, capsys):
+    run_tests.report(run_tests.Run(steps(run_tests, good="exit 0", bad="exit 3")).all())
+
+    assert re.fullmatch(r"1 passed, 1 failed, 0 skipped", capsys.readouterr().out.splitlines()[-1])
+
+
+def test_the_plan_needs_only_steps_that_it_has(run_tests):
+    names = [step.name for step in run_tests.plan()]
+
+    assert len(names) == len(set(names))
+    assert all(need in names for step in run_tests.plan() for need in step.needs)
