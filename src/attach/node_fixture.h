@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include "aio/group.h"
 #include "aio/run.h"
 #include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "base/log.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 
 namespace mnet::attach {
 
