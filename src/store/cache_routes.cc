@@ -68,7 +68,7 @@ Result<void> delete_from(json::Object& holder, std::string_view what, Families f
     if (!goes) return std::move(goes).error();
     if (!*goes) kept.push_back(std::move(route));
   }
-  if (kept.empty()) {
+  if (kept.empty() && (families.v4 || families.v6)) {
     holder.erase("routes");
   } else {
     **routes = std::move(kept);
@@ -134,10 +134,9 @@ Result<void> change_result(json::Object& cache_file, Change change) {
 }  // namespace
 
 Result<void> delete_default_routes(json::Object& cache_file, Families families) {
-  return change_result(cache_file, [&](json::Object& result, Place place) -> Result<void> {
-    if (!families.v4 && !families.v6) return {};
-    if (place == Place::kPerFamily) return delete_per_family(result, families);
-    return delete_from(result, "routes", families);
+  return change_result(cache_file, [&](json::Object& result, Place place) {
+    return place == Place::kPerFamily ? delete_per_family(result, families)
+                                      : delete_from(result, "routes", families);
   });
 }
 

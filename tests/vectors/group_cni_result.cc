@@ -4,6 +4,7 @@
 
 #include "cni/result.h"
 #include "groups.h"
+#include "json/fields.h"
 
 namespace mnet::vectors {
 namespace {
@@ -39,9 +40,13 @@ Result<json::Object> plugin_output(const json::Object& input) {
   if (!netconf) return std::move(netconf).error();
   auto output = text_of(input, "stdout");
   if (!output) return std::move(output).error();
-  const json::Value* version = netconf->find("cniVersion");
-  const bool given = version != nullptr && version->as_string() != nullptr;
-  return outcome(cni::read_plugin_output(*output, given ? *version->as_string() : ""));
+  std::string version;
+  json::Fields fields(*netconf);
+  fields.read("cniVersion", version);
+  if (auto read = fields.done(); !read) {
+    return std::move(read).error().wrap("decoding version from network config");
+  }
+  return outcome(cni::read_plugin_output(*output, version));
 }
 
 }  // namespace
