@@ -130,14 +130,9 @@ aio::Task<json::Value> Chain::cached_result(AttachmentPtr attachment) {
       setting_.cni_dir, {list.name, attachment->container_id, attachment->ifname});
   if (!found) co_return std::move(found).error();
   if (!*found) co_return json::Value();
-  auto result = cni::read_result(**found);
+  auto result = cni::read_cached_result(**found, list.version);
   if (!result) co_return std::move(result).error();
-  auto converted = cni::convert(*result, list.version);
-  if (!converted) {
-    co_return std::move(converted).error().wrap(
-        cat("failed to convert cached result to config version ", go_quoted(list.version)));
-  }
-  co_return json::Value(cni::to_json(*converted));
+  co_return json::Value(cni::to_json(*result));
 }
 
 aio::Task<void> Chain::run_plugin(AttachmentPtr attachment, std::size_t index, std::string command,

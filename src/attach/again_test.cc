@@ -1,0 +1,108 @@
+// ADD for a container that has a record already (02, 5.1 step 5; 02, 12: row 70; pain 21).
+#include <string>
+#include <utility>
+
+#include "attach/node_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class AddAgainTest : public NodeTest {
+ protected:
+  void SetUp() override {
+    auto first = add(request(conf_));
+    ASSERT_TRUE(first) << first.error().text();
+    forget();
+  }
+  const std::string conf_ = delegates({"a", "b"});
+};
+
+TEST_F(AddAgainTest, AnswersWithTheStoredResultAndRunsNothing) {
+  auto again = add(request(conf_));
+
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->interfaces.at(0).name, "eth0");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+}
+
+TEST_F(AddAgainTest, SyncsBeforeItAnswersAgain) {
+  node_.records.unsynced = {"c1", "a-c1-eth0"};
+  ASSERT_TRUE(add(request(conf_)));
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+}
+
+TEST_F(AddAgainTest, StartsAnewWhenAResultIsMissing) {
+  node_.records.results.erase("b-c1-net1");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+}
+
+TEST_F(AddAgainTest, StartsAnewWhenALinkIsGone) {
+  node_.links.namespaces["/ns"].erase("net1");
+  ASSERT_TRUE(add(request(conf_)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+}
+
+TEST_F(AddAgainTest, StartsAnewInAnotherNamespaceAndDeletesInTheOldOne) {
+  node_.links.namespaces["/ns2"];
+  Request what = request(conf_);
+  what.netns = "/ns2";
+
+  ASSERT_TRUE(add(what));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+  EXPECT_EQ(node_.plugins.runs[0].netns, "/ns");
+  EXPECT_EQ(node_.plugins.runs[2].netns, "/ns2");
+  EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
+}
+
+TEST_F(AddAgainTest, StartsAnewFromADamagedScratchFile) {
+  node_.records.damaged.insert("c1");
+  ASSERT_TRUE(add(request(conf_)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+}
+
+TEST_F(AddAgainTest, NeverOverwritesWhatIsStillToBeDeleted) {
+  node_.links.namespaces["/ns"].erase("net1");
+  node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "stuck"));
+
+  auto again = add(request(conf_));
+
+  EXPECT_THAT(again.error(), HasCode(11));
+  EXPECT_THAT(again.error().text(), HasSubstr("stuck"));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+}
+
+TEST_F(AddAgainTest, RefusesAnotherInterfaceForALiveContainer) {
+  Request what = request(conf_);
+  what.ifname = "eth1";
+
+  auto again = add(what);
+
+  EXPECT_THAT(again.error(), HasCode(11));
+  EXPECT_THAT(again.error().text(), HasSubstr("attached already, as eth0"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(AddAgainTest, AfterAFailedAddStartsAnew) {
+  ASSERT_TRUE(del(request(conf_)));
+  node_.plugins.errors.emplace("ADD b", Error(Errc::kPlugin, "no"));
+  ASSERT_FALSE(add(request(conf_)));
+  node_.plugins.errors.clear();
+  forget();
+
+  EXPECT_TRUE(add(request(conf_)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+}
+
+}  // namespace
+}  // namespace mnet::attach

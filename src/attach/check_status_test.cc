@@ -1,0 +1,135 @@
+// CHECK and STATUS (02, 7.1 and 7.2).
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "attach/node_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class CheckTest : public NodeTest {
+ protected:
+  void attach(const std::string& members) {
+    auto added = add(request(members));
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+  }
+};
+
+TEST_F(CheckTest, ChecksWhatAddMadeInOrderWithItsResults) {
+  attach(delegates({"a", "b"}));
+
+  ASSERT_TRUE(check(request(delegates({"other"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK b net1"));
+  EXPECT_NE(node_.plugins.config(1).find("prevResult"), nullptr);
+}
+
+// 02, 12: row 135
+TEST_F(CheckTest, EndsAtTheFirstErrorAndKeepsItsCode) {
+  attach(delegates({"a", "b", "c"}));
+  node_.plugins.errors.emplace("CHECK b", cni::coded(cni::Code::kInvalidConfig, "gone", "d"));
+
+  auto checked = check(request(delegates({"a"})));
+
+  EXPECT_THAT(checked.error(), HasCode(7));
+  EXPECT_EQ(checked.error().origin()->msg,
+            "Multus: [ns1/p1/u1]: error checking network \"b\": gone");
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK b net1"));
+}
+
+// 02, 12: row 136
+TEST_F(CheckTest, SkipsWhatCannotBeChecked) {
+  attach(R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"x"},)"
+         R"({"cniVersion":"0.3.1","name":"b","type":"x"},)"
+         R"({"cniVersion":"1.0.0","name":"c","disableCheck":true,"plugins":[{"type":"x"}]},)"
+         R"({"cniVersion":"1.0.0","name":"d","type":"x"}])");
+
+  EXPECT_TRUE(check(request(delegates({"a"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK d net3"));
+}
+
+TEST_F(CheckTest, ChecksTheConfigurationWithoutARecord) {
+  EXPECT_TRUE(check(request(delegates({"a", "b"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK b net1"));
+
+  forget();
+  node_.networks.configs["/n/c.conf"] = R"({"cniVersion":"1.0.0","name":"c","type":"x"})";
+  EXPECT_TRUE(check(request(R"("clusterNetwork":"/n/c.conf","defaultNetworks":["/n/d.conf"])")));
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK c eth0"));
+}
+
+TEST_F(CheckTest, StopsWhenItsCallerLeaves) {
+  attach(delegates({"a", "b"}));
+  Request what = request(delegates({"a"}));
+  what.caller = std::make_shared<Caller>();
+  node_.plugins.on_run = [&](const PluginRun&) { what.caller->leave(); };
+
+  EXPECT_EQ(check(what).error().code(), Errc::kCancelled);
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0"));
+}
+
+class StatusTest : public NodeTest {
+ protected:
+  static Request asking(const std::string& members) {
+    Request what = request(members);
+    what.container_id.clear();
+    what.ifname.clear();
+    what.netns.clear();
+    what.args.clear();
+    return what;
+  }
+};
+
+// 02, 12: row 137
+TEST_F(StatusTest, PassesThePluginsAnswerOnUnchanged) {
+  node_.plugins.errors.emplace("STATUS a",
+                               cni::coded(cni::Code::kLimitedConnectivity, "limited", "why"));
+
+  auto answer = status(asking(delegates({"a", "b"}, "1.1.0")));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(*answer.error().origin(), (ErrorObject{51, "limited", "why"}));
+  EXPECT_THAT(node_.runs(), ElementsAre("STATUS a"));
+}
+
+TEST_F(StatusTest, AsksOnlyTheMaster) {
+  EXPECT_TRUE(status(asking(delegates({"a", "b"}, "1.1.0"))));
+  EXPECT_THAT(node_.runs(), ElementsAre("STATUS a"));
+}
+
+// 02, 12: row 138
+TEST_F(StatusTest, SaysAtOnceThatTheReadinessIndicatorIsMissing) {
+  auto answer = status(asking(R"("readinessindicatorfile":"/r",)" + delegates({"a"}, "1.1.0")));
+
+  EXPECT_THAT(answer.error(), HasCode(50));
+  EXPECT_THAT(answer.error().text(), HasSubstr("readinessindicatorfile @ /r"));
+  EXPECT_EQ(node_.readiness.asked, 1);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 02, 12: row 139
+TEST_F(StatusTest, RunsNothingForOlderVersions) {
+  EXPECT_TRUE(status(asking(delegates({"a"}, "1.0.0"))));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(StatusTest, IsNotAvailableWithoutAMaster) {
+  auto answer = status(asking(R"("clusterNetwork":"/not/there")"));
+
+  EXPECT_THAT(answer.error(), HasCode(50));
+  EXPECT_THAT(answer.error().text(), HasSubstr("failed to get clusterNetwork"));
+}
+
+TEST_F(StatusTest, IgnoresAPreviousResult) {
+  EXPECT_TRUE(status(asking(R"("prevResult":{"cniVersion":"9"},)" + delegates({"a"}))));
+}
+
+}  // namespace
+}  // namespace mnet::attach

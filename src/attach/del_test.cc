@@ -1,0 +1,280 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/node_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class DelTest : public NodeTest {
+ protected:
+  void add_and_forget(const std::string& members) {
+    auto added = add(request(members));
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+  }
+  const json::Object& element(std::size_t index) {
+    return *node_.records.scratch.at("c1")[index].as_object();
+  }
+};
+
+TEST_F(DelTest, TakesDownWhatAddMadeInReverse) {
+  add_and_forget(delegates({"a", "b", "c"}));
+
+  ASSERT_TRUE(del(request(delegates({"a", "b", "c"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL b net1", "DEL a eth0"));
+  EXPECT_EQ(node_.journal.back(), "remove scratch c1");
+  EXPECT_THAT(node_.records.results, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+}
+
+// 02, 6.2: the record counts, not what the configuration says now
+TEST_F(DelTest, RunsWhatAddRanWhateverBecameOfTheConfiguration) {
+  add_and_forget(delegates({"a", "b"}));
+
+  ASSERT_TRUE(del(request(delegates({"other"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+}
+
+// pain 5
+TEST_F(DelTest, GivesThePluginTheConfigurationOfAddByteForByte) {
+  const std::string conf =
+      R"({"cniVersion":"0.3.1","name":"a","type":"fake","big":9223372036854775807,"x":1.50})";
+  add_and_forget(R"("delegates":[)" + conf + "]");
+  EXPECT_EQ(node_.records.results.at("a-c1-eth0").config, conf);
+
+  ASSERT_TRUE(del(request(delegates({"other"}))));
+
+  EXPECT_THAT(node_.plugins.runs[0].config, HasSubstr(R"("big":9223372036854775807)"));
+  EXPECT_THAT(node_.plugins.runs[0].config, HasSubstr(R"("x":1.50)"));
+}
+
+// 02, 12: row 127
+TEST_F(DelTest, SucceedsTwiceAndWithoutANamespace) {
+  add_and_forget(delegates({"a"}));
+  Request what = request(delegates({"a"}));
+  what.netns = "";
+
+  EXPECT_TRUE(del(what));
+  EXPECT_TRUE(del(what));
+  EXPECT_EQ(node_.plugins.runs[0].netns, "");
+}
+
+// 02, 12: row 14
+TEST_F(DelTest, IsNotStoppedByAConfigurationThatAddWouldRefuse) {
+  add_and_forget(delegates({"a"}));
+  Request what = request(R"("prevResult":"garbage","delegates":[{"_not_type":1}])");
+  what.args = "no pair;K8S_POD_NAME=p1";
+
+  EXPECT_TRUE(del(what));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+}
+
+TEST_F(DelTest, GoesOnWithoutTheReadinessIndicator) {
+  add_and_forget(delegates({"a"}));
+
+  EXPECT_TRUE(del(request(R"("readinessindicatorfile":"/ready",)" + delegates({"a"}))));
+  EXPECT_TRUE(logged("/ready"));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+}
+
+// 02, 12: row 123
+TEST_F(DelTest, FallsBackToTheResultCacheWhenTheScratchFileIsDamaged) {
+  for (const std::string damage : {"file", "[]", "[null]", R"([{"Bytes":"e30="}])", "missing"}) {
+    add_and_forget(delegates({"a", "c", "b"}));
+    if (damage == "file") node_.records.damaged.insert("c1");
+    if (damage[0] == '[') {
+      node_.records.scratch["c1"] = *json::parse(damage).value().as_array();
+    } else {
+      node_.records.scratch.erase("c1");
+    }
+
+    EXPECT_TRUE(del(request(delegates({"other"})))) << damage;
+
+    // Secondaries in reverse order of their file names, then the master.
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL c net1", "DEL b net2", "DEL a eth0")) << damage;
+    EXPECT_THAT(node_.records.results, IsEmpty()) << damage;
+    EXPECT_THAT(node_.records.scratch, IsEmpty()) << damage;
+    EXPECT_THAT(node_.records.damaged, IsEmpty()) << damage;
+    forget();
+  }
+}
+
+TEST_F(DelTest, UsesTheCachesArgumentsWhenOnlyTheCacheIsLeft) {
+  add_and_forget(
+      R"("runtimeConfig":{"mac":"aa:bb:cc:dd:ee:ff"},)"
+      R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"fake","capabilities":{"mac":true}}])");
+  node_.records.scratch.clear();
+  Request what = request(delegates({"a"}));
+  what.args = "";
+
+  ASSERT_TRUE(del(what));
+
+  EXPECT_THAT(cni::args_text(node_.plugins.runs[0].args), HasSubstr("K8S_POD_NAME=p1"));
+  EXPECT_THAT(node_.plugins.runs[0].config, HasSubstr(R"("mac":"aa:bb:cc:dd:ee:ff")"));
+}
+
+// 02, 4.3: DEL offers the same as ADD did, also if the runtime does not say it again
+TEST_F(DelTest, OffersWhatAddOffered) {
+  const std::string conf =
+      R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"fake","capabilities":{"mac":true}}])";
+  add_and_forget(R"("runtimeConfig":{"mac":"aa:bb:cc:dd:ee:ff"},)" + conf);
+
+  ASSERT_TRUE(del(request(conf)));
+
+  EXPECT_THAT(node_.plugins.runs[0].config, HasSubstr(R"("mac":"aa:bb:cc:dd:ee:ff")"));
+}
+
+// 02, 12: row 124
+TEST_F(DelTest, DoesWhatItCanForAContainerThatNobodyKnows) {
+  node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "never heard"));
+
+  EXPECT_TRUE(del(request(R"("retryDeleteOnError":true,)" + delegates({"a", "b"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+  EXPECT_TRUE(logged("never heard"));
+
+  EXPECT_TRUE(del(request(R"("clusterNetwork":"/not/there")")));
+  EXPECT_TRUE(logged("cannot find network /not/there"));
+}
+
+// 02, 12: row 125
+TEST_F(DelTest, RunsAllWhateverFails) {
+  add_and_forget(delegates({"a", "b", "c"}));
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "one"));
+  node_.plugins.errors.emplace("DEL c", Error(Errc::kPlugin, "three"));
+
+  EXPECT_TRUE(del(request(delegates({"a", "b", "c"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL b net1", "DEL a eth0"));
+  EXPECT_TRUE(
+      logged("errors: error invoking DelegateDel - \"fake\": three / error invoking "
+             "DelegateDel - \"fake\": one"));
+  // The scratch file goes; what failed is still in the result cache for a repeated DEL or GC.
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.results, SizeIs(2));
+  node_.plugins.errors.clear();
+  forget();
+  EXPECT_TRUE(del(request(delegates({"a", "b", "c"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL a eth0"));
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// 02, 12: row 126; pain 7
+TEST_F(DelTest, AsksForARetryAndThenRunsOnlyWhatIsLeft) {
+  const std::string conf = R"("retryDeleteOnError":true,)" + delegates({"a", "b", "c"});
+  add_and_forget(conf);
+  node_.plugins.errors.emplace("DEL b", cni::coded(cni::Code::kIo, "no such file or directory"));
+
+  auto first = del(request(conf));
+
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.error(), HasCode(11));
+  EXPECT_EQ(first.error().text(),
+            "Multus: [ns1/p1/u1]: errors: error invoking DelegateDel - \"fake\": no such file or "
+            "directory");
+  ASSERT_TRUE(node_.records.scratch.contains("c1"));
+  EXPECT_EQ(node_.records.scratch.at("c1").size(), 3u);
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+
+  forget();
+  EXPECT_FALSE(del(request(conf)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
+
+  node_.plugins.errors.clear();
+  forget();
+  EXPECT_TRUE(del(request(conf)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+TEST_F(DelTest, TellsWhoReplaysAPendingDelWhatIsLeft) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "stuck"));
+  Request what = request(delegates({"a", "b"}));
+  what.report_failed_del = true;
+
+  EXPECT_THAT(del(what).error(), HasCode(11));
+  EXPECT_THAT(del(what).error(), HasCode(11));
+  node_.plugins.errors.clear();
+  EXPECT_TRUE(del(what));
+}
+
+// 02, 12: row 129
+TEST_F(DelTest, FillsTheVersionOfAListWithoutOne) {
+  add_and_forget(R"("delegates":[{"name":"l","x":1,"plugins":[{"type":"p","y":2}]}])");
+
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+
+  EXPECT_EQ(*node_.plugins.config(0).find("cniVersion"), json::Value("1.0.0"));
+  EXPECT_EQ(*node_.plugins.config(0).find("y"), json::Value(2));
+}
+
+TEST_F(DelTest, LeavesTheVersionOfAConfAlone) {
+  add_and_forget(R"("delegates":[{"name":"c","type":"p"}])");
+
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+
+  EXPECT_EQ(*node_.plugins.config(0).find("cniVersion"), json::Value(""));
+}
+
+// 02, 12: row 134
+TEST_F(DelTest, TakesDownWhatOnlyTheResultCacheKnows) {
+  add_and_forget(delegates({"a"}));
+  CacheEntry dynamic;
+  dynamic.container_id = "c1";
+  dynamic.network = "hot";
+  dynamic.ifname = "net7";
+  dynamic.config = R"({"cniVersion":"1.0.0","name":"hot","type":"fake"})";
+  node_.records.results["hot-c1-net7"] = dynamic;
+  node_.plugins.errors.emplace("DEL hot", Error(Errc::kPlugin, "stuck"));
+
+  EXPECT_TRUE(del(request(R"("retryDeleteOnError":true,)" + delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0", "DEL hot net7"));
+  EXPECT_TRUE(logged("stuck"));
+}
+
+TEST_F(DelTest, PassesNoAddressWishesOn) {
+  add_and_forget(delegates({"a"}));
+  node_.records.scratch["c1"] =
+      *json::parse(
+           R"([{"Name":"x/a","macRequest":"aa:bb:cc:dd:ee:ff","ipRequest":["10.0.0.9"],"Bytes":")" +
+           to_base64(
+               R"({"cniVersion":"1.0.0","name":"a","type":"fake","capabilities":{"mac":true}})") +
+           R"("}])")
+           .value()
+           .as_array();
+
+  ASSERT_TRUE(del(request(R"("runtimeConfig":{},)" + delegates({"a"}))));
+
+  EXPECT_EQ(cni::find_arg(node_.plugins.runs[0].args, "MAC"), nullptr);
+  EXPECT_EQ(cni::find_arg(node_.plugins.runs[0].args, "IP"), nullptr);
+  EXPECT_THAT(node_.plugins.runs[0].config, HasSubstr(R"("runtimeConfig":{"mac":"aa:bb)"));
+}
+
+// 02, 9
+TEST_F(DelTest, WritesTheLineThatToolsSearchFor) {
+  add_and_forget(delegates({"a"}));
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+  EXPECT_TRUE(logged(R"([verbose] Del: ns1:p1:unknownUID:a:eth0 {"cniVersion":"1.0.0",)"));
+}
+
+TEST_F(DelTest, KeepsTheScratchFileIfOnlyItsRemovalFails) {
+  add_and_forget(delegates({"a"}));
+  node_.records.errors.emplace("remove scratch c1", Error(Errc::kIo, "read-only"));
+
+  EXPECT_TRUE(del(request(delegates({"a"}))));
+  EXPECT_TRUE(logged("read-only"));
+}
+
+}  // namespace
+}  // namespace mnet::attach

@@ -1,0 +1,225 @@
+// GC (02, 7.3).
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/node_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class GcTest : public NodeTest {
+ protected:
+  void attach(const std::string& container_id, const std::string& members) {
+    Request what = request(members);
+    what.container_id = container_id;
+    what.netns = "/" + container_id;
+    node_.links.namespaces[what.netns];
+    auto added = add(what);
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+  }
+
+  static Request collecting(const std::string& valid, const std::string& members) {
+    Request what = request(
+        cat(valid.empty() ? "" : cat(R"("cni.dev/valid-attachments":)", valid, ","), members));
+    what.container_id.clear();
+    what.ifname.clear();
+    what.netns.clear();
+    what.args.clear();
+    return what;
+  }
+
+  static std::string valid(const std::vector<std::string>& ids) {
+    std::vector<std::string> items;
+    for (const std::string& id : ids) {
+      items.push_back(cat(R"({"containerID":")", id, R"(","ifname":"eth0"})"));
+    }
+    return cat("[", join(items, ","), "]");
+  }
+};
+
+// 02, 12: row 140
+TEST_F(GcTest, DeletesWhatTheRuntimeNoLongerKnows) {
+  attach("c1", delegates({"a", "b"}));
+  attach("c2", delegates({"a", "b"}));
+
+  ASSERT_TRUE(gc(collecting(valid({"c1"}), delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+  EXPECT_EQ(node_.plugins.runs[0].container_id, "c2");
+  EXPECT_EQ(node_.plugins.runs[0].netns, "");
+  EXPECT_THAT(cni::args_text(node_.plugins.runs[0].args), HasSubstr("K8S_POD_NAME=p1"));
+  EXPECT_FALSE(node_.records.scratch.contains("c2"));
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+  EXPECT_THAT(node_.records.results, SizeIs(2));
+}
+
+TEST_F(GcTest, DeletesWhatOnlyTheResultCacheKnows) {
+  attach("c2", delegates({"a"}));
+  node_.records.scratch.clear();
+
+  ASSERT_TRUE(gc(collecting("[]", delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// 02, 12: row 141
+TEST_F(GcTest, TouchesNothingWithoutTheRuntimesList) {
+  attach("c1", delegates({"a"}, "1.1.0"));
+
+  EXPECT_TRUE(gc(collecting("", delegates({"a"}, "1.1.0"))));
+  EXPECT_THAT(node_.journal, IsEmpty());
+}
+
+TEST_F(GcTest, ReadsTheListUnderItsOldNameToo) {
+  attach("c2", delegates({"a"}));
+  Request what = collecting("", cat(R"("cni.dev/attachments":[],)", delegates({"a"})));
+
+  EXPECT_TRUE(gc(what));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+}
+
+// 02, 12: row 142
+TEST_F(GcTest, TellsEveryNetworkThatKnowsGcAllThatIsValid) {
+  attach("c1", R"("delegates":[{"cniVersion":"1.1.0","name":"a","type":"x"},)"
+               R"({"cniVersion":"1.1.0","name":"b","type":"x"},)"
+               R"({"cniVersion":"1.0.0","name":"c","type":"x"}])");
+
+  ASSERT_TRUE(gc(collecting(valid({"c1", "unknown"}), delegates({"a"}, "1.1.0"))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a", "GC b"));
+  const json::Value all =
+      json::parse(
+          R"([{"containerID":"c1","ifname":"eth0"},{"containerID":"c1","ifname":"net1"},)"
+          R"({"containerID":"c1","ifname":"net2"},{"containerID":"unknown","ifname":"eth0"}])")
+          .value();
+  EXPECT_EQ(*node_.plugins.config(1).find("cni.dev/valid-attachments"), all);
+  EXPECT_EQ(*node_.plugins.config(1).find("cni.dev/attachments"), all);
+}
+
+TEST_F(GcTest, RunsForDefaultNetworksToo) {
+  node_.networks.configs["/n/c.conf"] = R"({"cniVersion":"1.1.0","name":"c","type":"x"})";
+  node_.networks.configs["/n/d.conf"] = R"({"cniVersion":"1.1.0","name":"d","type":"x"})";
+
+  ASSERT_TRUE(
+      gc(collecting("[]", R"("clusterNetwork":"/n/c.conf","defaultNetworks":["/n/d.conf"])")));
+  EXPECT_THAT(node_.runs(), ElementsAre("GC c", "GC d"));
+}
+
+TEST_F(GcTest, HonoursDisableGc) {
+  ASSERT_TRUE(gc(collecting(
+      "[]",
+      R"("delegates":[{"cniVersion":"1.1.0","name":"l","disableGC":true,"plugins":[{"type":"x"}]}])")));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(GcTest, GoesOnAfterErrorsAndTellsThemAll) {
+  attach("c2", delegates({"a"}, "1.1.0"));
+  attach("c3", delegates({"a"}, "1.1.0"));
+  node_.plugins.errors.emplace("DEL a", cni::coded(cni::Code::kIo, "stuck"));
+  node_.plugins.errors.emplace("GC a", Error(Errc::kPlugin, "no"));
+
+  auto collected = gc(collecting("[]", delegates({"a"}, "1.1.0")));
+
+  ASSERT_FALSE(collected);
+  EXPECT_THAT(collected.error().text(), HasSubstr("stale container c2: errors: error invoking"));
+  EXPECT_THAT(collected.error().text(), HasSubstr("\nstale container c3: errors:"));
+  EXPECT_THAT(collected.error().text(), HasSubstr("\nfailed to GC plugin fake: no"));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0", "DEL a eth0", "GC a"));
+  // What could not be deleted is no valid attachment for that.
+  EXPECT_EQ(*node_.plugins.config(2).find("cni.dev/valid-attachments"), json::Value(json::Array()));
+  EXPECT_THAT(node_.records.scratch, SizeIs(2));
+  EXPECT_THAT(node_.records.results, SizeIs(2));
+}
+
+TEST_F(GcTest, SweepsUnreadableEntriesOfNobody) {
+  attach("c1", delegates({"a"}));
+  node_.records.unreadable = {"x-c1-eth0", "x-gone-eth0"};
+
+  ASSERT_TRUE(gc(collecting(valid({"c1"}), delegates({"a"}))));
+
+  EXPECT_THAT(node_.records.unreadable, ElementsAre("x-c1-eth0"));
+  EXPECT_TRUE(logged("x-gone-eth0"));
+}
+
+TEST_F(GcTest, RunsNoPluginIfItDoesNotKnowAllThatIsValid) {
+  node_.records.list_error = Error(Errc::kIo, "cannot read");
+
+  auto collected = gc(collecting("[]", delegates({"a"}, "1.1.0")));
+
+  EXPECT_THAT(collected.error().text(), HasSubstr("cannot read"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(GcTest, GoesOnWithTheOtherNetworksWithoutAMaster) {
+  attach("c1", delegates({"a"}, "1.1.0"));
+
+  auto collected = gc(collecting(valid({"c1"}), R"("clusterNetwork":"/not/there")"));
+
+  EXPECT_THAT(collected.error().text(), HasSubstr("failed to get clusterNetwork"));
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a"));
+}
+
+// 02, 12: row 143
+TEST_F(GcTest, LeavesAContainerAloneWhileItsAddRuns) {
+  auto hold = node_.plugins.hold("ADD b");
+  aio::Group group(loop_.get_executor(), log_);
+  Request what = request(delegates({"a", "b"}, "1.1.0"));
+  what.container_id = "new";
+  group.spawn("add", [](Attachments& attachments, Request adding) -> aio::Task<void> {
+    auto added = co_await attachments.add(std::move(adding));
+    if (!added) co_return std::move(added).error();
+    co_return Result<void>();
+  }(attachments_, what));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  forget();
+
+  ASSERT_TRUE(gc(collecting("[]", delegates({"a"}, "1.1.0"))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a"));
+  EXPECT_EQ(*node_.plugins.config(0).find("cni.dev/valid-attachments"),
+            json::parse(
+                R"([{"containerID":"new","ifname":"eth0"},{"containerID":"new","ifname":"net1"}])")
+                .value());
+  hold->release.set();
+  EXPECT_TRUE(aio::run(loop_, group.join()));
+  EXPECT_TRUE(node_.records.scratch.contains("new"));
+}
+
+// An ADD that ends while GC runs is not in the runtime's list either.
+TEST_F(GcTest, LeavesAContainerAloneWhoseAddEndsMeanwhile) {
+  attach("old", delegates({"z"}));
+  auto adding = node_.plugins.hold("ADD b");
+  auto deleting = node_.plugins.hold("DEL z");
+  aio::Group group(loop_.get_executor(), log_);
+  Request what = request(delegates({"b"}));
+  what.container_id = "zz-new";
+  group.spawn("add", [](Attachments& attachments, Request adding_request) -> aio::Task<void> {
+    auto added = co_await attachments.add(std::move(adding_request));
+    if (!added) co_return std::move(added).error();
+    co_return Result<void>();
+  }(attachments_, what));
+  ASSERT_TRUE(aio::run(loop_, adding->reached.wait()));
+  group.spawn("gc", attachments_.gc(collecting("[]", delegates({"b"}))));
+  ASSERT_TRUE(aio::run(loop_, deleting->reached.wait()));
+
+  adding->release.set();
+  loop_.poll();
+  deleting->release.set();
+  ASSERT_TRUE(aio::run(loop_, group.join()));
+
+  EXPECT_FALSE(node_.records.scratch.contains("old"));
+  EXPECT_TRUE(node_.records.scratch.contains("zz-new"));
+  EXPECT_TRUE(node_.records.results.contains("b-zz-new-eth0"));
+}
+
+}  // namespace
+}  // namespace mnet::attach

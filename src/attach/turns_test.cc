@@ -1,0 +1,195 @@
+// Who goes first: requests of one container, callers who leave (02, 0.5 and 10; 03, 2.11).
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/group.h"
+#include "attach/node_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class TurnsTest : public NodeTest {
+ protected:
+  void start_add(Request what, std::shared_ptr<Result<void>> into = nullptr) {
+    group_.spawn("add", adding(std::move(what), std::move(into)));
+  }
+  aio::Task<void> adding(Request what, std::shared_ptr<Result<void>> into) {
+    auto added = co_await attachments_.add(std::move(what));
+    if (into != nullptr && !added) *into = added.error();
+    co_return Result<void>();
+  }
+  void finish() { ASSERT_TRUE(aio::run(loop_, group_.join())); }
+
+  aio::Group group_{loop_.get_executor(), log_};
+};
+
+TEST_F(TurnsTest, DifferentContainersDoNotWaitForEachOther) {
+  auto hold = node_.plugins.hold("ADD a");
+  start_add(request(delegates({"a"})));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  Request other = request(delegates({"b"}));
+  other.container_id = "c2";
+  other.netns = "/ns2";
+  node_.links.namespaces["/ns2"];
+
+  EXPECT_TRUE(add(other));
+
+  hold->release.set();
+  finish();
+}
+
+TEST_F(TurnsTest, RequestsOfOneContainerTakeTurns) {
+  auto hold = node_.plugins.hold("ADD a");
+  start_add(request(delegates({"a"})));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  group_.spawn("check", attachments_.check(request(delegates({"a"}))));
+  loop_.poll();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  hold->release.set();
+  finish();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "CHECK a eth0"));
+}
+
+// 02, 12: row 131
+TEST_F(TurnsTest, ADelEndsARunningAddAndWaitsForItsRollback) {
+  auto hold = node_.plugins.hold("ADD a");
+  auto outcome = std::make_shared<Result<void>>();
+  start_add(request(delegates({"a", "b"})), outcome);
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  group_.spawn("del", attachments_.del(request(delegates({"a", "b"}))));
+  loop_.poll();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  hold->release.set();
+  finish();
+
+  ASSERT_FALSE(*outcome);
+  EXPECT_EQ(outcome->error().code(), Errc::kCancelled);
+  // The running plugin finished, no other started; then rollback, then DEL, which found no record.
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0", "DEL b net1", "DEL a eth0"));
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.results, IsEmpty());
+  EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
+}
+
+TEST_F(TurnsTest, ADelEndsAnAddThatStillWaitsForItsTurn) {
+  auto hold = node_.plugins.hold("ADD a");
+  start_add(request(delegates({"a"})));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  auto second = std::make_shared<Result<void>>();
+  start_add(request(delegates({"b"})), second);
+  group_.spawn("del", attachments_.del(request(delegates({"a"}))));
+  hold->release.set();
+  finish();
+
+  EXPECT_EQ(second->error().code(), Errc::kCancelled);
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0", "DEL a eth0"));
+}
+
+TEST_F(TurnsTest, AnAddBehindADelRuns) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  auto hold = node_.plugins.hold("DEL a");
+  group_.spawn("del", attachments_.del(request(delegates({"a"}))));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  forget();
+  auto outcome = std::make_shared<Result<void>>();
+  start_add(request(delegates({"a"})), outcome);
+  loop_.poll();
+  hold->release.set();
+  finish();
+
+  EXPECT_TRUE(*outcome);
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0", "ADD a eth0"));
+}
+
+// 03, 12: row 54
+TEST_F(TurnsTest, AClientThatLeavesDuringAddLeavesNothingBehind) {
+  auto hold = node_.plugins.hold("ADD b");
+  auto outcome = std::make_shared<Result<void>>();
+  Request what = request(delegates({"a", "b", "c"}));
+  what.caller = std::make_shared<Caller>();
+  start_add(what, outcome);
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+
+  what.caller->leave();
+  hold->release.set();
+  finish();
+
+  EXPECT_EQ(outcome->error().code(), Errc::kCancelled);
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD b net1", "DEL b net1", "DEL a eth0"));
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.results, IsEmpty());
+  EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
+}
+
+TEST_F(TurnsTest, AClientThatLeftKeepsItsRecordIfSomethingIsLeft) {
+  Request what = request(delegates({"a", "b"}));
+  what.caller = std::make_shared<Caller>();
+  node_.plugins.on_run = [&](const PluginRun&) { what.caller->leave(); };
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "stuck"));
+
+  EXPECT_FALSE(add(what));
+
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+  EXPECT_TRUE(logged("rollback is incomplete"));
+}
+
+TEST_F(TurnsTest, AClientThatHasLeftGetsNothingDone) {
+  Request what = request(delegates({"a"}));
+  what.caller = std::make_shared<Caller>();
+  what.caller->leave();
+
+  EXPECT_EQ(add(what).error().code(), Errc::kCancelled);
+  EXPECT_THAT(node_.journal, IsEmpty());
+}
+
+// 02-F51
+TEST_F(TurnsTest, AClientThatLeavesEndsTheWaitForReadiness) {
+  Attachments patient(
+      node_.ports(), log_,
+      {.readiness_wait = std::chrono::hours(1), .readiness_poll = std::chrono::hours(1)});
+  Request what = request(R"("readinessindicatorfile":"/r",)" + delegates({"a"}));
+  what.caller = std::make_shared<Caller>();
+  node_.readiness.on_ask = [&] {
+    aio::asio::post(loop_, [caller = what.caller] { caller->leave(); });
+  };
+
+  auto added = aio::run(loop_, patient.add(what));
+
+  EXPECT_EQ(added.error().code(), Errc::kCancelled);
+}
+
+TEST_F(TurnsTest, DelRunsToTheEndWhateverItsCallerDoes) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  forget();
+  Request what = request(delegates({"a"}));
+  what.caller = std::make_shared<Caller>();
+  what.caller->leave();
+
+  EXPECT_TRUE(del(what));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+}
+
+// A daemon that stops cancels its tasks; what an ADD built comes down all the same.
+TEST_F(TurnsTest, ACancelledAddIsRolledBack) {
+  auto hold = node_.plugins.hold("ADD b");
+  start_add(request(delegates({"a", "b"})));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+
+  group_.cancel();
+  finish();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL b net1", "DEL a eth0"));
+  EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
+}
+
+}  // namespace
+}  // namespace mnet::attach
