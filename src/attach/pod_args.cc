@@ -1,13 +1,13 @@
 #include "attach/pod_args.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/selection.h"
 #include "base/text.h"
 
 namespace mnet::attach {
@@ -61,25 +61,6 @@ void set_arg(cni::ArgPairs& args, std::string_view key, std::string value) {
   args.emplace_back(key, std::move(value));
 }
 
-// 6, 8 or 20 bytes in hexadecimal: pairs joined by ':' or '-', or groups of four joined by '.'.
-bool is_hardware_address(std::string_view text) {
-  if (text.size() < 14) return false;
-  const bool grouped = text[4] == '.';
-  const char separator = grouped ? '.' : text[2];
-  if (separator != '.' && separator != ':' && separator != '-') return false;
-  if (separator == '.' && !grouped) return false;
-  const std::size_t digits = grouped ? 4 : 2;
-  std::size_t bytes = 0;
-  for (const std::string_view group : split(text, separator)) {
-    if (group.size() != digits) return false;
-    if (!std::ranges::all_of(group, [](unsigned char c) { return std::isxdigit(c) != 0; })) {
-      return false;
-    }
-    bytes += digits / 2;
-  }
-  return bytes == 6 || bytes == 8 || bytes == 20;
-}
-
 Result<void> check_ip_wish(const std::string& text) {
   const bool is_cidr = text.contains('/');
   const bool good =
@@ -99,8 +80,10 @@ Result<PodArgs> parse_pod_args(std::string_view text) {
   for (const auto& [key, value] : *pairs) {
     auto taken = take_pair(key, value, args);
     if (!taken) {
-      return std::move(taken).error().wrap(
-          cat("ARGS: error parsing value of pair ", go_quoted(cat(key, "=", value))));
+      const std::string pair = go_quoted(cat(key, "=", value));
+      // Neither a boolean nor an address has an equals sign: this is more than one pair.
+      if (value.contains('=')) return Error(Errc::kInvalid, cat("ARGS: invalid pair ", pair));
+      return std::move(taken).error().wrap(cat("ARGS: error parsing value of pair ", pair));
     }
     if (*taken == Taken::kUnknown) unknown.push_back(cat(key, "=", value));
   }

@@ -33,6 +33,7 @@ TEST(PodArgs, NamesThePairThatIsWrong) {
   EXPECT_THAT(error_of("K8S_POD_NAME=x;"), HasSubstr("ARGS: invalid pair \"\""));
   EXPECT_THAT(error_of("IgnoreUnknown=yes"),
               HasSubstr("ARGS: error parsing value of pair \"IgnoreUnknown=yes\""));
+  EXPECT_THAT(error_of("IgnoreUnknown=0, A=b"), HasSubstr("ARGS: invalid pair"));
   EXPECT_THAT(error_of("IP=x"), HasSubstr("ARGS: error parsing value of pair \"IP=x\""));
   EXPECT_THAT(error_of("A=1;B=2"), HasSubstr("ARGS: unknown args [\"A=1\" \"B=2\"]"));
   EXPECT_THAT(error_of("k8s_pod_name=x"), HasSubstr("ARGS: unknown args"));

@@ -9,7 +9,7 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "autoconfig", "csr", "delegate-conf", "devices", "nad-config", "netconf", "runtime-config",
+    "autoconfig", "csr", "delegate-conf", "devices", "nad-config",
 };
 
 }  // namespace
@@ -19,8 +19,10 @@ std::vector<Group> all_groups() {
   groups.push_back(cni_result_group());
   groups.push_back(conflist_load_group());
   groups.push_back(gateway_cache_group());
+  groups.push_back(netconf_group());
   groups.push_back(network_selection_group());
   groups.push_back(network_status_group());
+  groups.push_back(runtime_config_group());
   groups.push_back(server_request_group());
   groups.push_back(skel_group());
   for (const std::string_view name : kUnanswered) {

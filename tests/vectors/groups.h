@@ -10,8 +10,10 @@ namespace mnet::vectors {
 Group cni_result_group();
 Group conflist_load_group();
 Group gateway_cache_group();
+Group netconf_group();
 Group network_selection_group();
 Group network_status_group();
+Group runtime_config_group();
 Group server_request_group();
 Group skel_group();
 

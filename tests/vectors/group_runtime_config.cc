@@ -1,0 +1,219 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/plan.h"
+#include "attach/pod_args.h"
+#include "attach/runtime_config.h"
+#include "attach/wishes.h"
+#include "cni/args.h"
+#include "cni/conf.h"
+#include "groups.h"
+#include "json/fields.h"
+
+namespace mnet::vectors {
+namespace {
+
+Error broken(const Error& why) { return Error(Errc::kBug, "broken case: " + why.text()); }
+
+json::Value pairs_value(const cni::ArgPairs& pairs) {
+  json::Array out;
+  for (const auto& [key, value] : pairs) out.emplace_back(json::Array{key, value});
+  return out;
+}
+
+Result<cni::ArgPairs> pairs_of(const json::Object& input, std::string_view key) {
+  auto items = array_of(input, key);
+  if (!items) return std::move(items).error();
+  cni::ArgPairs pairs;
+  for (const json::Value& item : *items) {
+    const json::Array* pair = item.as_array();
+    if (pair == nullptr || pair->size() != 2) return Error(Errc::kBug, "broken case: args");
+    pairs.emplace_back(*(*pair)[0].as_string(), *(*pair)[1].as_string());
+  }
+  return pairs;
+}
+
+// A selection may lack its name here.
+Result<attach::Wishes> wishes_of(const json::Object& selection) {
+  attach::Wishes wishes;
+  json::Fields fields(selection);
+  fields.read("interface", wishes.ifname);
+  fields.read("mac", wishes.mac);
+  fields.read("infiniband-guid", wishes.infiniband_guid);
+  fields.read("ips", wishes.ips);
+  fields.read("deviceID", wishes.device_id);
+  if (auto done = fields.done(); !done) return broken(done.error());
+  if (const json::Value* value = fields.find("portMappings")) {
+    auto mappings = attach::read_port_mappings(*value, "portMappings");
+    if (!mappings) return broken(mappings.error());
+    wishes.port_mappings = *std::move(mappings);
+  }
+  if (const json::Value* value = fields.find("bandwidth")) {
+    auto bandwidth = attach::read_bandwidth(*value, "bandwidth");
+    if (!bandwidth) return broken(bandwidth.error());
+    wishes.bandwidth = *bandwidth;
+  }
+  return wishes;
+}
+
+Result<std::optional<attach::Delegate>> delegate_of(const json::Object& input) {
+  auto value = value_of(input, "delegate");
+  if (!value) return std::move(value).error();
+  const json::Object* object = value->as_object();
+  if (object == nullptr) return std::optional<attach::Delegate>();
+  attach::Delegate delegate;
+  std::string device_id;
+  json::Fields fields(*object);
+  fields.read("name", delegate.name);
+  fields.read("master", delegate.is_master);
+  fields.read("device_id", device_id);
+  if (auto done = fields.done(); !done) return broken(done.error());
+  auto selection = object_of(*object, "selection");
+  if (!selection) return std::move(selection).error();
+  auto wishes = wishes_of(*selection);
+  if (!wishes) return std::move(wishes).error();
+  delegate.wishes = *std::move(wishes);
+  if (!device_id.empty()) delegate.wishes.device_id = device_id;
+  return std::optional<attach::Delegate>(std::move(delegate));
+}
+
+Result<std::optional<attach::RuntimeConfig>> runtime_config_of(const json::Object& input) {
+  auto value = value_of(input, "runtime_config");
+  if (!value) return std::move(value).error();
+  if (value->as_object() == nullptr) return std::optional<attach::RuntimeConfig>();
+  auto config = attach::read_runtime_config(*value->as_object(), "runtime_config");
+  if (!config) return std::move(config).error();
+  return std::optional<attach::RuntimeConfig>(*std::move(config));
+}
+
+// Without a delegate runtimeConfig is offered as it is; without either there is nothing to offer.
+Result<json::Value> offered(const json::Object& input, const std::string& container_id,
+                            const std::string& ifname) {
+  auto config = runtime_config_of(input);
+  if (!config) return std::move(config).error();
+  auto delegate = delegate_of(input);
+  if (!delegate) return std::move(delegate).error();
+  if (!*delegate && !*config) return json::Value();
+  if (!*delegate) return json::Value(attach::to_json(**config));
+  attach::NetConf conf;
+  conf.runtime_config = *std::move(config);
+  return json::Value(attach::capability_args(conf, **delegate, container_id, ifname));
+}
+
+// Where there is no delegate, a file that the runtime names is none of ours.
+json::Value device_info_file(const json::Value& capability_args) {
+  const json::Object* object = capability_args.as_object();
+  const json::Value* file = object == nullptr ? nullptr : object->find("CNIDeviceInfoFile");
+  return file == nullptr ? json::Value("") : *file;
+}
+
+Result<json::Object> runtime_conf(const json::Object& input) {
+  std::string container_id, netns, ifname, env;
+  attach::Pod pod;
+  json::Fields fields(input);
+  fields.read("container_id", container_id);
+  fields.read("netns", netns);
+  fields.read("ifname", ifname);
+  fields.read("cni_args_env", env);
+  fields.object("k8s_args", [&](const json::Object& object, std::string path) {
+    json::Fields args(object, std::move(path));
+    args.read("K8S_POD_NAMESPACE", pod.ns);
+    args.read("K8S_POD_NAME", pod.name);
+    args.read("K8S_POD_INFRA_CONTAINER_ID", pod.infra_container_id);
+    args.read("K8S_POD_UID", pod.uid);
+    return args.done();
+  });
+  if (auto done = fields.done(); !done) return broken(done.error());
+  auto pairs = cni::parse_args(env);
+  if (!pairs) return std::move(pairs).error();
+  auto capability_args = offered(input, container_id, ifname);
+  if (!capability_args) return std::move(capability_args).error();
+  return json::Object{{"container_id", container_id},
+                      {"netns", netns},
+                      {"ifname", ifname},
+                      {"args", pairs_value(attach::delegate_args(pod, *pairs))},
+                      {"capability_args", *capability_args},
+                      {"cni_device_info_file", device_info_file(*capability_args)}};
+}
+
+Result<json::Object> k8s_args(const json::Object& input) {
+  auto text = text_of(input, "args");
+  if (!text) return std::move(text).error();
+  auto args = attach::parse_pod_args(*text);
+  if (!args) return std::move(args).error();
+  return json::Object{
+      {"k8s_args", json::Object{{"K8S_POD_NAME", args->pod.name},
+                                {"K8S_POD_NAMESPACE", args->pod.ns},
+                                {"K8S_POD_INFRA_CONTAINER_ID", args->pod.infra_container_id},
+                                {"K8S_POD_UID", args->pod.uid},
+                                {"IP", args->ip ? json::Value(args->ip->text()) : json::Value()},
+                                {"IgnoreUnknown", args->ignore_unknown}}}};
+}
+
+Result<json::Object> add_args(const json::Object& input) {
+  auto args = pairs_of(input, "args");
+  if (!args) return std::move(args).error();
+  auto selection = object_of(input, "selection");
+  if (!selection) return std::move(selection).error();
+  auto wishes = wishes_of(*selection);
+  if (!wishes) return std::move(wishes).error();
+  auto all = attach::with_address_wishes(*std::move(args), *wishes);
+  if (!all) return std::move(all).error();
+  return json::Object{{"args", pairs_value(*all)}};
+}
+
+Result<json::Object> plugin_stdin(const json::Object& input) {
+  std::string name, version;
+  json::Fields fields(input);
+  fields.read("network_name", name);
+  fields.read("cni_version", version);
+  if (auto done = fields.done(); !done) return broken(done.error());
+  auto plugin = value_of(input, "plugin");
+  if (!plugin) return std::move(plugin).error();
+  auto prev_result = value_of(input, "prev_result");
+  if (!prev_result) return std::move(prev_result).error();
+  auto capability_args = object_of(input, "capability_args");
+  if (!capability_args) return std::move(capability_args).error();
+  auto conf = cni::parse_conf(json::dump(*plugin));
+  if (!conf) return std::move(conf).error();
+  auto config = cni::plugin_stdin(*conf, name, version, *prev_result, *capability_args);
+  if (!config) return std::move(config).error();
+  auto document = json::parse(*config);
+  if (!document) return std::move(document).error();
+  return json::Object{{"stdin", *std::move(document)}};
+}
+
+Result<json::Object> ifname(const json::Object& input) {
+  std::string cni_ifname;
+  std::uint64_t index = 0;
+  attach::Delegate delegate;
+  json::Fields fields(input);
+  fields.read("ifname_request", delegate.wishes.ifname);
+  fields.read("master", delegate.is_master);
+  fields.read("cni_ifname", cni_ifname);
+  fields.read("index", index);
+  if (auto done = fields.done(); !done) return broken(done.error());
+  return json::Object{{"ifname", attach::interface_name(delegate, index, cni_ifname)}};
+}
+
+Result<json::Object> args_string(const json::Object& input) {
+  auto args = pairs_of(input, "args");
+  if (!args) return std::move(args).error();
+  return json::Object{{"cni_args", cni::args_text(*args)}};
+}
+
+}  // namespace
+
+Group runtime_config_group() {
+  return {.name = "runtime-config",
+          .operations = {{"runtime-conf", runtime_conf},
+                         {"k8s-args", k8s_args},
+                         {"add-args", add_args},
+                         {"plugin-stdin", plugin_stdin},
+                         {"ifname", ifname},
+                         {"args-string", args_string}}};
+}
+
+}  // namespace mnet::vectors
