@@ -1,0 +1,16 @@
+// What is said of a plugin that failed (01, 7.5).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace mnet::plugin {
+
+// `ending` is how it ended: "exit status 3", "signal: killed", "fork/exec <path>: permission
+// denied". The error always carries an error object: the plugin's own if it printed one, else code
+// 0.
+Error failure(Errc code, std::string_view ending, std::string_view out, std::string_view err);
+
+}  // namespace mnet::plugin
