@@ -1,0 +1,171 @@
+// Times the ADD of a plugin chain run directly against the ADD of the same chain through another
+// plugin (multus-shim), in turns.
+//
+//   chain-timer -rounds N -netns PATTERN -conflist FILE -through FILE -through-config FILE
+//   -cni-path DIRS
+//
+// PATTERN contains %d: namespaces 0 to 2N-1 must exist; each round takes two fresh ones. Every ADD
+// is followed by its DEL, which is not timed. Prints {"direct": {...}, "through": {...}} with
+// medians in microseconds.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "aio/task.h"
+#include "base/command_line.h"
+#include "base/text.h"
+#include "bench/samples.h"
+#include "cni/conf.h"
+#include "json/json.h"
+#include "plugin/plugin.h"
+
+namespace mnet::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::optional<std::int64_t> rounds = 20;
+  std::string netns, conflist_file, through, through_config_file, cni_path;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Timer {
+ public:
+  Timer(Options options, cni::ConfList chain)
+      : options_(std::move(options)),
+        chain_(std::move(chain)),
+        through_config_(contents(options_.through_config_file)) {
+    for (const std::string_view dir : split(options_.cni_path, ':')) dirs_.emplace_back(dir);
+  }
+
+  aio::Task<json::Object> run() {
+    for (std::int64_t round = 0; round < *options_.rounds; ++round) {
+      auto direct = co_await time_direct(2 * round);
+      if (!direct) co_return std::move(direct).error().wrap("direct");
+      auto through = co_await time_through(2 * round + 1);
+      if (!through) co_return std::move(through).error().wrap("through");
+    }
+    co_return json::Object{{"direct", direct_.to_json()}, {"through", through_.to_json()}};
+  }
+
+ private:
+  aio::Task<std::string> call(std::string binary, std::string command, std::string config,
+                              std::int64_t pod) {
+    std::string netns = options_.netns;
+    if (const auto at = netns.find("%d"); at != std::string::npos) netns.replace(at, 2, cat(pod));
+    const std::string id = cat("timer", pod);
+    plugin::Invocation invocation{
+        .world = {},
+        .binary = std::move(binary),
+        .env = plugin::environment(
+            {}, {{"CNI_COMMAND", command},
+                 {"CNI_CONTAINERID", id},
+                 {"CNI_NETNS", netns},
+                 {"CNI_IFNAME", "eth0"},
+                 {"CNI_ARGS", cat("IgnoreUnknown=1;K8S_POD_NAMESPACE=bench;K8S_POD_NAME=", id)},
+                 {"CNI_PATH", options_.cni_path}}),
+        .config = std::move(config),
+        .deadline = Clock::now() + std::chrono::minutes(1),
+    };
+    auto output = co_await plugin::run(std::move(invocation));
+    if (!output) co_return std::move(output).error().wrap(command);
+    co_return std::move(output->out);
+  }
+
+  aio::Task<json::Value> call_direct(cni::PluginConf conf, std::string command, json::Value prev,
+                                     std::int64_t pod) {
+    auto binary = plugin::find_plugin({}, conf.type, dirs_);
+    if (!binary) co_return std::move(binary).error();
+    auto config = cni::plugin_stdin(conf, chain_.name, chain_.version, prev, {});
+    if (!config) co_return std::move(config).error();
+    auto out = co_await call(*std::move(binary), command, *std::move(config), pod);
+    if (!out) co_return std::move(out).error();
+    if (command != "ADD") co_return json::Value();
+    co_return json::parse(*out);
+  }
+
+  aio::Task<void> time_direct(std::int64_t pod) {
+    const auto before = Clock::now();
+    json::Value result;
+    for (const cni::PluginConf& conf : chain_.plugins) {
+      auto added = co_await call_direct(conf, "ADD", std::move(result), pod);
+      if (!added) co_return std::move(added).error();
+      result = *std::move(added);
+    }
+    direct_.add(Clock::now() - before);
+    for (const cni::PluginConf& conf : chain_.plugins | std::views::reverse) {
+      auto deleted = co_await call_direct(conf, "DEL", result, pod);
+      if (!deleted) co_return std::move(deleted).error();
+    }
+    co_return Result<void>();
+  }
+
+  aio::Task<void> time_through(std::int64_t pod) {
+    const auto before = Clock::now();
+    auto added = co_await call(options_.through, "ADD", through_config_, pod);
+    if (!added) co_return std::move(added).error();
+    through_.add(Clock::now() - before);
+    auto deleted = co_await call(options_.through, "DEL", through_config_, pod);
+    if (!deleted) co_return std::move(deleted).error();
+    co_return Result<void>();
+  }
+
+  Options options_;
+  cni::ConfList chain_;
+  std::string through_config_;
+  std::vector<std::string> dirs_;
+  Samples direct_, through_;
+};
+
+Result<json::Object> measure(Options options) {
+  auto chain = cni::parse_conflist(contents(options.conflist_file));
+  if (!chain) return std::move(chain).error();
+  boost::asio::io_context loop(1);
+  Timer timer(std::move(options), *std::move(chain));
+  return aio::run(loop, timer.run());
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  GoFlags flags("chain-timer",
+                "Times a plugin chain run directly and through a plugin that delegates to it.");
+  flags.integer("rounds", &options.rounds, "how often each");
+  flags.text("netns", &options.netns, "network namespaces, with %d for the number");
+  flags.text("conflist", &options.conflist_file, "the chain");
+  flags.text("through", &options.through, "the delegating plugin");
+  flags.text("through-config", &options.through_config_file, "its configuration");
+  flags.text("cni-path", &options.cni_path, "where the chain's plugins are");
+  const auto outcome = flags.parse(words_of(argc, argv));
+  if (!outcome || *outcome == GoFlags::Outcome::kHelp) {
+    std::fprintf(stderr, "%s\n%s", outcome ? "" : outcome.error().text().c_str(),
+                 flags.usage().c_str());
+    return outcome ? 0 : 2;
+  }
+  auto report = measure(std::move(options));
+  if (!report) {
+    std::fprintf(stderr, "chain-timer: %s\n", report.error().text().c_str());
+    return 1;
+  }
+  std::printf("%s\n", json::dump(*report).c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace mnet::bench
+
+int main(int argc, char** argv) { return mnet::bench::run(argc, argv); }

@@ -1,0 +1,204 @@
+// Sends CNI requests to a daemon's socket, many at a time, or runs a plugin directly, and prints
+// what it took as one JSON object.
+//
+//   loadgen -mode add|del -socket S -config FILE -netns PATH -count N -concurrency C -prefix ID
+//   [-cni-path DIRS] loadgen -mode direct -plugin FILE -config FILE -count N      the plugin's ADD
+//   alone, one after another
+//
+// -netns may contain %d: the number of the request. Container ids are <prefix><number>. An answer
+// other than 200 is a failure; the first few are told on stderr.
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "aio/task.h"
+#include "base/command_line.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "bench/samples.h"
+#include "http/http.h"
+#include "json/json.h"
+#include "plugin/plugin.h"
+#include "wire/wire.h"
+
+namespace mnet::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string mode = "add";
+  std::string socket, config_file, netns, plugin;
+  std::string prefix = "bench";
+  std::string cni_path = "/opt/cni/bin";
+  std::optional<std::int64_t> count = 100;
+  std::optional<std::int64_t> concurrency = 1;
+  std::string config;  // contents of config_file
+};
+
+std::string numbered(std::string text, std::int64_t number) {
+  if (const auto at = text.find("%d"); at != std::string::npos) text.replace(at, 2, cat(number));
+  return text;
+}
+
+class Load {
+ public:
+  Load(boost::asio::io_context& loop, Options options)
+      : loop_(loop), options_(std::move(options)) {}
+
+  aio::Task<void> run() {
+    aio::Group workers(loop_.get_executor(), Log({stderr_target()}, LogLevel::kError));
+    start_ = Clock::now();
+    for (std::int64_t i = 0; i < *options_.concurrency; ++i) {
+      workers.spawn(cat("worker ", i), work());
+    }
+    auto joined = co_await workers.join();
+    took_ = Clock::now() - start_;
+    co_return joined;
+  }
+
+  json::Object report() const {
+    const double seconds = std::chrono::duration<double>(took_).count();
+    json::Object out = samples_.to_json();
+    out.set("seconds", json::Number::of_text(std::to_string(seconds)));
+    out.set("per_second",
+            json::Number::of_text(std::to_string(static_cast<double>(samples_.size()) / seconds)));
+    out.set("failures", failures_);
+    return out;
+  }
+
+ private:
+  aio::Task<void> work() {
+    while (next_ < *options_.count) {
+      const std::int64_t number = next_++;
+      const auto before = Clock::now();
+      auto answer = co_await http::request_unix(options_.socket, request(number),
+                                                before + std::chrono::minutes(5));
+      samples_.add(Clock::now() - before);
+      if (!answer) {
+        fail(answer.error().text());
+      } else if (answer->status != 200) {
+        fail(answer->body);
+      }
+    }
+    co_return Result<void>();
+  }
+
+  http::ClientRequest request(std::int64_t number) const {
+    const std::string id = cat(options_.prefix, number);
+    wire::Request what;
+    what.env = {{"CNI_COMMAND", options_.mode == "del" ? "DEL" : "ADD"},
+                {"CNI_CONTAINERID", id},
+                {"CNI_NETNS", numbered(options_.netns, number)},
+                {"CNI_IFNAME", "eth0"},
+                {"CNI_ARGS", cat("IgnoreUnknown=1;K8S_POD_NAMESPACE=bench;K8S_POD_NAME=", id,
+                                 ";K8S_POD_INFRA_CONTAINER_ID=", id, ";K8S_POD_UID=", id)},
+                {"CNI_PATH", options_.cni_path}};
+    what.config = options_.config;
+    return {.method = "POST",
+            .target = "/cni",
+            .host = "dummy",
+            .headers = {{"Content-Type", "application/json"}},
+            .body = wire::to_text(what)};
+  }
+
+  void fail(std::string_view why) {
+    if (++failures_ <= 3)
+      std::fprintf(stderr, "loadgen: %.*s\n", static_cast<int>(why.size()), why.data());
+  }
+
+  boost::asio::io_context& loop_;
+  Options options_;
+  Clock::time_point start_;
+  Clock::duration took_{};
+  Samples samples_;
+  std::int64_t next_ = 0;
+  std::int64_t failures_ = 0;
+};
+
+// The plugin as the daemon would run it, without the daemon.
+aio::Task<json::Object> run_directly(Options options) {
+  Samples samples;
+  for (std::int64_t i = 0; i < *options.count; ++i) {
+    plugin::Invocation invocation{
+        .world = {},
+        .binary = options.plugin,
+        .env = plugin::environment({}, {{"CNI_COMMAND", "ADD"},
+                                        {"CNI_CONTAINERID", cat(options.prefix, i)},
+                                        {"CNI_NETNS", numbered(options.netns, i)},
+                                        {"CNI_IFNAME", "eth0"},
+                                        {"CNI_ARGS", ""},
+                                        {"CNI_PATH", options.cni_path}}),
+        .config = options.config,
+        .deadline = Clock::now() + std::chrono::minutes(1),
+    };
+    const auto before = Clock::now();
+    auto output = co_await plugin::run(std::move(invocation));
+    samples.add(Clock::now() - before);
+    if (!output) co_return std::move(output).error();
+  }
+  co_return samples.to_json();
+}
+
+Result<std::string> read_config(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error(Errc::kNotFound, cat("cannot read ", path));
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Result<json::Object> measure(Options options) {
+  boost::asio::io_context loop(1);
+  if (options.mode == "direct") return aio::run(loop, run_directly(std::move(options)));
+  Load load(loop, std::move(options));
+  if (auto ran = aio::run(loop, load.run()); !ran) return std::move(ran).error();
+  return load.report();
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  GoFlags flags("loadgen", "Loads a daemon with CNI requests, or times a plugin alone.");
+  flags.text("mode", &options.mode, "add, del or direct");
+  flags.text("socket", &options.socket, "the daemon's socket");
+  flags.text("config", &options.config_file, "file with the configuration to send");
+  flags.text("netns", &options.netns, "network namespace; %d is the number of the request");
+  flags.text("plugin", &options.plugin, "the plugin to run (mode direct)");
+  flags.text("prefix", &options.prefix, "what container ids begin with");
+  flags.text("cni-path", &options.cni_path, "CNI_PATH");
+  flags.integer("count", &options.count, "how many requests in all");
+  flags.integer("concurrency", &options.concurrency, "how many at a time");
+  const auto outcome = flags.parse(words_of(argc, argv));
+  if (!outcome || *outcome == GoFlags::Outcome::kHelp) {
+    std::fprintf(stderr, "%s\n%s", outcome ? "" : outcome.error().text().c_str(),
+                 flags.usage().c_str());
+    return outcome ? 0 : 2;
+  }
+  auto config = read_config(options.config_file);
+  if (!config) {
+    std::fprintf(stderr, "loadgen: %s\n", config.error().text().c_str());
+    return 1;
+  }
+  options.config = *std::move(config);
+  auto report = measure(std::move(options));
+  if (!report) {
+    std::fprintf(stderr, "loadgen: %s\n", report.error().text().c_str());
+    return 1;
+  }
+  std::printf("%s\n", json::dump(*report).c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace mnet::bench
+
+int main(int argc, char** argv) { return mnet::bench::run(argc, argv); }
