@@ -25,14 +25,14 @@ Result<std::string> find_plugin(const World& world, std::string type,
                                 const std::vector<std::string>& dirs);
 
 struct Invocation {
-  World world;
+  World world = {};
   std::string binary;                  // absolute, as seen inside the world
   std::vector<std::string> env;        // the child's whole environment
   std::string config;                  // written to stdin, which is then closed
   aio::Deadline deadline;              // then SIGTERM, 5 s later SIGKILL to the whole group
   std::size_t max_output = 16u << 20;  // of stdout and of stderr, each
   // Called with the child's process id once it runs; used to note the group for a later daemon.
-  std::function<void(pid_t)> started;
+  std::function<void(pid_t)> started = {};
 };
 
 struct Output {
