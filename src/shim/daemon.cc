@@ -22,7 +22,8 @@ Result<Connection> Daemon::reach(Wanted wanted, const Patience& patience) const 
     auto connection =
         checked ? Connection::open(socket_, patience.until) : Result<Connection>(checked.error());
     if (connection) return connection;
-    if (Clock::now() + patience.between_checks >= patience.until) return connection;
+    // A check that is cut short would hide the cause behind its own time-out.
+    if (Clock::now() + 2 * patience.between_checks >= patience.until) return connection;
     pause(patience.between_checks);
   }
 }

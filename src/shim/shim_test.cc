@@ -287,7 +287,7 @@ TEST_F(Shim, GivesUpOnADaemonThatIsNotThereAndSaysWhy) {
     EXPECT_EQ(
         outcome.error(),
         (ErrorObject{11, cat(name, " (shim): timed out waiting for the condition: ", cause), ""}));
-    EXPECT_GE(outcome.took, milliseconds(50));
+    EXPECT_GE(outcome.took, milliseconds(40));
   }
 }
 
@@ -313,8 +313,10 @@ TEST_F(Shim, WaitsUntilTheDaemonIsReady) {
 
 TEST_F(Shim, ReportsWhatTheDaemonSaidWhenItNeverGotReady) {
   const FakeDaemon daemon(socket(), {{"/readyz", {{.bytes = http(500, "")}}}});
+  Limits limits = long_limits();
+  limits.reach_add = milliseconds(500);
 
-  EXPECT_EQ(run("ADD", config(), short_limits()).error().msg,
+  EXPECT_EQ(run("ADD", config(), limits).error().msg,
             "CmdAdd (shim): timed out waiting for the condition: "
             "CNI request failed with status 500: ''");
   EXPECT_THAT(daemon.seen("/cni"), IsEmpty());
@@ -355,7 +357,7 @@ TEST_F(Shim, DoesNotWaitForACheckForEver) {
 TEST_F(Shim, DoesNotWaitForAnAnswerForEver) {
   const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = "", .is_kept_open = true}}}});
   Limits limits = long_limits();
-  limits.whole_add = limits.whole_status = milliseconds(100);
+  limits.whole_add = limits.whole_status = milliseconds(500);
 
   for (const auto& [command, name] : {std::pair{"ADD", "CmdAdd"}, std::pair{"CHECK", "CmdCheck"}}) {
     EXPECT_EQ(run(command, config(), limits).error(),
@@ -378,7 +380,7 @@ TEST_F(Shim, EndsInTheMiddleOfAnAnswerThatDoesNotEnd) {
       {{"/cni",
         {{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", .is_kept_open = true}}}});
   Limits limits = long_limits();
-  limits.whole_add = milliseconds(100);
+  limits.whole_add = milliseconds(500);
 
   EXPECT_EQ(
       run("ADD", config(), limits).error(),
@@ -400,9 +402,9 @@ TEST_F(Shim, ObeysItsConfiguredTimeout) {
 }
 
 TEST_F(Shim, WaitsForTheAnswerToGcAsLongAsTheWorkTakes) {
-  const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, ""), .delay_ms = 300}}}});
+  const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, ""), .delay_ms = 1000}}}});
   Limits limits = long_limits();
-  limits.whole_status = milliseconds(50);
+  limits.whole_status = milliseconds(500);
 
   EXPECT_EQ(run("GC", config(), limits).exit, 0);
 }
