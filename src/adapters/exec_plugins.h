@@ -1,0 +1,41 @@
+// attach's plugins as processes: a place, an environment, a time limit (03, 2.11 and 7).
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "adapters/slots.h"
+#include "aio/blocking_pool.h"
+#include "attach/ports.h"
+#include "base/log.h"
+#include "plugin/plugin.h"
+
+namespace mnet::adapters {
+
+struct ExecSettings {
+  plugin::World world;  // chrootDir, delegateMountNamespace
+  std::chrono::milliseconds timeout = std::chrono::seconds(180);  // delegateTimeout: of one process
+  // What delegates inherit: the daemon's own. CNI_* and MULTUS_REQUEST_ID are set anew.
+  std::vector<std::string> environment;
+};
+
+class ExecPlugins : public attach::Plugins {
+ public:
+  // Pool and slots must outlive it.
+  ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings, Log log);
+
+  aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override;
+  // A run that has begun is ended by cancelling and by its time limit, not by the caller's leaving.
+  aio::Task<std::string> run(attach::PluginRun what) override;
+
+ private:
+  plugin::Invocation invocation(const attach::PluginRun& what) const;
+
+  aio::BlockingPool& pool_;
+  DelegateSlots& slots_;
+  ExecSettings settings_;
+  Log log_;
+};
+
+}  // namespace mnet::adapters

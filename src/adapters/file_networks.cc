@@ -1,0 +1,58 @@
+#include "adapters/file_networks.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/text.h"
+#include "confdir/confdir.h"
+#include "sys/file.h"
+
+namespace mnet::adapters {
+namespace {
+
+bool is_directory(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+Result<attach::Delegate> load(const std::string& path, const Log& log) {
+  auto loaded = confdir::load_path(path, log);
+  if (!loaded) return std::move(loaded).error();
+  if (auto* conf = std::get_if<cni::PluginConf>(&*loaded)) {
+    return attach::delegate_of(std::move(*conf));
+  }
+  return attach::delegate_of(std::get<cni::ConfList>(*std::move(loaded)));
+}
+
+// Beside the file, or in the directory (02, 3.9).
+Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const std::string& name) {
+  return confdir::chained_plugins(is_directory(path) ? path : sys::directory_of(path), name);
+}
+
+}  // namespace
+
+aio::Task<attach::Delegate> FileNetworks::by_path(std::string path) {
+  return pool_.run([path = std::move(path), log = log_] { return load(path, log); });
+}
+
+aio::Task<std::vector<cni::PluginConf>> FileNetworks::auxiliary_plugins(std::string path,
+                                                                        std::string name) {
+  return pool_.run(
+      [path = std::move(path), name = std::move(name)] { return load_chain(path, name); });
+}
+
+aio::Task<bool> FileReadiness::exists(std::string path) {
+  return pool_.run([path = std::move(path)]() -> Result<bool> {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return Error::from_errno(errno, cat("stat ", path));
+  });
+}
+
+}  // namespace mnet::adapters

@@ -1,0 +1,39 @@
+// Networks given as paths, and the readiness indicator: files of the node, read on threads of the
+// pool.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "attach/ports.h"
+#include "base/log.h"
+
+namespace mnet::adapters {
+
+class FileNetworks : public attach::Networks {
+ public:
+  // The pool must outlive it.
+  FileNetworks(aio::BlockingPool& pool, Log log) : pool_(pool), log_(std::move(log)) {}
+
+  aio::Task<attach::Delegate> by_path(std::string path) override;
+  aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
+                                                            std::string name) override;
+
+ private:
+  aio::BlockingPool& pool_;
+  Log log_;
+};
+
+class FileReadiness : public attach::Readiness {
+ public:
+  // The pool must outlive it.
+  explicit FileReadiness(aio::BlockingPool& pool) : pool_(pool) {}
+
+  aio::Task<bool> exists(std::string path) override;
+
+ private:
+  aio::BlockingPool& pool_;
+};
+
+}  // namespace mnet::adapters

@@ -1,0 +1,40 @@
+// attach's records in files, through store; every call on a thread of the pool.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "attach/ports.h"
+
+namespace mnet::adapters {
+
+class FileRecords : public attach::Records {
+ public:
+  // The pool must outlive it.
+  explicit FileRecords(aio::BlockingPool& pool) : pool_(pool) {}
+
+  aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
+                                json::Array delegates) override;
+  aio::Task<void> sync_scratch(std::string cni_dir, std::string container_id) override;
+  aio::Task<std::optional<json::Array>> find_scratch(std::string cni_dir,
+                                                     std::string container_id) override;
+  aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) override;
+  aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) override;
+
+  aio::Task<void> write_result(std::string cni_dir, attach::CacheEntry entry) override;
+  aio::Task<void> sync_results(std::string cni_dir, std::vector<attach::CacheKey> keys) override;
+  aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
+                                                    attach::CacheKey key) override;
+  aio::Task<void> remove_result(std::string cni_dir, attach::CacheKey key) override;
+  aio::Task<std::vector<attach::CacheEntry>> list_results(std::string cni_dir,
+                                                          std::string container_id) override;
+  aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
+                                                    std::vector<std::string> ids) override;
+
+ private:
+  aio::BlockingPool& pool_;
+};
+
+}  // namespace mnet::adapters

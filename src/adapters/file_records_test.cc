@@ -1,0 +1,120 @@
+#include "adapters/file_records.h"
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "attach/scratch.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sys/file.h"
+#include "sys/test_dir.h"
+
+namespace mnet::adapters {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class FileRecordsTest : public testing::Test {
+ protected:
+  template <typename T>
+  Result<T> run(aio::Task<T> task) {
+    return aio::run(loop_, std::move(task));
+  }
+  static attach::CacheEntry entry(const std::string& container_id, const std::string& network,
+                                  const std::string& ifname) {
+    attach::CacheEntry made;
+    made.container_id = container_id;
+    made.network = network;
+    made.ifname = ifname;
+    made.netns = "/ns";
+    made.config = R"({"name":"n","type":"t"})";
+    made.cni_args = {{"A", "b"}};
+    made.capability_args = {{"mac", "aa"}};
+    made.result = json::Value(json::Object{{"cniVersion", "1.0.0"}});
+    return made;
+  }
+  void write_result_file(const std::string& name, const std::string& text) {
+    dir_.write("results/" + name, text);
+  }
+  bool exists(const std::string& path) { return std::filesystem::exists(dir_ / path); }
+
+  sys::TestDir dir_;
+  aio::asio::io_context loop_{1};
+  aio::BlockingPool pool_{2};
+  FileRecords records_{pool_};
+};
+
+TEST_F(FileRecordsTest, ScratchFilesComeAndGo) {
+  const std::string cni_dir = dir_ / "cni";
+  const json::Array delegates{json::Object{{"Name", "a"}}};
+  EXPECT_FALSE(*run(records_.find_scratch(cni_dir, "c1")));
+  EXPECT_THAT(*run(records_.list_scratch(cni_dir)), IsEmpty());
+
+  ASSERT_TRUE(run(records_.write_scratch(cni_dir, "c1", delegates)));
+  ASSERT_TRUE(run(records_.sync_scratch(cni_dir, "c1")));
+
+  EXPECT_EQ(json::Value(**run(records_.find_scratch(cni_dir, "c1"))), json::Value(delegates));
+  EXPECT_EQ(sys::read_file(cni_dir + "/c1").value(), R"([{"Name":"a"}])");
+  EXPECT_THAT(*run(records_.list_scratch(cni_dir)), ElementsAre("c1"));
+  ASSERT_TRUE(run(records_.remove_scratch(cni_dir, "c1")));
+  EXPECT_FALSE(*run(records_.find_scratch(cni_dir, "c1")));
+  EXPECT_TRUE(run(records_.remove_scratch(cni_dir, "c1")));
+}
+
+TEST_F(FileRecordsTest, ADamagedScratchFileIsAnError) {
+  dir_.write("c1", "{\"tr");
+  EXPECT_EQ(run(records_.find_scratch(dir_.path(), "c1")).error().code(), Errc::kProtocol);
+}
+
+TEST_F(FileRecordsTest, ResultsComeAndGo) {
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"))));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "m", "net1"))));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"))));
+  ASSERT_TRUE(run(records_.sync_results(dir_.path(), {{"n", "c1", "eth0"}, {"m", "c1", "net1"}})));
+
+  EXPECT_EQ(**run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})),
+            json::Value(json::Object{{"cniVersion", "1.0.0"}}));
+  auto listed = run(records_.list_results(dir_.path(), "c1"));
+  ASSERT_EQ(listed->size(), 2u);
+  EXPECT_EQ((*listed)[0].network, "m");
+  EXPECT_EQ((*listed)[1].config, R"({"name":"n","type":"t"})");
+  EXPECT_THAT((*listed)[1].cni_args, ElementsAre(testing::Pair("A", "b")));
+  EXPECT_EQ((*listed)[1].capability_args.size(), 1u);
+  EXPECT_TRUE((*listed)[1].result);
+  EXPECT_EQ(run(records_.list_results(dir_.path(), ""))->size(), 3u);
+
+  ASSERT_TRUE(run(records_.remove_result(dir_.path(), {"n", "c1", "eth0"})));
+  EXPECT_FALSE(*run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})));
+  EXPECT_TRUE(run(records_.remove_result(dir_.path(), {"n", "c1", "eth0"})));
+}
+
+TEST_F(FileRecordsTest, SyncOfNothingSucceeds) {
+  EXPECT_TRUE(run(records_.sync_results(dir_.path(), {})));
+  EXPECT_TRUE(run(records_.sync_results(dir_.path(), {{"n", "c1", "eth0"}})));
+}
+
+// 02, 7.3 step 2
+TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("gone", "n", "eth0"))));
+  write_result_file("x-gone-eth0", "{\"tr");
+  write_result_file("x-c1-eth0", "");
+  write_result_file("legacy-gone-eth0", R"({"cniVersion":"0.2.0"})");
+  write_result_file(".multus-tmp-1", "");
+
+  EXPECT_THAT(*run(records_.sweep_results(dir_.path(), {"c1"})), ElementsAre("x-gone-eth0"));
+
+  EXPECT_FALSE(exists("results/x-gone-eth0"));
+  EXPECT_TRUE(exists("results/x-c1-eth0"));
+  EXPECT_TRUE(exists("results/legacy-gone-eth0"));
+  EXPECT_TRUE(exists("results/n-gone-eth0"));
+  EXPECT_TRUE(exists("results/.multus-tmp-1"));
+  EXPECT_THAT(*run(records_.sweep_results(dir_ / "none", {})), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mnet::adapters

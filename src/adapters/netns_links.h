@@ -1,0 +1,27 @@
+// Links in a pod's network namespace, looked at from a thread of the pool.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "attach/ports.h"
+
+namespace mnet::adapters {
+
+class NetNsLinks : public attach::Links {
+ public:
+  // The pool must outlive it. `mount_namespace`: where the paths of namespaces are looked up;
+  // empty: here (03, 7).
+  NetNsLinks(aio::BlockingPool& pool, std::string mount_namespace)
+      : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
+
+  aio::Task<std::vector<std::string>> taken(std::string netns,
+                                            std::vector<std::string> ifnames) override;
+
+ private:
+  aio::BlockingPool& pool_;
+  std::string mount_namespace_;
+};
+
+}  // namespace mnet::adapters

@@ -1,0 +1,61 @@
+// Places for delegate processes: how many run at once on the node is for the one who owns the
+// places, not for those who run them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "aio/cancel.h"
+#include "aio/task.h"
+#include "attach/caller.h"
+
+namespace mnet::adapters {
+
+// One place, given back when this goes. Movable; an empty one holds nothing.
+class Slot {
+ public:
+  Slot() = default;
+  explicit Slot(std::move_only_function<void()> give_back) : give_back_(std::move(give_back)) {}
+  Slot(Slot&& other) noexcept : give_back_(std::exchange(other.give_back_, nullptr)) {}
+  Slot& operator=(Slot&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    give_back_ = std::exchange(other.give_back_, nullptr);
+    return *this;
+  }
+  ~Slot() { release(); }
+
+  void release() {
+    if (auto give_back = std::exchange(give_back_, nullptr)) give_back();
+  }
+
+ private:
+  std::move_only_function<void()> give_back_;
+};
+
+struct SlotRequest {
+  std::uint64_t ticket = 0;                     // of the request: the older one goes first
+  bool is_del = false;                          // may take the places that are kept for DEL
+  std::shared_ptr<attach::Caller> caller = {};  // who may leave meanwhile; none: stays
+};
+
+class DelegateSlots {
+ public:
+  virtual ~DelegateSlots() = default;
+  // Waits for a place. kCancelled if the caller leaves before its turn comes, or the coroutine is
+  // cancelled: the place in line is then given up.
+  virtual aio::Task<Slot> acquire(SlotRequest request) = 0;
+};
+
+// Everybody at once: tests, and thin multus, which runs one request.
+class UnlimitedSlots : public DelegateSlots {
+ public:
+  aio::Task<Slot> acquire(SlotRequest request) override {
+    if (request.caller != nullptr && request.caller->gone()) co_return aio::cancelled_error();
+    co_return Slot();
+  }
+};
+
+}  // namespace mnet::adapters
