@@ -54,21 +54,13 @@ std::string command_of(pid_t pid) {
   return comm ? std::string(trim(*comm)) : std::string();
 }
 
-bool has_variable(std::string_view environment, std::string_view name) {
-  const std::string start = cat(name, "=");
-  return environment.starts_with(start) ||
-         environment.find(cat('\0', start)) != std::string_view::npos;
-}
-
-std::optional<Process> find_process(pid_t pid, std::string_view variable) {
-  // Of kernel threads and of the dead it is empty; of those that are no business of ours,
-  // unreadable.
-  auto environment = read_file(proc_path(pid, "environ"), 4u << 20);
-  if (!environment || !has_variable(*environment, variable)) return std::nullopt;
+std::optional<Process> find_process(pid_t pid) {
   Process process;
   process.pid = pid;
   if (!read_stat(process)) return std::nullopt;
-  process.parent_command = command_of(process.parent);
+  // Of kernel threads and of those that are just being started it is empty.
+  auto environment = read_file(proc_path(pid, "environ"), 4u << 20);
+  if (!environment) return process;
   for (const std::string_view entry : split(*environment, '\0')) {
     if (!entry.empty()) process.environment.emplace_back(entry);
   }
@@ -133,13 +125,19 @@ std::optional<std::string> Process::variable(std::string_view name) const {
 Result<std::vector<Process>> list_processes_with(std::string_view variable) {
   auto entries = list_directory("/proc");
   if (!entries) return std::move(entries).error();
-  std::vector<Process> found;
+  std::vector<Process> all;
+  std::set<pid_t> groups;
   for (const Entry& entry : *entries) {
     const auto pid = number_of<pid_t>(entry.name);
     if (!pid || *pid == ::getpid()) continue;
-    if (auto process = find_process(*pid, variable)) found.push_back(*std::move(process));
+    auto process = find_process(*pid);
+    if (!process) continue;
+    if (process->variable(variable)) groups.insert(process->group);
+    all.push_back(*std::move(process));
   }
-  return found;
+  std::erase_if(all, [&groups](const Process& process) { return !groups.contains(process.group); });
+  for (Process& process : all) process.parent_command = command_of(process.parent);
+  return all;
 }
 
 Result<std::vector<Process>> list_orphans(std::string_view variable,

@@ -27,13 +27,13 @@ struct Process {
   std::optional<std::string> variable(std::string_view name) const;
 };
 
-// All processes, except our own, whose environment has a variable of that name. Zombies and those
-// that end while we look are left out.
+// All processes, except our own, whose environment has a variable of that name, and the others of
+// their process groups (one that is just between fork and exec shows no environment). Zombies and
+// those that end while we look are left out.
 Result<std::vector<Process>> list_processes_with(std::string_view variable);
 
-// Those of them that nobody waits for any more: no ancestor inside their process group has a parent
-// whose command is one of `owners` (their comm, at most 15 bytes). A second daemon that still runs
-// keeps its own.
+// Those of them that nobody waits for any more: no member of their group has a parent whose command
+// (comm, at most 15 bytes) is one of `owners`. A second daemon that still runs keeps its own.
 Result<std::vector<Process>> list_orphans(std::string_view variable,
                                           const std::vector<std::string>& owners);
 
