@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "wire/wire.h"

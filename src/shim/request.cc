@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

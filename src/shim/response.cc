@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "skel/skel.h"
@@ -27,7 +28,7 @@ int in_child(const std::function<int()>& body) {
 }
 
 void feed_stdin(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ::dup2(fd, STDIN_FILENO);
   ::close(fd);
 }
@@ -67,7 +68,7 @@ TEST(ProcessFront, KeepsClosedStandardDescriptorsFromBeingReused) {
   EXPECT_EQ(0, in_child([] {
               for (int fd = 0; fd < 3; ++fd) ::close(fd);
               const Front front = Front::of_process();
-              const int next = ::open("/", O_RDONLY);
+              const int next = ::open("/", O_RDONLY | O_CLOEXEC);
               front.write_stderr("lost");
               return next > 2 && !front.write_stdout("x") ? 0 : 1;
             }));
@@ -76,7 +77,7 @@ TEST(ProcessFront, KeepsClosedStandardDescriptorsFromBeingReused) {
 TEST(ProcessFront, OutlivesAReaderThatLeft) {
   EXPECT_EQ(0, in_child([] {
               int ends[2];
-              if (::pipe(ends) != 0) return 1;
+              if (::pipe2(ends, O_CLOEXEC) != 0) return 1;
               ::close(ends[0]);
               ::dup2(ends[1], STDOUT_FILENO);
               const auto written = Front::of_process().write_stdout("x");

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
+#include <new>
 #include <optional>
-#include <stdexcept>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -69,7 +72,7 @@ struct Setup {
 
 Outcome run_plugin(const Setup& setup) {
   Outcome run;
-  const auto handler = [&](std::string name) -> Handler {
+  const auto handler = [&](const std::string& name) -> Handler {
     return [&run, &setup, name](const CmdArgs& args) -> Result<void> {
       run.called = name;
       run.args = args;

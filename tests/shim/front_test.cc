@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"

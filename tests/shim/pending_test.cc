@@ -1,6 +1,5 @@
 // The record of a DEL that reached no daemon, written by the real program.
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -78,7 +78,7 @@ class Traced {
     char* const argv[] = {const_cast<char*>(path.c_str()), nullptr};
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::dup2(::open(stdin_path.c_str(), O_RDONLY), STDIN_FILENO);
+      ::dup2(::open(stdin_path.c_str(), O_RDONLY | O_CLOEXEC), STDIN_FILENO);
       ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
       ::execve(path.c_str(), argv, envp.data());
       ::_exit(127);
@@ -152,7 +152,8 @@ void kill_at_every_step(const sys::TestDir& dir, const Program& program,
     }
     traced.kill();
     const std::optional<std::string> left = *sys::find_file(path);
-    EXPECT_TRUE(left == before || left == whole) << "after " << steps << ": " << *left;
+    EXPECT_TRUE(left == before || left == whole)
+        << "after " << steps << ": " << left.value_or("nothing");
   }
 }
 
