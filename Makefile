@@ -18,7 +18,7 @@ test:  ## every test and check; the last line is the sum
 
 bench:  ## measure against the budgets; PEER_SHIM and PEER_DAEMON name another implementation's programs
 	@scripts/install-packages build test
-	@scripts/build release programs
+	@scripts/build release programs bench_programs
 	@scripts/bench
 
 lint:  ## clang-tidy on whatever changed since it was last clean

@@ -15,6 +15,7 @@ from harness.wait import until
 REFERENCE_PLUGINS = Path("/usr/lib/cni")
 PLUGIN_DIR = "/opt/cni/bin"
 PROGRAMS = "/run/programs"
+TOOLS = "/run/tools"  # what only tests and benchmarks use
 
 
 def children_of(pid):

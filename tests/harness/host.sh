@@ -1,7 +1,7 @@
 # Becomes the first process of a test's "host": runs in fresh network, mount, PID and IPC namespaces and
 # gives them a root of their own. The machine's root lies below an overlay, so that whatever is written
 # stays in the namespace; /run and /srv are empty. Ends when its stdin does.
-#   $1  folder with the programs under test, seen as /run/programs
+#   $1  folder with the programs under test, seen as /run/programs; the tools beside it are seen as /run/tools
 #   $2  "cgroups": keep the machine's cgroup mounts (container runtimes need them)
 set -e
 mount --make-rprivate /
@@ -15,8 +15,9 @@ mount -t sysfs sysfs sys
 mount --rbind /dev dev
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs -o mode=755 tmpfs srv
-mkdir run/lock run/programs
+mkdir run/lock run/programs run/tools
 mount --bind "$1" run/programs
+[ ! -d "$1/../tools" ] || mount --bind "$1/../tools" run/tools
 # What the machine's packages put there is not part of a test.
 rm -rf etc/cni opt/cni var/lib/cni
 pivot_root . mnt
