@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include "aio/run.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {

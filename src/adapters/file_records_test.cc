@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include "aio/run.h"
 #include "attach/scratch.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include "aio/run.h"
 #include "attach/fake_ports.h"
 #include "cni/error.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 
 namespace mnet::attach {
 namespace {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include "attach/plan.h"
 #include "base/text.h"
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
 
 namespace mnet::attach {
 namespace {
