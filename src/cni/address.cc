@@ -1,7 +1,7 @@
 #include "cni/address.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/text.h"
 

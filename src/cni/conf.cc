@@ -43,7 +43,7 @@ Result<void> read_known_members(PluginConf& conf) {
   fields.read("cniVersion", conf.version);
   fields.read("name", conf.name);
   fields.read("type", conf.type);
-  fields.object("capabilities", [&](const json::Object& object, std::string path) {
+  fields.object("capabilities", [&](const json::Object& object, const std::string& path) {
     return read_capabilities(object, path, conf);
   });
   fields.object("ipam", [&](const json::Object& object, std::string path) {
@@ -55,7 +55,8 @@ Result<void> read_known_members(PluginConf& conf) {
     if (auto dns = read_dns(object, std::move(path)); !dns) return std::move(dns).error();
     return {};
   });
-  fields.object("prevResult", [](const json::Object&, std::string) { return Result<void>(); });
+  fields.object("prevResult",
+                [](const json::Object&, const std::string&) { return Result<void>(); });
   fields.list("cni.dev/valid-attachments", check_attachment);
   return fields.done();
 }

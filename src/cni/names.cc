@@ -1,6 +1,7 @@
 #include "cni/names.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 

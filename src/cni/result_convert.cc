@@ -50,7 +50,7 @@ Result<NetResult> legacy_of_listed(const NetResult& from) {
     Route kept;
     kept.dst = route.dst;
     kept.gw = route.gw;
-    place->routes.push_back(std::move(kept));
+    place->routes.push_back(kept);
   }
   out.dns = from.dns;
   return out;

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cni/address.h"
 #include "cni/family.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {
@@ -55,30 +57,30 @@ class ElementFields : public json::Fields {
 // Reads one document; collects what was incomplete and therefore dropped.
 class Reader {
  public:
-  Result<NetResult> read(const json::Object& document, Family family) {
+  explicit Reader(Family family) : family_(family) {}
+
+  Result<NetResult> read(const json::Object& document) {
     json::Fields fields(document);
     fields.read("cniVersion", result_.version);
-    if (family == Family::kLegacy) {
+    if (family_ == Family::kLegacy) {
       read_legacy_ip(fields, "ip4", result_.ip4);
       read_legacy_ip(fields, "ip6", result_.ip6);
     } else {
-      read_lists(fields, family);
+      read_list(fields, "interfaces", result_.interfaces, &Reader::read_interface);
+      read_list(fields, "ips", result_.ips, &Reader::read_ip);
+      read_list(fields, "routes", result_.routes, &Reader::read_route);
     }
-    fields.object("dns", [&](const json::Object& object, std::string path) {
-      return keep(read_dns(object, std::move(path)), result_.dns);
+    fields.object("dns", [&](const json::Object& object, std::string path) -> Result<void> {
+      auto dns = read_dns(object, std::move(path));
+      if (!dns) return std::move(dns).error();
+      result_.dns = *std::move(dns);
+      return {};
     });
     if (auto done = fields.done(); !done) return std::move(done).error();
     return std::move(result_);
   }
 
  private:
-  template <typename T>
-  static Result<void> keep(Result<T> read, T& out) {
-    if (!read) return std::move(read).error();
-    out = *std::move(read);
-    return {};
-  }
-
   void drop(std::string_view path, std::string_view missing) {
     result_.dropped.push_back(cat(path, " has no ", missing));
   }
@@ -86,27 +88,20 @@ class Reader {
   // `read` yields an element, or none if it is incomplete.
   template <typename T>
   void read_list(json::Fields& fields, std::string_view key, std::vector<T>& out,
-                 Result<std::optional<T>> (Reader::*read)(const json::Object&, std::string)) {
-    fields.list(key, [&](const json::Value& value, std::string path) -> Result<void> {
+                 Result<std::optional<T>> (Reader::*read)(const json::Object&,
+                                                          const std::string&)) {
+    fields.list(key, [&](const json::Value& value, const std::string& path) -> Result<void> {
       const json::Object* object = value.as_object();
       if (object == nullptr) return json::wrong_kind(path, "an object", value);
-      auto element = (this->*read)(*object, std::move(path));
+      auto element = (this->*read)(*object, path);
       if (!element) return std::move(element).error();
       if (*element) out.push_back(**std::move(element));
       return {};
     });
   }
 
-  void read_lists(json::Fields& fields, Family family) {
-    const bool modern = family == Family::kSorted;
-    read_list(fields, "interfaces", result_.interfaces,
-              modern ? &Reader::read_interface : &Reader::read_plain_interface);
-    read_list(fields, "ips", result_.ips, modern ? &Reader::read_ip : &Reader::read_labelled_ip);
-    read_list(fields, "routes", result_.routes, &Reader::read_route);
-  }
-
   void read_legacy_ip(json::Fields& fields, std::string_view key, std::optional<LegacyIp>& out) {
-    fields.object(key, [&](const json::Object& object, std::string path) -> Result<void> {
+    fields.object(key, [&](const json::Object& object, const std::string& path) -> Result<void> {
       LegacyIp legacy;
       std::optional<Cidr> ip;
       ElementFields element(object, path);
@@ -124,32 +119,27 @@ class Reader {
     });
   }
 
-  Result<std::optional<Interface>> read_plain_interface(const json::Object& object,
-                                                        std::string path) {
+  Result<std::optional<Interface>> read_interface(const json::Object& object,
+                                                  const std::string& path) {
     Interface interface;
-    json::Fields fields(object, std::move(path));
+    json::Fields fields(object, path);
     fields.read("name", interface.name);
     fields.read("mac", interface.mac);
     fields.read("sandbox", interface.sandbox);
+    if (family_ == Family::kSorted) {
+      fields.read("mtu", interface.mtu);
+      fields.read("socketPath", interface.socket_path);
+      fields.read("pciID", interface.pci_id);
+    }
     if (auto done = fields.done(); !done) return std::move(done).error();
     return interface;
   }
 
-  Result<std::optional<Interface>> read_interface(const json::Object& object, std::string path) {
-    auto interface = read_plain_interface(object, path);
-    if (!interface) return interface;
-    json::Fields fields(object, std::move(path));
-    fields.read("mtu", (*interface)->mtu);
-    fields.read("socketPath", (*interface)->socket_path);
-    fields.read("pciID", (*interface)->pci_id);
-    if (auto done = fields.done(); !done) return std::move(done).error();
-    return interface;
-  }
-
-  Result<std::optional<IpConfig>> read_ip(const json::Object& object, std::string path) {
+  Result<std::optional<IpConfig>> read_ip(const json::Object& object, const std::string& path) {
     IpConfig ip;
     std::optional<Cidr> address;
     ElementFields element(object, path);
+    if (family_ == Family::kListed) element.read("version", ip.version);
     element.read("interface", ip.interface);
     element.read("address", address);
     element.read("gateway", ip.gateway);
@@ -162,17 +152,7 @@ class Reader {
     return ip;
   }
 
-  Result<std::optional<IpConfig>> read_labelled_ip(const json::Object& object, std::string path) {
-    std::string label;
-    json::Fields fields(object, path);
-    fields.read("version", label);
-    if (auto done = fields.done(); !done) return std::move(done).error();
-    auto ip = read_ip(object, std::move(path));
-    if (ip && *ip) (*ip)->version = std::move(label);
-    return ip;
-  }
-
-  Result<std::optional<Route>> read_route(const json::Object& object, std::string path) {
+  Result<std::optional<Route>> read_route(const json::Object& object, const std::string& path) {
     Route route;
     std::optional<Cidr> dst;
     ElementFields element(object, path);
@@ -192,6 +172,7 @@ class Reader {
     return route;
   }
 
+  Family family_;
   NetResult result_;
 };
 
@@ -207,7 +188,7 @@ Result<NetResult> read_object(const json::Object& document, std::string_view ver
   if (!family) {
     return Error(Errc::kInvalid, cat("unsupported CNI result version ", go_quoted(version)));
   }
-  auto result = Reader().read(document, *family);
+  auto result = Reader(*family).read(document);
   if (!result) return result;
   if (result->version.empty() && *family == Family::kLegacy) result->version = kOldestVersion;
   if (find_family(result->version) != family) {

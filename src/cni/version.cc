@@ -27,9 +27,8 @@ std::optional<std::int64_t> parse_part(std::string_view text) {
     if (text.starts_with('-')) return std::nullopt;
   }
   std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
   return value;
 }
 

@@ -1,9 +1,9 @@
 #include "store/cache_entry.h"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "json/fields.h"
@@ -71,11 +71,12 @@ Result<DecodedEntry> parse_entry(const json::Value& document) {
     entry.cni_args.push_back(*std::move(pair));
     return {};
   });
-  fields.object("capabilityArgs", [&](const json::Object& args, std::string) -> Result<void> {
-    entry.capability_args = args;
-    return {};
-  });
-  fields.object("result", [&](const json::Object& result, std::string) -> Result<void> {
+  fields.object("capabilityArgs",
+                [&](const json::Object& args, const std::string&) -> Result<void> {
+                  entry.capability_args = args;
+                  return {};
+                });
+  fields.object("result", [&](const json::Object& result, const std::string&) -> Result<void> {
     entry.result = result;
     return {};
   });

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +14,7 @@
 namespace mnet::store {
 namespace {
 
-enum class Place { kOneList, kPerFamily };
+enum class Place : std::uint8_t { kOneList, kPerFamily };
 
 Error wrong(std::string_view what) { return Error(Errc::kProtocol, cat("wrong ", what)); }
 

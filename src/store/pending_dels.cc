@@ -1,3 +1,5 @@
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -29,7 +31,8 @@ Error no_record(std::string_view file) {
 
 }  // namespace
 
-PendingDels::PendingDels(std::string cni_dir) : directory_(cni::pending_del_directory(cni_dir)) {}
+PendingDels::PendingDels(const std::string& cni_dir)
+    : directory_(cni::pending_del_directory(cni_dir)) {}
 
 Result<std::vector<PendingDels::Record>> PendingDels::list() const {
   std::vector<Record> records;

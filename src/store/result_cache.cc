@@ -1,3 +1,5 @@
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -43,7 +45,7 @@ bool is_attachment(const DecodedEntry& decoded, const std::string& container_id)
 
 }  // namespace
 
-ResultCache::ResultCache(std::string cni_dir) : directory_(cat(cni_dir, "/results")) {}
+ResultCache::ResultCache(const std::string& cni_dir) : directory_(cat(cni_dir, "/results")) {}
 
 Result<std::optional<std::string>> ResultCache::path_of(const std::string& network,
                                                         const std::string& container_id,

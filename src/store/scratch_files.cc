@@ -1,3 +1,5 @@
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <utility>

@@ -31,7 +31,7 @@ struct CachedResult {
 // removed, synced or (then an error) written (01, 6.1).
 class ResultCache {
  public:
-  explicit ResultCache(std::string cni_dir);
+  explicit ResultCache(const std::string& cni_dir);
 
   Result<void> write(const CachedResult& entry, sys::Durability durability) const;
   // The `result` document of one entry, for cni::read_cached_result: none if there is no file or it
@@ -103,7 +103,7 @@ class ScratchFiles {
 // Pending DELs: cni/pending.h says where the shim leaves them. Here they are read and taken away.
 class PendingDels {
  public:
-  explicit PendingDels(std::string cni_dir);
+  explicit PendingDels(const std::string& cni_dir);
 
   struct Record {
     std::string file;          // name inside the directory

@@ -1,7 +1,7 @@
 #include "doubt.h"
 
 #include <cstddef>
-#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
