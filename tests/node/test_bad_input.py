@@ -155,7 +155,6 @@ def test_the_hosts_own_netns_is_refused(host, daemon, shim, fake):
     ({"delegates": [{"name": "x"}]}, "must have the 'type' or 'plugin' field"),
     ({"delegates": [{"name": "x", "plugins": [{}]}]}, "'type'"),
     ({"delegates": [{"name": "x", "type": "fake", "capabilities": {"a": "yes"}}]}, "capabilities"),
-    ({"delegates": [{"name": "x", "type": "fake"}], "podLookupTimeout": -1}, "podLookupTimeout"),
 ])
 def test_configurations_that_make_no_sense(host, daemon, shim, pod, fake, conf, text):
     host.write("/srv/broken.conflist", "{")
