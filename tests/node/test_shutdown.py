@@ -164,25 +164,6 @@ def test_the_shim_waits_for_a_daemon_that_comes_late(host, daemons, shim, pod, f
     assert shim.delete(conf, pod, args=ARGS).ok
 
 
-@pytest.mark.slow
-@pytest.mark.spec("03:83", "03:86")
-def test_without_a_daemon_the_shim_says_so_in_time(host, shim, pod):
-    conf = netconf(networks.bridge(), version="1.1.0")
-    begun = time.monotonic()
-    error = shim.status(conf).error
-    assert error["code"] == 50 and "multus daemon is not available" in error["msg"]
-    assert time.monotonic() - begun < 3
-
-    begun = time.monotonic()
-    assert "multus.sock" in shim.gc(conf).error["msg"]
-    assert time.monotonic() - begun < 3
-
-    begun = time.monotonic()
-    error = shim.add(conf, pod).error
-    assert error["code"] == 11 and "multus.sock" in error["msg"]
-    assert 9 < time.monotonic() - begun < 12
-
-
 PEERS = ["PEER_SHIM", "PEER_DAEMON"]
 
 
