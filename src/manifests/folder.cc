@@ -1,0 +1,121 @@
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "aio/cancel.h"
+#include "aio/readable.h"
+#include "aio/sleep.h"
+#include "base/text.h"
+#include "manifests/folder_watch.h"
+#include "manifests/manifests.h"
+
+namespace mnet::manifests {
+Folder::Folder(std::string path, aio::BlockingPool& pool, Log log, Timing timing)
+    : path_(clean_path(path)),
+      pool_(pool),
+      log_(std::move(log)),
+      timing_(timing),
+      contents_(path_) {}
+
+// Inotify can fail: its limits count for all programs of a user.
+aio::Task<void> Folder::follow() {
+  std::string reported;
+  for (;;) {
+    const auto began = std::chrono::steady_clock::now();
+    auto ended = co_await watch();
+    const bool is_cancelled = co_await aio::cancelled();
+    if (is_cancelled) co_return aio::cancelled_error();
+    // The same trouble again is news only if there was none in between.
+    if (std::chrono::steady_clock::now() - began > timing_.pause) reported.clear();
+    if (!ended && ended.error().text() != reported) {
+      reported = ended.error().text();
+      log_.error(cat("following objects folder ", path_), ended.error());
+    }
+    auto loaded = co_await load({.written = {}, .created = {}, .everything = true});
+    if (!loaded) log_.error(cat("reading objects folder ", path_), loaded.error());
+    auto slept = co_await aio::sleep_for(timing_.pause);
+    if (!slept) co_return slept;
+  }
+}
+
+// Ends only with an error.
+aio::Task<void> Folder::watch() {
+  auto watch = FolderWatch::make(path_);
+  if (!watch) co_return std::move(watch).error();
+  const auto executor = co_await aio::asio::this_coro::executor;
+  aio::Readable readable(executor, watch->fd());
+
+  Touched touched{.written = {}, .created = {}, .everything = true};
+  for (;;) {
+    if (!touched.nothing()) {
+      auto loaded = co_await load(std::move(touched));
+      if (!loaded) co_return loaded;
+    }
+    auto ready = co_await readable.wait();
+    if (!ready) co_return ready;
+    auto settled = co_await aio::sleep_for(timing_.settling);
+    if (!settled) co_return settled;
+    auto happened = watch->take();
+    if (!happened) co_return std::move(happened).error();
+    touched = *std::move(happened);
+  }
+}
+
+aio::Task<void> Folder::load(Touched touched) {
+  auto read = [this, touched = std::move(touched)]() -> Result<Update> {
+    return contents_.load(touched);
+  };
+  auto update = co_await pool_.run(std::move(read));
+  if (!update) co_return std::move(update).error();
+  publish(*std::move(update));
+  co_return Result<void>();
+}
+
+void Folder::publish(Update update) {
+  for (const std::string& error : update.errors) log_.error(cat("objects: ", error));
+  for (const std::string& warning : update.warnings) log_.warning(cat("objects: ", warning));
+  if (update.snapshot != nullptr) {
+    snapshot_ = std::move(update.snapshot);
+    log_.verbose(cat("objects: ", snapshot_->pods().size(), " pods and ",
+                     snapshot_->networks().size(), " network definitions in ", path_));
+    changes_.notify_all();
+  }
+  loaded_.set();
+}
+
+aio::Task<void> Folder::wait_loaded(aio::Deadline deadline) { return loaded_.wait(deadline); }
+
+aio::Task<std::shared_ptr<const Snapshot>> Folder::wait_newer(std::shared_ptr<const Snapshot> seen,
+                                                              aio::Deadline deadline) {
+  while (snapshot_ == seen) {
+    auto changed = co_await changes_.wait(deadline);
+    if (!changed) co_return std::move(changed).error();
+  }
+  co_return snapshot_;
+}
+
+aio::Task<std::shared_ptr<const Pod>> Folder::wait_for_pod(std::string ns, std::string name,
+                                                           std::string uid,
+                                                           aio::Deadline deadline) {
+  for (;;) {
+    auto pod = snapshot_->find_pod(ns, name);
+    if (pod != nullptr && pod->fits(uid)) co_return pod;
+    auto changed = co_await changes_.wait(deadline);
+    if (changed) continue;
+    if (changed.error().code() != Errc::kTimeout) co_return std::move(changed).error();
+    co_return not_there(ns, name, uid);
+  }
+}
+
+Error Folder::not_there(const std::string& ns, const std::string& name,
+                        const std::string& uid) const {
+  const auto pod = snapshot_->find_pod(ns, name);
+  if (pod == nullptr) {
+    return Error(Errc::kNotFound, cat("pod ", ns, "/", name, " not found in ", path_));
+  }
+  return Error(Errc::kConflict, cat("expected pod UID ", go_quoted(uid), " but got ",
+                                    go_quoted(pod->uid), " from ", path_));
+}
+
+}  // namespace mnet::manifests

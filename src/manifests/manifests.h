@@ -1,0 +1,71 @@
+// The folder of manifests (`objectsDir`, 00-index): pods and network definitions from files instead
+// of the Kubernetes API, followed as they change. What is written beside them: manifests/status.h,
+// manifests/events.h.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "aio/blocking_pool.h"
+#include "aio/event.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "manifests/contents.h"
+#include "manifests/objects.h"
+#include "manifests/snapshot.h"
+
+namespace mnet::manifests {
+
+struct Timing {
+  std::chrono::milliseconds settling{50};  // what follows a first change so soon is read with it
+  std::chrono::milliseconds pause{5000};   // between readings while there is no inotify to be had
+};
+
+// Reads the files `*.yaml`, `*.yml` and `*.json` in the folder itself, those that begin with a dot
+// left out. A file with an error is reported once per change, with file, line and reason, and its
+// last good objects stay in force. Of an object that is in several files the one in the last file,
+// in byte order of the names, counts.
+//
+// Lives on the event loop, all of it. Must outlive its tasks.
+class Folder {
+ public:
+  // Reads nothing yet. The pool does the reading; it must outlive the task of follow().
+  Folder(std::string path, aio::BlockingPool& pool, Log log, Timing timing = {});
+
+  // Reads the folder and follows it until cancelled; to be started once, in a group. A folder that
+  // is missing, now or later, has no objects, is reported, and is read as soon as it comes.
+  aio::Task<void> follow();
+
+  // Never nullptr; without objects before the folder was read for the first time.
+  const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
+
+  // Until the folder was read for the first time, or was found missing. kTimeout, kCancelled.
+  aio::Task<void> wait_loaded(aio::Deadline deadline);
+
+  // Until snapshot() is another than `seen`; yields it. kTimeout, kCancelled.
+  aio::Task<std::shared_ptr<const Snapshot>> wait_newer(std::shared_ptr<const Snapshot> seen,
+                                                        aio::Deadline deadline);
+
+  // Until a pod of that name fits the UID (Pod::fits), at once if it does now. Otherwise, at the
+  // deadline: kNotFound, or kConflict if there is such a pod with another UID. kCancelled.
+  aio::Task<std::shared_ptr<const Pod>> wait_for_pod(std::string ns, std::string name,
+                                                     std::string uid, aio::Deadline deadline);
+
+ private:
+  aio::Task<void> watch();
+  aio::Task<void> load(Touched touched);
+  void publish(Update update);
+  Error not_there(const std::string& ns, const std::string& name, const std::string& uid) const;
+
+  const std::string path_;
+  aio::BlockingPool& pool_;
+  const Log log_;
+  const Timing timing_;
+  Contents contents_;  // in the hands of the pool while load() waits
+  std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<const Snapshot>();
+  aio::Event loaded_;
+  aio::Notifier changes_;
+};
+
+}  // namespace mnet::manifests

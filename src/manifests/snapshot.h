@@ -1,0 +1,58 @@
+// All objects of the folder at one moment. Immutable once made: who holds one reads without
+// locking and sees no change.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "manifests/objects.h"
+
+namespace mnet::manifests {
+
+class Snapshot {
+ public:
+  template <typename Object>
+  using Table = std::map<std::pair<std::string, std::string>,  // namespace, name
+                         std::shared_ptr<const Object>>;
+
+  // nullptr if there is none. What is found stays valid without the snapshot.
+  std::shared_ptr<const Pod> find_pod(std::string_view ns, std::string_view name) const;
+  std::shared_ptr<const NetworkAttachmentDefinition> find_network(std::string_view ns,
+                                                                  std::string_view name) const;
+
+  const Table<Pod>& pods() const { return pods_; }
+  const Table<NetworkAttachmentDefinition>& networks() const { return networks_; }
+
+ private:
+  friend class Merger;
+  Table<Pod> pods_;
+  Table<NetworkAttachmentDefinition> networks_;
+};
+
+// Puts the objects of several files together. An object that came before is replaced by the later
+// one, with a text in warnings().
+class Merger {
+ public:
+  // The objects live as long as somebody needs one of them.
+  void add(const std::string& file, const std::shared_ptr<const Objects>& objects);
+
+  // In the order they came up.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  std::shared_ptr<const Snapshot> take() { return std::move(snapshot_); }
+
+ private:
+  template <typename Object>
+  void put(Snapshot::Table<Object>& table, std::string_view kind, const std::string& file,
+           std::shared_ptr<const Object> object);
+
+  std::shared_ptr<Snapshot> snapshot_ = std::make_shared<Snapshot>();
+  std::map<const void*, std::string> file_of_;  // by object
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace mnet::manifests
