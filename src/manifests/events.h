@@ -1,0 +1,64 @@
+// Events of pods, appended to `events.jsonl` in the folder of manifests: one JSON object per line
+// in the shape of a core v1 Event (02, 5.6).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "json/json.h"
+#include "manifests/objects.h"
+#include "sys/append_file.h"
+
+namespace mnet::manifests {
+
+struct Event {
+  PodRef pod{};
+  std::string type{};  // Normal, Warning
+  std::string reason{};
+  std::string message{};
+};
+
+// An event that equals an earlier one in pod, type, reason and message is the same Event to the
+// API: its line has the name and the first time of the earlier one, and a count that is one higher.
+// The last line of a name is the Event as it is now. Earlier ones are remembered in memory, up to a
+// number; a repeat of one that is forgotten begins anew.
+//
+// A file that would grow beyond `max_bytes` becomes `events.jsonl.1`, in the place of the one
+// before: at most twice that much is ever kept.
+class EventFile {
+ public:
+  EventFile(const std::string& folder, Log log, const WallClock* clock = &WallClock::system(),
+            std::size_t max_bytes = 8u << 20);
+
+  // Never fails: an event that cannot be written is in the log only. One write to the page cache,
+  // nothing is synced.
+  void append(const Event& event);
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string,
+                         std::string>;  // pod's namespace, name, uid; type, reason, message
+  struct Seen {
+    std::string name, first_time;
+    std::int64_t count = 0;
+  };
+  const Seen& see(const Event& event);
+  Result<void> write(const std::string& line);
+  void report(const Event& event, const Error& why);
+
+  const std::string path_;
+  const Log log_;
+  const WallClock* const clock_;
+  const std::size_t max_bytes_;
+  std::map<Key, Seen> seen_;
+  std::optional<sys::AppendFile> file_;
+  bool reported_ = false;
+};
+
+}  // namespace mnet::manifests

@@ -1,0 +1,92 @@
+#include "manifests/status.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/dns_name.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "sys/file.h"
+
+namespace mnet::manifests {
+namespace {
+
+constexpr std::string_view kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
+
+// Checked here, where they become a path.
+Result<std::string> directory_for(const std::string& folder, const PodRef& pod) {
+  if (!is_dns_label(pod.ns)) {
+    return Error(Errc::kInvalid, cat("namespace ", go_quoted(pod.ns), " is no DNS label"));
+  }
+  if (!is_dns_subdomain(pod.name)) {
+    return Error(Errc::kInvalid, cat("pod name ", go_quoted(pod.name), " is no DNS subdomain"));
+  }
+  return cat(folder, "/status/", pod.ns);
+}
+
+std::string text_of(const PodRef& pod, const std::string& network_status) {
+  json::Object metadata{{"namespace", pod.ns}, {"name", pod.name}};
+  if (!pod.uid.empty()) metadata.set("uid", pod.uid);
+  metadata.set("annotations", json::Object{{std::string(kNetworkStatus), network_status}});
+  const json::Object object{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata}};
+  return cat(json::dump(object, json::kPretty), "\n");
+}
+
+Result<void> write_file(const std::string& folder, const PodRef& pod,
+                        const std::string& network_status) {
+  auto directory = directory_for(folder, pod);
+  if (!directory) return std::move(directory).error();
+  std::error_code ignored;
+  // A folder that is not mounted yet must not be filled beneath the mount point.
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return Error(Errc::kNotFound, cat("objects folder ", folder, " is missing"));
+  }
+  auto made = sys::make_directories(*directory, 0755);
+  if (!made) return made;
+  return sys::replace_file(cat(*directory, "/", pod.name, ".json"), text_of(pod, network_status),
+                           0644);
+}
+
+// Empty if it has none, or the file is none of ours.
+std::string uid_in(const std::string& text) {
+  const auto value = json::parse_object(text);
+  const json::Value* metadata = value ? value->find("metadata") : nullptr;
+  const json::Object* members = metadata == nullptr ? nullptr : metadata->as_object();
+  const json::Value* uid = members == nullptr ? nullptr : members->find("uid");
+  const std::string* found = uid == nullptr ? nullptr : uid->as_string();
+  return found == nullptr ? std::string() : *found;
+}
+
+Result<void> remove_file(const std::string& folder, const PodRef& pod) {
+  auto directory = directory_for(folder, pod);
+  if (!directory) return std::move(directory).error();
+  const std::string path = cat(*directory, "/", pod.name, ".json");
+  auto text = sys::find_file(path);
+  if (!text) return std::move(text).error();
+  if (!*text) return {};
+  const std::string uid = uid_in(**text);
+  if (!uid.empty() && !pod.uid.empty() && uid != pod.uid) return {};
+  auto removed = sys::remove_file(path);
+  if (!removed) return std::move(removed).error();
+  return {};
+}
+
+}  // namespace
+
+StatusFiles::StatusFiles(std::string folder, aio::BlockingPool& pool)
+    : folder_(clean_path(folder)), pool_(pool) {}
+
+aio::Task<void> StatusFiles::write(PodRef pod, std::string network_status) {
+  return pool_.run(
+      [folder = folder_, pod = std::move(pod), network_status = std::move(network_status)] {
+        return write_file(folder, pod, network_status);
+      });
+}
+
+aio::Task<void> StatusFiles::remove(PodRef pod) {
+  return pool_.run([folder = folder_, pod = std::move(pod)] { return remove_file(folder, pod); });
+}
+
+}  // namespace mnet::manifests

@@ -1,0 +1,31 @@
+// Network status of pods, written beside their manifests in the shape the API's pod would show:
+// `status/<namespace>/<pod>.json`.
+#pragma once
+
+#include <string>
+
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "manifests/objects.h"
+
+namespace mnet::manifests {
+
+class StatusFiles {
+ public:
+  // The pool must outlive the tasks.
+  StatusFiles(std::string folder, aio::BlockingPool& pool);
+
+  // Replaces what was written for a pod of that name; on disk when this ends. kInvalid for names
+  // that Kubernetes does not allow; kNotFound if the folder is missing, which is not made. A name
+  // of more than 250 bytes makes no file name.
+  aio::Task<void> write(PodRef pod, std::string network_status);
+
+  // Removes it, unless it belongs to another pod: one with another UID. What is not there is fine.
+  aio::Task<void> remove(PodRef pod);
+
+ private:
+  const std::string folder_;
+  aio::BlockingPool& pool_;
+};
+
+}  // namespace mnet::manifests
