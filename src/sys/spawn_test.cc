@@ -154,7 +154,7 @@ TEST(Child, ReportsAFailedExecWithItsErrno) {
 
 TEST(Child, ReportsABusyExecutable) {
   const TestDir dir;
-  fs::copy_file(built_program("empty-program"), dir / "busy");
+  fs::copy_file(test_tool("empty-program"), dir / "busy");
   const UniqueFd writer(::open((dir / "busy").c_str(), O_WRONLY | O_CLOEXEC));
 
   EXPECT_EQ(Child::spawn({.path = dir / "busy", .env = {}}).error().os_errno(), ETXTBSY);
@@ -205,7 +205,7 @@ TEST(Child, LivesInItsChroot) {
   NEED_ROOT();
   const TestDir dir;
   fs::create_directories(dir / "root/opt");
-  fs::copy_file(built_program("instant-delegate"), dir / "root/opt/plugin");
+  fs::copy_file(test_tool("instant-delegate"), dir / "root/opt/plugin");
 
   auto child = Child::spawn({.path = "/opt/plugin", .env = {}, .root = dir / "root"});
 
@@ -228,7 +228,7 @@ UniqueFd namespace_with_plugin_in(const std::string& directory) {
   std::thread([&made, &directory] {
     if (::unshare(CLONE_FS | CLONE_NEWNS) != 0) return;
     if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
-    const std::string source = built_program("instant-delegate");
+    const std::string source = test_tool("instant-delegate");
     auto bytes = read_file(source);
     if (!bytes || ::mount("none", directory.c_str(), "tmpfs", 0, nullptr) != 0) return;
     if (!replace_file(directory + "/plugin", *bytes, 0755)) return;

@@ -7,11 +7,11 @@
 
 namespace mnet::sys {
 
-// "<build>/bin/<name>": test programs lie in <build>/tests.
-inline std::string built_program(std::string_view name) {
+// A program that only tests and benchmarks use, "<build>/tools/<name>"; tests lie in <build>/tests.
+inline std::string test_tool(std::string_view name) {
   std::error_code ignored;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return (self.parent_path().parent_path() / "bin" / name).string();
+  return (self.parent_path().parent_path() / "tools" / name).string();
 }
 
 }  // namespace mnet::sys
