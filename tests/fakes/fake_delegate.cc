@@ -1,0 +1,204 @@
+// A CNI plugin that does as it is told, and writes down how it was called.
+//
+// It is told by the file `<argv[0]>.control.json` if there is one, else by the member "fake" of the
+// configuration on its stdin. Installed under several names (links) it plays several plugins. Keys:
+//
+//   "record": path     every call appends one JSON line (record.h), before it acts
+//   "record_end": true and another one when it ends by itself
+//   "ADD", "DEL", "CHECK", "GC", "STATUS", "VERSION", "*" (any other): what to do in such a call
+//
+// Without orders: ADD answers a small result of the configuration's version, VERSION all versions,
+// the others succeed silently. In one call, in this order:
+//
+//   "ignore_stdin": true         does not read it (only from the control file)
+//   "answer_first": true         prints before it reads its stdin, instead of afterwards
+//   "ignore_sigterm": true
+//   "allocate_mb": n             takes and touches that much memory
+//   "child_seconds": n           leaves a child that keeps stdout and stderr open for that long;
+//   "child_leaves_group": true   ... in a session of its own
+//   "delay_ms": n                answers late
+//   "wait_for": path             answers when the path exists
+//   "hang": true                 never answers
+//   "error": {code, msg, ...}    prints it, exit status 1
+//   "fail_first": n              ... only in the first n calls of that command (needs "record")
+//   "result": {...}              answers this, whatever the command
+//   "stdout", "stderr": text     prints it as it is, in place of a result
+//   "stdout_bytes", "stderr_bytes": n   that many bytes
+//   "versions": [...]            what VERSION answers
+//   "exit": n                    exit status, whatever was printed
+//   "signal": n                  ends by that signal
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "behaviour.h"
+#include "json/json.h"
+#include "record.h"
+#include "sys/file.h"
+
+namespace mnet::fakes {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): there is one thread
+  return value == nullptr ? "" : value;
+}
+
+void print(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void print_bytes(int fd, std::int64_t count) {
+  const std::string block(64u << 10, 'x');
+  for (; count > 0; count -= static_cast<std::int64_t>(block.size())) {
+    print(fd, std::string_view(block).substr(0, static_cast<std::size_t>(count)));
+  }
+}
+
+std::string version_of(std::string_view config) {
+  auto object = json::parse_object(config);
+  const json::Value* version = object ? object->find("cniVersion") : nullptr;
+  const std::string* text = version == nullptr ? nullptr : version->as_string();
+  return text == nullptr || text->empty() ? "0.1.0" : *text;
+}
+
+json::Value standard_result(const std::string& version) {
+  if (version.starts_with("0.1") || version.starts_with("0.2")) {
+    return json::Object{{"cniVersion", version}, {"ip4", json::Object{{"ip", "10.1.2.3/24"}}}};
+  }
+  json::Object ip{{"address", "10.1.2.3/24"}, {"interface", 0}};
+  if (version.starts_with("0.")) ip.set("version", "4");
+  return json::Object{{"cniVersion", version},
+                      {"interfaces", json::Array{json::Object{{"name", variable("CNI_IFNAME")},
+                                                              {"mac", "02:00:00:00:00:0a"},
+                                                              {"sandbox", variable("CNI_NETNS")}}}},
+                      {"ips", json::Array{std::move(ip)}}};
+}
+
+std::string versions_reply(std::vector<std::string> versions) {
+  if (versions.empty()) {
+    versions = {"0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"};
+  }
+  return json::dump(json::Object{{"cniVersion", "1.1.0"}, {"supportedVersions", versions}});
+}
+
+// Keeps stdout and stderr open behind our back.
+void leave_child(const Behaviour& behaviour) {
+  if (::fork() != 0) return;
+  if (behaviour.child_leaves_group) ::setsid();
+  ::close(0);
+  ::sleep(static_cast<unsigned>(behaviour.child_seconds));
+  ::_exit(0);
+}
+
+void take_memory(std::int64_t megabytes) {
+  // Touched, and kept until the end of the process.
+  auto* memory = new std::string(static_cast<std::size_t>(megabytes) << 20, 'x');
+  static_cast<void>(memory);
+}
+
+void take_time(const Behaviour& behaviour) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(behaviour.delay_ms));
+  while (!behaviour.wait_for.empty() && ::access(behaviour.wait_for.c_str(), F_OK) != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  while (behaviour.hang) ::pause();
+}
+
+// Yields the exit status.
+int answer(const Behaviour& behaviour, const std::string& command, std::string_view config,
+           bool fails) {
+  print(STDERR_FILENO, behaviour.err.value_or(""));
+  print_bytes(STDERR_FILENO, behaviour.err_bytes);
+  print_bytes(STDOUT_FILENO, behaviour.out_bytes);
+  if (fails) {
+    print(
+        STDOUT_FILENO,
+        json::dump(behaviour.error.value_or(json::Object{{"code", 100}, {"msg", "told to fail"}})));
+    return 1;
+  }
+  if (behaviour.out) {
+    print(STDOUT_FILENO, *behaviour.out);
+  } else if (behaviour.result) {
+    print(STDOUT_FILENO, json::dump(*behaviour.result));
+  } else if (command == "ADD" && behaviour.out_bytes == 0) {
+    print(STDOUT_FILENO, json::dump(standard_result(version_of(config))));
+  } else if (command == "VERSION") {
+    print(STDOUT_FILENO, versions_reply(behaviour.versions));
+  }
+  return 0;
+}
+
+bool must_fail(const Orders& orders, const std::string& command) {
+  if (orders.behaviour.fail_first < 0) return orders.behaviour.error.has_value();
+  // This call is in the record already.
+  return count_calls(orders.record, command) <= orders.behaviour.fail_first;
+}
+
+Result<Orders> orders_of_config(std::string_view config, const std::string& command) {
+  auto object = json::parse_object(config);
+  const json::Value* fake = object ? object->find("fake") : nullptr;
+  if (fake == nullptr || fake->as_object() == nullptr) return Orders();
+  return read_orders(*fake->as_object(), command);
+}
+
+Result<Orders> orders_of_file(const std::string& bytes, const std::string& command) {
+  auto object = json::parse_object(bytes);
+  if (!object) return std::move(object).error();
+  return read_orders(*object, command);
+}
+
+int act(const Orders& orders, Call call, std::string& config, bool has_read) {
+  const Behaviour& behaviour = orders.behaviour;
+  if (behaviour.ignore_sigterm) ::signal(SIGTERM, SIG_IGN);
+  const bool reads = !has_read && !behaviour.ignore_stdin;
+  if (reads && !behaviour.answer_first) {
+    config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
+  }
+  call.stdin_bytes = config;
+  if (!orders.record.empty()) record_call(orders.record, call);
+  if (behaviour.allocate_mb > 0) take_memory(behaviour.allocate_mb);
+  if (behaviour.child_seconds > 0) leave_child(behaviour);
+  take_time(behaviour);
+  int status = answer(behaviour, call.command, config, must_fail(orders, call.command));
+  if (reads && behaviour.answer_first) {
+    config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
+  }
+  if (behaviour.exit) status = static_cast<int>(*behaviour.exit);
+  if (orders.record_end) record_end(orders.record, call.command);
+  if (behaviour.signal > 0) ::raise(static_cast<int>(behaviour.signal));
+  return status;
+}
+
+int run(int argc, char** argv) {
+  Call call{.command = variable("CNI_COMMAND"), .argv = {argv, argv + argc}};
+  auto control = sys::find_file(cat(argv[0], ".control.json"));
+  std::string config;
+  const bool from_stdin = control && !control->has_value();
+  if (from_stdin) config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
+  auto orders = from_stdin ? orders_of_config(config, call.command)
+                           : orders_of_file(control ? **control : "", call.command);
+  if (!orders) {
+    print(STDERR_FILENO, cat("fake-delegate: ", orders.error().text(), "\n"));
+    return 2;
+  }
+  return act(*orders, std::move(call), config, from_stdin);
+}
+
+}  // namespace
+}  // namespace mnet::fakes
+
+int main(int argc, char** argv) { return mnet::fakes::run(argc, argv); }
