@@ -1,0 +1,48 @@
+// Shows the metrics on a TCP port of their own (03, 4.1 and 4.3).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "aio/group.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "daemon/metrics.h"
+#include "http/http.h"
+
+namespace mnet::daemon {
+
+struct MetricsServerSettings {
+  std::string address;  // empty: all
+  std::int64_t port = 0;
+  bool has_pprof = false;
+  // A port that is taken is tried again after this, with some jitter.
+  std::chrono::milliseconds retry = std::chrono::seconds(10);
+};
+
+class MetricsServer {
+ public:
+  // The metrics must outlive it.
+  MetricsServer(const aio::asio::any_io_executor& executor, Metrics& metrics,
+                MetricsServerSettings settings, Log log);
+
+  // Goes on until it listens; being unable to is logged and never an error.
+  aio::Task<void> listen();
+  // 0 until it listens.
+  std::uint16_t port() const { return port_; }
+
+  void stop() { server_.stop_accepting(); }
+
+ private:
+  aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
+  http::Response answer(const std::string& method, const std::string& path) const;
+
+  Metrics& metrics_;
+  MetricsServerSettings settings_;
+  Log log_;
+  std::uint16_t port_ = 0;
+  http::Server server_;
+};
+
+}  // namespace mnet::daemon
