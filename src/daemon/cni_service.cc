@@ -1,0 +1,207 @@
+#include "daemon/cni_service.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "cni/error.h"
+
+namespace mnet::daemon {
+namespace {
+
+Error unknown_command(const CniCall& call) {
+  return Error(Errc::kInvalid, cat("unknown cmd type: ", call.call.command));
+}
+
+// What commands other than ADD answer: nothing.
+Result<std::string> no_body(Result<void> outcome) {
+  if (!outcome) return std::move(outcome).error();
+  return std::string();
+}
+
+Result<std::string> result_body(const Result<cni::NetResult>& result) {
+  if (!result) return result.error();
+  return wire::response_body(*result);
+}
+
+http::Response success(std::string body) {
+  http::Response response;
+  if (!body.empty()) response.content_type = "application/json";
+  response.body = std::move(body);
+  return response;
+}
+
+}  // namespace
+
+http::Response error_response(const Error& error) {
+  wire::ErrorBody body = wire::error_body(error);
+  http::Response response;
+  response.status = 400;
+  response.content_type = std::move(body.content_type);
+  response.body = std::move(body.body);
+  if (response.content_type.starts_with("text/")) {
+    response.headers = {{"X-Content-Type-Options", "nosniff"}};
+  }
+  return response;
+}
+
+aio::asio::awaitable<http::Response> CniService::cni(std::string body, Arrival arrival) {
+  const auto begun = arrival.begun;
+  auto call = read_cni_call(body, needs_.rules, std::move(arrival));
+  std::string().swap(body);  // not needed while delegates run, and there may be a thousand
+  if (!call) co_return error_response(call.error());
+  for (const std::string& part : call->skipped_args) {
+    log_.with_request(call->request.id)
+        .warning(cat("DEL goes on without the invalid CNI_ARG '", part, "'"));
+  }
+  log_.verbatim(LogLevel::kVerbose,
+                cat(call->call.command, " starting CNI request ", wire::request_line(call->call)));
+  const Asked asked{call->call, call->request.pod, begun};
+  auto outcome = co_await run(*std::move(call));
+  co_return finish(asked, "CNI", std::move(outcome));
+}
+
+aio::asio::awaitable<http::Response> CniService::delegate(std::string body, Arrival arrival) {
+  const auto begun = arrival.begun;
+  auto call = read_delegate_call(body, needs_.rules, std::move(arrival));
+  std::string().swap(body);
+  if (!call) co_return error_response(call.error());
+  log_.verbatim(LogLevel::kVerbose, cat(call->call.command, " starting delegate request ",
+                                        wire::request_line(call->call)));
+  const Asked asked{call->call, call->request.pod, begun};
+  auto outcome = co_await run_dynamic(*std::move(call));
+  co_return finish(asked, "Delegate", std::move(outcome));
+}
+
+http::Response CniService::finish(const Asked& asked, std::string_view kind,
+                                  Result<std::string> outcome) {
+  const wire::Call& call = asked.call;
+  needs_.metrics.observe_request(call.command, std::chrono::steady_clock::now() - asked.begun);
+  log_.verbatim(LogLevel::kVerbose,
+                cat(call.command, " finished ", kind, " request ", wire::request_line(call),
+                    ", result: ", go_quoted(outcome.value_or("")),
+                    ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
+  if (!outcome) return error_response(request_error(call, asked.pod, std::move(outcome).error()));
+  return success(*std::move(outcome));
+}
+
+aio::Task<std::string> CniService::run(CniCall call) {
+  if (auto ready = check_indicator(call); !ready) co_return std::move(ready).error();
+  const std::string command = call.call.command;
+  if (command == "ADD") {
+    auto body = co_await add(std::move(call));
+    co_return std::move(body);
+  }
+  if (command == "DEL") {
+    auto body = co_await del(std::move(call));
+    co_return std::move(body);
+  }
+  if (command == "CHECK") {
+    auto checked = co_await needs_.core.check(std::move(call.request));
+    co_return no_body(std::move(checked));
+  }
+  if (command == "STATUS") {
+    auto status = co_await needs_.core.status(std::move(call.request));
+    co_return no_body(std::move(status));
+  }
+  if (command == "GC") {
+    auto body = co_await gc(std::move(call));
+    co_return std::move(body);
+  }
+  co_return unknown_command(call);
+}
+
+// Only where the daemon itself watches the indicator; otherwise the core was told of it.
+Result<void> CniService::check_indicator(const CniCall& call) const {
+  if (!needs_.rules.drops_readiness_indicator || needs_.readiness.indicator_is_there()) return {};
+  if (call.is("ADD") || call.is("CHECK")) {
+    return cni::coded(cni::Code::kTryAgainLater, needs_.readiness.waiting_text());
+  }
+  if (call.is("STATUS")) {
+    return cni::coded(cni::Code::kNotAvailable, needs_.readiness.waiting_text());
+  }
+  return {};
+}
+
+aio::Task<std::string> CniService::add(CniCall call) {
+  const PendingKey key{facts_of(call.request.config).cni_dir, call.request.container_id,
+                       call.request.ifname};
+  const Log log = log_.with_request(call.request.id);
+  const auto caller = call.request.caller;
+  needs_.pending.look_in(key.cni_dir);
+  const PendingDels::Hold hold(needs_.pending, key);
+  const bool has_record = needs_.pending.may_have(key);
+  if (has_record) {
+    auto replayed = co_await needs_.pending.replay(key);
+    if (!replayed) log.error("ADD goes on after a failed pending DEL", replayed.error());
+  }
+  auto result = co_await needs_.core.add(std::move(call.request));
+  if (!result) {
+    if (caller && caller->gone()) needs_.metrics.count_undone_on_disconnect();
+    co_return std::move(result).error();
+  }
+  if (has_record) {
+    auto forgotten = co_await needs_.pending.forget(key);
+    if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
+  }
+  co_return result_body(result);
+}
+
+aio::Task<std::string> CniService::del(CniCall call) {
+  const ConfigFacts facts = facts_of(call.request.config);
+  const PendingKey key{facts.cni_dir, call.request.container_id, call.request.ifname};
+  const Log log = log_.with_request(call.request.id);
+  needs_.pending.look_in(key.cni_dir);
+  // Whether every delegate was deleted matters only for the record.
+  const bool has_record = needs_.pending.may_have(key);
+  call.request.report_failed_del = has_record;
+  auto deleted = co_await needs_.core.del(std::move(call.request));
+  if (!has_record) co_return no_body(std::move(deleted));
+  if (deleted) {
+    auto forgotten = co_await needs_.pending.forget(key);
+    if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
+    co_return std::string();
+  }
+  // The replay will try again; the runtime shall only where it was asked to.
+  if (facts.retry_delete_on_error || !is_try_again(deleted.error())) {
+    co_return std::move(deleted).error();
+  }
+  log.error("DEL; its pending record stays", deleted.error());
+  co_return std::string();
+}
+
+aio::Task<std::string> CniService::gc(CniCall call) {
+  auto done = co_await needs_.core.gc(std::move(call.request));
+  // What it deleted makes records pointless: their replay finds nothing and removes them.
+  if (done) needs_.pending.wake();
+  co_return no_body(std::move(done));
+}
+
+aio::Task<std::string> CniService::run_dynamic(CniCall call) {
+  DynamicRequest request;
+  const std::string command = call.call.command;
+  request.request = std::move(call.request);
+  request.settings = needs_.settings;
+  request.attributes = std::move(call.attributes);
+  if (command == "ADD") {
+    auto result = co_await needs_.core.add_dynamic(std::move(request));
+    co_return result_body(result);
+  }
+  if (command == "DEL") {
+    auto deleted = co_await needs_.core.del_dynamic(std::move(request));
+    co_return no_body(std::move(deleted));
+  }
+  if (command == "CHECK") {
+    auto checked = co_await needs_.core.check_dynamic(std::move(request));
+    co_return no_body(std::move(checked));
+  }
+  if (command == "STATUS") {
+    auto status = co_await needs_.core.status_dynamic(std::move(request));
+    co_return no_body(std::move(status));
+  }
+  co_return unknown_command(call);
+}
+
+}  // namespace mnet::daemon

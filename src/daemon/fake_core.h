@@ -1,0 +1,111 @@
+// For tests: a core that records what it is asked and answers what it is told.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/event.h"
+#include "base/text.h"
+#include "daemon/core.h"
+
+namespace mnet::daemon {
+
+// Used on one event loop.
+class FakeCore final : public Core {
+ public:
+  struct Called {
+    std::string command;  // "ADD", "dynamic DEL", ...
+    attach::Request request;
+    std::string settings;
+    std::optional<wire::InterfaceAttributes> attributes;
+  };
+
+  // The next call of `command` fails so; further ones as well, until told otherwise.
+  void fail(const std::string& command, Error error) {
+    failures_.insert_or_assign(command, std::move(error));
+  }
+  void succeed(const std::string& command) { failures_.erase(command); }
+  // Calls of `command` wait until open().
+  void close(const std::string& command) { gates_.insert_or_assign(command, true); }
+  void open() {
+    gates_.clear();
+    opened_.notify_all();
+  }
+
+  std::vector<Called> calls;
+  // `ADD c1`, in the order they began; `end of ADD c1` when they ended.
+  std::vector<std::string> order;
+
+  aio::Task<cni::NetResult> add(attach::Request request) override {
+    auto done = co_await serve("ADD", std::move(request));
+    if (!done) co_return std::move(done).error();
+    co_return result();
+  }
+  aio::Task<void> del(attach::Request request) override { return serve("DEL", std::move(request)); }
+  aio::Task<void> check(attach::Request request) override {
+    return serve("CHECK", std::move(request));
+  }
+  aio::Task<void> status(attach::Request request) override {
+    return serve("STATUS", std::move(request));
+  }
+  aio::Task<void> gc(attach::Request request) override { return serve("GC", std::move(request)); }
+
+  aio::Task<cni::NetResult> add_dynamic(DynamicRequest request) override {
+    auto done = co_await serve_dynamic("dynamic ADD", std::move(request));
+    if (!done) co_return std::move(done).error();
+    co_return result();
+  }
+  aio::Task<void> del_dynamic(DynamicRequest request) override {
+    return serve_dynamic("dynamic DEL", std::move(request));
+  }
+  aio::Task<void> check_dynamic(DynamicRequest request) override {
+    return serve_dynamic("dynamic CHECK", std::move(request));
+  }
+  aio::Task<void> status_dynamic(DynamicRequest request) override {
+    return serve_dynamic("dynamic STATUS", std::move(request));
+  }
+
+ private:
+  static cni::NetResult result() {
+    cni::NetResult result;
+    result.version = "0.3.1";
+    cni::Interface& interface = result.interfaces.emplace_back();
+    interface.name = "eth0";
+    interface.mac = "02:00:00:00:00:01";
+    interface.sandbox = "/ns";
+    return result;
+  }
+
+  aio::Task<void> serve_dynamic(std::string command, DynamicRequest request) {
+    settings_ = std::move(request.settings);
+    attributes_ = std::move(request.attributes);
+    return serve(std::move(command), std::move(request.request));
+  }
+
+  aio::Task<void> serve(std::string command, attach::Request request) {
+    const std::string name = cat(command, " ", request.container_id);
+    order.push_back(name);
+    calls.push_back({command, std::move(request), std::exchange(settings_, {}),
+                     std::exchange(attributes_, std::nullopt)});
+    while (gates_.contains(command)) {
+      auto opened = co_await opened_.wait();
+      if (!opened) co_return std::move(opened);
+    }
+    order.push_back(cat("end of ", name));
+    const auto failure = failures_.find(command);
+    if (failure != failures_.end()) co_return failure->second;
+    co_return Result<void>();
+  }
+
+  std::map<std::string, Error> failures_;
+  std::map<std::string, bool> gates_;
+  aio::Notifier opened_;
+  std::string settings_;
+  std::optional<wire::InterfaceAttributes> attributes_;
+};
+
+}  // namespace mnet::daemon

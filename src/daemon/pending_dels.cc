@@ -1,0 +1,194 @@
+#include "daemon/pending_dels.h"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/together.h"
+#include "base/error_list.h"
+#include "base/text.h"
+#include "cni/pending.h"
+
+namespace mnet::daemon {
+namespace {
+
+// What killed shims left is no longer being written after this (03, 2.14).
+constexpr long kTemporaryAge = 600;
+// Side by side; how many delegates that makes is for admission.
+constexpr std::size_t kAtOnce = 8;
+
+bool is_there(std::string_view cni_dir, std::string_view file) {
+  std::error_code failed;
+  return std::filesystem::exists(cat(cni::pending_del_directory(cni_dir), "/", file), failed);
+}
+
+}  // namespace
+
+PendingDels::PendingDels(PendingDelsNeeds needs, Log log)
+    : needs_(std::move(needs)), log_(std::move(log)) {}
+
+PendingDels::Hold::Hold(PendingDels& owner, PendingKey key) : owner_(owner), key_(std::move(key)) {
+  owner_.held_.insert(key_);
+}
+
+PendingDels::Hold::~Hold() { owner_.held_.extract(key_); }
+
+bool PendingDels::may_have(const PendingKey& key) const {
+  return is_there(key.cni_dir, cni::pending_del_file(key.container_id, key.ifname));
+}
+
+// Container and interface are those of the contents: two pairs may share a file name.
+Result<CniCall> PendingDels::read(const Record& record) const {
+  if (!record.body) return record.body.error();
+  auto call = read_cni_call(*record.body, needs_.rules, needs_.next_arrival());
+  if (!call) return call;
+  if (!call->is("DEL")) {
+    return Error(Errc::kInvalid, cat("the command is ", go_quoted(call->call.command)));
+  }
+  call->request.report_failed_del = true;
+  return call;
+}
+
+aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDels::find(PendingKey key) {
+  using Found = std::optional<std::pair<std::string, CniCall>>;
+  auto record = co_await needs_.pool.run(
+      [key] { return store::PendingDels(key.cni_dir).find(key.container_id, key.ifname); });
+  if (!record) co_return std::move(record).error();
+  if (!*record) co_return Found();
+  auto call = read(**record);
+  if (!call) co_return std::move(call).error().wrap((*record)->file);
+  const bool is_ours =
+      call->request.container_id == key.container_id && call->request.ifname == key.ifname;
+  if (!is_ours) co_return Found();
+  co_return Found({(*record)->file, *std::move(call)});
+}
+
+aio::Task<void> PendingDels::replay(PendingKey key) {
+  auto found = co_await find(key);
+  if (!found) co_return std::move(found).error();
+  if (!*found) co_return Result<void>();
+  auto& [file, call] = **found;
+  log_.verbose(cat("ADD runs the pending DEL ", file, " first"));
+  auto deleted = co_await needs_.core.del(std::move(call.request));
+  needs_.metrics.count_replay(deleted.has_value());
+  if (!deleted) co_return std::move(deleted).error().wrap(cat("pending DEL ", file));
+  auto removed = co_await remove(key.cni_dir, std::move(file));
+  co_return std::move(removed);
+}
+
+aio::Task<void> PendingDels::forget(PendingKey key) {
+  auto found = co_await find(key);
+  if (!found) co_return std::move(found).error();
+  if (!*found) co_return Result<void>();
+  auto removed = co_await remove(key.cni_dir, (*found)->first);
+  co_return std::move(removed);
+}
+
+aio::Task<void> PendingDels::remove(std::string cni_dir, std::string file) {
+  auto removed = co_await needs_.pool.run(
+      [cni_dir, file] { return store::PendingDels(cni_dir).remove(file); });
+  if (!removed) co_return std::move(removed).error();
+  co_return Result<void>();
+}
+
+aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
+  while (!stopped_) {
+    auto done = co_await round();
+    if (!done) log_.error("pending DELs", done.error());
+    const bool is_cancelled = co_await aio::cancelled();
+    if (is_cancelled) co_return aio::cancelled_error();
+    auto woken = co_await wake_.wait(std::chrono::steady_clock::now() + period);
+    if (!woken && woken.error().code() != Errc::kTimeout) co_return std::move(woken);
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> PendingDels::round() {
+  count_ = 0;
+  const auto directories = directories_;
+  ErrorList errors;
+  for (const std::string& directory : directories) {
+    auto done = co_await replay_directory(directory);
+    errors.add(std::move(done));
+  }
+  co_return errors.join("; ");
+}
+
+aio::Task<void> PendingDels::replay_directory(std::string cni_dir) {
+  auto records = co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Record>> {
+    // What cannot be swept now can be swept later.
+    (void)store::sweep(cni_dir, kTemporaryAge);
+    return store::PendingDels(cni_dir).list();
+  });
+  if (!records) co_return std::move(records).error();
+  count_ += records->size();
+  std::vector<aio::Task<void>> batch;
+  for (Record& record : *records) {
+    if (stopped_) break;
+    batch.push_back(replay_record(cni_dir, std::move(record)));
+    if (batch.size() < kAtOnce && &record != &records->back()) continue;
+    const auto results = co_await aio::all(std::exchange(batch, {}));
+    for (const auto& result : results) {
+      if (!result && result.error().code() != Errc::kCancelled) {
+        log_.error("pending DELs", result.error());
+      }
+    }
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> PendingDels::replay_record(std::string cni_dir, Record record) {
+  auto call = read(record);
+  if (!call) {
+    auto moved = co_await set_aside(cni_dir, record.file, std::move(call).error());
+    co_return std::move(moved);
+  }
+  auto replayed =
+      co_await replay_call(std::move(cni_dir), std::move(record.file), *std::move(call));
+  co_return std::move(replayed);
+}
+
+aio::Task<void> PendingDels::replay_call(std::string cni_dir, std::string file, CniCall call) {
+  const PendingKey key{cni_dir, call.request.container_id, call.request.ifname};
+  Turn turn;
+  turn.ticket = call.request.ticket;
+  const auto place = co_await needs_.requests.take(std::move(turn));
+  if (!place) co_return place.error();
+  // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
+  // later also runs later, and one that came before is on the books.
+  if (stopped_ || held_.contains(key) || !is_there(cni_dir, file)) co_return Result<void>();
+  log_.verbose(cat("replaying the pending DEL ", file));
+  auto deleted = co_await needs_.core.del(std::move(call.request));
+  needs_.metrics.count_replay(deleted.has_value());
+  if (deleted) {
+    auto removed = co_await remove(std::move(cni_dir), std::move(file));
+    co_return std::move(removed);
+  }
+  const bool may_succeed_later =
+      is_try_again(deleted.error()) || deleted.error().code() == Errc::kCancelled;
+  if (!may_succeed_later) {
+    auto moved = co_await set_aside(cni_dir, file, std::move(deleted).error());
+    co_return std::move(moved);
+  }
+  log_.error(cat("pending DEL ", file, " stays for the next round"), deleted.error());
+  co_return Result<void>();
+}
+
+aio::Task<void> PendingDels::set_aside(std::string cni_dir, std::string file, Error why) {
+  needs_.metrics.count_bad_record();
+  log_.error(cat("pending DEL ", cni::pending_del_directory(cni_dir), "/", file,
+                 " cannot be used and is set aside"),
+             why);
+  auto moved = co_await needs_.pool.run(
+      [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });
+  co_return std::move(moved);
+}
+
+}  // namespace mnet::daemon

@@ -1,0 +1,99 @@
+// DELs that reached no daemon (03, 2.14): found on disk, replayed until they succeed, forgotten
+// when something newer has made them pointless. Lives on the event loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "aio/blocking_pool.h"
+#include "aio/event.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "daemon/admission.h"
+#include "daemon/core.h"
+#include "daemon/metrics.h"
+#include "daemon/request.h"
+#include "store/store.h"
+
+namespace mnet::daemon {
+
+// Which record: one container's one interface below one cniDir.
+struct PendingKey {
+  std::string cni_dir, container_id, ifname;
+  friend auto operator<=>(const PendingKey&, const PendingKey&) = default;
+};
+
+struct PendingDelsNeeds {
+  aio::BlockingPool& pool;
+  Core& core;
+  Admission& requests;
+  Metrics& metrics;
+  RequestRules rules;
+  std::function<Arrival()> next_arrival;
+};
+
+class PendingDels {
+ public:
+  PendingDels(PendingDelsNeeds needs, Log log);
+
+  // A directory that some request named is searched from now on.
+  void look_in(const std::string& cni_dir) { directories_.insert(cni_dir); }
+
+  // As long as it lives, no replay of this key begins: an ADD runs.
+  class Hold {
+   public:
+    Hold(PendingDels& owner, PendingKey key);
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    ~Hold();
+
+   private:
+    PendingDels& owner_;
+    PendingKey key_;
+  };
+
+  // Whether there is a file of that name: quick, and mostly the end of the matter.
+  bool may_have(const PendingKey& key) const;
+  // Runs the recorded DEL, if there is one for exactly this key. A failure is logged; the record
+  // stays then.
+  aio::Task<void> replay(PendingKey key);
+  // Removes the record, if it is for exactly this key.
+  aio::Task<void> forget(PendingKey key);
+
+  // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
+  aio::Task<void> run(std::chrono::milliseconds period);
+  void wake() { wake_.notify_all(); }
+  // No replay begins any more.
+  void stop() { stopped_ = true; }
+
+  // Records seen in the last round.
+  std::size_t count() const { return count_; }
+
+ private:
+  using Record = store::PendingDels::Record;
+
+  aio::Task<void> round();
+  aio::Task<void> replay_directory(std::string cni_dir);
+  aio::Task<void> replay_record(std::string cni_dir, Record record);
+  aio::Task<void> replay_call(std::string cni_dir, std::string file, CniCall call);
+  aio::Task<void> remove(std::string cni_dir, std::string file);
+  aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
+  Result<CniCall> read(const Record& record) const;
+  aio::Task<std::optional<std::pair<std::string, CniCall>>> find(PendingKey key);
+
+  PendingDelsNeeds needs_;
+  Log log_;
+  std::set<std::string> directories_;
+  std::multiset<PendingKey> held_;
+  aio::Notifier wake_;
+  std::size_t count_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace mnet::daemon

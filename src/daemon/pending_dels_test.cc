@@ -1,0 +1,235 @@
+#include "daemon/pending_dels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "base/text.h"
+#include "cni/error.h"
+#include "daemon/service_fixture.h"
+
+namespace mnet::daemon {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A service whose cniDir is below its own test directory.
+class PendingDelsTest : public testing::Test {
+ protected:
+  PendingDelsTest() : service_(options()) {
+    service_.with([this](Service& inside) { inside.pending.look_in(cni_dir()); });
+  }
+
+  ServiceOptions options() {
+    ServiceOptions options;
+    options.config = cat(R"({"cniDir":")", cni_dir(), "\"}");
+    return options;
+  }
+  std::string cni_dir() const { return dir_ / "cni"; }
+  std::string record(const std::string& file) const {
+    return cat(cni_dir(), "/pending-del/", file);
+  }
+  void write_record(const std::string& file, const std::string& body) const {
+    dir_.write(cat("cni/pending-del/", file), body);
+  }
+  void write_del(const std::string& container) const {
+    write_record(cat(container, "-eth0.json"), request_body(env_of("DEL", container), "{}"));
+  }
+  static bool exists(const std::string& path) { return std::filesystem::exists(path); }
+  void start(std::chrono::milliseconds period = 1h) {
+    service_.with(
+        [period](Service& inside) { inside.group.spawn("pending", inside.pending.run(period)); });
+  }
+  void fail_del(Error error) {
+    service_.with([&error](Service& inside) { inside.core.fail("DEL", std::move(error)); });
+  }
+  std::string metrics() {
+    return service_.with([](Service& inside) { return inside.metrics.text(); });
+  }
+
+  sys::TestDir dir_;
+  TestService service_;
+};
+
+TEST_F(PendingDelsTest, ReplaysEveryRecordAtTheStartAndRemovesIt) {
+  write_del("c1");
+  write_del("c2");
+
+  start();
+
+  while (exists(record("c1-eth0.json")) || exists(record("c2-eth0.json"))) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(service_.calls().size(), 2u);
+  EXPECT_TRUE(service_.calls()[0].request.report_failed_del);
+  EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_replays_total{outcome=\"success\"} 2\n"));
+}
+
+TEST_F(PendingDelsTest, KeepsARecordWhoseDelegatesFailAndTriesAgain) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+
+  start(5ms);
+
+  while (service_.calls().size() < 3) std::this_thread::yield();
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+  service_.with([](Service& inside) { inside.core.succeed("DEL"); });
+  while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+  EXPECT_TRUE(service_.lines->has("pending DEL c1-eth0.json stays for the next round"));
+}
+
+TEST_F(PendingDelsTest, SetsRecordsAsideThatNobodyCanUse) {
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"a.json", "{"},
+      {"b.json", "null"},
+      {"c.json", ""},
+      {"d.json", R"({"config":"e30="})"},
+      {"e.json", request_body(env_of("ADD"), "{}")},
+      {"f.json", request_body(R"({"CNI_COMMAND":"DEL"})", "{}")},
+  };
+  for (const auto& [file, body] : bad) write_record(file, body);
+
+  start();
+
+  for (const auto& [file, body] : bad) {
+    while (!exists(record(cat("bad/", file)))) std::this_thread::yield();
+    EXPECT_TRUE(service_.lines->has(cat("/pending-del/", file, " cannot be used"))) << file;
+  }
+  EXPECT_THAT(service_.order(), IsEmpty());
+  EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_bad_records_total 6\n"));
+}
+
+TEST_F(PendingDelsTest, SetsARecordAsideThatTheCoreRefuses) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kInvalidEnvironment, "invalid characters found in containerID"));
+
+  start();
+
+  while (!exists(record("bad/c1-eth0.json"))) std::this_thread::yield();
+}
+
+TEST_F(PendingDelsTest, ReplaysNothingAfterAStop) {
+  write_del("c1");
+  service_.with([](Service& inside) { inside.pending.stop(); });
+
+  start();
+
+  EXPECT_THAT(service_.order(), IsEmpty());
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, AnAddRunsTheRecordedDelFirst) {
+  write_del("c1");
+
+  const auto response = service_.ask("POST", "/cni", request_body(env_of("ADD", "c1"), "{}"));
+
+  EXPECT_EQ(response.status, 200);
+  EXPECT_THAT(service_.order(), ElementsAre("DEL c1", "end of DEL c1", "ADD c1", "end of ADD c1"));
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, AnAddGoesOnAndForgetsTheRecordWhenTheRecordedDelFails) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+
+  const auto response = service_.ask("POST", "/cni", request_body(env_of("ADD", "c1"), "{}"));
+
+  EXPECT_EQ(response.status, 200);
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+  EXPECT_TRUE(service_.lines->has("ADD goes on after a failed pending DEL"));
+}
+
+TEST_F(PendingDelsTest, AnAddThatFailsKeepsTheRecordThatCouldNotBeReplayed) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+  service_.with([](Service& inside) { inside.core.fail("ADD", Error(Errc::kPlugin, "no")); });
+
+  service_.ask("POST", "/cni", request_body(env_of("ADD", "c1"), "{}"));
+
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, NoReplayTouchesAContainerThatIsBeingAdded) {
+  service_.with([](Service& inside) { inside.core.close("ADD"); });
+  http::RawClient client(service_.socket());
+  const std::string body = request_body(env_of("ADD", "c1"), "{}");
+  client.send(cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+  service_.wait_for("ADD c1");
+  write_del("c1");
+  write_del("c2");
+
+  start();
+
+  while (exists(record("c2-eth0.json"))) std::this_thread::yield();
+  EXPECT_THAT(service_.order(), ElementsAre("ADD c1", "DEL c2", "end of DEL c2"));
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, ADelRemovesTheRecordOfItsContainerAndInterface) {
+  write_del("c1");
+  write_del("c2");
+
+  EXPECT_EQ(service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}")).status, 200);
+
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+  EXPECT_TRUE(exists(record("c2-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, ADelWhoseDelegatesFailKeepsTheRecordAndTheRuntimeSeesSuccess) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+
+  EXPECT_EQ(service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}")).status, 200);
+  EXPECT_EQ(
+      service_
+          .ask("POST", "/cni", request_body(env_of("DEL", "c1"), R"({"retryDeleteOnError":true})"))
+          .status,
+      400);
+
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, ARecordOfAnotherPairWithTheSameNameStays) {
+  // Container "c1-x" and interface "eth0" have the file name of container "c1", interface "x-eth0".
+  write_record("c1-x-eth0.json", request_body(env_of("DEL", "c1-x"), "{}"));
+  std::string env = env_of("DEL", "c1");
+  env.replace(env.find("\"eth0\""), 6, "\"x-eth0\"");
+
+  EXPECT_EQ(service_.ask("POST", "/cni", request_body(env, "{}")).status, 200);
+
+  EXPECT_TRUE(exists(record("c1-x-eth0.json")));
+  EXPECT_EQ(service_.calls().size(), 1u);
+}
+
+TEST_F(PendingDelsTest, AGcLooksAtTheRecordsAgain) {
+  write_del("c0");
+  start();
+  while (exists(record("c0-eth0.json"))) std::this_thread::yield();
+  write_del("c1");  // too late for the first round
+
+  service_.ask("POST", "/cni", request_body(R"({"CNI_COMMAND":"GC"})", "{}"));
+
+  while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+}
+
+TEST_F(PendingDelsTest, LooksInEveryDirectoryThatARequestNames) {
+  ServiceOptions options;
+  TestService other(options);
+  const std::string config = cat(R"({"cniDir":")", cni_dir(), "\"}");
+  other.ask("POST", "/cni", request_body(env_of("DEL", "c0"), config));
+  write_del("c1");
+
+  other.with([](Service& inside) { inside.group.spawn("pending", inside.pending.run(1h)); });
+
+  while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+}
+
+}  // namespace
+}  // namespace mnet::daemon

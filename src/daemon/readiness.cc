@@ -1,0 +1,47 @@
+#include "daemon/readiness.h"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "aio/sleep.h"
+#include "base/text.h"
+
+namespace mnet::daemon {
+namespace {
+
+constexpr std::chrono::seconds kLook{1};
+constexpr int kLooksPerLine = 30;
+
+}  // namespace
+
+bool Readiness::indicator_is_there() const {
+  if (indicator_.empty()) return true;
+  std::error_code failed;
+  return std::filesystem::exists(indicator_, failed);
+}
+
+std::string Readiness::waiting_text() const {
+  return cat("still waiting for readinessindicatorfile @ ", indicator_);
+}
+
+aio::Task<void> Readiness::report(Log log) const {
+  if (indicator_.empty()) co_return Result<void>();
+  log.verbatim(LogLevel::kVerbose, "Readiness Indicator file check");
+  bool was_there = false;
+  for (int missed = 0;;) {
+    const bool is_there = indicator_is_there();
+    if (is_there) {
+      if (!was_there) log.verbatim(LogLevel::kVerbose, "Readiness Indicator file check done!");
+      missed = 0;
+    } else if (missed++ % kLooksPerLine == 0) {
+      log.verbatim(LogLevel::kError, waiting_text());
+    }
+    was_there = is_there;
+    auto slept = co_await aio::sleep_for(kLook);
+    if (!slept) co_return std::move(slept);
+  }
+}
+
+}  // namespace mnet::daemon

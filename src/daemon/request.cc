@@ -1,0 +1,138 @@
+#include "daemon/request.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/error.h"
+
+namespace mnet::daemon {
+namespace {
+
+constexpr std::string_view kNotExtracted = "could not extract the CNI command args";
+
+// The pairs of CNI_ARGS without the white space, empty parts and, in a DEL, junk that the core
+// would refuse (03-F22).
+std::string clean_args(std::string_view args) {
+  std::vector<std::string> pairs;
+  for (const std::string_view part : split(args, ';')) {
+    const std::size_t at = part.find('=');
+    if (at == std::string_view::npos) continue;
+    pairs.push_back(cat(trim(part.substr(0, at)), "=", trim(part.substr(at + 1))));
+  }
+  return join(pairs, ";");
+}
+
+attach::Request core_request(const wire::Call& call, Arrival arrival) {
+  attach::Request request;
+  request.container_id = call.container_id;
+  request.netns = call.netns;
+  request.ifname = call.ifname;
+  request.path = call.path;
+  request.id = std::move(arrival.id);
+  request.ticket = arrival.ticket;
+  request.caller = std::move(arrival.caller);
+  return request;
+}
+
+Result<void> read_pod(CniCall& call, const RequestRules& rules) {
+  wire::PodRules pod_rules;
+  pod_rules.lenient = call.is("DEL");
+  pod_rules.required = rules.needs_pod;
+  auto pod = wire::pod_identity(call.call.args, pod_rules);
+  if (!pod) return std::move(pod).error();
+  call.skipped_args = std::move(pod->skipped);
+  call.request.pod.ns = std::move(pod->ns);
+  call.request.pod.name = std::move(pod->name);
+  call.request.pod.uid = std::move(pod->uid);
+  call.request.pod.infra_container_id = std::move(pod->infra_container_id);
+  call.request.args = clean_args(call.call.args);
+  return {};
+}
+
+// The delegate's configuration with the daemon's `cniVersion` where it has none; otherwise byte for
+// byte what came.
+Result<std::string> with_version(std::string config, const json::Object* server_config) {
+  auto document = json::parse_object(config);
+  if (!document) return std::move(document).error().wrap("failed to unmarshall CNI config");
+  const json::Value* version = document->find("cniVersion");
+  const bool is_missing = version == nullptr || version->is_null() ||
+                          (version->as_string() != nullptr && version->as_string()->empty());
+  const json::Value* ours =
+      server_config == nullptr ? nullptr : server_config->find_folded("cniVersion");
+  const std::string* fill = ours == nullptr ? nullptr : ours->as_string();
+  if (!is_missing || fill == nullptr || fill->empty()) return config;
+  document->set("cniVersion", *fill);
+  return json::dump(*document);
+}
+
+Result<CniCall> begin(std::string_view body, Arrival arrival, std::string& config) {
+  auto request = wire::parse_request(body);
+  if (!request) return std::move(request).error();
+  auto extracted = wire::extract_call(*request);
+  if (!extracted) return std::move(extracted).error();
+  CniCall call;
+  call.call = *std::move(extracted);
+  call.request = core_request(call.call, std::move(arrival));
+  call.attributes = std::move(request->attributes);
+  config = std::move(request->config);
+  return call;
+}
+
+}  // namespace
+
+Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, Arrival arrival) {
+  std::string config;
+  auto call = begin(body, std::move(arrival), config);
+  if (!call) return call;
+  auto merged = wire::overlay(config, rules.server_config, rules.drops_readiness_indicator);
+  if (!merged) return std::move(merged).error().wrap(kNotExtracted);
+  call->request.config = *std::move(merged);
+  if (!call->has_container()) return call;
+  if (auto pod = read_pod(*call, rules); !pod) return std::move(pod).error();
+  return call;
+}
+
+Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& rules,
+                                   Arrival arrival) {
+  std::string config;
+  auto call = begin(body, std::move(arrival), config);
+  if (!call) return call;
+  auto filled = with_version(std::move(config), rules.server_config);
+  if (!filled) return std::move(filled).error().wrap(kNotExtracted);
+  call->request.config = *std::move(filled);
+  if (!call->has_container()) return call;
+  if (auto pod = read_pod(*call, rules); !pod) return std::move(pod).error();
+  return call;
+}
+
+Error request_error(const wire::Call& call, const attach::Pod& pod, Error cause) {
+  if (call.command == "ADD") {
+    cause = std::move(cause).wrap(
+        cat("error configuring pod [", pod.ns, "/", pod.name, "] networking"));
+  }
+  return std::move(cause).wrap(cat(wire::request_line(call), " ERRORED"));
+}
+
+bool is_try_again(const Error& error) {
+  const ErrorObject* object = error.origin();
+  return object != nullptr && object->code == static_cast<std::uint64_t>(cni::Code::kTryAgainLater);
+}
+
+ConfigFacts facts_of(std::string_view config) {
+  ConfigFacts facts;
+  if (const auto document = json::parse_object(config)) {
+    const json::Value* dir = document->find_folded("cniDir");
+    if (dir != nullptr && dir->as_string() != nullptr) facts.cni_dir = *dir->as_string();
+    const json::Value* retry = document->find_folded("retryDeleteOnError");
+    facts.retry_delete_on_error =
+        retry != nullptr && retry->as_bool() != nullptr && *retry->as_bool();
+  }
+  if (facts.cni_dir.empty()) facts.cni_dir = wire::kDefaultCniDir;
+  return facts;
+}
+
+}  // namespace mnet::daemon

@@ -1,0 +1,60 @@
+// The paths of the daemon's socket (03, 2.7): who may ask, what waits for its turn, what is
+// counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "aio/task.h"
+#include "base/log.h"
+#include "daemon/admission.h"
+#include "daemon/cni_service.h"
+#include "daemon/metrics.h"
+#include "daemon/readiness.h"
+#include "daemon/request.h"
+#include "http/http.h"
+
+namespace mnet::daemon {
+
+// Numbers requests in order of arrival and names those that bring no name.
+class Arrivals {
+ public:
+  // `id`: what the client calls its request; anything but a request id is replaced.
+  Arrival next(std::string_view id = {});
+
+ private:
+  std::uint64_t ticket_ = 0;
+};
+
+struct RoutesNeeds {
+  CniService& service;
+  Readiness& readiness;
+  Admission& requests;
+  Metrics& metrics;
+  Arrivals& arrivals;
+  std::uint32_t allowed_uid = 0;
+};
+
+class Routes {
+ public:
+  Routes(RoutesNeeds needs, Log log) : needs_(needs), log_(std::move(log)) {}
+
+  // Everything it refers to must outlive the server that calls it.
+  http::Handler handler();
+
+ private:
+  struct Route;
+  static const Route* find(std::string_view path);
+
+  aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
+  aio::Task<http::Response> probe(std::shared_ptr<http::Exchange> exchange, const Route* route);
+  aio::Task<http::Response> execute(std::shared_ptr<http::Exchange> exchange, const Route* route);
+
+  RoutesNeeds needs_;
+  Log log_;
+};
+
+}  // namespace mnet::daemon
