@@ -255,8 +255,21 @@ asio::awaitable<void> Connection::discard_rest() {
   while (!input_ended_ && discarded < limits_.drain_bytes) {
     unread_.clear();
     const Input input = co_await read_some();
-    if (input != Input::kBytes) co_return;
+    if (input != Input::kBytes) break;
     discarded += unread_.size();
+  }
+  empty_queue();
+}
+
+// From here on the peer cannot send, and what it sent before is taken: only then does closing not
+// reset a unix socket.
+void Connection::empty_queue() {
+  boost::system::error_code ignored;
+  socket_.shutdown(Socket::shutdown_both, ignored);
+  for (std::size_t taken = 0; taken < limits_.drain_bytes;) {
+    const ssize_t count = ::recv(socket_.native_handle(), receive_buffer().data(), kReadBytes, 0);
+    if (count <= 0) return;
+    taken += static_cast<std::size_t>(count);
   }
 }
 

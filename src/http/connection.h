@@ -59,6 +59,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   aio::asio::awaitable<Response> handle();
   aio::asio::awaitable<void> answer(Response response);
   aio::asio::awaitable<void> discard_rest();
+  void empty_queue();
   Error refuse(int status, Error why);
   void watch_peer();
 

@@ -175,6 +175,8 @@ TEST(Server, LetsTheClientReadTheAnswerToABodyThatIsTooLarge) {
   for (int i = 0; i < 20 && chunked.send(cat("100000\r\n", piece, "\r\n")); ++i) continue;
   const std::string second = chunked.read_all();
 
+  EXPECT_FALSE(announced.was_reset());
+  EXPECT_FALSE(chunked.was_reset());
   EXPECT_EQ(status_of(first), 413);
   EXPECT_EQ(body_of(first), "request body too large\n");
   EXPECT_EQ(status_of(second), 413);
