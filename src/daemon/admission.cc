@@ -19,9 +19,9 @@ namespace {
 
 // One who waits. Shared with the task that looks whether its caller leaves.
 struct Waiting {
-  Turn turn;
+  adapters::SlotRequest turn;
   aio::Event woken;
-  std::optional<Place> place;
+  std::optional<adapters::Slot> place;
 };
 
 aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
@@ -33,16 +33,16 @@ aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
 }  // namespace
 
 struct Admission::State : std::enable_shared_from_this<Admission::State> {
-  bool has_room_for(const Turn& turn) const {
+  bool has_room_for(const adapters::SlotRequest& turn) const {
     if (!places) return true;
     return turn.is_del ? running < *places : running < *places && others < open_to_all;
   }
 
-  Place give(bool is_del) {
+  adapters::Slot give(bool is_del) {
     ++running;
     if (!is_del) ++others;
     most = std::max(most, running);
-    return Place([self = shared_from_this(), is_del] { self->give_back(is_del); });
+    return adapters::Slot([self = shared_from_this(), is_del] { self->give_back(is_del); });
   }
 
   void give_back(bool is_del) {
@@ -87,7 +87,7 @@ Admission::Admission(std::optional<std::size_t> places, std::size_t kept)
 
 Admission::~Admission() = default;
 
-aio::Task<Place> Admission::take(Turn turn) {
+aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   const auto state = state_;
   if (turn.caller && turn.caller->gone()) co_return aio::cancelled_error();
   // Who stands in line here does not fit; one who does fit takes nothing from them.

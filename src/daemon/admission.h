@@ -4,55 +4,23 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <utility>
 
+#include "adapters/slots.h"
 #include "aio/task.h"
-#include "attach/caller.h"
 
 namespace mnet::daemon {
 
-// Held while the work is done; the next in line gets it when this goes.
-class Place {
- public:
-  Place() = default;  // holds nothing
-  explicit Place(std::move_only_function<void()> give_back) : give_back_(std::move(give_back)) {}
-  Place(Place&& other) noexcept : give_back_(std::exchange(other.give_back_, nullptr)) {}
-  Place& operator=(Place&& other) noexcept {
-    if (this != &other) {
-      release();
-      give_back_ = std::exchange(other.give_back_, nullptr);
-    }
-    return *this;
-  }
-  ~Place() { release(); }
-
-  void release() {
-    if (auto give_back = std::exchange(give_back_, nullptr)) give_back();
-  }
-
- private:
-  std::move_only_function<void()> give_back_;
-};
-
-struct Turn {
-  std::uint64_t ticket = 0;                     // of the request: the older one goes first
-  bool is_del = false;                          // may take the places that are kept for DEL
-  std::shared_ptr<attach::Caller> caller = {};  // who may leave meanwhile; none: stays
-};
-
 // A number of places, given in the order of the tickets. All that is not a DEL leaves some of them
 // free, so that a flood of ADDs never keeps a node from giving back what it holds.
-class Admission {
+class Admission final : public adapters::DelegateSlots {
  public:
   // No `places`: no bound, nobody waits. At least one place is open to all, whatever is kept.
   explicit Admission(std::optional<std::size_t> places, std::size_t kept_for_del = 0);
-  ~Admission();
+  ~Admission() override;
 
-  // Waits its turn. kCancelled if the caller leaves before it comes, or the coroutine is cancelled.
-  aio::Task<Place> take(Turn turn);
+  aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
 
   std::size_t running() const;
   std::size_t waiting() const;

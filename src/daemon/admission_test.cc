@@ -22,7 +22,7 @@ using testing::ElementsAre;
 // Takes turns at the places and notes in which order they are given.
 class AdmissionTest : public testing::Test {
  protected:
-  void ask(Admission& admission, std::string name, Turn turn) {
+  void ask(Admission& admission, std::string name, adapters::SlotRequest turn) {
     group_.spawn(name, take(&admission, name, std::move(turn)));
     loop_.restart();
     loop_.poll();
@@ -40,11 +40,11 @@ class AdmissionTest : public testing::Test {
   aio::asio::io_context loop_{1};
   aio::Group group_{loop_.get_executor(), Log()};
   std::vector<std::string> given_;
-  std::vector<std::pair<std::string, Place>> held_;
+  std::vector<std::pair<std::string, adapters::Slot>> held_;
 
  private:
-  aio::Task<void> take(Admission* admission, std::string name, Turn turn) {
-    auto place = co_await admission->take(std::move(turn));
+  aio::Task<void> take(Admission* admission, std::string name, adapters::SlotRequest turn) {
+    auto place = co_await admission->acquire(std::move(turn));
     if (!place) {
       given_.push_back(cat("refused ", name));
       co_return std::move(place).error();

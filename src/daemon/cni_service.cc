@@ -154,21 +154,21 @@ aio::Task<std::string> CniService::del(CniCall call) {
   const PendingKey key{facts.cni_dir, call.request.container_id, call.request.ifname};
   const Log log = log_.with_request(call.request.id);
   needs_.pending.look_in(key.cni_dir);
-  // Whether every delegate was deleted matters only for the record.
-  const bool has_record = needs_.pending.may_have(key);
-  call.request.report_failed_del = has_record;
+  // Whether every delegate was deleted: the record wants to know it, the runtime may not.
+  call.request.report_failed_del = true;
   auto deleted = co_await needs_.core.del(std::move(call.request));
-  if (!has_record) co_return no_body(std::move(deleted));
-  if (deleted) {
-    auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
+  if (!deleted) {
+    if (facts.retry_delete_on_error || !is_try_again(deleted.error())) {
+      co_return std::move(deleted).error();
+    }
+    log.error("DEL", deleted.error());
     co_return std::string();
   }
-  // The replay will try again; the runtime shall only where it was asked to.
-  if (facts.retry_delete_on_error || !is_try_again(deleted.error())) {
-    co_return std::move(deleted).error();
+  // Also one that was written while this ran: its client had given up.
+  if (needs_.pending.may_have(key)) {
+    auto forgotten = co_await needs_.pending.forget(key);
+    if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
   }
-  log.error("DEL; its pending record stays", deleted.error());
   co_return std::string();
 }
 

@@ -100,6 +100,7 @@ aio::Task<void> PendingDels::remove(std::string cni_dir, std::string file) {
 
 aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
   while (!stopped_) {
+    wake_.reset();
     auto done = co_await round();
     if (!done) log_.error("pending DELs", done.error());
     const bool is_cancelled = co_await aio::cancelled();
@@ -109,6 +110,8 @@ aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
   }
   co_return Result<void>();
 }
+
+void PendingDels::wake() { wake_.set(); }
 
 aio::Task<void> PendingDels::round() {
   count_ = 0;
@@ -157,9 +160,9 @@ aio::Task<void> PendingDels::replay_record(std::string cni_dir, Record record) {
 
 aio::Task<void> PendingDels::replay_call(std::string cni_dir, std::string file, CniCall call) {
   const PendingKey key{cni_dir, call.request.container_id, call.request.ifname};
-  Turn turn;
+  adapters::SlotRequest turn;
   turn.ticket = call.request.ticket;
-  const auto place = co_await needs_.requests.take(std::move(turn));
+  const auto place = co_await needs_.requests.acquire(std::move(turn));
   if (!place) co_return place.error();
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before is on the books.

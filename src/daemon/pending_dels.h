@@ -68,7 +68,7 @@ class PendingDels {
 
   // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
   aio::Task<void> run(std::chrono::milliseconds period);
-  void wake() { wake_.notify_all(); }
+  void wake();
   // No replay begins any more.
   void stop() { stopped_ = true; }
 
@@ -91,7 +91,7 @@ class PendingDels {
   Log log_;
   std::set<std::string> directories_;
   std::multiset<PendingKey> held_;
-  aio::Notifier wake_;
+  aio::Event wake_;  // stays set when a round runs just then
   std::size_t count_ = 0;
   bool stopped_ = false;
 };

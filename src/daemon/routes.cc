@@ -130,10 +130,10 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
 
   const auto arrived = co_await pass("request-before-admission");
   if (!arrived) co_return error_response(arrived.error());
-  Turn turn;
+  adapters::SlotRequest turn;
   turn.ticket = arrival.ticket;
   turn.caller = caller;
-  const auto place = co_await needs_.requests.take(std::move(turn));
+  const auto place = co_await needs_.requests.acquire(std::move(turn));
   if (!place) co_return place.error();
   if (!is_read) {
     body = co_await exchange->read_body();

@@ -1,0 +1,139 @@
+#include "daemon/assembly.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "adapters/file_ports.h"
+#include "aio/blocking_pool.h"
+#include "attach/attach.h"
+#include "daemon/admission.h"
+#include "daemon/attach_core.h"
+#include "daemon/cni_service.h"
+#include "daemon/request.h"
+#include "daemon/routes.h"
+#include "json/json.h"
+#include "sys/cgroup.h"
+#include "sys/environment.h"
+#include "wire/wire.h"
+
+namespace mnet::daemon {
+namespace {
+
+// Enough to overlap the syncs of several requests; each thread costs memory.
+constexpr std::size_t kBlockingThreads = 4;
+
+std::size_t max_delegates(const Config& config) {
+  if (config.max_delegates) return static_cast<std::size_t>(*config.max_delegates);
+  return default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
+}
+
+std::optional<std::size_t> connection_limit(const Config& config) {
+  if (!config.connection_limit) return std::nullopt;
+  return static_cast<std::size_t>(*config.connection_limit);
+}
+
+adapters::ExecSettings exec_settings(const Config& config) {
+  adapters::ExecSettings settings;
+  settings.world.root = config.chroot_dir;
+  settings.world.mount_namespace = config.delegate_mount_namespace;
+  settings.timeout = config.delegate_timeout;
+  settings.environment = sys::environment();
+  return settings;
+}
+
+http::Limits http_limits(const Config& config) {
+  http::Limits limits;
+  limits.body_bytes = static_cast<std::uint64_t>(config.max_request_bytes);
+  return limits;
+}
+
+RequestRules request_rules(const Config& config) {
+  RequestRules rules;
+  rules.server_config = &config.document;
+  rules.drops_readiness_indicator = config.is_automatic();
+  rules.needs_pod = config.objects_dir.empty();
+  return rules;
+}
+
+}  // namespace
+
+struct Assembly::Parts {
+  Parts(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
+      : config(std::move(the_config)),
+        places(max_delegates(config), kept_for_del(max_delegates(config))),
+        requests(connection_limit(config)),
+        ports(pool, places, exec_settings(config), log),
+        attachments(ports.ports(), log),
+        core(attachments),
+        readiness(config.readiness_indicator_file),
+        pending({.pool = pool,
+                 .core = core,
+                 .requests = requests,
+                 .metrics = metrics,
+                 .rules = request_rules(config),
+                 .next_arrival = [this] { return arrivals.next(); }},
+                log),
+        service({.core = core,
+                 .pending = pending,
+                 .readiness = readiness,
+                 .metrics = metrics,
+                 .rules = request_rules(config),
+                 .settings = json::dump(config.document)},
+                log),
+        routes({.service = service,
+                .readiness = readiness,
+                .requests = requests,
+                .metrics = metrics,
+                .arrivals = arrivals},
+               log),
+        server(executor, routes.handler(), http_limits(config), log) {
+    add_gauges();
+    pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
+  }
+
+  void add_gauges() {
+    metrics.add_gauge("multus_requests_in_progress", "Requests being executed",
+                      [this] { return static_cast<double>(requests.running()); });
+    metrics.add_gauge("multus_requests_queued", "Requests that wait to be executed",
+                      [this] { return static_cast<double>(requests.waiting()); });
+    metrics.add_gauge("multus_delegates_running", "Delegate processes running",
+                      [this] { return static_cast<double>(places.running()); });
+    metrics.add_gauge("multus_delegates_queued", "Delegates that wait to be run",
+                      [this] { return static_cast<double>(places.waiting()); });
+    metrics.add_gauge("multus_pending_dels",
+                      "Records of DELs that reached no daemon, as of the last round",
+                      [this] { return static_cast<double>(pending.count()); });
+  }
+
+  Config config;
+  aio::BlockingPool pool{kBlockingThreads};
+  Metrics metrics;
+  Arrivals arrivals;
+  Admission places;
+  Admission requests;
+  adapters::FilePorts ports;
+  attach::Attachments attachments;
+  AttachCore core;
+  Readiness readiness;
+  PendingDels pending;
+  CniService service;
+  Routes routes;
+  http::Server server;
+};
+
+Assembly::Assembly(const aio::asio::any_io_executor& executor, Config config, Log log)
+    : parts_(std::make_unique<Parts>(executor, std::move(config), log)) {}
+
+Assembly::~Assembly() = default;
+
+const Config& Assembly::config() const { return parts_->config; }
+aio::BlockingPool& Assembly::pool() { return parts_->pool; }
+Readiness& Assembly::readiness() { return parts_->readiness; }
+Metrics& Assembly::metrics() { return parts_->metrics; }
+PendingDels& Assembly::pending() { return parts_->pending; }
+http::Server& Assembly::server() { return parts_->server; }
+
+}  // namespace mnet::daemon

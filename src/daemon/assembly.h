@@ -1,0 +1,36 @@
+// All objects of a running daemon, built from its configuration and destroyed in reverse order.
+#pragma once
+
+#include <memory>
+
+#include "aio/task.h"
+#include "base/log.h"
+#include "daemon/config.h"
+#include "daemon/metrics.h"
+#include "daemon/pending_dels.h"
+#include "daemon/readiness.h"
+#include "http/http.h"
+
+namespace mnet::daemon {
+
+class Assembly {
+ public:
+  Assembly(const aio::asio::any_io_executor& executor, Config config, Log log);
+  // Only when no request and no task of it runs any more.
+  ~Assembly();
+  Assembly(const Assembly&) = delete;
+  Assembly& operator=(const Assembly&) = delete;
+
+  const Config& config() const;
+  aio::BlockingPool& pool();
+  Readiness& readiness();
+  Metrics& metrics();
+  PendingDels& pending();
+  http::Server& server();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace mnet::daemon

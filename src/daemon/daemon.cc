@@ -1,0 +1,219 @@
+#include "daemon/daemon.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "aio/sleep.h"
+#include "base/text.h"
+#include "daemon/node_config.h"
+#include "daemon/process.h"
+#include "http/http.h"
+#include "wire/wire.h"
+
+namespace mnet::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// 03, 2.12; together with kLastMoment inside the 30 s that the manifest allows.
+constexpr auto kLateShims = 10s;
+constexpr auto kRunningRequests = 15s;
+constexpr auto kLastMoment = 4s;
+
+constexpr auto kReplayPeriod = 30s;
+constexpr auto kSelfCheck = 60s;
+
+}  // namespace
+
+Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
+    : loop_(loop),
+      logging_(std::move(logging)),
+      log_(logging_.log),
+      signals_(loop, SIGINT, SIGTERM),
+      assembly_(loop.get_executor(), std::move(config), log_),
+      socket_path_(wire::socket_path(assembly_.config().socket_dir)),
+      background_(loop.get_executor(), log_) {
+  await_signal();
+}
+
+Daemon::~Daemon() = default;
+
+void Daemon::await_signal() {
+  signals_.async_wait([this](const boost::system::error_code& failure, int number) {
+    if (failure) return;
+    on_signal(number);
+    await_signal();
+  });
+}
+
+void Daemon::on_signal(int number) {
+  ++signals_seen_;
+  if (signals_seen_ >= 3) std::_Exit(1);
+  if (signals_seen_ == 2) hurry_.set();
+  if (signals_seen_ > 1) return;
+  log_.verbatim(LogLevel::kVerbose,
+                cat("caught ", number == SIGINT ? "interrupt" : "terminated", ", stopping..."));
+  assembly_.readiness().stop();
+  assembly_.pending().stop();
+  stop_.set();
+  change_.notify_all();
+}
+
+aio::Task<int> Daemon::run() {
+  log_.verbatim(LogLevel::kVerbose, "multus-daemon started");
+  if (const auto code = refuse_to_start()) co_return *code;
+  configure_node();
+  if (const auto code = open_socket()) co_return *code;
+  start_background();
+
+  const bool may_serve = co_await wait_for_orphans();
+  if (!may_serve) {
+    const int code = co_await shut_down(0s);
+    co_return code;
+  }
+  if (const auto code = publish_socket()) co_return *code;
+  assembly_.readiness().start_serving();
+  background_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
+  const auto failed = co_await check_self();
+  if (failed) co_return *failed;
+
+  // Cancelled only with the loop itself.
+  const auto stopped = co_await stop_.wait();
+  if (!stopped) co_return stopped.error();
+  const int code = co_await shut_down(kLateShims);
+  co_return code;
+}
+
+std::optional<int> Daemon::refuse_to_start() const {
+  const Config& config = assembly_.config();
+  if (auto limit = check_connection_limit(config); !limit) return fatal(3, limit.error());
+  if (config.objects_dir.empty()) {
+    return fatal(3, Error(Errc::kInvalid,
+                          "no object source: the Kubernetes client is not built in yet, set "
+                          "objectsDir to a folder of manifests"));
+  }
+  return std::nullopt;
+}
+
+void Daemon::configure_node() {
+  const Config& config = assembly_.config();
+  if (config.is_automatic()) {
+    log_.error(
+        "automatic configuration (multusConfigFile: auto) is not built in yet: no 00-multus.conf "
+        "is written");
+    return;
+  }
+  if (auto copied = copy_user_config(config); !copied) log_.error(copied.error().text());
+}
+
+// Listens, under a name that nobody knows yet.
+std::optional<int> Daemon::open_socket() {
+  auto made = sys::SocketFile::make(socket_path_);
+  if (!made) return fatal(3, made.error());
+  socket_.emplace(*std::move(made));
+  for (const std::string& warning : socket_->warnings()) log_.warning(warning);
+  assembly_.server().serve(socket_->take_listener());
+  // While another daemon serves, it stays the one to ask until we are ready ourselves.
+  if (socket_->somebody_listens()) {
+    log_.warning(cat("another daemon listens on ", socket_path_,
+                     "; its place is taken as soon as this one is ready"));
+  }
+  return std::nullopt;
+}
+
+void Daemon::start_background() {
+  const Config& config = assembly_.config();
+  if (!config.chroot_dir.empty()) {
+    log_.verbatim(LogLevel::kVerbose, cat("server configured with chroot: ", config.chroot_dir));
+  }
+  background_.spawn("readiness indicator", assembly_.readiness().report(log_));
+  background_.spawn("orphans", note_orphans_ended());
+  if (!config.metrics_port) return;
+  MetricsServerSettings settings;
+  settings.address = config.metrics_address;
+  settings.port = *config.metrics_port;
+  settings.has_pprof = config.enable_pprof.value_or(false);
+  metrics_server_.emplace(loop_.get_executor(), assembly_.metrics(), std::move(settings), log_);
+  background_.spawn("metrics server", metrics_server_->listen());
+}
+
+aio::Task<void> Daemon::note_orphans_ended() {
+  auto ended = co_await end_orphans(assembly_.pool(), log_);
+  orphans_ended_ = true;
+  change_.notify_all();
+  co_return std::move(ended);
+}
+
+aio::asio::awaitable<bool> Daemon::wait_for_orphans() {
+  while (!orphans_ended_ && !stop_.is_set()) (void)co_await change_.wait();
+  co_return !stop_.is_set();
+}
+
+std::optional<int> Daemon::publish_socket() {
+  auto published = socket_->publish();
+  if (!published) return fatal(3, published.error());
+  return std::nullopt;
+}
+
+aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
+  log_.verbatim(LogLevel::kVerbose, "API readiness check");
+  http::ClientRequest request{.method = "POST", .target = "/readyz", .host = "dummy"};
+  request.body = "null";
+  auto deadline = Clock::now() + kSelfCheck;
+  while (!stop_.is_set()) {
+    const auto answer = co_await http::request_unix(socket_path_, request, Clock::now() + 5s);
+    if (answer && answer->status == 200) {
+      log_.verbatim(LogLevel::kVerbose, "API readiness check done!");
+      break;
+    }
+    if (assembly_.readiness().lacks_only_indicator()) deadline = Clock::now() + kSelfCheck;
+    if (Clock::now() >= deadline) {
+      const Error cause =
+          answer ? Error(Errc::kUnavailable, cat("status ", answer->status)) : answer.error();
+      co_return fatal(1, cause.wrap(cat("failed to ready multus-daemon socket ", socket_path_)));
+    }
+    (void)co_await change_.wait(Clock::now() + 100ms);
+  }
+  co_return std::nullopt;
+}
+
+aio::asio::awaitable<int> Daemon::shut_down(std::chrono::seconds late_time) {
+  (void)co_await hurry_.wait(Clock::now() + late_time);
+  assembly_.server().stop_accepting();
+  const bool is_quiet = co_await finish_requests();
+  socket_.reset();
+  if (metrics_server_) metrics_server_->stop();
+  background_.cancel();
+  const auto joined = co_await background_.join(Clock::now() + 1s);
+  log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
+  // What still runs refers to everything here: the process ends around it.
+  if (!is_quiet || !joined) std::_Exit(0);
+  co_return 0;
+}
+
+// Whether all requests have ended.
+aio::asio::awaitable<bool> Daemon::finish_requests() {
+  const auto drained = co_await assembly_.server().drain(Clock::now() + kRunningRequests);
+  if (drained) co_return true;
+  log_.error("requests did not end in time", drained.error());
+  const auto ended = co_await assembly_.server().drain(Clock::now() + kLastMoment);
+  co_return ended.has_value();
+}
+
+int Daemon::fatal(int code, const Error& why) const {
+  log_.verbatim(LogLevel::kPanic, why.text());
+  if (!logging_.to_stderr) {
+    const std::string line = cat("multus-daemon: ", why.text(), "\n");
+    (void)!::write(STDERR_FILENO, line.data(), line.size());
+  }
+  return code;
+}
+
+}  // namespace mnet::daemon

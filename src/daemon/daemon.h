@@ -1,0 +1,71 @@
+// The life of the daemon: start-up order, self check, signals, draining, exit code (03, 2.3, 2.4,
+// 2.12).
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/task.h"
+#include "daemon/assembly.h"
+#include "daemon/config.h"
+#include "daemon/logging.h"
+#include "daemon/metrics_server.h"
+#include "sys/socket_file.h"
+
+namespace mnet::daemon {
+
+class Daemon {
+ public:
+  // From here on signals are handled.
+  Daemon(aio::asio::io_context& loop, Config config, Logging logging);
+  ~Daemon();
+
+  // Until a signal, or until it cannot go on: the exit code.
+  aio::Task<int> run();
+
+ private:
+  // An exit code if the daemon must not start.
+  std::optional<int> refuse_to_start() const;
+  std::optional<int> open_socket();
+  void start_background();
+  void configure_node();
+  // False if a stop signal came first.
+  aio::asio::awaitable<bool> wait_for_orphans();
+  aio::Task<void> note_orphans_ended();
+  std::optional<int> publish_socket();
+  aio::asio::awaitable<std::optional<int>> check_self();
+  aio::asio::awaitable<int> shut_down(std::chrono::seconds late_time);
+  aio::asio::awaitable<bool> finish_requests();
+
+  void await_signal();
+  void on_signal(int number);
+  int fatal(int code, const Error& why) const;
+
+  aio::asio::io_context& loop_;
+  Logging logging_;
+  Log log_;
+  aio::asio::signal_set signals_;
+  Assembly assembly_;
+  std::string socket_path_;
+  std::optional<sys::SocketFile> socket_;
+  std::optional<MetricsServer> metrics_server_;
+  int signals_seen_ = 0;
+  aio::Event stop_, hurry_;
+  aio::Notifier change_;  // a stop signal, or the orphans have ended
+  bool orphans_ended_ = false;
+  aio::Group background_;
+};
+
+// Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).
+int probe(const Config& config, const std::string& path);
+
+// The whole program, from the words of its command line to its exit code.
+int run_program(const std::vector<std::string>& words);
+
+}  // namespace mnet::daemon

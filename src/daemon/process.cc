@@ -1,0 +1,84 @@
+#include "daemon/process.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "sys/orphans.h"
+#include "wire/wire.h"
+
+namespace mnet::daemon {
+namespace {
+
+// A thousand connections, and four descriptors for each delegate.
+constexpr rlim_t kDescriptors = 8192;
+
+// Otherwise the next socket would be somebody's standard output.
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
+      (void)::open("/dev/null", O_RDWR);  // NOLINT(android-cloexec-open): children keep 0 to 2
+    }
+  }
+}
+
+void reset_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // With SIGCHLD ignored the kernel would throw the exit codes of our children away.
+  std::signal(SIGCHLD, SIG_DFL);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min<rlim_t>(limit.rlim_max, kDescriptors);
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Of those that a delegate left behind on purpose each leads, or belongs to, a session of its own;
+// a delegate has a process group of its own in its daemon's session.
+bool is_settled(const sys::Process& process) { return ::getsid(process.pid) == process.group; }
+
+Result<std::size_t> end_all_orphans() {
+  auto found = sys::list_orphans(wire::kRequestIdVariable, {"multus-daemon", "multus"});
+  if (!found) return std::move(found).error();
+  std::erase_if(*found, is_settled);
+  if (found->empty()) return std::size_t{0};
+  auto ended = sys::end_processes(*found, std::chrono::seconds(5));
+  if (!ended) return std::move(ended).error();
+  return found->size();
+}
+
+}  // namespace
+
+void settle_process() {
+  open_standard_descriptors();
+  reset_signals();
+  raise_descriptor_limit();
+}
+
+aio::Task<void> end_orphans(aio::BlockingPool& pool, Log log) {
+  auto ended = co_await pool.run([] { return end_all_orphans(); });
+  if (!ended) {
+    log.error("ending delegates of an earlier daemon", ended.error());
+  } else if (*ended > 0) {
+    log.error(cat("warning: ended ", *ended, " processes of delegates of an earlier daemon"));
+  }
+  co_return Result<void>();
+}
+
+}  // namespace mnet::daemon

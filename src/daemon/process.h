@@ -1,0 +1,20 @@
+// The daemon as a process among others: what it was started with, and what one that was killed left
+// running.
+#pragma once
+
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "base/log.h"
+
+namespace mnet::daemon {
+
+// Puts right what a careless supervisor hands down: closed standard descriptors, blocked or ignored
+// signals, a small number of descriptors. Before any thread is started.
+void settle_process();
+
+// Ends delegates whose daemon was killed, so that no DEL runs beside a late ADD. What a delegate
+// started to stay (a daemon of its own session) is left alone, and so is what belongs to another
+// daemon that still runs. Failures are logged.
+aio::Task<void> end_orphans(aio::BlockingPool& pool, Log log);
+
+}  // namespace mnet::daemon

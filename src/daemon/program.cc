@@ -1,0 +1,99 @@
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "daemon/command_line.h"
+#include "daemon/config.h"
+#include "daemon/daemon.h"
+#include "daemon/logging.h"
+#include "daemon/process.h"
+#include "http/http.h"
+#include "wire/wire.h"
+
+namespace mnet::daemon {
+namespace {
+
+void write_to(int fd, std::string_view text) { (void)!::write(fd, text.data(), text.size()); }
+
+std::string absolute(const std::string& path) {
+  std::error_code failed;
+  const auto full = std::filesystem::absolute(path, failed);
+  return failed ? path : full.string();
+}
+
+// Before anything is touched, a log file included.
+bool is_root() {
+  const uid_t uid = ::geteuid();
+  if (uid == 0) return true;
+  write_to(STDERR_FILENO, cat("failed to run multus-daemon with root: operation not permitted, now "
+                              "running in uid: ",
+                              uid, "\n"));
+  return false;
+}
+
+int serve(const CommandLine& line, Config config) {
+  Logging logging = make_logging(config);
+  for (const std::string& complaint : logging.complaints) write_to(STDERR_FILENO, complaint + "\n");
+  for (const std::string& flag : line.legacy_flags) {
+    logging.log.warning(
+        cat("the flag -", flag, " is deprecated: set the key in ", line.config_file));
+  }
+  aio::asio::io_context loop(1);
+  Daemon daemon(loop, std::move(config), std::move(logging));
+  const auto code = aio::run(loop, daemon.run());
+  if (code) return *code;
+  write_to(STDERR_FILENO, cat("multus-daemon: ", code.error().text(), "\n"));
+  return 1;
+}
+
+}  // namespace
+
+int probe(const Config& config, const std::string& path) {
+  http::ClientRequest request;
+  request.target = cat("/", path);
+  const auto answer =
+      aio::run(http::request_unix(wire::socket_path(config.socket_dir), std::move(request),
+                                  std::chrono::steady_clock::now() + std::chrono::seconds(2)));
+  if (answer && answer->status == 200) return 0;
+  write_to(STDERR_FILENO,
+           cat(answer ? cat("status ", answer->status) : answer.error().text(), "\n"));
+  return 1;
+}
+
+int run_program(const std::vector<std::string>& words) {
+  settle_process();
+  auto line = parse_command_line(words);
+  if (!line) {
+    write_to(STDERR_FILENO, cat(line.error().text(), "\n", usage()));
+    return 2;
+  }
+  if (line->wants_help) {
+    write_to(STDERR_FILENO, usage());
+    return 0;
+  }
+  if (line->wants_version) {
+    write_to(STDOUT_FILENO, cat(version_line("multus-daemon"), "\n"));
+    return 4;
+  }
+  line->config_file = absolute(line->config_file);
+  auto config = load_config(line->config_file, line->overrides);
+  if (!config) {
+    write_to(STDERR_FILENO, cat("multus-daemon: ", config.error().text(), "\n"));
+    return 1;
+  }
+  if (!line->probe.empty()) return probe(*config, line->probe);
+  if (!is_root()) return 3;
+  return serve(*line, *std::move(config));
+}
+
+}  // namespace mnet::daemon
