@@ -67,6 +67,41 @@ TEST(Yaml, BoundsWhatAliasesExpandTo) {
   EXPECT_THAT(documents.error().text(), HasSubstr("more than 10000 nodes"));
 }
 
+TEST(Yaml, BoundsWhatNestedAnchorsKeep) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "&a" + std::to_string(i) + " [";
+  for (int i = 0; i < 1000; ++i) text += "x,";
+  text += std::string(100, ']');
+
+  const auto documents = parse_documents(text, {.nodes = 10'000});
+
+  ASSERT_FALSE(documents.has_value());
+  EXPECT_THAT(documents.error().text(), HasSubstr("more than 10000 nodes"));
+}
+
+TEST(Yaml, ExpandsAliases) {
+  EXPECT_EQ(as_json("a: &x [1, {b: c}]\nd: *x\n"), R"({"a":[1,{"b":"c"}],"d":[1,{"b":"c"}]})"
+                                                   "\n");
+  EXPECT_EQ(as_json("a: &x 5\n*x : 1\n"), "{\"a\":5,\"5\":1}\n");
+  EXPECT_EQ(as_json("&x a: *x\n"), "{\"a\":\"a\"}\n");
+}
+
+TEST(Yaml, RefusesAnAliasInsideOfWhatItStandsFor) {
+  EXPECT_EQ(as_json("&a [*a]\n"), "error: line 1, column 5: an alias inside of what it stands for");
+}
+
+TEST(Yaml, EndsWithWhatCannotBeginADocument) {
+  EXPECT_EQ(as_json(","), "error: line 1, column 1: unexpected character");
+  EXPECT_EQ(as_json("a: 1\n---\n, b\n"), "error: line 3, column 1: unexpected character");
+  EXPECT_THAT(as_json("}"), HasSubstr("error: line 1"));
+  EXPECT_THAT(as_json("]"), HasSubstr("error: line 1"));
+}
+
+TEST(Yaml, RefusesKeysThatAreNoScalars) {
+  EXPECT_EQ(as_json("? {a: b}\n: 1\n"), "error: line 1, column 3: a key must be a scalar");
+  EXPECT_EQ(as_json("x: &a [1]\n*a : 1\n"), "error: line 2, column 1: a key must be a scalar");
+}
+
 TEST(Yaml, BoundsNesting) {
   EXPECT_THAT(as_json(std::string(300, '[') + std::string(300, ']')), HasSubstr("error: "));
   EXPECT_THAT(as_json(std::string(100000, '[')), HasSubstr("error: "));

@@ -1,0 +1,143 @@
+#include "yaml/builder.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "yaml/scalar.h"
+
+namespace mnet::yaml {
+namespace {
+
+// yaml-cpp tells plain scalars ("?") from quoted and literal ones ("!"); only plain ones have a
+// type. None: a tag that kubectl does not know either.
+std::optional<json::Value> scalar_of(const std::string& tag, const std::string& text) {
+  if (tag == "!" || tag == "tag:yaml.org,2002:str") return json::Value(text);
+  for (const std::string_view typed : {"?", "", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
+                                       "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"}) {
+    if (tag == typed) return value_of_plain(text);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Error error_at(const YAML::Mark& mark, std::string_view why) {
+  return Error(Errc::kInvalid,
+               cat("line ", mark.line + 1, ", column ", mark.column + 1, ": ", why));
+}
+
+Result<std::vector<Document>> Builder::take() {
+  if (error_) return *std::move(error_);
+  return std::move(documents_);
+}
+
+void Builder::OnDocumentStart(const YAML::Mark& mark) {
+  // yaml-cpp 0.7 makes empty documents for ever of what cannot begin one, a lone comma say.
+  if (mark.pos == last_start_) return fail(mark, "unexpected character");
+  last_start_ = mark.pos;
+  nodes_ = 0;
+  open_.clear();
+  anchors_.clear();
+}
+
+void Builder::OnDocumentEnd() {}
+
+void Builder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  const Node null;
+  if (admit(mark, null)) put(mark, null, anchor);
+}
+
+void Builder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       const std::string& value) {
+  auto scalar = scalar_of(tag, value);
+  if (!scalar) return fail(mark, cat("unknown tag ", tag));
+  Node node;
+  node.value = *std::move(scalar);
+  node.scalar = value;
+  if (admit(mark, node)) put(mark, std::move(node), anchor);
+}
+
+void Builder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  const auto named = anchors_.find(anchor);
+  if (named == anchors_.end()) return fail(mark, "an alias inside of what it stands for");
+  if (admit(mark, named->second)) put(mark, named->second, 0);
+}
+
+void Builder::OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                              YAML::EmitterStyle::value) {
+  open(mark, json::Array(), anchor);
+}
+
+void Builder::OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) {
+  open(mark, json::Object(), anchor);
+}
+
+void Builder::OnSequenceEnd() { close(); }
+void Builder::OnMapEnd() { close(); }
+
+void Builder::open(const YAML::Mark& mark, json::Value empty, YAML::anchor_t anchor) {
+  Open opened;
+  opened.node.value = std::move(empty);
+  opened.mark = mark;
+  opened.anchor = anchor;
+  if (!admit(mark, opened.node)) return;
+  if (!open_.empty() && open_.back().node.value.as_object() != nullptr && !open_.back().key) {
+    return fail(mark, "a key must be a scalar");
+  }
+  open_.push_back(std::move(opened));
+}
+
+void Builder::close() {
+  if (error_) return;
+  Open closed = std::move(open_.back());
+  open_.pop_back();
+  put(closed.mark, std::move(closed.node), closed.anchor);
+}
+
+void Builder::put(const YAML::Mark& mark, Node node, YAML::anchor_t anchor) {
+  if (anchor != 0) {
+    if (!admit(mark, node)) return;  // the copy counts too: anchors may be nested
+    anchors_.insert_or_assign(anchor, node);
+  }
+  if (!open_.empty()) return put_into(open_.back(), mark, std::move(node));
+  if (node.value.is_null()) return;  // an empty document
+  documents_.push_back({std::move(node.value), mark.line + 1});
+}
+
+void Builder::put_into(Open& parent, const YAML::Mark& mark, Node node) {
+  json::Object* object = parent.node.value.as_object();
+  if (object != nullptr && !parent.key) return take_key(parent, mark, std::move(node));
+  parent.node.count += node.count;
+  parent.node.height = std::max(parent.node.height, node.height + 1);
+  if (object == nullptr) {
+    parent.node.value.as_array()->push_back(std::move(node.value));
+  } else {
+    object->append(*std::exchange(parent.key, std::nullopt), std::move(node.value));
+  }
+}
+
+void Builder::take_key(Open& parent, const YAML::Mark& mark, Node node) {
+  if (!node.scalar) return fail(mark, "a key must be a scalar");
+  if (!parent.keys.insert(*node.scalar).second) {
+    return fail(mark, cat("key ", go_quoted(*node.scalar), " occurs twice"));
+  }
+  parent.key = std::move(node.scalar);
+}
+
+bool Builder::admit(const YAML::Mark& mark, const Node& node) {
+  const std::size_t depth = open_.size() + static_cast<std::size_t>(node.height);
+  if (depth > static_cast<std::size_t>(limits_.depth)) fail(mark, "nested too deeply");
+  nodes_ += node.count;
+  if (nodes_ > limits_.nodes) fail(mark, cat("more than ", limits_.nodes, " nodes"));
+  return may_go_on();
+}
+
+void Builder::fail(const YAML::Mark& mark, std::string_view why) {
+  if (!error_) error_ = error_at(mark, why);
+}
+
+}  // namespace mnet::yaml

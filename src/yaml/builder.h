@@ -1,0 +1,84 @@
+// Makes values from yaml-cpp's events, counting what it makes: aliases are expanded, and a few
+// lines of them can stand for billions of nodes. Inside use.
+#pragma once
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/mark.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "json/json.h"
+#include "yaml/yaml.h"
+
+namespace mnet::yaml {
+
+// `line 3, column 7: why`
+Error error_at(const YAML::Mark& mark, std::string_view why);
+
+// One for all documents of a text. The first error is kept; what comes after it is ignored.
+class Builder final : public YAML::EventHandler {
+ public:
+  explicit Builder(Limits limits) : limits_(limits) {}
+
+  // After each document of the parser: false ends the reading.
+  bool may_go_on() const { return !error_; }
+  Result<std::vector<Document>> take();
+
+  void OnDocumentStart(const YAML::Mark& mark) override;
+  void OnDocumentEnd() override;
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override;
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override;
+  void OnSequenceEnd() override;
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override;
+  void OnMapEnd() override;
+
+ private:
+  // A complete value, and what an alias of it costs.
+  struct Node {
+    json::Value value;
+    std::optional<std::string> scalar;  // its text: what it is as a key
+    std::size_t count = 1;              // nodes, itself included
+    int height = 0;                     // of the nesting below it
+  };
+  // A list or mapping whose end has not come yet.
+  struct Open {
+    Node node;
+    YAML::Mark mark;  // where it begins
+    YAML::anchor_t anchor = 0;
+    std::unordered_set<std::string> keys;  // of a mapping
+    std::optional<std::string> key;        // whose value comes next
+  };
+
+  void open(const YAML::Mark& mark, json::Value empty, YAML::anchor_t anchor);
+  void close();
+  void put(const YAML::Mark& mark, Node node, YAML::anchor_t anchor);
+  void put_into(Open& parent, const YAML::Mark& mark, Node node);
+  void take_key(Open& parent, const YAML::Mark& mark, Node node);
+  // Counts a node that is about to be put at this place; false if there is no room for it, or
+  // something was wrong before.
+  bool admit(const YAML::Mark& mark, const Node& node);
+  void fail(const YAML::Mark& mark, std::string_view why);
+
+  const Limits limits_;
+  std::vector<Document> documents_;
+  std::optional<Error> error_;
+  int last_start_ = -1;  // where the last document began
+  // Of the document that is being read.
+  std::size_t nodes_ = 0;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Node> anchors_;
+};
+
+}  // namespace mnet::yaml
