@@ -1,8 +1,18 @@
 #include "aio/readable.h"
 
+#include <poll.h>
+
 #include "aio/cancel.h"
 
 namespace mnet::aio {
+namespace {
+
+bool can_be_read(int fd) {
+  pollfd asked{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&asked, 1, 0) == 1;
+}
+
+}  // namespace
 
 Readable::Readable(const asio::any_io_executor& executor, int fd) : descriptor_(executor) {
   boost::system::error_code ignored;  // wait() then fails
@@ -16,10 +26,14 @@ Readable::~Readable() {
 Task<void> Readable::wait() {
   const bool too_late = co_await cancelled();
   if (too_late) co_return cancelled_error();
-  auto [failed] =
-      co_await descriptor_.async_wait(asio::posix::descriptor_base::wait_read, kAsValue);
-  if (failed == asio::error::operation_aborted) co_return cancelled_error();
-  if (failed) co_return Error::from_errno(failed.value(), "waiting for a descriptor");
+  // Asio's wait may end for nothing: an event that was queued for the last user of the same
+  // descriptor number wakes the next one.
+  while (!can_be_read(descriptor_.native_handle())) {
+    auto [failed] =
+        co_await descriptor_.async_wait(asio::posix::descriptor_base::wait_read, kAsValue);
+    if (failed == asio::error::operation_aborted) co_return cancelled_error();
+    if (failed) co_return Error::from_errno(failed.value(), "waiting for a descriptor");
+  }
   co_return Result<void>();
 }
 
