@@ -153,20 +153,25 @@ class Host:
         return inside
 
     def _enter(self, argv):
-        return ["nsenter", f"--target={self.pid}", "--net", "--mount", "--pid", "--ipc", "--",
+        return ["/usr/bin/nsenter", f"--target={self.pid}", "--net", "--mount", "--pid", "--ipc", "--",
                 *map(str, argv)]
 
-    def spawn(self, *argv, env=None, **options):
+    @staticmethod
+    def _environment(env):
+        """Nothing is inherited but PATH; None leaves a variable out."""
         env = {"PATH": os.environ["PATH"], **(env or {})}
+        return {name: value for name, value in env.items() if value is not None}
+
+    def spawn(self, *argv, env=None, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
-        return Process(subprocess.Popen(self._enter(argv), env=env, cwd="/", **options), argv[0])
+        return Process(subprocess.Popen(self._enter(argv), env=self._environment(env), cwd="/", **options),
+                       argv[0])
 
     def run(self, *argv, env=None, check=True, timeout=60, **options):
-        env = {"PATH": os.environ["PATH"], **(env or {})}
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("text", True)
-        done = subprocess.run(self._enter(argv), env=env, cwd="/", capture_output=True,
+        done = subprocess.run(self._enter(argv), env=self._environment(env), cwd="/", capture_output=True,
                               timeout=timeout, check=False, **options)
         if check and done.returncode != 0:
             raise AssertionError(f"{' '.join(map(str, argv))}: exit {done.returncode}\n"

@@ -28,8 +28,9 @@ def nothing_happened(host, fake=None):
 @pytest.mark.parametrize("stdin, code", [
     (b"", 6), (b"{", 6), (b"[]", 6), (b"null", 7), (b"{}", 7), (b'{"name":5}', 6), (b'{"name":"a b"}', 7),
     (b'{"name":"../x"}', 7), (b'{"name":"n","cniVersion":"9.9.9"}', 1), (b'{"name":"n","cniVersion":5}', 6),
-    (b'{"name":"n"}x', 6), (b"\x00\xff\xfe" * 100, 6), (b'{"name":"n","x":' + b"[" * 5000, 6),
-    (b'{"name":"n","x":' + b"[" * 100000 + b"]" * 100000 + b"}", 6),
+    (b'{"name":"n"}x', 6), pytest.param(b"\x00\xff\xfe" * 100, 6, id="no-text"),
+    pytest.param(b'{"name":"n","x":' + b"[" * 5000, 6, id="cut-off"),
+    pytest.param(b'{"name":"n","x":' + b"[" * 100000 + b"]" * 100000 + b"}", 6, id="deep"),
 ])
 @pytest.mark.spec("03:80", "03:81")
 def test_stdin_that_is_no_network_configuration(host, daemon, shim, pod, stdin, code):

@@ -6,7 +6,6 @@ import time
 
 import pytest
 from harness import networks
-from harness.daemon import default_config
 from harness.netconf import netconf
 from harness.wait import until
 
@@ -16,9 +15,11 @@ ROOT = "/srv/hostroot"
 # A plugin in shell: the interpreter changes neither signals nor descriptors before we look.
 LOOKER = """#!/bin/sh
 cat >/dev/null
-{ echo "cwd $(pwd)"; ls -l /proc/$$/fd | sed -n 's/.* \\([0-9]*\\) -> .*/fd \\1/p'
-  grep -E '^Sig(Blk|Ign):' /proc/$$/status; ls / | sed 's/^/root /'
-  echo "pgrp $(cut -d' ' -f5 /proc/$$/stat) pid $$"; } > /srv/looked
+ls -l /proc/$$/fd | sed -n 's/.* \\([0-9]*\\) -> .*/fd \\1/p' >/srv/looked
+grep -E '^Sig(Blk|Ign):' /proc/$$/status >>/srv/looked
+ls / | sed 's/^/root /' >>/srv/looked
+echo "cwd $(pwd)" >>/srv/looked
+echo "pgrp $(cut -d' ' -f5 /proc/$$/stat) pid $$" >>/srv/looked
 [ "$CNI_COMMAND" != ADD ] || echo '{"cniVersion":"1.0.0"}'
 """
 
@@ -149,16 +150,12 @@ def test_a_delegate_gets_the_daemons_environment_and_the_request(host, daemons, 
 
 
 def test_a_daemon_without_path_gives_delegates_a_sane_one(host, daemons, pod, fake):
-    host.write("/opt/cni/bin/pathy", "#!/bin/sh\ncat >/dev/null\necho \"$PATH\" > /srv/path\n"
-                                     "[ $CNI_COMMAND != ADD ] || echo '{}'\n", mode=0o755)
-    daemon = daemons.launch(default_config(), env={"PATH": ""})
-    daemon.wait_ready()
-    conf = netconf({"cniVersion": "1.0.0", "name": "p", "type": "pathy"})
+    daemon = daemons(env={"PATH": None})
+    conf = netconf(fake.conf("a"))
 
     assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
 
-    assert host.path("/srv/path").read_text().strip() in (
-        "", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    assert fake.calls("ADD")[0].env["PATH"] == "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
 
 

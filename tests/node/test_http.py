@@ -20,7 +20,7 @@ def post(path, content, extra=b""):
 
 @pytest.mark.spec("03:21")
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-@pytest.mark.parametrize("method, content", [("GET", None), ("POST", b"null"), ("POST", b"x" * 1024)])
+@pytest.mark.parametrize("method, content", [("GET", None), ("POST", b"null"), pytest.param("POST", b"x" * 1024, id="POST-1KiB")])
 def test_probes_answer_any_body(daemon, path, method, content):
     answer = daemon.http(method, path, content)
 
@@ -53,7 +53,8 @@ def test_unknown_paths_are_404_without_a_body(daemon, path):
 
 
 @pytest.mark.spec("03:25")
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"{}{}", b"[" * 5000, b"\xff\xfe", b"{\"env\":" * 2000])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"{}{}", pytest.param(b"[" * 5000, id="deep"), b"\xff\xfe",
+                                     pytest.param(b"{\"env\":" * 2000, id="deep-objects")])
 def test_what_is_no_request_is_400_and_the_daemon_lives(daemon, content):
     answer = daemon.http("POST", "/cni", content)
 
@@ -134,9 +135,10 @@ def test_the_body_limit_is_configurable(daemons):
 
 @pytest.mark.spec("03:50")
 @pytest.mark.parametrize("data, status", [
-    (b"GET /healthz HTTP/1.1\r\nHost: d\r\n" + b"X: " + b"y" * 100_000 + b"\r\n\r\n", 431),
-    (b"GET /healthz HTTP/1.1\r\nHost: d\r\n" + b"".join(b"X%d: %s\r\n" % (i, b"y" * 90) for i in range(1000))
-     + b"\r\n", 431),
+    pytest.param(b"GET /healthz HTTP/1.1\r\nHost: d\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", 431, id="long-header"),
+    pytest.param(b"GET /healthz HTTP/1.1\r\nHost: d\r\n" + b"".join(b"X%d: %s\r\n" % (i, b"y" * 90)
+                                                                 for i in range(1000)) + b"\r\n", 431,
+                 id="many-headers"),
     (b"GET /healthz HTTP/1.1\r\nHost: d\r\nno colon here\r\n\r\n", 400),
     (b"POST /healthz HTTP/1.1\r\nHost: d\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nnull", 400),
     (b"POST /healthz HTTP/1.1\r\nHost: d\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),

@@ -373,23 +373,12 @@ def test_a_delegate_that_leaves_a_child_on_its_pipes_is_not_waited_for(host, dae
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
 
 
-@pytest.mark.parametrize("mode, most", [("off", 1), ("all", 4)])
-def test_secondary_networks_run_side_by_side_where_allowed(daemons, pod, fake, mode, most):
-    daemon = daemons(parallelAttach=mode)
-    conf = netconf(*[fake.conf(name, ADD={"delay": 0.3}) for name in "abcde"])
-
+def test_the_request_id_reaches_the_delegate_and_the_log(daemon, pod, fake):
+    conf = netconf(fake.conf("a", DEL={"exit": 1, "first": 1}))
     assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
 
-    assert fake.most_at_once() == most or (most > 1 and 1 < fake.most_at_once() <= most)
-    assert [call.network for call in fake.calls()][0] == "a"
-    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+    daemon.cni("DEL", conf, pod, args=ARGS, headers={"X-Request-Id": "0123456789abcdef"})
 
-
-def test_the_request_id_reaches_the_delegate_and_the_log(daemon, pod, fake):
-    conf = netconf(fake.conf("a"))
-
-    daemon.cni("ADD", conf, pod, args=ARGS, headers={"X-Request-Id": "0123456789abcdef"})
-
-    assert fake.calls("ADD")[0].env["MULTUS_REQUEST_ID"] == "0123456789abcdef"
-    assert "request=0123456789abcdef" in daemon.log
+    assert fake.calls("DEL")[0].env["MULTUS_REQUEST_ID"] == "0123456789abcdef"
+    assert " request=0123456789abcdef\n" in daemon.log
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
