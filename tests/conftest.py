@@ -140,7 +140,7 @@ class Daemons:
 
     def close(self, check):
         for daemon in self.started:
-            if check and daemon.process.running and daemon.answers("/healthz"):
+            if check and daemon.process.running and not daemon.ending and daemon.answers("/healthz"):
                 daemon.wait_idle()
             if daemon.process.running:
                 status = daemon.stop()

@@ -53,6 +53,7 @@ class Daemon:
                                       *(["-config", config_path] if args is None else args),
                                       env=env, stdout=log, stderr=log)
         self._idle = None
+        self.ending = False  # it was told to end, or killed
 
     @property
     def log(self):
@@ -112,10 +113,12 @@ class Daemon:
               lambda: f"{pattern!r} in the log:\n{self.log}", timeout)
 
     def kill(self):
+        self.ending = True
         self.process.signal(signal.SIGKILL)
         return self.process.wait()
 
     def terminate(self, times=1):
+        self.ending = True
         for _ in range(times):
             self.process.signal(signal.SIGTERM)
             # Two equal signals that are pending at once would be one.
