@@ -51,6 +51,13 @@ TEST(RequestText, ReplacesBytesThatAreNotUtf8) {
             "{\"env\":{\"CNI_X\":\"a\xef\xbf\xbd\\n\\u003c\"},\"config\":\"/w==\"}");
 }
 
+TEST(ParseRequest, RefusesANulByteInAVariable) {
+  const auto request = parse_request(R"({"env":{"CNI_IFNAME":"eth0\u0000x"}})");
+
+  ASSERT_FALSE(request.has_value());
+  EXPECT_EQ(request.error().text(), "env.CNI_IFNAME: contains a NUL byte");
+}
+
 // Row 26.
 TEST(ParseRequest, TakesNullAndAnEmptyObjectForAnEmptyRequest) {
   for (const char* body : {"null", "{}", R"({"env":null,"config":null})"}) {
