@@ -99,6 +99,7 @@ def test_network_names_that_are_none(host, daemon, shim, pod, fake, name):
     ("nosuch", 'failed to find plugin "nosuch" in path [/opt/cni/bin'),
     ("../../../bin/sh", "invalid plugin name: ../../../bin/sh"),
     ("a/b", "invalid plugin name: a/b"),
+    ("fake\0x", "invalid plugin name: fake"),
     ("..", "failed to find plugin"),
     ("noexec", "permission denied"),
     ("adir", "failed to find plugin"),
