@@ -25,6 +25,7 @@ struct Plan {
 std::map<std::string, Plan, std::less<>>& plans() {
   static std::map<std::string, Plan, std::less<>> read = [] {
     std::map<std::string, Plan, std::less<>> out;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread of ours changes the environment
     const char* text = std::getenv("MULTUS_FAILPOINTS");
     if (text == nullptr) return out;
     for (const std::string_view entry : split(text, ';')) {
@@ -33,7 +34,7 @@ std::map<std::string, Plan, std::less<>>& plans() {
       std::string_view action = entry.substr(at + 1);
       Plan plan;
       if (const std::size_t star = action.find('*'); star != std::string_view::npos) {
-        std::from_chars(action.data(), action.data() + star, plan.passes_left);
+        std::from_chars(action.begin(), action.begin() + star, plan.passes_left);
         --plan.passes_left;
         action.remove_prefix(star + 1);
       }

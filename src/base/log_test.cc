@@ -26,7 +26,7 @@ class Memory final : public LogTarget {
 
 struct LogTest : testing::Test {
   void SetUp() override {
-    setenv("TZ", "UTC", 1);
+    setenv("TZ", "UTC", 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
     tzset();
   }
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();

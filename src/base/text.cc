@@ -184,11 +184,10 @@ std::string clean_path(std::string_view path) {
   std::vector<std::string> kept;
   for (const std::string_view part : split(path, '/')) {
     if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      kept.emplace_back(part);
-    } else if (!kept.empty() && kept.back() != "..") {
+    const bool has_parent = !kept.empty() && kept.back() != "..";
+    if (part == ".." && has_parent) {
       kept.pop_back();
-    } else if (!rooted) {
+    } else if (part != ".." || !rooted) {
       kept.emplace_back(part);
     }
   }

@@ -10,6 +10,10 @@
 namespace mnet::json {
 namespace {
 
+bool is_risky_in_html(char32_t c) {
+  return c == '<' || c == '>' || c == '&' || c == 0x2028 || c == 0x2029;
+}
+
 class Writer {
  public:
   explicit Writer(Style style) : style_(style) {}
@@ -94,10 +98,7 @@ class Writer {
         out_ += static_cast<char>(v);
       } else if (v == '\n' || v == '\r' || v == '\t') {
         out_ += v == '\n' ? "\\n" : v == '\r' ? "\\r" : "\\t";
-      } else if (v < 0x20) {
-        write_escape(v);
-      } else if (style_.escape_html &&
-                 (v == '<' || v == '>' || v == '&' || v == 0x2028 || v == 0x2029)) {
+      } else if (v < 0x20 || (style_.escape_html && is_risky_in_html(v))) {
         write_escape(v);
       } else {
         append_utf8(out_, v);

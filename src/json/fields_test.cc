@@ -46,7 +46,7 @@ TEST(Fields, NamesThePathOfTheFirstOffendingField) {
 
   Fields fields(object);
   fields.object("a", [&](const Object& inner, std::string path) {
-    Fields in(inner, path);
+    Fields in(inner, std::move(path));
     in.read("ips", ips);
     return in.done();
   });
