@@ -38,3 +38,24 @@ def test_refuses_words_of_one_machine(tree, content):
 
     assert done.returncode == 1
     assert "docs/a.md:2:" in done.stdout
+
+
+def test_accepts_documents_whose_files_exist(tree):
+    tree.write("src/base/log.h", "#pragma once\n")
+    tree.write("docs/a.md", "See [the other](b.md#part), [a host](https://example.com/x) and `src/base/log.h`.\n")
+    tree.write("docs/b.md", "# Part\n")
+
+    assert tree.check("check-docs").returncode == 0
+
+
+@pytest.mark.parametrize("content, complaint", [
+    ("[gone](c.md)", "docs/a.md: the link to c.md leads nowhere"),
+    ("`src/base/gone.h`", "docs/a.md: there is no src/base/gone.h"),
+])
+def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, complaint):
+    tree.write("docs/a.md", content + "\n")
+
+    done = tree.check("check-docs")
+
+    assert done.returncode == 1
+    assert complaint in done.stdout

@@ -1,0 +1,79 @@
+import pytest
+
+SPEC = "\n## 10. How to test it\n\n| row | what |\n|---|---|\n| P1 | a |\n| P2 | b |\n"
+CPP = """
+// P1, and more.
+TEST(Front, RefusesNothing) {
+}
+
+// L5: of a helper, not of a test.
+int helper();
+
+TEST_F(Front,
+       LongName) {
+  EXPECT_EQ(1, 1);  // 02, 12: rows 3 to 5 and 9
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FrontCases,
+    Values(Case{"P7 dash", 1},
+           Case{"P8", 2}));
+"""
+PYTHON = """
+@pytest.mark.spec("03:21", "03:22")
+def test_probes():
+    pass
+
+
+@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.spec("02:7"))])
+def test_cases(x):
+    pass
+"""
+
+
+@pytest.fixture
+def index(load, tree, monkeypatch):
+    module = load("check-test-index")
+    monkeypatch.setattr(module.tree, "ROOT", tree.path)
+    monkeypatch.setattr(module.tree, "files", lambda: [p.relative_to(tree.path) for p in tree.path.rglob("*.*")])
+    monkeypatch.setattr(module, "INDEX", tree.path / "docs" / "test-index.md")
+    monkeypatch.setattr(module, "TABLES", (("01", "01-cni.md", "## 10."),))
+    monkeypatch.setattr("sys.argv", ["check-test-index"])
+    tree.write("docs/spec/01-cni.md", SPEC)
+    tree.write("src/skel/front_test.cc", CPP)
+    tree.write("tests/node/test_http.py", PYTHON)
+    return module
+
+
+def test_reads_the_rows_that_tests_name(index):
+    assert set(index.cpp_marks(CPP)) == {
+        ("Front.RefusesNothing", "01 P1"), ("Front.LongName", "02 3"), ("Front.LongName", "02 4"),
+        ("Front.LongName", "02 5"), ("Front.LongName", "02 9"), ("FrontCases.*", "01 P7"), ("FrontCases.*", "01 P8")}
+    assert index.tests()[1]["03 22"] == ["test_http.py::test_probes"]
+    assert index.tests()[1]["02 7"] == ["test_http.py::test_cases"]
+
+
+@pytest.mark.parametrize("cells, complaint", [
+    ({"P1": "`Front.RefusesNothing`", "P2": "open: later"}, None),
+    ({"P1": "`Front.RefusesNothing`"}, "row 01 P2 is missing"),
+    ({"P1": "`Front.IsGone`", "P2": "open: later"}, "row 01 P1 names Front.IsGone, which does not exist"),
+    ({"P1": "nothing", "P2": "open: later"}, "row 01 P1 names no test"),
+    ({"P1": "open", "P2": "open: later"}, "row 01 P1 is open and does not say why"),
+    ({"P1": "open: x", "P2": "open: x", "P3": "open: x"}, "row 01 P3 is not in the specification"),
+])
+def test_holds_the_index_to_specification_and_tests(index, tree, capsys, cells, complaint):
+    tree.write("docs/test-index.md", "".join(f"| 01 {row} | {cell} |\n" for row, cell in cells.items()))
+
+    status = index.main()
+
+    assert status == (1 if complaint else 0)
+    assert complaint is None or complaint in capsys.readouterr().out
+
+
+def test_writes_what_tests_say_and_keeps_what_was_written_by_hand(index, tree, monkeypatch):
+    tree.write("docs/test-index.md", "| 01 P1 | `Front.LongName`, `Front.IsGone` |\n| 01 P2 | open: needs a cluster |\n")
+    monkeypatch.setattr("sys.argv", ["check-test-index", "--write"])
+
+    index.main()
+
+    assert index.load() == {"01 P1": "`Front.LongName`, `Front.RefusesNothing`", "01 P2": "open: needs a cluster"}
