@@ -13,6 +13,7 @@
 #include "attach/plan.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
+#include "attach/scratch.h"
 #include "base/text.h"
 #include "cni/error.h"
 
@@ -114,8 +115,10 @@ aio::Task<void> Adding::expect_free(std::size_t first, std::size_t count) {
 // The scratch file is in place before the first delegate starts, and on disk, like the results,
 // before the answer; the sync takes its time beside the delegates (00-index, "Durable when").
 aio::Task<void> Adding::attach() {
-  std::vector<Delegate> delegates;
-  for (const AttachmentPtr& attachment : attachments_) delegates.push_back(attachment->delegate);
+  json::Array delegates;
+  for (const AttachmentPtr& attachment : attachments_) {
+    delegates.emplace_back(encode_scratch(attachment->delegate));
+  }
   auto noted = co_await book_.write(std::move(delegates));
   if (!noted) {
     co_return core_error(std::move(noted).error(), job_.pod, "error saving the delegates");

@@ -327,11 +327,11 @@ TEST_F(AddTest, OffersTheRuntimesConfigurationToEveryDelegateThatDeclaresIt) {
 
 TEST_F(AddTest, LooksForPluginsInBinDirFirstThenInTheRequestsPath) {
   Request what = request(R"("binDir":"/b",)" + delegates({"a"}));
-  what.path = "/p1::/p2";
+  what.path = "/p1::/p2:/b";
 
   ASSERT_TRUE(add(what));
 
-  EXPECT_THAT(node_.plugins.runs[0].dirs, ElementsAre("/b", "/p1", "/p2"));
+  EXPECT_THAT(node_.plugins.runs[0].dirs, ElementsAre("/b", "/p1", "/p2", "/b"));
   EXPECT_EQ(node_.plugins.runs[0].request_id, "00112233aabbccdd");
 }
 

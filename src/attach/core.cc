@@ -49,7 +49,7 @@ Log log_of(const Request& request, const NetConf& conf, const Log& log) {
 std::vector<std::string> search_dirs(const Job& job) {
   std::vector<std::string> dirs = {job.conf.bin_dir};
   for (const std::string_view dir : split(job.request.path, ':')) {
-    if (!dir.empty() && dir != job.conf.bin_dir) dirs.emplace_back(dir);
+    if (!dir.empty()) dirs.emplace_back(dir);
   }
   return dirs;
 }

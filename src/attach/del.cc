@@ -9,6 +9,7 @@
 #include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/resolve.h"
+#include "attach/scratch.h"
 #include "base/text.h"
 #include "cni/error.h"
 
@@ -100,7 +101,7 @@ aio::Task<void> Deleting::keep_rest(Record record, Removal removal) {
           return removed->ifname == ifname;
         });
   }
-  auto written = co_await book_.write(*std::move(record.delegates));
+  auto written = co_await book_.write(encode_scratch(*record.delegates));
   if (!written) co_return written;
   auto synced = co_await book_.sync();
   co_return synced;

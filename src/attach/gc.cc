@@ -55,6 +55,8 @@ aio::Task<void> Collecting::run() {
       errors_.add(std::move(deleted).error().wrap(cat("stale container ", container_id)));
     }
   }
+  auto swept = co_await sweep();
+  if (!swept) errors_.add(std::move(swept));
   const std::vector<DelegatePtr> all = co_await networks();
   Chain chain = chain_of(core_, job_);
   for (const DelegatePtr& network : all) {
@@ -81,19 +83,24 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   for (const CacheEntry& entry : *entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
-  std::vector<std::string> kept(valid_ids_.begin(), valid_ids_.end());
   for (const std::string& id : known) {
-    if (is_valid(id)) continue;
-    (is_in_use(id) ? kept : stale).push_back(id);
+    if (!is_valid(id) && !is_in_use(id)) stale.push_back(id);
   }
-  // Stale ones are still needed to delete what they name; only names of nobody go.
-  kept.insert(kept.end(), stale.begin(), stale.end());
-  auto swept = co_await records.sweep_results(job_.conf.cni_dir, std::move(kept));
+  co_return stale;
+}
+
+// Entries that nobody can read, and whose names speak of nobody who is there.
+aio::Task<void> Collecting::sweep() {
+  std::vector<std::string> ids(valid_ids_.begin(), valid_ids_.end());
+  for (const AttachmentId& planned : core_.containers.planned()) {
+    ids.push_back(planned.container_id);
+  }
+  auto swept = co_await core_.ports.records.sweep_results(job_.conf.cni_dir, std::move(ids));
   if (!swept) co_return std::move(swept).error();
   for (const std::string& name : *swept) {
     job_.log.error(cat("GC removed the unreadable result-cache file ", name));
   }
-  co_return stale;
+  co_return Result<void>();
 }
 
 aio::Task<void> Collecting::delete_container(std::string container_id) {

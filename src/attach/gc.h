@@ -24,6 +24,7 @@ class Collecting {
  private:
   aio::Task<std::vector<std::string>> stale_containers();
   aio::Task<void> delete_container(std::string container_id);
+  aio::Task<void> sweep();
   aio::asio::awaitable<std::vector<DelegatePtr>> networks();
   aio::Task<std::vector<AttachmentId>> attachments();
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }

@@ -133,10 +133,10 @@ aio::asio::awaitable<Record> Book::load() {
   co_return record;
 }
 
-aio::Task<void> Book::write(std::vector<Delegate> delegates) {
+aio::Task<void> Book::write(json::Array delegates) {
   MNET_FAILPOINT("scratch-before-write");
   auto written = co_await core_.ports.records.write_scratch(
-      job_.conf.cni_dir, job_.request.container_id, encode_scratch(delegates));
+      job_.conf.cni_dir, job_.request.container_id, std::move(delegates));
   if (!written) co_return written;
   MNET_FAILPOINT("scratch-after-write");
   co_return Result<void>();

@@ -31,8 +31,8 @@ class Book {
 
   // What cannot be read is logged and counts as absent (02-F40).
   aio::asio::awaitable<Record> load();
-  // In place, not yet durable.
-  aio::Task<void> write(std::vector<Delegate> delegates);
+  // In place, not yet durable. The elements are those of attach/scratch.h.
+  aio::Task<void> write(json::Array delegates);
   // On disk.
   aio::Task<void> sync();
   aio::Task<void> remove();

@@ -10,6 +10,7 @@
 
 namespace mnet::attach {
 
+json::Object encode_scratch(const Delegate& delegate);
 json::Array encode_scratch(const std::vector<Delegate>& delegates);
 
 // The first element is the master. An element without usable `Bytes`, or no element at all, is a

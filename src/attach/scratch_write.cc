@@ -78,7 +78,9 @@ void append_text(json::Object& element, std::string_view key, const std::string&
   if (!text.empty()) element.append(std::string(key), text);
 }
 
-json::Object encode(const Delegate& delegate) {
+}  // namespace
+
+json::Object encode_scratch(const Delegate& delegate) {
   const Wishes& wishes = delegate.wishes;
   json::Object element;
   append_configuration(element, delegate);
@@ -101,11 +103,9 @@ json::Object encode(const Delegate& delegate) {
   return element;
 }
 
-}  // namespace
-
 json::Array encode_scratch(const std::vector<Delegate>& delegates) {
   json::Array elements;
-  for (const Delegate& delegate : delegates) elements.emplace_back(encode(delegate));
+  for (const Delegate& delegate : delegates) elements.emplace_back(encode_scratch(delegate));
   return elements;
 }
 
