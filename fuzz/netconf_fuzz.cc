@@ -1,0 +1,37 @@
+// Any bytes as a netconf, strictly and leniently: refused, or loaded into delegates that can be
+// stored and read back.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "attach/netconf.h"
+#include "attach/runtime_config.h"
+#include "attach/scratch.h"
+
+namespace {
+
+void check_stored(const mnet::attach::NetConf& conf) {
+  if (conf.delegates.empty()) return;
+  auto back = mnet::attach::decode_scratch(mnet::attach::encode_scratch(conf.delegates));
+  if (!back || back->size() != conf.delegates.size()) std::abort();
+  for (std::size_t i = 0; i < back->size(); ++i) {
+    if ((*back)[i].bytes != conf.delegates[i].bytes) std::abort();
+    if ((*back)[i].is_list != conf.delegates[i].is_list) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto strict = mnet::attach::load_netconf(text);
+  const auto lenient =
+      mnet::attach::load_netconf(text, {.check_prev_result = false, .check_delegates = false});
+  // Whatever ADD accepts, DEL does.
+  if (strict && !lenient) std::abort();
+  if (!strict) return 0;
+  check_stored(*strict);
+  if (strict->runtime_config) (void)mnet::attach::to_json(*strict->runtime_config);
+  return 0;
+}
