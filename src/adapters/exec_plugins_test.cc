@@ -1,0 +1,183 @@
+#include "adapters/exec_plugins.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "attach/caller.h"
+#include "sys/test_dir.h"
+
+namespace mnet::adapters {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class LinesTarget : public LogTarget {
+ public:
+  void write(std::string_view line) override { text += line; }
+  std::string text;
+};
+
+// Notes who asked and how many hold a place.
+class CountingSlots : public DelegateSlots {
+ public:
+  aio::Task<Slot> acquire(SlotRequest request) override {
+    asked.push_back(cat(request.ticket, request.is_del ? " DEL" : ""));
+    if (refuse) co_return Error(Errc::kCancelled, "left");
+    ++held;
+    co_return Slot([this] { --held; });
+  }
+  std::vector<std::string> asked;
+  int held = 0;
+  bool refuse = false;
+};
+
+class ExecPluginsTest : public testing::Test {
+ protected:
+  ExecPlugins plugins(std::chrono::milliseconds timeout = std::chrono::seconds(30)) {
+    ExecSettings settings;
+    settings.timeout = timeout;
+    settings.environment = {"FOO=1", "CNI_COMMAND=NOPE", "PATH=/usr/bin:/bin"};
+    return ExecPlugins(pool_, slots_, settings, Log({lines_}, LogLevel::kVerbose));
+  }
+  std::string script(const std::string& name, const std::string& body) {
+    return dir_.write(name, "#!/bin/sh\nconfig=$(cat)\n" + body + "\n", 0755);
+  }
+  attach::PluginRun run_of(const std::string& binary) {
+    attach::PluginRun run;
+    run.binary = binary;
+    run.command = "ADD";
+    run.dirs = {"/b", "/p"};
+    run.container_id = "c1";
+    run.netns = "/ns";
+    run.ifname = "eth0";
+    run.args = {{"A", "1"}, {"B", "2"}};
+    run.config = "{}";
+    run.request_id = "00112233aabbccdd";
+    run.ticket = 9;
+    return run;
+  }
+  Result<std::string> run(ExecPlugins& what, attach::PluginRun how) {
+    return aio::run(loop_, what.run(std::move(how)));
+  }
+
+  sys::TestDir dir_;
+  aio::asio::io_context loop_{1};
+  aio::BlockingPool pool_{1};
+  CountingSlots slots_;
+  std::shared_ptr<LinesTarget> lines_ = std::make_shared<LinesTarget>();
+};
+
+// 03, 12: row 138
+TEST_F(ExecPluginsTest, GivesAPluginOurEnvironmentAndItsOwn) {
+  ExecPlugins plugins = this->plugins();
+
+  auto output = run(plugins, run_of(script("p", "env")));
+
+  ASSERT_TRUE(output) << output.error().text();
+  for (const std::string line : {"FOO=1\n", "CNI_COMMAND=ADD\n", "CNI_CONTAINERID=c1\n",
+                                 "CNI_NETNS=/ns\n", "CNI_IFNAME=eth0\n", "CNI_ARGS=A=1;B=2\n",
+                                 "CNI_PATH=/b:/p\n", "MULTUS_REQUEST_ID=00112233aabbccdd\n"}) {
+    EXPECT_THAT(*output, HasSubstr(line));
+  }
+  EXPECT_THAT(*output, Not(HasSubstr("NOPE")));
+}
+
+TEST_F(ExecPluginsTest, HandsTheConfigurationOverAndTheAnswerBack) {
+  ExecPlugins plugins = this->plugins();
+  attach::PluginRun what = run_of(script("p", "printf %s \"$config\""));
+  what.config = R"({"name":"n"})";
+
+  EXPECT_EQ(run(plugins, what).value(), R"({"name":"n"})");
+}
+
+TEST_F(ExecPluginsTest, KeepsTheErrorObjectOfAPluginThatFailed) {
+  ExecPlugins plugins = this->plugins();
+
+  auto output = run(plugins, run_of(script("p", R"(echo '{"code":11,"msg":"busy"}'; exit 1)")));
+
+  EXPECT_EQ(output.error().origin()->code, 11u);
+  EXPECT_EQ(output.error().origin()->msg, "busy");
+}
+
+TEST_F(ExecPluginsTest, LogsWhatAPluginThatSucceededSaid) {
+  ExecPlugins plugins = this->plugins();
+
+  ASSERT_TRUE(run(plugins, run_of(script("p", "echo beware >&2"))));
+
+  EXPECT_THAT(lines_->text, HasSubstr("beware"));
+  EXPECT_THAT(lines_->text, HasSubstr("request=00112233aabbccdd"));
+}
+
+TEST_F(ExecPluginsTest, HoldsAPlaceAsLongAsTheProcessRuns) {
+  ExecPlugins plugins = this->plugins();
+  ASSERT_TRUE(run(plugins, run_of(script("p", "exit 0"))));
+  attach::PluginRun del = run_of(dir_ / "p");
+  del.command = "DEL";
+  ASSERT_TRUE(run(plugins, del));
+
+  EXPECT_THAT(slots_.asked, ElementsAre("9", "9 DEL"));
+  EXPECT_EQ(slots_.held, 0);
+}
+
+TEST_F(ExecPluginsTest, RunsNothingWithoutAPlace) {
+  ExecPlugins plugins = this->plugins();
+  slots_.refuse = true;
+
+  auto output = run(plugins, run_of(script("p", "touch " + (dir_ / "ran"))));
+
+  EXPECT_EQ(output.error().code(), Errc::kCancelled);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "ran"));
+}
+
+TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedPlacesButWhoHasLeft) {
+  UnlimitedSlots slots;
+  EXPECT_TRUE(aio::run(loop_, slots.acquire({})));
+  auto caller = std::make_shared<attach::Caller>();
+  EXPECT_TRUE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
+  caller->leave();
+  EXPECT_FALSE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
+}
+
+// 02, 12: row 132
+TEST_F(ExecPluginsTest, EndsAProcessThatRunsPastItsLimit) {
+  ExecPlugins plugins = this->plugins(std::chrono::milliseconds(50));
+
+  auto output = run(plugins, run_of(script("p", "exec sleep 1000")));
+
+  EXPECT_THAT(output.error().text(), HasSubstr("signal: killed"));
+  EXPECT_EQ(slots_.held, 0);
+}
+
+TEST_F(ExecPluginsTest, FindsThePluginInTheFirstDirectoryThatHasIt) {
+  ExecPlugins plugins = this->plugins();
+  script("a/p", "");
+  script("b/p", "");
+
+  EXPECT_EQ(aio::run(loop_, plugins.find("p", {dir_ / "none", dir_ / "b", dir_ / "a"})).value(),
+            dir_ / "b/p");
+  EXPECT_THAT(aio::run(loop_, plugins.find("q", {"/x"})).error().text(),
+              HasSubstr("failed to find plugin \"q\" in path [/x]"));
+}
+
+TEST_F(ExecPluginsTest, FindsThePluginInAnotherMountNamespace) {
+  ExecSettings settings;
+  settings.world.mount_namespace = "/proc/self/ns/mnt";
+  ExecPlugins plugins(pool_, slots_, settings, Log());
+  script("a/p", "");
+
+  EXPECT_EQ(aio::run(loop_, plugins.find("p", {dir_ / "a"})).value(), dir_ / "a/p");
+}
+
+}  // namespace
+}  // namespace mnet::adapters
