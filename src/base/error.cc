@@ -1,7 +1,9 @@
 #include "base/error.h"
+#include <string.h>
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -2,6 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include "base/error.h"
+#include "base/result.h"
 
 namespace mnet {
 

@@ -1,6 +1,8 @@
 #include "base/failpoint.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
 
 #include <cstdlib>
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
 

@@ -1,12 +1,17 @@
 #include "base/log.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include "base/clock.h"
 
 namespace mnet {
 namespace {

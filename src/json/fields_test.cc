@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+#include "json/json.h"
 
 namespace mnet::json {
 namespace {

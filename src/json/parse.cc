@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "json/json.h"
