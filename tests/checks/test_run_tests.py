@@ -92,6 +92,18 @@ def test_what_needs_a_failed_step_does_not_run_and_fails(run_tests):
     assert ("second", "not run: first failed") in count.failures
 
 
+def test_small_steps_do_not_overtake_one_that_waits_for_all_cores(run_tests, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_tests, "CORES", 2)
+    order = tmp_path / "order"
+    names = [("first", 1), ("large", 2), ("small", 1)]
+    steps = [run_tests.Step(name, ["sh", "-c", f"sleep 0.1; echo {name} >>{order}"], cores=cores)
+             for name, cores in names]
+
+    run_tests.Run(steps).all()
+
+    assert order.read_text().split() == ["first", "large", "small"]
+
+
 def test_a_report_that_was_not_written_is_a_failure(run_tests, tmp_path):
     step = run_tests.Step("suite", ["true"], count=lambda output, ended_well: of_junit(tmp_path / "none.xml"))
 
