@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-// Row 91.
+// 03, 12: row 91.
 TEST(ShimRequest, CarriesOnlyCniVariablesAndPath) {
   const char* const environment[] = {"CNI_X=b=c", "SECRET=s",   "PATH=/bin", " CNI_NETNS =/n",
                                      "=odd",      "CNI_EMPTY=", "NOVALUE",   "PATHS=/no",

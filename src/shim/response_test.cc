@@ -30,7 +30,7 @@ constexpr std::string_view kChunked =
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 3\r\n\r\n"
     "4\r\n{\"Re\r\n00A;ext=1\r\nsult\":null\r\n1\r\n}\r\n0\r\nTrailer: x\r\n\r\nignored";
 
-// Row 90.
+// 03, 12: row 90.
 TEST(HttpResponse, IsReadHoweverItIsSplit) {
   for (std::size_t size = 1; size <= kChunked.size(); ++size) {
     const auto response = read(kChunked, size);

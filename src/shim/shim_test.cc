@@ -155,7 +155,7 @@ TEST_F(Shim, PostsANullProbeAndThenTheRequest) {
   EXPECT_THAT(sent->config, StartsWith(R"({"name":"n","daemonSocketDir":)"));
 }
 
-// Row 88.
+// 03, 12: row 88.
 TEST_F(Shim, PrintsTheResultInTheVersionAskedFor) {
   const auto document = json::parse_object(kResult);
   const auto result = cni::read_result(*document->find("Result"));
@@ -178,7 +178,7 @@ TEST_F(Shim, PrintsTheResultInTheVersionAskedFor) {
             "cannot convert: no valid IP addresses");
 }
 
-// Row 87.
+// 03, 12: row 87.
 TEST_F(Shim, NeedsAResultFromAnAdd) {
   for (const char* body : {"", "{}", R"({"Result":null})"}) {
     const Outcome outcome = add_answered({.bytes = http(200, body)});
@@ -191,7 +191,7 @@ TEST_F(Shim, NeedsAResultFromAnAdd) {
               StartsWith("CmdAdd (shim): failed to unmarshal response '<html>': "));
 }
 
-// Row 89.
+// 03, 12: row 89.
 TEST_F(Shim, PassesErrorsOnWithCodeAndDetails) {
   EXPECT_EQ(add_answered({.bytes = http(400, R"({"code":11,"msg":"busy","details":"d"})")}).error(),
             (ErrorObject{11, "CmdAdd (shim): busy", "d"}));
@@ -203,7 +203,7 @@ TEST_F(Shim, PassesErrorsOnWithCodeAndDetails) {
   }
 }
 
-// Row 90.
+// 03, 12: row 90.
 TEST_F(Shim, ReadsAChunkedAnswerInSmallPieces) {
   std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const char c : kResult) chunked += cat("1\r\n", c, "\r\n");
@@ -276,7 +276,7 @@ TEST_F(Shim, RefusesAnAnswerItCannotReadExceptForDel) {
   EXPECT_EQ(record(), std::nullopt);
 }
 
-// Row 83.
+// 03, 12: row 83.
 TEST_F(Shim, GivesUpOnADaemonThatIsNotThereAndSaysWhy) {
   const std::string cause =
       cat("failed to send CNI request: Post \"http://dummy/readyz\": dial unix ", socket(),
@@ -293,7 +293,7 @@ TEST_F(Shim, GivesUpOnADaemonThatIsNotThereAndSaysWhy) {
   }
 }
 
-// Row 86.
+// 03, 12: row 86.
 TEST_F(Shim, CallsADaemonThatIsNotThereNotAvailableOnStatus) {
   const Outcome outcome = run("STATUS", config(), short_limits());
 
@@ -341,7 +341,7 @@ TEST_F(Shim, AsksAnOlderDaemonForItsHealth) {
   EXPECT_EQ(run("ADD", config(), short_limits()).error().code, 11u);
 }
 
-// Row 84.
+// 03, 12: row 84.
 TEST_F(Shim, DoesNotWaitForACheckForEver) {
   const FakeDaemon daemon(socket(), {{"/readyz", {{.bytes = "", .is_kept_open = true}}}});
 
@@ -355,7 +355,7 @@ TEST_F(Shim, DoesNotWaitForACheckForEver) {
   EXPECT_LT(outcome.took, milliseconds(5000));
 }
 
-// Row 84.
+// 03, 12: row 84.
 TEST_F(Shim, DoesNotWaitForAnAnswerForEver) {
   const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = "", .is_kept_open = true}}}});
   Limits limits = long_limits();
@@ -389,7 +389,8 @@ TEST_F(Shim, EndsInTheMiddleOfAnAnswerThatDoesNotEnd) {
       (ErrorObject{11, "CmdAdd (shim): failed to read CNI result: context deadline exceeded", ""}));
 }
 
-// Row 84: shimTimeout replaces the times of ADD, CHECK and DEL and only lowers that of STATUS.
+// 03, 12: row 84: shimTimeout replaces the times of ADD, CHECK and DEL and only lowers that of
+// STATUS.
 TEST_F(Shim, ObeysItsConfiguredTimeout) {
   const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = "", .is_kept_open = true}}}});
   Limits limits = long_limits();
@@ -423,7 +424,7 @@ TEST_F(Shim, SendsADelToADaemonThatDrains) {
   EXPECT_EQ(record(), std::nullopt);
 }
 
-// Rows 85 and 159: what was meant for /cni, whole, for root's eyes only.
+// 03, 12: rows 85 and 159: what was meant for /cni, whole, for root's eyes only.
 TEST_F(Shim, RecordsADelThatReachedNoDaemon) {
   const Outcome outcome = run("DEL", config(), short_limits());
 
@@ -467,7 +468,7 @@ TEST_F(Shim, ReplacesAnOlderRecord) {
   EXPECT_THAT(record().value_or(""), StartsWith(R"({"env":)"));
 }
 
-// Row 85.
+// 03, 12: row 85.
 TEST_F(Shim, RecordsADelWhoseSocketRefuses) {
   {
     const FakeDaemon gone(socket());  // leaves the name behind
@@ -478,7 +479,7 @@ TEST_F(Shim, RecordsADelWhoseSocketRefuses) {
   EXPECT_THAT(log(), HasSubstr("connect: connection refused"));
 }
 
-// Row 85.
+// 03, 12: row 85.
 TEST_F(Shim, RecordsADelThatGotNoCompleteAnswer) {
   for (const Reply& reply :
        {Reply{}, Reply{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"},
@@ -499,7 +500,7 @@ TEST_F(Shim, RecordsADelOfADaemonThatHangs) {
   EXPECT_NE(record(), std::nullopt);
 }
 
-// Row 85: answered is answered.
+// 03, 12: row 85: answered is answered.
 TEST_F(Shim, TurnsEveryAnswerToADelIntoSuccessExceptTryAgain) {
   for (const std::string& reply :
        {http(400, "text"), http(500, ""), http(404, ""), http(200, "garbage"),
@@ -537,7 +538,7 @@ TEST_F(Shim, SendsADelToADaemonThatRefusesTheProbe) {
   EXPECT_EQ(record(), std::nullopt);
 }
 
-// Row 164.
+// 03, 12: row 164.
 TEST_F(Shim, AsksForAnotherTryWhenADelCannotEvenBeRecorded) {
   dir_.write("cni", "a file where the directory should be");
 
@@ -616,7 +617,7 @@ TEST_F(Shim, ShowsItsStdinOnlyInTheDebugLog) {
   }
 }
 
-// Row 93.
+// 03, 12: row 93.
 TEST_F(Shim, SucceedsWithoutItsLog) {
   const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, kResult)}}}});
   const std::string text = R"({"name":"n","cniVersion":"1.1.0","logLevel":"nonsense","logFile":")" +

@@ -53,7 +53,7 @@ TEST(NetNs, RefusesFilesAndNamespacesOfOtherKinds) {
             "/proc/self/ns/mnt: not a network namespace");
 }
 
-// Row 165 of chapter 03: an image without the link /var/run -> /run.
+// 03, 12: row 165: an image without the link /var/run -> /run.
 TEST(NetNs, LooksBelowRunWhenVarRunHasNothing) {
   NEED_ROOT();
   Result<NetNs> opened;

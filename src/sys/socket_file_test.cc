@@ -86,7 +86,7 @@ TEST(SocketFile, WarnsAboutADirectoryThatOthersMayWriteAndLeavesItsMode) {
   EXPECT_EQ(mode_of(dir.path()), 0775u);
 }
 
-// Row 77 of chapter 03: the socket of a killed daemon.
+// 03, 12: row 77: the socket of a killed daemon.
 TEST(SocketFile, ReplacesASocketThatNobodyServes) {
   const TestDir dir;
   const std::string path = dir / "multus.sock";
@@ -106,7 +106,7 @@ TEST(SocketFile, ReplacesASocketThatNobodyServes) {
   EXPECT_TRUE(can_connect(path));
 }
 
-// Row 10 of chapter 03: surge update.
+// 03, 12: row 10: surge update.
 TEST(SocketFile, TakesOverFromALivingOneWhichThenLeavesTheNameAlone) {
   const TestDir dir;
   const std::string path = dir / "multus.sock";

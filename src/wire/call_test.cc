@@ -45,7 +45,7 @@ TEST(ExtractCall, TakesAllThatARequestSays) {
   EXPECT_EQ(call->path, "/p");
 }
 
-// Rows 26 and 33.
+// 03, 12: rows 26 and 33.
 TEST(ExtractCall, NamesWhatIsMissing) {
   const std::string head = "could not extract the CNI command args: ";
   EXPECT_EQ(extract({}).error().text(), head + "unexpected or missing CNI_COMMAND");
@@ -54,7 +54,7 @@ TEST(ExtractCall, NamesWhatIsMissing) {
   }
 }
 
-// Row 34: absent, not empty.
+// 03, 12: row 34: absent, not empty.
 TEST(ExtractCall, CallsTheInterfaceEth0WhenItIsNotNamed) {
   Environment empty = kWhole;
   empty["CNI_IFNAME"] = "";
@@ -63,13 +63,13 @@ TEST(ExtractCall, CallsTheInterfaceEth0WhenItIsNotNamed) {
   EXPECT_EQ(extract(empty)->ifname, "");
 }
 
-// Row 39.
+// 03, 12: row 39.
 TEST(ExtractCall, NeedsNoNamespaceForDel) {
   EXPECT_EQ(extract(whole_without("CNI_NETNS", "DEL"))->netns, "");
   EXPECT_FALSE(extract(whole_without("CNI_NETNS", "CHECK")).has_value());
 }
 
-// Row 40.
+// 03, 12: row 40.
 TEST(ExtractCall, NeedsOnlyTheCommandForStatusAndGc) {
   for (const char* command : {"STATUS", "GC"}) {
     const auto call = extract({{"CNI_COMMAND", command}, {"CNI_PATH", "/p"}});
@@ -81,14 +81,14 @@ TEST(ExtractCall, NeedsOnlyTheCommandForStatusAndGc) {
   }
 }
 
-// Row 32: refused later, with its own text.
+// 03, 12: row 32: refused later, with its own text.
 TEST(ExtractCall, LetsUnknownCommandsPass) {
   for (const char* command : {"VERSION", "add", ""}) {
     EXPECT_EQ(extract(whole_without("", command))->command, command);
   }
 }
 
-// Row 35.
+// 03, 12: row 35.
 TEST(PodIdentity, SplitsAtTheFirstEqualsSignAndTrims) {
   const auto pod = pod_identity(
       " K8S_POD_NAMESPACE = ns ;;a=b=c; ;K8S_POD_NAME=p=q;K8S_POD_UID=u;"
@@ -102,7 +102,7 @@ TEST(PodIdentity, SplitsAtTheFirstEqualsSignAndTrims) {
   EXPECT_EQ(pod->infra_container_id, "i");
 }
 
-// Row 36.
+// 03, 12: row 36.
 TEST(PodIdentity, NeedsNamespaceAndName) {
   const std::string head = "could not extract the kubernetes runtime args: ";
   EXPECT_EQ(identity_error(""), head + "missing K8S_POD_NAMESPACE");

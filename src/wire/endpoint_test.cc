@@ -5,7 +5,7 @@
 namespace mnet::wire {
 namespace {
 
-// Row 92.
+// 03, 12: row 92.
 TEST(SocketPath, IsCleanAndHasADefault) {
   EXPECT_EQ(socket_path(""), "/run/multus/multus.sock");
   EXPECT_EQ(socket_path("/somewhere//socket/"), "/somewhere/socket/multus.sock");

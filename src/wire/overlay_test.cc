@@ -18,13 +18,13 @@ std::string laid_over(std::string_view config, std::string_view server, bool dro
   return merged ? *merged : merged.error().text();
 }
 
-// Row 41.
+// 03, 12: row 41.
 TEST(Overlay, ReplacesWholeValuesOfKnownAndUnknownKeys) {
   EXPECT_EQ(laid_over(R"({"a":{"x":1},"b":2,"c":3})", R"({"a":{"y":2},"b":null,"z":"<"})"),
             R"({"a":{"y":2},"b":null,"c":3,"z":"\u003c"})");
 }
 
-// Rows 41 and 42.
+// 03, 12: rows 41 and 42.
 TEST(Overlay, DropsTheReadinessIndicatorOfBothSidesInAnyLetterCase) {
   const std::string_view config =
       R"({"readinessIndicatorFile":"/a","x":1,"readinessindicatorfile":"/b"})";
@@ -36,7 +36,7 @@ TEST(Overlay, DropsTheReadinessIndicatorOfBothSidesInAnyLetterCase) {
       R"({"readinessindicatorfile":"/c"})");
 }
 
-// Row 43.
+// 03, 12: row 43.
 TEST(Overlay, KeepsNumbersAsTheyAreWritten) {
   EXPECT_EQ(
       laid_over(R"({"a":9007199254740993,"b":1e400,"c":[1.50]})", R"({"d":12345678901234567890})"),
@@ -49,7 +49,7 @@ TEST(Overlay, ChangesNoByteWithoutADaemonConfiguration) {
   EXPECT_EQ(*overlay(R"({ "readinessindicatorfile":1, "a":2})", nullptr, true), R"({"a":2})");
 }
 
-// Row 29.
+// 03, 12: row 29.
 TEST(Overlay, RefusesAConfigurationThatIsNoObject) {
   const json::Object server;
   for (const char* config : {"", "null", "[]", R"({"a")", "5"}) {

@@ -58,7 +58,7 @@ TEST(ParseRequest, RefusesANulByteInAVariable) {
   EXPECT_EQ(request.error().text(), "env.CNI_IFNAME: contains a NUL byte");
 }
 
-// Row 26.
+// 03, 12: row 26.
 TEST(ParseRequest, TakesNullAndAnEmptyObjectForAnEmptyRequest) {
   for (const char* body : {"null", "{}", R"({"env":null,"config":null})"}) {
     const auto request = parse_request(body);
@@ -69,7 +69,7 @@ TEST(ParseRequest, TakesNullAndAnEmptyObjectForAnEmptyRequest) {
   }
 }
 
-// Rows 27 and 28, and bodies that are none.
+// 03, 12: rows 27 and 28, and bodies that are none.
 TEST(ParseRequest, RefusesWhatIsNoRequest) {
   for (const char* body : {
            "",
@@ -99,7 +99,7 @@ TEST(ParseRequest, RefusesNestingBeyondTheLimit) {
   EXPECT_FALSE(parse_request(std::string(2000, '[') + std::string(2000, ']')).has_value());
 }
 
-// Row 30.
+// 03, 12: row 30.
 TEST(ParseRequest, TakesConfigAsBase64BytesOrObject) {
   EXPECT_EQ(config_of(R"("eyJh\r\nIjoxfQ==")"), R"({"a":1})");
   EXPECT_EQ(config_of("[123,125]"), "{}");
@@ -107,7 +107,7 @@ TEST(ParseRequest, TakesConfigAsBase64BytesOrObject) {
   EXPECT_EQ(config_of(R"({"b": 1.50, "a": "<"})"), R"({"b":1.50,"a":"<"})");
 }
 
-// Row 31; null in a map of strings is the empty text.
+// 03, 12: row 31; null in a map of strings is the empty text.
 TEST(ParseRequest, TakesMembersInAnyLetterCaseAndIgnoresOthers) {
   const auto request = parse_request(R"({"ENV":{"CNI_COMMAND":null},"Config":"e30=","more":[1]})");
 
@@ -116,7 +116,7 @@ TEST(ParseRequest, TakesMembersInAnyLetterCaseAndIgnoresOthers) {
   EXPECT_EQ(request->config, "{}");
 }
 
-// Row 69.
+// 03, 12: row 69.
 TEST(ParseRequest, TakesTheAliasesOfOlderDocumentsAndPrefersTheRealNames) {
   const auto aliases = parse_request(
       R"({"interfaceAttributes":{"MacRequest":"m","IPRequest":["i"],"CNIArgs":{"k":"v"}}})");

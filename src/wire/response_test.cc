@@ -79,7 +79,7 @@ TEST(ErrorBody, NeverHasAnEmptyMsg) {
   EXPECT_EQ(error_body(Error(Errc::kBug, "")).body, "unknown delegate error\n");
 }
 
-// Row 89.
+// 03, 12: row 89.
 TEST(ParseError, KeepsAnErrorObjectAndQuotesEverythingElse) {
   const Error object =
       parse_error(400, R"({"code":11,"msg":"busy","details":"d","cniVersion":"1"})");

@@ -71,9 +71,9 @@ def test_holds_the_index_to_specification_and_tests(index, tree, capsys, cells, 
 
 
 def test_writes_what_tests_say_and_keeps_what_was_written_by_hand(index, tree, monkeypatch):
-    tree.write("docs/test-index.md", "| 01 P1 | `Front.LongName`, `Front.IsGone` |\n| 01 P2 | open: needs a cluster |\n")
+    tree.write("docs/test-index.md", "| 01 P1 | `Front.LongName`, `Front.IsGone` |\n| 01 P2 | open: needs more than `Front.LongName` |\n")
     monkeypatch.setattr("sys.argv", ["check-test-index", "--write"])
 
     index.main()
 
-    assert index.load() == {"01 P1": "`Front.LongName`, `Front.RefusesNothing`", "01 P2": "open: needs a cluster"}
+    assert index.load() == {"01 P1": "`Front.LongName`, `Front.RefusesNothing`", "01 P2": "open: needs more than `Front.LongName`"}

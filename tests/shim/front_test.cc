@@ -47,7 +47,7 @@ std::string answering_config(const sys::TestDir& dir) {
              R"("daemonSocketDir":")", dir.path(), R"("})");
 }
 
-// Row 78.
+// 03, 12: row 78.
 TEST(ShimProgram, PrintsItsVersion) {
   for (const char* flag : {"-v", "-version", "--version", "-v=true"}) {
     const Finished finished = run({.words = {flag}});
@@ -57,7 +57,7 @@ TEST(ShimProgram, PrintsItsVersion) {
   }
 }
 
-// Row 78.
+// 03, 12: row 78.
 TEST(ShimProgram, SpeaksTheDialectOfGoFlags) {
   EXPECT_EQ(run({.words = {"-h"}}).exit, 0);
   EXPECT_THAT(run({.words = {"-h"}}).err, HasSubstr("-version"));
@@ -67,7 +67,7 @@ TEST(ShimProgram, SpeaksTheDialectOfGoFlags) {
   EXPECT_EQ(run({.words = {"word", "-nope"}, .env = {"CNI_COMMAND=VERSION"}}).out, kVersions);
 }
 
-// Row 78.
+// 03, 12: row 78.
 TEST(ShimProgram, SaysWhatItIsWithoutACommand) {
   const Finished finished = run({});
 
@@ -78,7 +78,7 @@ TEST(ShimProgram, SaysWhatItIsWithoutACommand) {
             "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");
 }
 
-// Rows 78 and 96.
+// 03, 12: rows 78 and 96.
 TEST(ShimProgram, AnswersVersionWithEverythingElseClosed) {
   const Finished finished = run({.env = {"CNI_COMMAND=VERSION"}, .closed = {0, 2}});
 
@@ -93,7 +93,7 @@ TEST(ShimProgram, FailsWhenItsAnswerCannotBeWritten) {
   EXPECT_THAT(finished.err, StartsWith("Error writing error JSON to stdout: "));
 }
 
-// Row 79.
+// 03, 12: row 79.
 TEST(ShimProgram, ChecksItsEnvironmentFirst) {
   EXPECT_EQ(add(env_with("ADD", "CNI_PATH=")).error(),
             (ErrorObject{4, "required env variables [CNI_PATH] missing", ""}));
@@ -106,7 +106,7 @@ TEST(ShimProgram, ChecksItsEnvironmentFirst) {
   }
 }
 
-// Row 80.
+// 03, 12: row 80.
 TEST(ShimProgram, ChecksItsStdin) {
   EXPECT_EQ(add(standard_env("ADD"), "").error().code, 6u);
   EXPECT_EQ(add(standard_env("ADD"), "{").error().code, 6u);
@@ -114,7 +114,7 @@ TEST(ShimProgram, ChecksItsStdin) {
   EXPECT_EQ(add(standard_env("ADD"), R"({"name":"a b"})").error().code, 7u);
 }
 
-// Row 81.
+// 03, 12: row 81.
 TEST(ShimProgram, ChecksTheVersionAskedFor) {
   EXPECT_EQ(add(standard_env("ADD"), R"({"name":"n","cniVersion":"9.9.9"})").error().msg,
             "incompatible CNI versions");
@@ -131,7 +131,7 @@ TEST(ShimProgram, RefusesToWorkInItsOwnNamespace) {
   EXPECT_EQ(finished.error().code, 8u);
 }
 
-// Row 91.
+// 03, 12: row 91.
 TEST(ShimProgram, SendsItsVariablesAndNothingElseOfAHugeEnvironment) {
   const rlimit room{.rlim_cur = 64u << 20, .rlim_max = RLIM_INFINITY};
   rlimit before{};
@@ -157,7 +157,7 @@ TEST(ShimProgram, SendsItsVariablesAndNothingElseOfAHugeEnvironment) {
   EXPECT_EQ(*sent->find_env("PATH"), "/bin");
 }
 
-// Row 96: had the socket become descriptor 2, the daemon would get log lines.
+// 03, 12: row 96: had the socket become descriptor 2, the daemon would get log lines.
 TEST(ShimProgram, SendsNoLogLinesToTheDaemonWhenStderrIsClosed) {
   const sys::TestDir dir;
   const std::string result = R"({"Result":{"cniVersion":"1.1.0","interfaces":[{"name":"eth0"}]}})";

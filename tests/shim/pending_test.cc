@@ -44,7 +44,7 @@ class PendingDel : public testing::Test {
   sys::TestDir dir_;
 };
 
-// Rows 85, 159 and 164.
+// 03, 12: rows 85, 159 and 164.
 TEST_F(PendingDel, IsWrittenBelowTheConfiguredDirectory) {
   const Finished finished = del(dir_ / "x/y");
 
@@ -57,7 +57,7 @@ TEST_F(PendingDel, IsWrittenBelowTheConfiguredDirectory) {
   EXPECT_EQ(status.st_mode & 07777, 0600u);
 }
 
-// Row 164.
+// 03, 12: row 164.
 TEST_F(PendingDel, ThatCannotBeWrittenIsTheRuntimesToRepeat) {
   const Finished finished = del(dir_.write("file", "") + "/x");
 
@@ -120,7 +120,7 @@ class Traced {
   bool can_trace_ = false;
 };
 
-// Row 163. `before` is what stood there when the DEL began.
+// 03, 12: row 163. `before` is what stood there when the DEL began.
 void kill_at_every_step(const sys::TestDir& dir, const Program& program,
                         const std::optional<std::string>& before) {
   const std::string directory = dir / "cni/pending-del";

@@ -40,7 +40,7 @@ std::future<Finished> start(std::string_view command, const sys::TestDir& dir) {
   });
 }
 
-// Rows 82 to 86.
+// 03, 12: rows 82 to 86.
 TEST(ShimProgram, WaitsForADaemonAsLongAsItPromises) {
   const sys::TestDir none, refusing, silent, late;
   {
