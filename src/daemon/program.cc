@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -41,6 +42,16 @@ bool is_root() {
   return false;
 }
 
+// Asio gives a signal its default action back as the daemon goes; a late SIGTERM would then change
+// an exit status that is decided.
+void hold_signals() {
+  sigset_t both;
+  ::sigemptyset(&both);
+  ::sigaddset(&both, SIGINT);
+  ::sigaddset(&both, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &both, nullptr);
+}
+
 int serve(const CommandLine& line, Config config) {
   Logging logging = make_logging(config);
   for (const std::string& complaint : logging.complaints) write_to(STDERR_FILENO, complaint + "\n");
@@ -51,6 +62,7 @@ int serve(const CommandLine& line, Config config) {
   aio::asio::io_context loop(1);
   Daemon daemon(loop, std::move(config), std::move(logging));
   const auto code = aio::run(loop, daemon.run());
+  hold_signals();
   if (code) return *code;
   write_to(STDERR_FILENO, cat("multus-daemon: ", code.error().text(), "\n"));
   return 1;
