@@ -58,6 +58,7 @@ aio::asio::awaitable<http::Response> CniService::cni(std::string body, Arrival a
   }
   log_.verbatim(LogLevel::kVerbose,
                 cat(call->call.command, " starting CNI request ", wire::request_line(call->call)));
+  note_id(*call);
   const Asked asked{call->call, call->request.pod, begun};
   auto outcome = co_await run(*std::move(call));
   co_return finish(asked, "CNI", std::move(outcome));
@@ -70,9 +71,17 @@ aio::asio::awaitable<http::Response> CniService::delegate(std::string body, Arri
   if (!call) co_return error_response(call.error());
   log_.verbatim(LogLevel::kVerbose, cat(call->call.command, " starting delegate request ",
                                         wire::request_line(call->call)));
+  note_id(*call);
   const Asked asked{call->call, call->request.pod, begun};
   auto outcome = co_await run_dynamic(*std::move(call));
   co_return finish(asked, "Delegate", std::move(outcome));
+}
+
+// The lines above carry no id, because tools compare them word for word; this one joins the two.
+void CniService::note_id(const CniCall& call) const {
+  log_.with_request(call.request.id)
+      .debug(cat(call.call.command, " container ", go_quoted(call.call.container_id), " interface ",
+                 go_quoted(call.call.ifname)));
 }
 
 http::Response CniService::finish(const Asked& asked, std::string_view kind,

@@ -42,6 +42,7 @@ class CniService {
   aio::Task<std::string> del(CniCall call);
   aio::Task<std::string> gc(CniCall call);
   Result<void> check_indicator(const CniCall& call) const;
+  void note_id(const CniCall& call) const;
 
   // What the end of a request says of it.
   struct Asked {

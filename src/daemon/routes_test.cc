@@ -169,6 +169,8 @@ TEST(Routes, HandsTheRequestToTheCore) {
   EXPECT_EQ(request.config, R"({"binDir":"/daemon","n":1.50,"logLevel":"debug"})");
   EXPECT_EQ(request.id, "0123456789abcdef");
   EXPECT_NE(request.caller, nullptr);
+  EXPECT_TRUE(service.lines->has(
+      "[debug] ADD container \"c1\" interface \"eth0\" request=0123456789abcdef\n"));
 }
 
 TEST(Routes, NamesRequestsThatBringNoName) {
@@ -216,6 +218,8 @@ TEST(Routes, RefusesWhatIsNoRequest) {
             "ContainerID:\"c1\" Netns:\"/ns\" IfName:\"eth0\" "
             "Args:\"K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p\" Path:\"/opt\" ERRORED: "
             "unknown cmd type: add\n");
+  EXPECT_EQ(error_of(request_body(env_of("ADD", "c1\\u0000"), "{}")),
+            "could not extract the CNI command args: NUL in CNI_CONTAINERID\n");
   EXPECT_THAT(service.order(), IsEmpty());
 }
 
