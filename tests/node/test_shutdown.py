@@ -133,6 +133,7 @@ def test_an_add_during_the_drain_waits_for_the_next_daemon(host, daemons, shim, 
 
     assert adding.result().ok
     assert fake.order() == ["ADD a"]
+    assert old.process.wait() == 0
     assert shim.delete(conf, pod, args=ARGS).ok
 
 

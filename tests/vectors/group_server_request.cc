@@ -8,6 +8,7 @@
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
+#include "server_daemon.h"
 #include "shim/config.h"
 #include "wire/wire.h"
 
@@ -168,8 +169,9 @@ Group server_request_group() {
                          {"delegate-request", delegate_request},
                          {"response", response},
                          {"shim-config", shim_config},
-                         {"client-error", client_error}},
-          .unanswered = {"daemon-config", "http"}};
+                         {"client-error", client_error},
+                         {"daemon-config", daemon_config},
+                         {"http", http_status}}};
 }
 
 }  // namespace mnet::vectors
