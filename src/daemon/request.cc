@@ -69,20 +69,9 @@ Result<std::string> with_version(std::string config, const json::Object* server_
   return json::dump(*document);
 }
 
-// No process can be given a variable with a NUL in it; it would see another value than we checked.
-Result<void> refuse_nul(const wire::Request& request) {
-  for (const auto& [name, value] : request.env) {
-    if (name.starts_with("CNI_") && value.contains('\0')) {
-      return Error(Errc::kInvalid, cat(kNotExtracted, ": NUL in ", name));
-    }
-  }
-  return {};
-}
-
 Result<CniCall> begin(std::string_view body, Arrival arrival, std::string& config) {
   auto request = wire::parse_request(body);
   if (!request) return std::move(request).error();
-  if (auto clean = refuse_nul(*request); !clean) return std::move(clean).error();
   auto extracted = wire::extract_call(*request);
   if (!extracted) return std::move(extracted).error();
   CniCall call;
