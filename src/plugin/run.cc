@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "aio/cancel.h"
-#include "aio/failpoint.h"
 #include "aio/group.h"
 #include "aio/readable.h"
 #include "aio/sleep.h"
@@ -177,7 +176,6 @@ aio::Task<Output> run(Invocation what) {
     co_return failure(Errc::kPlugin, error.text(), "", "");
   }
   if (what.started) what.started(child->pid());
-  MNET_FAILPOINT("delegate-after-start");
   Conversation conversation(executor, *std::move(child), what);
   auto output = co_await conversation.run(what.deadline);
   co_return output;
