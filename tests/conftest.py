@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sanitizers
 from harness.cni import Runtime
 from harness.daemon import Daemon, default_config
 from harness.fake import Fake
@@ -145,7 +146,7 @@ class Daemons:
             if daemon.process.running:
                 status = daemon.stop()
                 assert not check or status == 0, f"daemon ended with {status}:\n{daemon.log}"
-            assert not daemon.sanitizer_findings(), daemon.log
+            sanitizers.assert_clean(daemon.log)
 
 
 @pytest.fixture

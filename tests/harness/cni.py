@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from harness.host import PLUGIN_DIR
+from harness.sanitizers import assert_clean
 
 KUBERNETES_ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={name};" \
                   "K8S_POD_INFRA_CONTAINER_ID={id};K8S_POD_UID=00000000-0000-4000-8000-000000000001"
@@ -49,8 +50,10 @@ def call(host, binary, config, env, timeout=60):
         config = json.dumps(config)
     data = config.encode() if isinstance(config, str) else config
     done = host.run(binary, env=env, input=data, text=False, check=False, timeout=timeout)
-    return Outcome(done.returncode, done.stdout.decode(errors="replace"),
-                   done.stderr.decode(errors="replace"))
+    outcome = Outcome(done.returncode, done.stdout.decode(errors="replace"),
+                      done.stderr.decode(errors="replace"))
+    assert_clean(outcome.stderr)
+    return outcome
 
 
 class Runtime:

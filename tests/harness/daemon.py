@@ -12,7 +12,6 @@ from harness.host import PROGRAMS
 from harness.wait import Late, until
 
 CONFIG = "/etc/cni/net.d/multus.d/daemon-config.json"
-SANITIZER = re.compile(r"(ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer)")
 
 
 def default_config(**keys):
@@ -129,9 +128,6 @@ class Daemon:
         if self.process.running:
             self.terminate(times=2)
         return self.process.wait(timeout)
-
-    def sanitizer_findings(self):
-        return [line for line in self.log.splitlines() if SANITIZER.search(line)]
 
 
 def _children(pid):

@@ -1,0 +1,9 @@
+"""What the sanitizers of an asan or tsan build print when they find something."""
+
+import re
+
+REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitizer")
+
+
+def assert_clean(text):
+    assert not REPORT.search(text), text
