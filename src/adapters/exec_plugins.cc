@@ -1,64 +1,14 @@
 #include "adapters/exec_plugins.h"
 
-#include <sys/types.h>
-
 #include <chrono>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "aio/event.h"
-#include "aio/failpoint.h"
-#include "aio/together.h"
 #include "base/text.h"
 #include "cni/args.h"
 
 namespace mnet::adapters {
-namespace {
-
-#ifdef MNET_FAILPOINTS
-
-aio::Task<void> run_into(plugin::Invocation what, std::shared_ptr<plugin::Output> output,
-                         std::shared_ptr<aio::Event> started) {
-  auto ran = co_await plugin::run(std::move(what));
-  started->set();  // or it never will be
-  if (!ran) co_return std::move(ran).error();
-  *output = *std::move(ran);
-  co_return Result<void>();
-}
-
-aio::Task<void> pass_after_start(std::shared_ptr<aio::Event> started) {
-  auto waited = co_await started->wait();
-  if (!waited) co_return waited;
-  MNET_FAILPOINT("delegate-after-start");
-  co_return Result<void>();
-}
-
-// plugin::run, with the fail point beside the running process.
-aio::Task<plugin::Output> run_plugin(plugin::Invocation what) {
-  auto started = std::make_shared<aio::Event>();
-  auto output = std::make_shared<plugin::Output>();
-  what.started = [started](pid_t) { started->set(); };
-  std::vector<aio::Task<void>> both;
-  both.push_back(run_into(std::move(what), output, started));
-  both.push_back(pass_after_start(started));
-  auto ended = co_await aio::all(std::move(both));
-  for (Result<void>& result : ended) {
-    if (!result) co_return std::move(result).error();
-  }
-  co_return std::move(*output);
-}
-
-#else
-
-aio::Task<plugin::Output> run_plugin(plugin::Invocation what) {
-  return plugin::run(std::move(what));
-}
-
-#endif
-
-}  // namespace
 
 ExecPlugins::ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings,
                          Log log)
@@ -98,7 +48,7 @@ aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
   auto slot = co_await slots_.acquire(
       {.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller});
   if (!slot) co_return std::move(slot).error();
-  auto output = co_await run_plugin(invocation(what));
+  auto output = co_await plugin::run(invocation(what));
   if (!output) co_return std::move(output).error();
   if (!output->err.empty()) {
     // Meant for whoever looks after the plugin; of one that failed it is part of the error.
