@@ -14,19 +14,23 @@ namespace mnet::aio {
 // when <path> exists, and with kCancelled when cancelled. Use the macro.
 Task<void> failpoint(std::string point);
 
-// `co_return`s the error of a point that is told to fail. Nothing at all in release.
-#define MNET_FAILPOINT(point)                                         \
-  do {                                                                \
-    auto mnet_failpoint = co_await ::mnet::aio::failpoint(point);     \
-    if (!mnet_failpoint) co_return std::move(mnet_failpoint).error(); \
+// `co_return`s what `answer` makes of the error of a point that is told to fail. Nothing at all in
+// release.
+#define MNET_FAILPOINT_OR(point, answer)                                      \
+  do {                                                                        \
+    auto mnet_failpoint = co_await ::mnet::aio::failpoint(point);             \
+    if (!mnet_failpoint) co_return answer(std::move(mnet_failpoint).error()); \
   } while (false)
 
 #else
 
-#define MNET_FAILPOINT(point) \
-  do {                        \
+#define MNET_FAILPOINT_OR(point, answer) \
+  do {                                   \
   } while (false)
 
 #endif
+
+// `co_return`s the error itself.
+#define MNET_FAILPOINT(point) MNET_FAILPOINT_OR(point, )
 
 }  // namespace mnet::aio

@@ -28,11 +28,6 @@ bool is_small(const http::Exchange& exchange) {
   return !exchange.is_chunked() && exchange.content_length().value_or(0) <= kReadOnArrival;
 }
 
-aio::Task<void> pass(std::string point) {
-  MNET_FAILPOINT(point);
-  co_return Result<void>();
-}
-
 // Behind the answer there is nobody left to be told of a failure; crashing is what counts here.
 void after_sending() { (void)fail_here("reply-after-send"); }
 
@@ -128,8 +123,7 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   }
   exchange->on_gone([caller] { caller->leave(); });
 
-  const auto arrived = co_await pass("request-before-admission");
-  if (!arrived) co_return error_response(arrived.error());
+  MNET_FAILPOINT_OR("request-before-admission", error_response);
   adapters::SlotRequest turn;
   turn.ticket = arrival.ticket;
   turn.caller = caller;
@@ -139,16 +133,14 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
     body = co_await exchange->read_body();
     if (!body) co_return std::move(body).error();
   }
-  const auto admitted = co_await pass("request-after-admission");
-  if (!admitted) co_return error_response(admitted.error());
+  MNET_FAILPOINT_OR("request-after-admission", error_response);
   http::Response response;
   if (route->kind == Route::Kind::kCni) {
     response = co_await needs_.service.cni(*std::move(body), std::move(arrival));
   } else {
     response = co_await needs_.service.delegate(*std::move(body), std::move(arrival));
   }
-  const auto decided = co_await pass("reply-before-send");
-  if (!decided) co_return error_response(decided.error());
+  MNET_FAILPOINT_OR("reply-before-send", error_response);
   exchange->on_sent(after_sending);
   co_return response;
 }

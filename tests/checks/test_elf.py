@@ -8,7 +8,11 @@ SOURCE = """
 #include <cstdio>
 #include <cstring>
 #include <vector>
+#ifndef TEXT
+#define TEXT ""
+#endif
 int main(int argc, char** argv) {
+  std::puts(TEXT);
   char text[64];
   std::vector<int> sizes(3);
   std::strcpy(text, argv[0]);
@@ -71,6 +75,7 @@ def test_accepts_a_static_program_within_its_budget(program):
     ({"link": [*LINK, "-Wl,-z,execstack"]}, "executable stack"),
     ({"link": [*LINK, "-Wl,-rpath,/somewhere"]}, "looks for libraries"),
     ({"link": [*LINK, "-Wl,--build-id=none"]}, "has build-id None"),
+    ({"compile": [*COMPILE, '-DTEXT="scratch-before-write"']}, "contains the fail point scratch-before-write"),
     ({"strip": False}, "is not stripped"),
     ({"strip": False}, "names no debug file"),
 ])
