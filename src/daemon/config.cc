@@ -15,7 +15,7 @@
 namespace mnet::daemon {
 namespace {
 
-Result<void> read_log_options(const json::Object& object, std::string path, LogOptions& out) {
+Result<void> read_log_options(const json::Object& object, std::string path, logfile::Options& out) {
   json::Fields fields(object, std::move(path));
   fields.read("maxAge", out.max_age);
   fields.read("maxSize", out.max_size);

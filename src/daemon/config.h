@@ -11,13 +11,9 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "json/json.h"
+#include "logfile/rotation.h"
 
 namespace mnet::daemon {
-
-struct LogOptions {
-  std::optional<std::int64_t> max_age, max_size, max_backups;
-  std::optional<bool> compress;
-};
 
 struct PerNodeCertificate {
   bool enabled = false;
@@ -32,7 +28,7 @@ struct Config {
   std::string log_file;
   std::string log_level;
   std::optional<bool> log_to_stderr;  // absent is parsed as false, but see make_log()
-  std::optional<LogOptions> log_options;
+  std::optional<logfile::Options> log_options;
   LogFormat log_format = LogFormat::kText;
 
   std::optional<std::int64_t> connection_limit;

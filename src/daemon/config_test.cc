@@ -6,15 +6,12 @@
 #include <string>
 
 #include "base/text.h"
-#include "daemon/logging.h"
 #include "sys/test_dir.h"
 
 namespace mnet::daemon {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 TEST(ParseConfig, HasTheDefaultsOfTheSpecification) {
   const auto config = parse_config("{}");
@@ -142,38 +139,6 @@ TEST(CheckConnectionLimit, RefusesWhatLetsNobodyThrough) {
   }
   EXPECT_TRUE(check_connection_limit(*parse_config(R"({"connectionLimit":1})")).has_value());
   EXPECT_TRUE(check_connection_limit(*parse_config("{}")).has_value());
-}
-
-TEST(MakeLogging, GoesToStderrUnlessAFileIsNamed) {
-  const sys::TestDir dir;
-  const std::string file = dir / "multus.log";
-
-  EXPECT_TRUE(make_logging(*parse_config("{}")).to_stderr);
-  EXPECT_FALSE(make_logging(*parse_config(cat(R"({"logFile":")", file, "\"}"))).to_stderr);
-  EXPECT_TRUE(make_logging(*parse_config(cat(R"({"logFile":")", file, R"(","logToStderr":true})")))
-                  .to_stderr);
-  EXPECT_FALSE(make_logging(*parse_config(R"({"logToStderr":false})")).to_stderr);
-}
-
-TEST(MakeLogging, FallsBackToStderrWhenTheFileCannotBeWritten) {
-  const auto logging = make_logging(*parse_config(R"({"logFile":"/nowhere/multus.log"})"));
-
-  EXPECT_TRUE(logging.to_stderr);
-  EXPECT_THAT(logging.complaints, ElementsAre(HasSubstr("/nowhere/multus.log")));
-}
-
-TEST(MakeLogging, WritesNothingButPanicsByDefaultAndComplainsAboutUnknownLevels) {
-  const auto silent = make_logging(*parse_config("{}"));
-  const auto verbose = make_logging(*parse_config(R"({"logLevel":"VERBOSE"})"));
-  const auto unknown = make_logging(*parse_config(R"({"logLevel":"loud"})"));
-
-  EXPECT_FALSE(silent.log.writes(LogLevel::kError));
-  EXPECT_TRUE(silent.log.writes(LogLevel::kPanic));
-  EXPECT_THAT(silent.complaints, IsEmpty());
-  EXPECT_TRUE(verbose.log.writes(LogLevel::kVerbose));
-  EXPECT_FALSE(verbose.log.writes(LogLevel::kDebug));
-  EXPECT_THAT(unknown.complaints, ElementsAre("multus logging: cannot set logging level to loud"));
-  EXPECT_FALSE(unknown.log.writes(LogLevel::kError));
 }
 
 }  // namespace

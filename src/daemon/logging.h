@@ -13,11 +13,12 @@ struct Logging {
   Log log;
   bool to_stderr = false;
   // What went wrong while it was made, for standard error: `multus logging: cannot set logging
-  // level to <x>`, a log file that cannot be written.
+  // level to <x>`.
   std::vector<std::string> complaints;
 };
 
-// To stderr if `logToStderr` says so, or if it says nothing and there is no `logFile`.
+// To stderr if `logToStderr` says so, or if it says nothing and there is no `logFile`. The file is
+// rotated as `logOptions` says; that it cannot be written is reported once, on stderr.
 Logging make_logging(const Config& config);
 
 }  // namespace mnet::daemon
