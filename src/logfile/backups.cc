@@ -15,8 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "logfile/gzip.h"
+#include "logfile/rotation.h"
 #include "sys/file.h"
 
 namespace mnet::logfile {

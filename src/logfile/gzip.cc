@@ -6,11 +6,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <ios>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/append_file.h"
 #include "sys/file.h"

@@ -1,13 +1,19 @@
 #include "logfile/log_files.h"
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "logfile/rotating_file.h"
+#include "logfile/rotation.h"
+#include "logfile/surroundings.h"
 
 namespace mnet::logfile {
 namespace {

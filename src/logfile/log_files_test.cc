@@ -3,17 +3,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <zlib.h>
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "logfile/backups.h"
 #include "logfile/fixed_clock.h"
+#include "logfile/rotation.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -1,12 +1,20 @@
 #include "logfile/rotating_file.h"
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "logfile/backups.h"
+#include "logfile/rotation.h"
+#include "logfile/surroundings.h"
 #include "sys/file.h"
 
 namespace mnet::logfile {
@@ -67,20 +75,21 @@ RotatingFile::Outcome RotatingFile::write_locked(std::string_view line) {
   if (!size) return {std::move(size).error()};
   auto rotated = rotate_if_full(*size, line.size());
   auto appended = file_->append(line);
-  if (!rotated && appended) appended = std::move(rotated).error();
-  return {std::move(appended), rotated && *rotated};
+  if (!appended) return {std::move(appended), rotated.value_or(false)};
+  if (!rotated) return {std::move(rotated).error()};
+  return {{}, *rotated};
 }
 
 Result<std::uint64_t> RotatingFile::open_if_needed() {
   // Somebody else may have moved or removed it; lines written to such a file are lost.
-  auto size = file_ ? file_->size() : std::nullopt;
+  auto size = file_ != nullptr ? file_->size() : std::nullopt;
   if (size) return *size;
   file_.reset();
   auto made = sys::make_directories(sys::directory_of(path_), 0755);
   if (!made) return std::move(made).error();
   auto file = sys::AppendFile::open(path_, 0600);
   if (!file) return std::move(file).error();
-  file_ = *std::move(file);
+  file_ = std::make_unique<sys::AppendFile>(*std::move(file));
   return file_->size().value_or(0);
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -64,7 +63,7 @@ class RotatingFile final : public LogTarget {
   const std::shared_ptr<std::atomic<bool>> in_trouble_;
   const std::shared_ptr<Tidier> tidier_;
   std::mutex mutex_;
-  std::optional<sys::AppendFile> file_;
+  std::unique_ptr<sys::AppendFile> file_;  // nullptr: not open
 };
 
 }  // namespace mnet::logfile

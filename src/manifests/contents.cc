@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "manifests/objects.h"
+#include "manifests/snapshot.h"
 #include "sys/file.h"
 
 namespace mnet::manifests {

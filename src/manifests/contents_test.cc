@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "manifests/snapshot.h"
 #include "sys/test_dir.h"
 
 namespace mnet::manifests {

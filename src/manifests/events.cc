@@ -2,13 +2,20 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/dns_name.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "json/json.h"
+#include "manifests/objects.h"
 
 namespace mnet::manifests {
 namespace {
@@ -91,15 +98,15 @@ const EventFile::Seen& EventFile::see(const Event& event) {
 }
 
 Result<void> EventFile::write(const std::string& line) {
-  auto size = file_ ? file_->size() : std::nullopt;
+  auto size = file_ != nullptr ? file_->size() : std::nullopt;
   if (!size) {
     file_.reset();
     auto file = sys::AppendFile::open(path_, 0644);
     if (!file) return std::move(file).error();
-    file_ = *std::move(file);
+    file_ = std::make_unique<sys::AppendFile>(*std::move(file));
     size = file_->size();
   }
-  if (size.value_or(0) > 0 && *size + line.size() > max_bytes_) {
+  if (size.value_or(0) > 0 && size.value_or(0) + line.size() > max_bytes_) {
     auto aside = file_->put_aside(cat(path_, ".1"));
     if (!aside) return aside;
   }

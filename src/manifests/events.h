@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <tuple>
 
@@ -57,7 +57,7 @@ class EventFile {
   const WallClock* const clock_;
   const std::size_t max_bytes_;
   std::map<Key, Seen> seen_;
-  std::optional<sys::AppendFile> file_;
+  std::unique_ptr<sys::AppendFile> file_;  // nullptr: not open
   bool reported_ = false;
 };
 

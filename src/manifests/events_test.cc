@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/dns_name.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/file.h"

@@ -3,15 +3,23 @@
 #include <string>
 #include <utility>
 
+#include "aio/blocking_pool.h"
 #include "aio/cancel.h"
 #include "aio/readable.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "manifests/contents.h"
 #include "manifests/folder_watch.h"
 #include "manifests/manifests.h"
+#include "manifests/objects.h"
+#include "manifests/snapshot.h"
 
 namespace mnet::manifests {
-Folder::Folder(std::string path, aio::BlockingPool& pool, Log log, Timing timing)
+Folder::Folder(const std::string& path, aio::BlockingPool& pool, Log log, Timing timing)
     : path_(clean_path(path)),
       pool_(pool),
       log_(std::move(log)),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,15 +11,23 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/blocking_pool.h"
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "manifests/manifests.h"
+#include "manifests/objects.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

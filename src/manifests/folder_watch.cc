@@ -1,12 +1,18 @@
 #include "manifests/folder_watch.h"
 
+#include <sys/inotify.h>
+
 #include <cerrno>
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "manifests/contents.h"
 #include "sys/file.h"
+#include "sys/file_events.h"
 
 namespace mnet::manifests {
 namespace {
@@ -25,7 +31,7 @@ bool is_missing(const Error& error) {
 
 }  // namespace
 
-Result<FolderWatch> FolderWatch::make(std::string folder) {
+Result<FolderWatch> FolderWatch::make(const std::string& folder) {
   auto inotify = sys::Inotify::make();
   if (!inotify) return std::move(inotify).error();
   FolderWatch watch(*std::move(inotify), clean_path(folder));

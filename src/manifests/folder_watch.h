@@ -14,7 +14,7 @@ namespace mnet::manifests {
 class FolderWatch {
  public:
   // From here on nothing that happens in the folder is missed.
-  static Result<FolderWatch> make(std::string folder);
+  static Result<FolderWatch> make(const std::string& folder);
 
   int fd() const { return inotify_.fd(); }  // readable when take() has something to say
   // What has happened since the last call. An error is about inotify itself: make another.

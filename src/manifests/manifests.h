@@ -31,7 +31,7 @@ struct Timing {
 class Folder {
  public:
   // Reads nothing yet. The pool does the reading; it must outlive the task of follow().
-  Folder(std::string path, aio::BlockingPool& pool, Log log, Timing timing = {});
+  Folder(const std::string& path, aio::BlockingPool& pool, Log log, Timing timing = {});
 
   // Reads the folder and follows it until cancelled; to be started once, in a group. A folder that
   // is missing, now or later, has no objects, is reported, and is read as soon as it comes.

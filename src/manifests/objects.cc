@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/dns_name.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -63,7 +65,7 @@ Result<Metadata> read_members(const json::Object& object, const std::string& pat
   fields.read("name", out.name);
   fields.read("uid", out.uid);
   fields.read("resourceVersion", out.resource_version);
-  fields.object("annotations", [&out](const json::Object& members, std::string where) {
+  fields.object("annotations", [&out](const json::Object& members, const std::string& where) {
     auto annotations = read_annotations(members, where);
     if (!annotations) return Result<void>(std::move(annotations).error());
     out.annotations = *std::move(annotations);
@@ -84,7 +86,7 @@ Result<Metadata> read_metadata(const json::Object& object, const std::string& pa
   Metadata out;
   json::Fields fields(object, path, json::Match::kExact);
   if (fields.find("metadata") == nullptr) fields.fail("metadata", "missing");
-  fields.object("metadata", [&out](const json::Object& members, std::string where) {
+  fields.object("metadata", [&out](const json::Object& members, const std::string& where) {
     auto metadata = read_members(members, where);
     if (!metadata) return Result<void>(std::move(metadata).error());
     out = *std::move(metadata);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "manifests/objects.h"
 
 namespace mnet::manifests {
 namespace {

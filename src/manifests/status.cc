@@ -1,13 +1,20 @@
 #include "manifests/status.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
 #include "base/dns_name.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "manifests/objects.h"
 #include "sys/file.h"
 
 namespace mnet::manifests {
@@ -65,8 +72,9 @@ Result<void> remove_file(const std::string& folder, const PodRef& pod) {
   const std::string path = cat(*directory, "/", pod.name, ".json");
   auto text = sys::find_file(path);
   if (!text) return std::move(text).error();
-  if (!*text) return {};
-  const std::string uid = uid_in(**text);
+  const std::optional<std::string>& found = *text;
+  if (!found) return {};
+  const std::string uid = uid_in(*found);
   if (!uid.empty() && !pod.uid.empty() && uid != pod.uid) return {};
   auto removed = sys::remove_file(path);
   if (!removed) return std::move(removed).error();
@@ -75,7 +83,7 @@ Result<void> remove_file(const std::string& folder, const PodRef& pod) {
 
 }  // namespace
 
-StatusFiles::StatusFiles(std::string folder, aio::BlockingPool& pool)
+StatusFiles::StatusFiles(const std::string& folder, aio::BlockingPool& pool)
     : folder_(clean_path(folder)), pool_(pool) {}
 
 aio::Task<void> StatusFiles::write(PodRef pod, std::string network_status) {

@@ -13,7 +13,7 @@ namespace mnet::manifests {
 class StatusFiles {
  public:
   // The pool must outlive the tasks.
-  StatusFiles(std::string folder, aio::BlockingPool& pool);
+  StatusFiles(const std::string& folder, aio::BlockingPool& pool);
 
   // Replaces what was written for a pod of that name; on disk when this ends. kInvalid for names
   // that Kubernetes does not allow; kNotFound if the folder is missing, which is not made. A name

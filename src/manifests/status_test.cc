@@ -5,10 +5,14 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "json/json.h"
+#include "manifests/objects.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -1,12 +1,23 @@
 #include "yaml/builder.h"
 
+#include <yaml-cpp/anchor.h>
+#include <yaml-cpp/emitterstyle.h>
+#include <yaml-cpp/mark.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
 #include "yaml/scalar.h"
+#include "yaml/yaml.h"
 
 namespace mnet::yaml {
 namespace {
@@ -116,7 +127,7 @@ void Builder::put_into(Open& parent, const YAML::Mark& mark, Node node) {
   if (object == nullptr) {
     parent.node.value.as_array()->push_back(std::move(node.value));
   } else {
-    object->append(*std::exchange(parent.key, std::nullopt), std::move(node.value));
+    object->append(std::exchange(parent.key, std::nullopt).value_or(""), std::move(node.value));
   }
 }
 
