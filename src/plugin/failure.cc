@@ -11,24 +11,28 @@
 namespace mnet::plugin {
 namespace {
 
-std::string without_words(std::string_view ending, std::string_view err) {
-  if (trim(err).empty()) return cat("netplugin failed with no error message: ", ending);
-  return cat("netplugin failed: ", go_quoted(err), ": ", ending);
+std::string without_words(const Ending& ending, std::string_view err) {
+  if (err.empty()) return cat("netplugin failed with no error message: ", ending.how);
+  return cat("netplugin failed: ", go_quoted(err), ": ", ending.how);
+}
+
+Result<ErrorObject> read_object(std::string_view out) {
+  auto document = json::parse(out);
+  if (!document) return std::move(document).error();
+  return cni::parse_error_object(*document);
 }
 
 }  // namespace
 
-Error failure(Errc code, std::string_view ending, std::string_view out, std::string_view err) {
-  if (out.empty()) return Error::from_object(code, {0, without_words(ending, err), ""});
-  auto document = json::parse(out);
-  auto object = document ? cni::parse_error_object(*document)
-                         : Result<ErrorObject>(std::move(document).error());
+Error failure(Errc code, const Ending& ending, std::string_view out, std::string_view err) {
+  if (out.empty()) {
+    return Error::from_object(code, {0, without_words(ending, err), ending.details});
+  }
+  auto object = read_object(out);
   if (!object) {
-    return Error::from_object(
-        code, {0,
-               cat("netplugin failed but error parsing its diagnostic message ", go_quoted(out),
-                   ": ", object.error().text()),
-               ""});
+    std::string msg = cat("netplugin failed but error parsing its diagnostic message ",
+                          go_quoted(out), ": ", object.error().text());
+    return Error::from_object(code, {0, std::move(msg), ending.details});
   }
   if (object->msg.empty()) object->msg = without_words(ending, err);
   return Error::from_object(code, *std::move(object));

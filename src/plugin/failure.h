@@ -8,9 +8,12 @@
 
 namespace mnet::plugin {
 
-// `ending` is how it ended: "exit status 3", "signal: killed", "fork/exec <path>: permission
-// denied". The error always carries an error object: the plugin's own if it printed one, else code
-// 0.
-Error failure(Errc code, std::string_view ending, std::string_view out, std::string_view err);
+struct Ending {
+  std::string how;      // "exit status 3", "signal: killed", "fork/exec <path>: permission denied"
+  std::string details;  // what else is known; goes where the plugin printed no error object
+};
+
+// The error always carries an error object: the plugin's own if it printed one, else code 0.
+Error failure(Errc code, const Ending& ending, std::string_view out, std::string_view err);
 
 }  // namespace mnet::plugin

@@ -20,11 +20,9 @@
 namespace mnet::plugin {
 namespace {
 
-bool is_regular(const struct stat& status) { return S_ISREG(status.st_mode); }
-
 bool is_regular_file(const std::string& path) {
   struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && is_regular(status);
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 // As it is below `root`: absolute links stay inside, too.
@@ -35,7 +33,7 @@ bool is_regular_file_in(const sys::UniqueFd& root, const std::string& path) {
   const sys::UniqueFd file(
       static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
   struct stat status{};
-  return file && ::fstat(file.get(), &status) == 0 && is_regular(status);
+  return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 using Look = std::function<bool(const std::string& path)>;
@@ -44,7 +42,9 @@ std::optional<std::string> first_match(std::string_view type, const std::vector<
                                        const Look& is_file) {
   for (const std::string& dir : dirs) {
     if (dir.empty()) continue;  // would mean the working directory
-    std::string path = cat(dir, dir.ends_with('/') ? "" : "/", type);
+    std::string path = clean_path(cat(dir, "/", type));
+    // With a slash whatever the directory: a bare name would be looked up in $PATH.
+    if (path.find('/') == std::string::npos) path = cat("./", path);
     if (is_file(path)) return path;
   }
   return std::nullopt;

@@ -1,15 +1,17 @@
 // Finds and runs CNI plugin executables (01, 7). Knows nothing of pods, networks or Kubernetes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/task.h"
-#include "base/log.h"
+#include "base/result.h"
 
 namespace mnet::plugin {
 
@@ -20,7 +22,8 @@ struct World {
 };
 
 // `dir/type` in the first directory where it is a regular file (symlinks followed inside the
-// world). Empty directories are skipped. The texts of 01, 7.1.
+// world, absolute ones too). Empty directories are skipped. The texts of 01, 7.1. Blocks for as
+// long as looking at a few names takes; in another mount namespace a thread of its own does that.
 Result<std::string> find_plugin(const World& world, std::string type,
                                 const std::vector<std::string>& dirs);
 
@@ -29,10 +32,12 @@ struct Invocation {
   std::string binary;                  // absolute, as seen inside the world
   std::vector<std::string> env;        // the child's whole environment
   std::string config;                  // written to stdin, which is then closed
-  aio::Deadline deadline;              // then SIGTERM, 5 s later SIGKILL to the whole group
+  aio::Deadline deadline;              // then SIGTERM, after `grace` SIGKILL to the whole group
   std::size_t max_output = 16u << 20;  // of stdout and of stderr, each
   // Called with the child's process id once it runs; used to note the group for a later daemon.
   std::function<void(pid_t)> started = {};
+  std::chrono::milliseconds grace = std::chrono::seconds(5);       // zero: SIGKILL at once
+  std::chrono::milliseconds busy_pause = std::chrono::seconds(1);  // between tries on ETXTBSY
 };
 
 struct Output {
@@ -40,14 +45,25 @@ struct Output {
   std::string err;  // of a plugin that succeeded; the caller logs it
 };
 
-// Yields what the plugin printed. A failed one is an Error with the object of 01, 7.5 as origin().
-// ETXTBSY is retried for 6 s. Cancelling, or passing the deadline, ends the child; the task ends
-// once it is reaped, and does not wait for grandchildren that keep a pipe open.
+// Yields what the plugin printed. A failed one is an Error with the object of 01, 7.5 as origin():
+// kPlugin, kTimeout at the deadline, kCancelled. ETXTBSY is tried six times.
+// Cancelling, or passing the deadline, ends the child and its process group; the task ends once it
+// is reaped, and does not wait for grandchildren that keep a pipe open. More output than allowed
+// ends it too. SIGPIPE is ignored from the first run on.
 aio::Task<Output> run(Invocation what);
 
 // The environment for a plugin: `inherited` with the given entries set, one entry per name, PATH
 // made sane when it is unset.
 std::vector<std::string> environment(const std::vector<std::string>& inherited,
                                      const std::vector<std::pair<std::string, std::string>>& set);
+
+// Asks a plugin which versions it supports (01, 7.6). `what` needs world, binary, deadline and the
+// environment to start from.
+aio::Task<std::vector<std::string>> fetch_versions(Invocation what);
+
+// For plugins that call plugins (01, 7.7): runs `type`, found in the CNI_PATH of `own_environment`,
+// with that environment and only CNI_COMMAND replaced. Yields stdout; nothing of ours is changed.
+aio::Task<Output> delegate(std::string command, std::string type, std::string config,
+                           std::vector<std::string> own_environment, aio::Deadline deadline);
 
 }  // namespace mnet::plugin

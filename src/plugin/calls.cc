@@ -1,0 +1,63 @@
+// Runs with a fixed meaning: VERSION (01, 7.6), and a plugin that calls another (01, 7.7).
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/version.h"
+#include "plugin/plugin.h"
+
+namespace mnet::plugin {
+namespace {
+
+// "" has no directories, ":/a" has an empty one.
+std::vector<std::string> directories(std::string_view path) {
+  std::vector<std::string> out;
+  if (path.empty()) return out;
+  for (const std::string_view directory : split(path, ':')) out.emplace_back(directory);
+  return out;
+}
+
+std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
+  std::string value;
+  for (const std::string& entry : environment) {
+    if (entry.starts_with(name)) value = entry.substr(name.size());
+  }
+  return value;
+}
+
+}  // namespace
+
+aio::Task<std::vector<std::string>> fetch_versions(Invocation what) {
+  // Very old plugins want all of them to be there.
+  what.env = environment(what.env, {{"CNI_COMMAND", "VERSION"},
+                                    {"CNI_CONTAINERID", ""},
+                                    {"CNI_ARGS", ""},
+                                    {"CNI_NETNS", "dummy"},
+                                    {"CNI_IFNAME", "dummy"},
+                                    {"CNI_PATH", "dummy"}});
+  what.config = cat(R"({"cniVersion":")", cni::kCurrentVersion, R"("})");
+  auto output = co_await run(std::move(what));
+  if (output) co_return cni::parse_version_reply(output->out);
+  const ErrorObject* said = output.error().origin();
+  if (said != nullptr && output.error().text() == "unknown CNI_COMMAND: VERSION") {
+    co_return std::vector<std::string>{"0.1.0"};
+  }
+  co_return std::move(output).error();
+}
+
+aio::Task<Output> delegate(std::string command, std::string type, std::string config,
+                           std::vector<std::string> own_environment, aio::Deadline deadline) {
+  auto binary =
+      find_plugin({}, std::move(type), directories(value_of(own_environment, "CNI_PATH=")));
+  if (!binary) co_return std::move(binary).error();
+  auto env = environment(own_environment, {{"CNI_COMMAND", std::move(command)}});
+  auto output = co_await run({.binary = *std::move(binary),
+                              .env = std::move(env),
+                              .config = std::move(config),
+                              .deadline = deadline});
+  co_return output;
+}
+
+}  // namespace mnet::plugin

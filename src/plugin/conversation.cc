@@ -1,0 +1,165 @@
+#include "plugin/conversation.h"
+
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "aio/cancel.h"
+#include "aio/together.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "plugin/failure.h"
+
+namespace mnet::plugin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Pipe = aio::asio::posix::stream_descriptor;
+
+// All that the plugin wrote is in the pipes when it ends. A grandchild that keeps one open gets no
+// longer than this.
+constexpr std::chrono::milliseconds kPipeGrace{200};
+// Read in one go, so that one plugin that floods us does not stop the others.
+constexpr std::size_t kMostAtOnce = 256u << 10;
+
+}  // namespace
+
+Conversation::Conversation(const aio::asio::any_io_executor& executor, sys::Child child,
+                           Invocation what)
+    : child_(std::move(child)),
+      stdin_(executor, child_.take_stdin().release()),
+      channels_{Channel{Pipe(executor, child_.take_stdout().release()), {}},
+                Channel{Pipe(executor, child_.take_stderr().release()), {}}},
+      exit_(executor, child_.pidfd()),
+      pumps_(executor, Log()),
+      what_(std::move(what)),
+      unsent_(what_.config) {}
+
+aio::Task<Output> Conversation::run() {
+  feed_at_once();
+  if (stdin_.is_open()) pumps_.spawn("stdin", feed_rest());
+  pumps_.spawn("stdout", drain(Stream::kOut));
+  pumps_.spawn("stderr", drain(Stream::kErr));
+
+  auto waited = co_await aio::with_deadline(exit_.wait(), what_.deadline);
+  if (!waited) {
+    if (!ended_) {
+      ended_ = waited.error().code() == Errc::kTimeout ? Ended::kDeadline : Ended::kCancelled;
+    }
+    // Whoever cancelled gets its answer when nothing of the plugin runs any more.
+    auto gone = co_await aio::shielded(end_child());
+    if (!gone) co_return std::move(gone).error();
+  }
+  // Whoever is left of the group goes with a plugin that we ended; reap() gives its number away.
+  if (ended_) child_.signal_group(SIGKILL);
+  const std::optional<sys::ExitStatus> status = child_.reap();
+  if (!status) co_return Error(Errc::kBug, "a child that has ended cannot be reaped");
+  auto finished = co_await aio::shielded(finish_pumps());
+  if (!finished) co_return std::move(finished).error();
+  co_return conclude(*status);
+}
+
+// Most configurations fit into the pipe: then nothing has to wait for it.
+void Conversation::feed_at_once() {
+  while (!unsent_.empty()) {
+    const ssize_t count = ::write(stdin_.native_handle(), unsent_.data(), unsent_.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) break;  // it does not read its configuration: its own business (EPIPE)
+    unsent_.remove_prefix(static_cast<std::size_t>(count));
+  }
+  boost::system::error_code ignored;
+  stdin_.close(ignored);
+}
+
+aio::Task<void> Conversation::feed_rest() {
+  while (stdin_.is_open()) {
+    auto [failed] = co_await stdin_.async_wait(Pipe::wait_write, aio::kAsValue);
+    if (failed) co_return aio::cancelled_error();
+    feed_at_once();
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> Conversation::drain(Stream stream) {
+  for (;;) {
+    auto [failed] = co_await channel(stream).pipe.async_wait(Pipe::wait_read, aio::kAsValue);
+    if (failed) co_return aio::cancelled_error();
+    const bool more = read_available(stream);
+    if (!more) co_return Result<void>();
+  }
+}
+
+// False when there will be no more: the end, or too much.
+bool Conversation::read_available(Stream stream) {
+  Channel& from = channel(stream);
+  char buffer[16u << 10];
+  for (std::size_t taken = 0; taken < kMostAtOnce;) {
+    const ssize_t count = ::read(from.pipe.native_handle(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return true;
+    if (count <= 0) return false;
+    from.text.append(buffer, static_cast<std::size_t>(count));
+    taken += static_cast<std::size_t>(count);
+    if (from.text.size() > what_.max_output) {
+      from.text.resize(what_.max_output);
+      ended_ = Ended::kTooMuchOutput;
+      overflowed_ = stream;
+      child_.signal_group(SIGKILL);
+      return false;
+    }
+  }
+  return true;
+}
+
+aio::Task<void> Conversation::end_child() {
+  if (what_.grace > what_.grace.zero()) {
+    child_.signal_group(SIGTERM);
+    auto obeyed = co_await aio::with_deadline(exit_.wait(), Clock::now() + what_.grace);
+    if (obeyed) co_return obeyed;
+  }
+  child_.signal_group(SIGKILL);
+  auto killed = co_await exit_.wait();
+  co_return killed;
+}
+
+aio::Task<void> Conversation::finish_pumps() {
+  auto ended = co_await pumps_.join(Clock::now() + kPipeGrace);
+  if (ended) co_return ended;
+  pumps_.cancel();
+  auto cut = co_await pumps_.join();
+  co_return cut;
+}
+
+Result<Output> Conversation::conclude(const sys::ExitStatus& status) {
+  Output output{std::move(channel(Stream::kOut).text), std::move(channel(Stream::kErr).text)};
+  if (!ended_ && status.success()) return output;
+  if (!ended_) return failure(Errc::kPlugin, {status.text(), ""}, output.out, output.err);
+  // 01, 7.3: this text, whichever signal it obeyed.
+  const std::string killed = sys::ExitStatus{.signal = SIGKILL}.text();
+  switch (*ended_) {
+    case Ended::kTooMuchOutput:
+      return too_much_output();
+    case Ended::kDeadline:
+      return failure(Errc::kTimeout, {killed, "it ran past its time limit"}, output.out,
+                     output.err);
+    case Ended::kCancelled:
+      return failure(Errc::kCancelled, {killed, "it was cancelled"}, output.out, output.err);
+  }
+  return Error(Errc::kBug, "no such ending");
+}
+
+Error Conversation::too_much_output() const {
+  const std::string_view name = overflowed_ == Stream::kOut ? "stdout" : "stderr";
+  return Error::from_object(
+      Errc::kPlugin,
+      {0, cat("netplugin failed: it wrote more than ", what_.max_output, " bytes to ", name), ""});
+}
+
+}  // namespace mnet::plugin
