@@ -36,8 +36,13 @@ Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const s
 
 }  // namespace
 
+// A small file that every ADD reads is in memory, and quicker read than the pool is woken. A
+// directory may take longer.
 aio::Task<attach::Delegate> FileNetworks::by_path(std::string path) {
-  return pool_.run([path = std::move(path), log = log_] { return load(path, log); });
+  if (!is_directory(path)) co_return load(path, log_);
+  auto loaded =
+      co_await pool_.run([path = std::move(path), log = log_] { return load(path, log); });
+  co_return loaded;
 }
 
 aio::Task<std::vector<cni::PluginConf>> FileNetworks::auxiliary_plugins(std::string path,

@@ -1,5 +1,5 @@
-// Networks given as paths, and the readiness indicator: files of the node, read on threads of the
-// pool.
+// Networks given as paths, and the readiness indicator: files of the node. Directories are read on
+// a thread of the pool.
 #pragma once
 
 #include <string>

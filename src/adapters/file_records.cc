@@ -84,9 +84,13 @@ aio::Task<void> FileRecords::sync_scratch(std::string cni_dir, std::string conta
 
 aio::Task<std::optional<json::Array>> FileRecords::find_scratch(std::string cni_dir,
                                                                 std::string container_id) {
-  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-    return store::ScratchFiles(cni_dir).find(container_id);
-  });
+  // A new container has none, and one look is quicker than the way to the pool and back.
+  if (!store::ScratchFiles(cni_dir).has(container_id)) co_return std::optional<json::Array>();
+  auto found =
+      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+        return store::ScratchFiles(cni_dir).find(container_id);
+      });
+  co_return found;
 }
 
 aio::Task<void> FileRecords::remove_scratch(std::string cni_dir, std::string container_id) {
@@ -102,9 +106,12 @@ aio::Task<std::vector<std::string>> FileRecords::list_scratch(std::string cni_di
   return pool_.run([cni_dir = std::move(cni_dir)] { return store::ScratchFiles(cni_dir).list(); });
 }
 
-aio::Task<void> FileRecords::write_result(std::string cni_dir, attach::CacheEntry entry) {
-  return pool_.run([cni_dir = std::move(cni_dir), entry = stored(std::move(entry))] {
-    return store::ResultCache(cni_dir).write(entry, sys::Durability::kInPlace);
+aio::Task<void> FileRecords::write_result(std::string cni_dir, attach::CacheEntry entry,
+                                          attach::Kept kept) {
+  const auto durability =
+      kept == attach::Kept::kDurable ? sys::Durability::kSynced : sys::Durability::kInPlace;
+  return pool_.run([cni_dir = std::move(cni_dir), entry = stored(std::move(entry)), durability] {
+    return store::ResultCache(cni_dir).write(entry, durability);
   });
 }
 

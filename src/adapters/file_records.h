@@ -1,4 +1,4 @@
-// attach's records in files, through store; every call on a thread of the pool.
+// attach's records in files, through store; all that may wait for a disk on a thread of the pool.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ class FileRecords : public attach::Records {
   aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) override;
   aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) override;
 
-  aio::Task<void> write_result(std::string cni_dir, attach::CacheEntry entry) override;
+  aio::Task<void> write_result(std::string cni_dir, attach::CacheEntry entry,
+                               attach::Kept kept) override;
   aio::Task<void> sync_results(std::string cni_dir, std::vector<attach::CacheKey> keys) override;
   aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
                                                     attach::CacheKey key) override;

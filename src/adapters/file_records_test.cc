@@ -16,6 +16,7 @@
 namespace mnet::adapters {
 namespace {
 
+using attach::Kept;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -72,9 +73,9 @@ TEST_F(FileRecordsTest, ADamagedScratchFileIsAnError) {
 }
 
 TEST_F(FileRecordsTest, ResultsComeAndGo) {
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"))));
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "m", "net1"))));
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"))));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"), Kept::kInPlace)));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "m", "net1"), Kept::kInPlace)));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"), Kept::kDurable)));
   ASSERT_TRUE(run(records_.sync_results(dir_.path(), {{"n", "c1", "eth0"}, {"m", "c1", "net1"}})));
 
   EXPECT_EQ(**run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})),
@@ -100,7 +101,7 @@ TEST_F(FileRecordsTest, SyncOfNothingSucceeds) {
 
 // 02, 7.3 step 2
 TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("gone", "n", "eth0"))));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("gone", "n", "eth0"), Kept::kInPlace)));
   write_result_file("x-gone-eth0", "{\"tr");
   write_result_file("x-c1-eth0", "");
   write_result_file("legacy-gone-eth0", R"({"cniVersion":"0.2.0"})");

@@ -159,7 +159,10 @@ aio::Task<void> Adding::attach_one(std::size_t index) {
   // Noted before the call: a plugin that fails may still have left half its work behind.
   touched_ = index + 1;
   MNET_FAILPOINT("delegate-before-run");
-  auto result = co_await chain_.add(attachment);
+  // The last entry is synced as it is written, which saves a way to the pool; the others later, all
+  // at once, so that no plugin waits for the disk.
+  const Kept kept = index + 1 == attachments_.size() ? Kept::kDurable : Kept::kInPlace;
+  auto result = co_await chain_.add(attachment, kept);
   if (!result) co_return std::move(result).error();
   MNET_FAILPOINT("delegate-after-run");
   const Delegate& delegate = attachment->delegate;
@@ -176,9 +179,12 @@ aio::Task<void> Adding::sync_results() {
   MNET_FAILPOINT("sync-before-reply");
   std::vector<CacheKey> keys;
   for (const AttachmentPtr& attachment : attachments_) keys.push_back(attachment->key());
-  auto synced = co_await core_.ports.records.sync_results(job_.conf.cni_dir, std::move(keys));
-  if (!synced) {
-    co_return core_error(std::move(synced).error(), job_.pod, "error saving the results");
+  keys.pop_back();
+  if (!keys.empty()) {
+    auto synced = co_await core_.ports.records.sync_results(job_.conf.cni_dir, std::move(keys));
+    if (!synced) {
+      co_return core_error(std::move(synced).error(), job_.pod, "error saving the results");
+    }
   }
   // Who left while we worked will send a DEL, if anything; nobody gets this answer.
   if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);

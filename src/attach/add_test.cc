@@ -288,8 +288,8 @@ TEST_F(AddTest, TakesDownWhatItCannotMakeDurable) {
   ASSERT_TRUE(del(request(delegates({"a"}))));
   forget();
   node_.records.errors.emplace("sync results", Error(Errc::kIo, "disk gone"));
-  EXPECT_THAT(add(request(delegates({"a"}))).error().text(), HasSubstr("disk gone"));
-  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
+  EXPECT_THAT(add(request(delegates({"a", "b"}))).error().text(), HasSubstr("disk gone"));
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD b net1", "DEL b net1", "DEL a eth0"));
 }
 
 TEST_F(AddTest, WaitsForTheReadinessIndicator) {

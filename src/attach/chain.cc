@@ -61,7 +61,7 @@ PluginRun Chain::run_of(const Attachment& attachment, std::string binary,
   return run;
 }
 
-aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment) {
+aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
@@ -78,7 +78,7 @@ aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment) {
     document = cni::to_json(*added);
     result = *std::move(added);
   }
-  auto remembered = co_await remember(attachment, std::move(document));
+  auto remembered = co_await remember(attachment, std::move(document), kept);
   if (!remembered) co_return std::move(remembered).error();
   co_return result;
 }
@@ -103,7 +103,8 @@ aio::Task<cni::NetResult> Chain::add_plugin(AttachmentPtr attachment, std::size_
   co_return cni::read_plugin_output(*output, list.version);
 }
 
-aio::Task<void> Chain::remember(AttachmentPtr attachment, std::optional<json::Value> result) {
+aio::Task<void> Chain::remember(AttachmentPtr attachment, std::optional<json::Value> result,
+                                Kept kept) {
   MNET_FAILPOINT("result-cache-before-write");
   CacheEntry entry;
   entry.container_id = attachment->container_id;
@@ -114,7 +115,7 @@ aio::Task<void> Chain::remember(AttachmentPtr attachment, std::optional<json::Va
   entry.cni_args = attachment->args;
   entry.capability_args = attachment->capability_args;
   entry.result = std::move(result);
-  auto written = co_await records_.write_result(setting_.cni_dir, std::move(entry));
+  auto written = co_await records_.write_result(setting_.cni_dir, std::move(entry), kept);
   if (!written) {
     co_return std::move(written).error().wrap(cat(
         "failed to set network ", go_quoted(attachment->delegate.list->name), " cached result"));

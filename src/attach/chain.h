@@ -46,8 +46,9 @@ class Chain {
   Chain(Plugins& plugins, Records& records, Setting setting, Log log);
 
   // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
-  // kCancelled before the first plugin that would start after the caller has left.
-  aio::Task<cni::NetResult> add(AttachmentPtr attachment);
+  // kCancelled before the first plugin that would start after the caller has left. `kept` is for
+  // the result's cache entry.
+  aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace);
   // 5.4. Runs whatever became of the caller.
   aio::Task<void> del(AttachmentPtr attachment);
   // 5.3.
@@ -67,7 +68,7 @@ class Chain {
                                              json::Object values);
   aio::Task<void> run_detached(std::string type, std::string command, std::string config);
   aio::Task<json::Value> cached_result(AttachmentPtr attachment);
-  aio::Task<void> remember(AttachmentPtr attachment, std::optional<json::Value> result);
+  aio::Task<void> remember(AttachmentPtr attachment, std::optional<json::Value> result, Kept kept);
   PluginRun run_of(std::string binary, std::string command) const;
   PluginRun run_of(const Attachment& attachment, std::string binary, std::string command) const;
   bool caller_gone() const { return setting_.caller != nullptr && setting_.caller->gone(); }

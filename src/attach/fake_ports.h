@@ -206,12 +206,12 @@ class FakeRecords : public Records {
     co_return ids;
   }
 
-  aio::Task<void> write_result(std::string, CacheEntry entry) override {
+  aio::Task<void> write_result(std::string, CacheEntry entry, Kept kept) override {
     const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
     auto done = act(cat("write result ", name));
     if (!done) co_return done;
     results[name] = std::move(entry);
-    unsynced.insert(name);
+    if (kept == Kept::kInPlace) unsynced.insert(name);
     co_return Result<void>();
   }
   aio::Task<void> sync_results(std::string, std::vector<CacheKey> keys) override {

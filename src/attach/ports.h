@@ -83,9 +83,14 @@ struct CacheKey {
   std::string network, container_id, ifname;
 };
 
+enum class Kept : std::uint8_t {
+  kInPlace,  // readers see it; sync_results() makes it durable
+  kDurable,  // on disk when the call ends
+};
+
 // What is remembered of a container between ADD and DEL, under the request's cniDir. Each call is
 // atomic: a reader sees the old file or the new one. What ADD writes is in place when the call ends
-// and durable when the sync ends (00-index, "Durable when").
+// and durable then or when the sync ends (00-index, "Durable when").
 class Records {
  public:
   virtual ~Records() = default;
@@ -99,7 +104,7 @@ class Records {
   virtual aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) = 0;
   virtual aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) = 0;
 
-  virtual aio::Task<void> write_result(std::string cni_dir, CacheEntry entry) = 0;
+  virtual aio::Task<void> write_result(std::string cni_dir, CacheEntry entry, Kept kept) = 0;
   virtual aio::Task<void> sync_results(std::string cni_dir, std::vector<CacheKey> keys) = 0;
   // The `result` of one entry, 01, 6.4; none if there is no entry.
   virtual aio::Task<std::optional<json::Value>> find_result(std::string cni_dir, CacheKey key) = 0;

@@ -1,5 +1,7 @@
 #include <sys/types.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,6 +43,11 @@ Result<void> ScratchFiles::write(const std::string& container_id, const json::Ar
   }
   if (auto made = sys::make_directories(cni_dir_, kDirectoryMode); !made) return made;
   return sys::replace_file(*path, json::dump(delegates), kFileMode, durability);
+}
+
+bool ScratchFiles::has(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  return path && (::access(path->c_str(), F_OK) == 0 || errno != ENOENT);
 }
 
 Result<std::optional<json::Array>> ScratchFiles::find(const std::string& container_id) const {

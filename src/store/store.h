@@ -87,6 +87,8 @@ class ScratchFiles {
 
   Result<void> write(const std::string& container_id, const json::Array& delegates,
                      sys::Durability durability) const;
+  // Whether there may be a file: true also if that cannot be told.
+  bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Array>> find(const std::string& container_id) const;
   Result<bool> remove(const std::string& container_id) const;  // true if it was there

@@ -124,6 +124,9 @@ Result<std::vector<Entry>> list_directory(const std::string& path) {
 
 Result<void> make_directories(const std::string& path, mode_t mode) {
   const std::string clean = clean_path(path);
+  // Mostly it is there, and one look is cheaper than one for each level above it.
+  struct stat status{};
+  if (::stat(clean.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
   for (std::size_t slash = clean.find('/', 1); slash != std::string::npos;
        slash = clean.find('/', slash + 1)) {
     auto made = make_directory(clean.substr(0, slash), mode);
