@@ -174,6 +174,8 @@ aio::Task<void> Connection::read_rest_of_body(aio::Deadline end) {
       co_return refuse(status, std::move(used).error());
     }
     unread_.erase(0, *used);
+    // Nothing is kept that is not needed: a request may wait long, beside a thousand others.
+    if (message_.done()) unread_.shrink_to_fit();
     if (message_.done()) co_return Result<void>();
     if (unread_.size() > kMaxChunkLine) {
       co_return refuse(400, Error(Errc::kInvalid, "malformed HTTP: chunk header too large"));
