@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "aio/cancel.h"
@@ -37,6 +38,7 @@ class Slot {
 
 struct SlotRequest {
   std::uint64_t ticket = 0;                     // of the request: the older one goes first
+  std::string container_id = {};                // if it is known
   bool is_del = false;                          // may take the places that are kept for DEL
   std::shared_ptr<attach::Caller> caller = {};  // who may leave meanwhile; none: stays
 };

@@ -4,9 +4,11 @@
 #include <boost/asio/this_coro.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "aio/cancel.h"
@@ -65,6 +67,15 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     }
   }
 
+  // Off the line at once: a place that gets free now is not for them.
+  void dismiss_if(const std::function<bool(const adapters::SlotRequest&)>& is_meant) {
+    std::erase_if(line, [&](const auto& waiting) {
+      if (!is_meant(waiting->turn)) return false;
+      waiting->woken.set();
+      return true;
+    });
+  }
+
   void stand_in_line(std::shared_ptr<Waiting> waiting) {
     const auto behind = std::ranges::find_if(
         line, [&](const auto& other) { return other->turn.ticket > waiting->turn.ticket; });
@@ -96,9 +107,11 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   const auto waiting = std::make_shared<Waiting>();
   waiting->turn = std::move(turn);
   state->stand_in_line(waiting);
-  const auto executor = co_await aio::asio::this_coro::executor;
-  aio::Group watch(executor, Log());
-  if (waiting->turn.caller) watch.spawn("caller", wake_when_gone(waiting));
+  std::optional<aio::Group> watch;
+  if (waiting->turn.caller) {
+    const auto executor = co_await aio::asio::this_coro::executor;
+    watch.emplace(executor, Log()).spawn("caller", wake_when_gone(waiting));
+  }
   const auto woken = co_await waiting->woken.wait();
 
   state->line.remove(waiting);
@@ -110,6 +123,18 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   co_return *std::move(waiting->place);
 }
 
+bool Admission::is_full() const { return !state_->has_room_for({}); }
+
+void Admission::dismiss(std::uint64_t ticket) {
+  state_->dismiss_if([&](const adapters::SlotRequest& turn) { return turn.ticket == ticket; });
+}
+
+void Admission::dismiss_others(const std::string& container_id) {
+  state_->dismiss_if([&](const adapters::SlotRequest& turn) {
+    return !turn.is_del && turn.container_id == container_id;
+  });
+}
+
 std::size_t Admission::running() const { return state_->running; }
 std::size_t Admission::waiting() const { return state_->line.size(); }
 std::size_t Admission::most() const { return state_->most; }
@@ -119,6 +144,10 @@ std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, uns
   if (!memory_limit) return std::clamp<std::size_t>(std::size_t{4} * cores, 8, 64);
   const std::uint64_t left = *memory_limit > 16 * kMiB ? *memory_limit - 16 * kMiB : 0;
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(left / (32 * kMiB), 2, 64));
+}
+
+std::size_t default_max_requests(std::size_t max_delegates) {
+  return std::max<std::size_t>(64, 4 * max_delegates);
 }
 
 std::size_t kept_for_del(std::size_t max_delegates) {

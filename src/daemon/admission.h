@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "adapters/slots.h"
 #include "aio/task.h"
@@ -22,6 +23,14 @@ class Admission final : public adapters::DelegateSlots {
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
 
+  // Whether one that is not a DEL would have to wait.
+  bool is_full() const;
+  // Ends the wait of the request with this ticket, if it waits: kCancelled. For those who learn
+  // without `caller` that it has left, which is cheaper where a thousand wait.
+  void dismiss(std::uint64_t ticket);
+  // A DEL has come: of those who wait, all others of its container need not any more (02, 0.5).
+  void dismiss_others(const std::string& container_id);
+
   std::size_t running() const;
   std::size_t waiting() const;
   // The most that ever ran at once.
@@ -36,6 +45,10 @@ class Admission final : public adapters::DelegateSlots {
 // allows, 16 MiB for the daemon and 32 MiB for each delegate, from 2 to 64; without a limit four
 // for each core, at least 8, at most 64.
 std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, unsigned cores);
+
+// Requests executed at once where the configuration says nothing (`connectionLimit`): enough to
+// keep all delegates busy while some wait for something else.
+std::size_t default_max_requests(std::size_t max_delegates);
 
 // Of these, what only DEL may take: an eighth, at least one.
 std::size_t kept_for_del(std::size_t max_delegates);

@@ -18,6 +18,7 @@ namespace mnet::daemon {
 namespace {
 
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 // Takes turns at the places and notes in which order they are given.
 class AdmissionTest : public testing::Test {
@@ -126,6 +127,36 @@ TEST_F(AdmissionTest, DropsTheOneWhoLeftWhileWaiting) {
   EXPECT_EQ(admission.waiting(), 1u);
   give_back("first");
   EXPECT_EQ(given_.back(), "third");
+}
+
+// 02, 0.5
+TEST_F(AdmissionTest, ADelEndsTheWaitOfEarlierRequestsOfItsContainer) {
+  Admission admission(2, 1);
+  ask(admission, "busy", {.ticket = 1, .container_id = "c0"});
+  EXPECT_TRUE(admission.is_full());
+  ask(admission, "add", {.ticket = 2, .container_id = "c1"});
+  ask(admission, "other", {.ticket = 3, .container_id = "c2"});
+
+  admission.dismiss_others("c1");
+  ask(admission, "del", {.ticket = 4, .container_id = "c1", .is_del = true});
+
+  EXPECT_THAT(given_, UnorderedElementsAre("busy", "refused add", "del"));
+  EXPECT_EQ(admission.waiting(), 1u);
+}
+
+TEST_F(AdmissionTest, DismissesOneWhoWaitsAndNobodyElse) {
+  Admission admission(1);
+  ask(admission, "first", {.ticket = 1});
+  ask(admission, "second", {.ticket = 2});
+  ask(admission, "third", {.ticket = 3});
+
+  admission.dismiss(1);  // has its place already
+  admission.dismiss(2);
+  settle();
+
+  EXPECT_THAT(given_, ElementsAre("first", "refused second"));
+  EXPECT_EQ(admission.running(), 1u);
+  EXPECT_EQ(admission.waiting(), 1u);
 }
 
 TEST_F(AdmissionTest, RefusesTheOneWhoHasLeftBefore) {

@@ -30,9 +30,12 @@ std::size_t max_delegates(const Config& config) {
   return default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
 }
 
-std::optional<std::size_t> connection_limit(const Config& config) {
-  if (!config.connection_limit) return std::nullopt;
-  return static_cast<std::size_t>(*config.connection_limit);
+// Requests executed at once. What waits behind them costs little more than its body, and those that
+// are executed find work enough for all delegates.
+Admission make_requests(const Config& config) {
+  if (config.connection_limit) return Admission(static_cast<std::size_t>(*config.connection_limit));
+  const std::size_t most = default_max_requests(max_delegates(config));
+  return Admission(most, kept_for_del(most));
 }
 
 adapters::ExecSettings exec_settings(const Config& config) {
@@ -64,7 +67,7 @@ struct Assembly::Parts {
   Parts(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
       : config(std::move(the_config)),
         places(max_delegates(config), kept_for_del(max_delegates(config))),
-        requests(connection_limit(config)),
+        requests(make_requests(config)),
         ports(pool, places, exec_settings(config), log),
         attachments(ports.ports(), log),
         core(attachments),

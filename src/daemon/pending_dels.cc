@@ -162,6 +162,7 @@ aio::Task<void> PendingDels::replay_call(std::string cni_dir, std::string file, 
   const PendingKey key{cni_dir, call.request.container_id, call.request.ifname};
   adapters::SlotRequest turn;
   turn.ticket = call.request.ticket;
+  turn.is_del = true;
   const auto place = co_await needs_.requests.acquire(std::move(turn));
   if (!place) co_return place.error();
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes

@@ -84,6 +84,17 @@ Result<CniCall> begin(std::string_view body, Arrival arrival, std::string& confi
 
 }  // namespace
 
+Glance glance(std::string_view body) {
+  Glance seen;
+  const auto request = wire::parse_request(body);
+  if (!request) return seen;
+  const std::string* command = request->find_env("CNI_COMMAND");
+  seen.is_del = command != nullptr && *command == "DEL";
+  const std::string* container_id = request->find_env("CNI_CONTAINERID");
+  if (container_id != nullptr) seen.container_id = *container_id;
+  return seen;
+}
+
 Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, Arrival arrival) {
   std::string config;
   auto call = begin(body, std::move(arrival), config);

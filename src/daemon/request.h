@@ -33,6 +33,14 @@ struct Arrival {
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
+// What admission wants to know of a body. Pure guess-work where it cannot be read: whoever executes
+// the request will say so.
+struct Glance {
+  bool is_del = false;
+  std::string container_id;
+};
+Glance glance(std::string_view body);
+
 struct CniCall {
   wire::Call call;          // as the client wrote it: for errors and log lines
   attach::Request request;  // what the core gets

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "base/failpoint.h"
 #include "base/text.h"
@@ -121,14 +122,23 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
     body = co_await exchange->read_body();
     if (!body) co_return std::move(body).error();
   }
-  exchange->on_gone([caller] { caller->leave(); });
+  exchange->on_gone([caller, ticket = arrival.ticket, &requests = needs_.requests] {
+    caller->leave();
+    requests.dismiss(ticket);
+  });
 
   MNET_FAILPOINT_OR("request-before-admission", error_response);
   adapters::SlotRequest turn;
   turn.ticket = arrival.ticket;
-  turn.caller = caller;
+  if (needs_.requests.is_full()) {
+    Glance seen = glance(*body);
+    turn.is_del = seen.is_del;
+    turn.container_id = std::move(seen.container_id);
+    if (turn.is_del) needs_.requests.dismiss_others(turn.container_id);
+  }
   const auto place = co_await needs_.requests.acquire(std::move(turn));
-  if (!place) co_return place.error();
+  if (caller->gone()) co_return aio::cancelled_error();
+  if (!place) co_return error_response(place.error());
   if (!is_read) {
     body = co_await exchange->read_body();
     if (!body) co_return std::move(body).error();

@@ -406,6 +406,36 @@ TEST(Routes, DropsAWaitingRequestWhoseClientLeft) {
   EXPECT_EQ(service.calls().size(), 1u);
 }
 
+TEST(Routes, ADelEndsAnAddOfItsContainerThatStillWaits) {
+  ServiceOptions options;
+  options.config = R"({"connectionLimit":1})";
+  TestService service(options);
+  service.with([](Service& inside) { inside.core.close("ADD"); });
+  const auto post = [](const std::string& body) {
+    return cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+  };
+  const auto wait_for_line = [&](std::size_t length) {
+    while (service.with([](Service& inside) { return inside.requests.waiting(); }) != length) {
+      std::this_thread::yield();
+    }
+  };
+  http::RawClient busy(service.socket());
+  busy.send(post(request_body(env_of("ADD", "c1"), "{}")));
+  service.wait_for("ADD c1");
+  http::RawClient add(service.socket());
+  add.send(post(request_body(env_of("ADD", "c2"), "{}")));
+  wait_for_line(1);
+
+  http::RawClient del(service.socket());
+  del.send(post(request_body(env_of("DEL", "c2"), "{}")));
+
+  EXPECT_THAT(add.read_all(), StartsWith("HTTP/1.0 400"));
+  service.with([](Service& inside) { inside.core.open(); });
+  EXPECT_THAT(busy.read_all(), StartsWith("HTTP/1.0 200"));
+  EXPECT_THAT(del.read_all(), StartsWith("HTTP/1.0 200"));
+  EXPECT_THAT(service.order(), ElementsAre("ADD c1", "end of ADD c1", "DEL c2", "end of DEL c2"));
+}
+
 TEST(Routes, TellsTheCoreThatTheClientHasLeft) {
   TestService service;
   service.with([](Service& inside) { inside.core.close("ADD"); });
