@@ -12,6 +12,7 @@
 #include "daemon/admission.h"
 #include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
+#include "daemon/delegate_times.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
 #include "json/json.h"
@@ -68,7 +69,7 @@ struct Assembly::Parts {
       : config(std::move(the_config)),
         places(max_delegates(config), kept_for_del(max_delegates(config))),
         requests(make_requests(config)),
-        ports(pool, places, exec_settings(config), log),
+        ports(pool, times, exec_settings(config), log),
         attachments(ports.ports(), log),
         core(attachments),
         readiness(config.readiness_indicator_file),
@@ -83,6 +84,7 @@ struct Assembly::Parts {
                  .pending = pending,
                  .readiness = readiness,
                  .metrics = metrics,
+                 .times = times,
                  .rules = request_rules(config),
                  .settings = json::dump(config.document)},
                 log),
@@ -116,6 +118,7 @@ struct Assembly::Parts {
   Metrics metrics;
   Arrivals arrivals;
   Admission places;
+  DelegateTimes times{places};
   Admission requests;
   adapters::FilePorts ports;
   attach::Attachments attachments;

@@ -49,6 +49,8 @@ http::Response error_response(const Error& error) {
 
 aio::asio::awaitable<http::Response> CniService::cni(std::string body, Arrival arrival) {
   const auto begun = arrival.begun;
+  const auto admitted = arrival.admitted;
+  const DelegateTimes::Account delegates(needs_.times, arrival.ticket);
   auto call = read_cni_call(body, needs_.rules, std::move(arrival));
   std::string().swap(body);  // not needed while delegates run, and there may be a thousand
   if (!call) co_return error_response(call.error());
@@ -59,20 +61,22 @@ aio::asio::awaitable<http::Response> CniService::cni(std::string body, Arrival a
   log_.verbatim(LogLevel::kVerbose,
                 cat(call->call.command, " starting CNI request ", wire::request_line(call->call)));
   note_id(*call);
-  const Asked asked{call->call, call->request.pod, begun};
+  const Asked asked{call->call, call->request.pod, begun, admitted, delegates};
   auto outcome = co_await run(*std::move(call));
   co_return finish(asked, "CNI", std::move(outcome));
 }
 
 aio::asio::awaitable<http::Response> CniService::delegate(std::string body, Arrival arrival) {
   const auto begun = arrival.begun;
+  const auto admitted = arrival.admitted;
+  const DelegateTimes::Account delegates(needs_.times, arrival.ticket);
   auto call = read_delegate_call(body, needs_.rules, std::move(arrival));
   std::string().swap(body);
   if (!call) co_return error_response(call.error());
   log_.verbatim(LogLevel::kVerbose, cat(call->call.command, " starting delegate request ",
                                         wire::request_line(call->call)));
   note_id(*call);
-  const Asked asked{call->call, call->request.pod, begun};
+  const Asked asked{call->call, call->request.pod, begun, admitted, delegates};
   auto outcome = co_await run_dynamic(*std::move(call));
   co_return finish(asked, "Delegate", std::move(outcome));
 }
@@ -87,11 +91,15 @@ void CniService::note_id(const CniCall& call) const {
 http::Response CniService::finish(const Asked& asked, std::string_view kind,
                                   Result<std::string> outcome) {
   const wire::Call& call = asked.call;
-  needs_.metrics.observe_request(call.command, std::chrono::steady_clock::now() - asked.begun);
-  log_.verbatim(LogLevel::kVerbose,
-                cat(call.command, " finished ", kind, " request ", wire::request_line(call),
-                    ", result: ", go_quoted(outcome.value_or("")),
-                    ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
+  const auto now = std::chrono::steady_clock::now();
+  needs_.metrics.observe_request(call.command, now - asked.begun);
+  needs_.metrics.observe_own_share(call.command, now - asked.admitted - asked.delegates.total());
+  if (log_.writes(LogLevel::kVerbose)) {
+    log_.verbatim(LogLevel::kVerbose,
+                  cat(call.command, " finished ", kind, " request ", wire::request_line(call),
+                      ", result: ", go_quoted(outcome.value_or("")),
+                      ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
+  }
   if (!outcome) return error_response(request_error(call, asked.pod, std::move(outcome).error()));
   return success(*std::move(outcome));
 }

@@ -9,6 +9,7 @@
 #include "aio/task.h"
 #include "base/log.h"
 #include "daemon/core.h"
+#include "daemon/delegate_times.h"
 #include "daemon/metrics.h"
 #include "daemon/pending_dels.h"
 #include "daemon/readiness.h"
@@ -22,6 +23,7 @@ struct CniServiceNeeds {
   PendingDels& pending;
   Readiness& readiness;
   Metrics& metrics;
+  DelegateTimes& times;
   RequestRules rules;
   // The daemon's own keys as a configuration of the core, for /delegate.
   std::string settings;
@@ -48,7 +50,8 @@ class CniService {
   struct Asked {
     wire::Call call;
     attach::Pod pod;
-    std::chrono::steady_clock::time_point begun;
+    std::chrono::steady_clock::time_point begun, admitted;
+    const DelegateTimes::Account& delegates;
   };
   http::Response finish(const Asked& asked, std::string_view kind, Result<std::string> outcome);
 

@@ -45,6 +45,11 @@ Histogram::BucketBoundaries request_buckets() {
   return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 240};
 }
 
+Histogram::BucketBoundaries own_share_buckets() {
+  return {0.0001, 0.0002, 0.0003, 0.0004, 0.0005, 0.00075, 0.001, 0.0015, 0.002,
+          0.003,  0.005,  0.01,   0.025,  0.05,   0.1,     0.5,   2.5,    10};
+}
+
 }  // namespace
 
 struct Metrics::Impl {
@@ -57,6 +62,13 @@ struct Metrics::Impl {
       prometheus::BuildHistogram()
           .Name("multus_request_duration_seconds")
           .Help("Time from the arrival of a request to its answer, by CNI command")
+          .Register(registry);
+  Family<Histogram>& own_shares =
+      prometheus::BuildHistogram()
+          .Name("multus_request_own_duration_seconds")
+          .Help(
+              "Time from the admission of a request to its answer in which none of its delegates "
+              "ran or waited, by CNI command")
           .Register(registry);
   Family<Counter>& undone = prometheus::BuildCounter()
                                 .Name("multus_undone_on_disconnect_total")
@@ -94,6 +106,11 @@ void Metrics::count_request(std::string_view handler, int status, std::string_vi
 
 void Metrics::observe_request(std::string_view command, std::chrono::duration<double> time) {
   impl_->durations.Add({{"command", command_label(command)}}, request_buckets())
+      .Observe(time.count());
+}
+
+void Metrics::observe_own_share(std::string_view command, std::chrono::duration<double> time) {
+  impl_->own_shares.Add({{"command", command_label(command)}}, own_share_buckets())
       .Observe(time.count());
 }
 

@@ -23,6 +23,9 @@ class Metrics {
   // How long one request took from its arrival to its answer.
   void observe_request(std::string_view command, std::chrono::duration<double> time);
 
+  // The same without the time in line and without its delegates' time.
+  void observe_own_share(std::string_view command, std::chrono::duration<double> time);
+
   void count_undone_on_disconnect();
   void count_replay(bool succeeded);
   void count_bad_record();

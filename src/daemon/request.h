@@ -31,6 +31,7 @@ struct Arrival {
   std::uint64_t ticket = 0;                     // order of arrival
   std::shared_ptr<attach::Caller> caller = {};  // none: one who never leaves
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point admitted = begun;
 };
 
 // What admission wants to know of a body. Pure guess-work where it cannot be read: whoever executes

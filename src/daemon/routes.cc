@@ -1,6 +1,7 @@
 #include "daemon/routes.h"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -139,6 +140,7 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   const auto place = co_await needs_.requests.acquire(std::move(turn));
   if (caller->gone()) co_return aio::cancelled_error();
   if (!place) co_return error_response(place.error());
+  arrival.admitted = std::chrono::steady_clock::now();
   if (!is_read) {
     body = co_await exchange->read_body();
     if (!body) co_return std::move(body).error();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "base/log.h"
@@ -20,6 +21,7 @@
 #include "daemon/admission.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
+#include "daemon/delegate_times.h"
 #include "daemon/fake_core.h"
 #include "daemon/metrics.h"
 #include "daemon/pending_dels.h"
@@ -75,6 +77,7 @@ class Service {
                   .pending = pending,
                   .readiness = readiness,
                   .metrics = metrics,
+                  .times = times_,
                   .rules = rules(),
                   .settings = json::dump(config_.document)},
                  log),
@@ -101,6 +104,8 @@ class Service {
   Config config_;
   aio::BlockingPool pool_{2};
   Arrivals arrivals_;
+  adapters::UnlimitedSlots places_;
+  DelegateTimes times_{places_};
 
  public:
   Readiness readiness;

@@ -1,0 +1,76 @@
+#include "daemon/delegate_times.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <utility>
+
+#include "adapters/slots.h"
+#include "aio/run.h"
+
+namespace mnet::daemon {
+namespace {
+
+class DelegateTimesTest : public testing::Test {
+ protected:
+  adapters::Slot take(std::uint64_t ticket) {
+    return aio::run(loop_, times_.acquire({.ticket = ticket})).value();
+  }
+  // Time passes without anybody having to sleep.
+  static void let_time_pass() {
+    const auto before = DelegateTimes::Clock::now();
+    while (DelegateTimes::Clock::now() == before) {
+    }
+  }
+
+  aio::asio::io_context loop_{1};
+  adapters::UnlimitedSlots places_;
+  DelegateTimes times_{places_};
+};
+
+TEST_F(DelegateTimesTest, CountsFromTheQuestionForAPlaceUntilItIsGivenBack) {
+  const DelegateTimes::Account account(times_, 1);
+  EXPECT_EQ(account.total().count(), 0);
+
+  adapters::Slot place = take(1);
+  let_time_pass();
+  place.release();
+  const auto first = account.total();
+
+  EXPECT_GT(first.count(), 0);
+  let_time_pass();
+  EXPECT_EQ(account.total(), first);
+}
+
+TEST_F(DelegateTimesTest, CountsTwoAtOnceAsOne) {
+  const auto before = DelegateTimes::Clock::now();
+  const DelegateTimes::Account account(times_, 1);
+  adapters::Slot one = take(1);
+  adapters::Slot other = take(1);
+  for (int i = 0; i < 1000; ++i) let_time_pass();
+  one.release();
+  const auto still_running = account.total();
+  let_time_pass();
+  other.release();
+
+  EXPECT_GT(account.total(), still_running);
+  EXPECT_LE(account.total(), DelegateTimes::Clock::now() - before);
+}
+
+TEST_F(DelegateTimesTest, KeepsRequestsApartAndForgetsThoseThatAreOver) {
+  const DelegateTimes::Account account(times_, 1);
+  adapters::Slot late;
+  {
+    const DelegateTimes::Account other(times_, 2);
+    late = take(2);
+  }
+  adapters::Slot of_nobody = take(3);
+  let_time_pass();
+  late.release();
+
+  EXPECT_EQ(account.total().count(), 0);
+}
+
+}  // namespace
+}  // namespace mnet::daemon
