@@ -41,12 +41,7 @@ TEST_F(AddTest, HasTheScratchFileInPlaceBeforeTheFirstPluginAndAllOnDiskBeforeTh
 TEST_F(AddTest, SyncsTheScratchFileWhileADelegateRuns) {
   auto hold = node_.plugins.hold("ADD a");
   aio::Group group(loop_.get_executor(), log_);
-  auto adding = [](Attachments& attachments, Request what) -> aio::Task<void> {
-    auto added = co_await attachments.add(std::move(what));
-    if (!added) co_return std::move(added).error();
-    co_return Result<void>();
-  };
-  group.spawn("add", adding(attachments_, request(delegates({"a"}))));
+  group.spawn("add", adding(request(delegates({"a"}))));
 
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
   loop_.poll();

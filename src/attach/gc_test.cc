@@ -174,11 +174,7 @@ TEST_F(GcTest, LeavesAContainerAloneWhileItsAddRuns) {
   aio::Group group(loop_.get_executor(), log_);
   Request what = request(delegates({"a", "b"}, "1.1.0"));
   what.container_id = "new";
-  group.spawn("add", [](Attachments& attachments, Request adding) -> aio::Task<void> {
-    auto added = co_await attachments.add(std::move(adding));
-    if (!added) co_return std::move(added).error();
-    co_return Result<void>();
-  }(attachments_, what));
+  group.spawn("add", adding(what));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
   forget();
 
@@ -197,21 +193,17 @@ TEST_F(GcTest, LeavesAContainerAloneWhileItsAddRuns) {
 // An ADD that ends while GC runs is not in the runtime's list either.
 TEST_F(GcTest, LeavesAContainerAloneWhoseAddEndsMeanwhile) {
   attach("old", delegates({"z"}));
-  auto adding = node_.plugins.hold("ADD b");
+  auto added = node_.plugins.hold("ADD b");
   auto deleting = node_.plugins.hold("DEL z");
   aio::Group group(loop_.get_executor(), log_);
   Request what = request(delegates({"b"}));
   what.container_id = "zz-new";
-  group.spawn("add", [](Attachments& attachments, Request adding_request) -> aio::Task<void> {
-    auto added = co_await attachments.add(std::move(adding_request));
-    if (!added) co_return std::move(added).error();
-    co_return Result<void>();
-  }(attachments_, what));
-  ASSERT_TRUE(aio::run(loop_, adding->reached.wait()));
+  group.spawn("add", adding(what));
+  ASSERT_TRUE(aio::run(loop_, added->reached.wait()));
   group.spawn("gc", attachments_.gc(collecting("[]", delegates({"b"}))));
   ASSERT_TRUE(aio::run(loop_, deleting->reached.wait()));
 
-  adding->release.set();
+  added->release.set();
   loop_.poll();
   deleting->release.set();
   ASSERT_TRUE(aio::run(loop_, group.join()));

@@ -57,6 +57,12 @@ class NodeTest : public testing::Test {
   Result<cni::NetResult> add(Request request) {
     return aio::run(loop_, attachments_.add(std::move(request)));
   }
+  // The same for a group: its result is not asked for.
+  aio::Task<void> adding(Request request) {
+    auto added = co_await attachments_.add(std::move(request));
+    if (!added) co_return std::move(added).error();
+    co_return Result<void>();
+  }
   Result<void> del(Request request) {
     return aio::run(loop_, attachments_.del(std::move(request)));
   }

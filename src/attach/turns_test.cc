@@ -17,9 +17,9 @@ using testing::IsEmpty;
 class TurnsTest : public NodeTest {
  protected:
   void start_add(Request what, std::shared_ptr<Result<void>> into = nullptr) {
-    group_.spawn("add", adding(std::move(what), std::move(into)));
+    group_.spawn("add", adding_into(std::move(what), std::move(into)));
   }
-  aio::Task<void> adding(Request what, std::shared_ptr<Result<void>> into) {
+  aio::Task<void> adding_into(Request what, std::shared_ptr<Result<void>> into) {
     auto added = co_await attachments_.add(std::move(what));
     if (into != nullptr && !added) *into = added.error();
     co_return Result<void>();
