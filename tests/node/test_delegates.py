@@ -6,6 +6,7 @@ import time
 
 import pytest
 from harness import networks
+from harness.daemon import default_config
 from harness.netconf import netconf
 from harness.wait import until
 
@@ -185,3 +186,58 @@ def test_an_image_without_var_run_and_passwd(host, daemons, shim, pod, fake):
 
     assert {call.env["CNI_NETNS"] for call in fake.calls()} == {"/var/run/netns/pod0"}
     assert pod.links() == set()
+
+
+# As in a pod: neither the host's plugins nor the namespaces that its runtime mounts are to be seen.
+POD_VIEW = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
+            'mount -t tmpfs tmpfs /opt/cni/bin && mount -t tmpfs tmpfs /run/netns && exec "$@"', "sh")
+
+
+def test_delegates_run_in_the_hosts_mount_namespace_if_asked(host, daemons, shim, pod, fake):
+    """Pains 33 and 34: no mount of the daemon's own is needed for plugins or network namespaces."""
+    config = default_config(delegateMountNamespace="/proc/1/ns/mnt")
+    daemons.launch(config, through=POD_VIEW).wait_ready()
+    conf = netconf(networks.bridge(), fake.conf("a"))
+
+    assert shim.add(conf, pod, args=ARGS).ok
+    assert pod.addresses("eth0") == ["10.244.0.2/24"]
+    assert shim.check(conf, pod, args=ARGS).ok
+    assert shim.delete(conf, pod, args=ARGS).ok
+
+    assert {call.cwd for call in fake.calls()} == {"/"}
+    assert pod.links() == set()
+
+
+def test_without_the_hosts_mount_namespace_the_same_daemon_finds_no_plugin(host, daemons, shim, pod):
+    daemons.launch(default_config(), through=POD_VIEW).wait_ready()
+
+    refused = shim.add(netconf(networks.bridge()), pod, args=ARGS)
+
+    assert not refused.ok
+    assert "no net namespace /var/run/netns/pod0 found" in refused.error["msg"]
+
+
+def test_max_delegates_holds_and_leaves_a_place_for_del(host, daemons, fake):
+    daemon = daemons(maxDelegates=3)
+    gate = fake.gate()
+    conf = netconf(fake.conf("a", ADD={"gate": gate.path}))
+    pods = [host.add_pod() for _ in range(6)]
+    answers = []
+    asking = [threading.Thread(target=lambda pod=pod: answers.append(daemon.cni("ADD", conf, pod, args=ARGS)))
+              for pod in pods]
+    for thread in asking:
+        thread.start()
+    until(lambda: len(fake.calls("ADD")) == 2, "two ADDs at their gate")
+
+    other = netconf(fake.conf("b"))
+    assert daemon.cni("DEL", other, container_id="c-other", args=ARGS, ifname="eth0", netns="").status == 200
+    assert [call.network for call in fake.calls("DEL")] == ["b"]
+    assert len(fake.calls("ADD")) == 2
+
+    gate.open()
+    for thread in asking:
+        thread.join()
+    assert [answer.status for answer in answers] == [200] * 6
+    assert fake.most_at_once() <= 3
+    for pod in pods:
+        assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
