@@ -9,6 +9,7 @@
 #include "daemon/service_fixture.h"
 #include "group.h"
 #include "json/fields.h"
+#include "logfile/rotation.h"
 
 namespace mnet::vectors {
 namespace {
@@ -26,7 +27,7 @@ json::Value certificate(const std::optional<daemon::PerNodeCertificate>& value) 
                       {"certDuration", value->cert_duration}};
 }
 
-json::Value log_options(const std::optional<daemon::LogOptions>& value) {
+json::Value log_options(const std::optional<logfile::Options>& value) {
   if (!value) return {};
   return json::Object{{"maxAge", or_null(value->max_age)},
                       {"maxSize", or_null(value->max_size)},
