@@ -39,6 +39,7 @@ Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
       signals_(loop, SIGINT, SIGTERM),
       assembly_(loop.get_executor(), std::move(config), log_),
       socket_path_(wire::socket_path(assembly_.config().socket_dir)),
+      replays_(loop.get_executor(), log_),
       background_(loop.get_executor(), log_) {
   await_signal();
 }
@@ -72,23 +73,22 @@ aio::Task<int> Daemon::run() {
   configure_node();
   if (const auto code = open_socket()) co_return *code;
   start_background();
+  const auto failed = co_await serve();
+  co_await shut_down();
+  co_return failed.value_or(0);
+}
 
+aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   const bool may_serve = co_await wait_for_orphans();
-  if (!may_serve) {
-    const int code = co_await shut_down(0s);
-    co_return code;
-  }
-  if (const auto code = publish_socket()) co_return *code;
+  if (!may_serve) co_return std::nullopt;
+  if (const auto code = publish_socket()) co_return code;
   assembly_.readiness().start_serving();
-  background_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
+  replays_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
   const auto failed = co_await check_self();
-  if (failed) co_return *failed;
-
-  // Cancelled only with the loop itself.
-  const auto stopped = co_await stop_.wait();
-  if (!stopped) co_return stopped.error();
-  const int code = co_await shut_down(kLateShims);
-  co_return code;
+  if (failed) co_return failed;
+  has_served_ = true;
+  (void)co_await stop_.wait();
+  co_return std::nullopt;
 }
 
 std::optional<int> Daemon::refuse_to_start() const {
@@ -171,7 +171,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
     const auto answer = co_await http::request_unix(socket_path_, request, Clock::now() + 5s);
     if (answer && answer->status == 200) {
       log_.verbatim(LogLevel::kVerbose, "API readiness check done!");
-      break;
+      co_return std::nullopt;
     }
     if (assembly_.readiness().lacks_only_indicator()) deadline = Clock::now() + kSelfCheck;
     if (Clock::now() >= deadline) {
@@ -184,8 +184,11 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
   co_return std::nullopt;
 }
 
-aio::asio::awaitable<int> Daemon::shut_down(std::chrono::seconds late_time) {
-  (void)co_await hurry_.wait(Clock::now() + late_time);
+aio::asio::awaitable<void> Daemon::shut_down() {
+  // Shims that found us ready a moment ago still get through.
+  if (has_served_) (void)co_await hurry_.wait(Clock::now() + kLateShims);
+  assembly_.readiness().stop();
+  assembly_.pending().stop();
   assembly_.server().stop_accepting();
   const bool is_quiet = co_await finish_requests();
   socket_.reset();
@@ -195,16 +198,20 @@ aio::asio::awaitable<int> Daemon::shut_down(std::chrono::seconds late_time) {
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
   // What still runs refers to everything here: the process ends around it.
   if (!is_quiet || !joined) std::_Exit(0);
-  co_return 0;
 }
 
-// Whether all requests have ended.
+// Whether all requests and replays have ended.
 aio::asio::awaitable<bool> Daemon::finish_requests() {
-  const auto drained = co_await assembly_.server().drain(Clock::now() + kRunningRequests);
-  if (drained) co_return true;
-  log_.error("requests did not end in time", drained.error());
-  const auto ended = co_await assembly_.server().drain(Clock::now() + kLastMoment);
-  co_return ended.has_value();
+  const auto deadline = Clock::now() + kRunningRequests;
+  const auto drained = co_await assembly_.server().drain(deadline);
+  const auto replayed = co_await replays_.join(deadline);
+  if (drained && replayed) co_return true;
+  log_.error("requests did not end in time, they are cancelled");
+  replays_.cancel();
+  const auto last = Clock::now() + kLastMoment;
+  const auto cut = co_await assembly_.server().drain(last);
+  const auto ended = co_await replays_.join(last);
+  co_return cut&& ended;
 }
 
 int Daemon::fatal(int code, const Error& why) const {

@@ -35,12 +35,15 @@ class Daemon {
   std::optional<int> open_socket();
   void start_background();
   void configure_node();
+  // From the first delegate that might be run to a stop signal; an exit code if it came to that.
+  aio::asio::awaitable<std::optional<int>> serve();
   // False if a stop signal came first.
   aio::asio::awaitable<bool> wait_for_orphans();
   aio::Task<void> note_orphans_ended();
   std::optional<int> publish_socket();
   aio::asio::awaitable<std::optional<int>> check_self();
-  aio::asio::awaitable<int> shut_down(std::chrono::seconds late_time);
+  // Ends the process itself if something does not end.
+  aio::asio::awaitable<void> shut_down();
   aio::asio::awaitable<bool> finish_requests();
 
   void await_signal();
@@ -59,7 +62,8 @@ class Daemon {
   aio::Event stop_, hurry_;
   aio::Notifier change_;  // a stop signal, or the orphans have ended
   bool orphans_ended_ = false;
-  aio::Group background_;
+  bool has_served_ = false;
+  aio::Group replays_, background_;
 };
 
 // Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).

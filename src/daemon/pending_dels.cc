@@ -113,6 +113,11 @@ aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
 
 void PendingDels::wake() { wake_.set(); }
 
+void PendingDels::stop() {
+  stopped_ = true;
+  wake_.set();
+}
+
 aio::Task<void> PendingDels::round() {
   count_ = 0;
   const auto directories = directories_;

@@ -69,8 +69,8 @@ class PendingDels {
   // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
   aio::Task<void> run(std::chrono::milliseconds period);
   void wake();
-  // No replay begins any more.
-  void stop() { stopped_ = true; }
+  // No replay begins any more; run() ends with those that have begun.
+  void stop();
 
   // Records seen in the last round.
   std::size_t count() const { return count_; }

@@ -125,6 +125,23 @@ TEST_F(PendingDelsTest, ReplaysNothingAfterAStop) {
   EXPECT_TRUE(exists(record("c1-eth0.json")));
 }
 
+TEST_F(PendingDelsTest, EndsWithTheReplaysThatHaveBegun) {
+  write_del("c1");
+  service_.with([](Service& inside) { inside.core.close("DEL"); });
+  start();
+  service_.wait_for("DEL c1");
+
+  service_.with([](Service& inside) {
+    inside.pending.stop();
+    inside.core.open();
+  });
+  const auto ended =
+      service_.loop.run(service_.service().group.join(std::chrono::steady_clock::now() + 20s));
+
+  EXPECT_TRUE(ended.has_value());
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+}
+
 TEST_F(PendingDelsTest, AnAddRunsTheRecordedDelFirst) {
   write_del("c1");
 
