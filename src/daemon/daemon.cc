@@ -74,8 +74,9 @@ aio::Task<int> Daemon::run() {
   if (const auto code = open_socket()) co_return *code;
   start_background();
   const auto failed = co_await serve();
-  co_await shut_down();
-  co_return failed.value_or(0);
+  const int code = failed.value_or(0);
+  co_await shut_down(code);
+  co_return code;
 }
 
 aio::asio::awaitable<std::optional<int>> Daemon::serve() {
@@ -86,7 +87,6 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   replays_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
   const auto failed = co_await check_self();
   if (failed) co_return failed;
-  has_served_ = true;
   (void)co_await stop_.wait();
   co_return std::nullopt;
 }
@@ -171,6 +171,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
     const auto answer = co_await http::request_unix(socket_path_, request, Clock::now() + 5s);
     if (answer && answer->status == 200) {
       log_.verbatim(LogLevel::kVerbose, "API readiness check done!");
+      was_ready_ = true;
       co_return std::nullopt;
     }
     if (assembly_.readiness().lacks_only_indicator()) deadline = Clock::now() + kSelfCheck;
@@ -184,9 +185,9 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
   co_return std::nullopt;
 }
 
-aio::asio::awaitable<void> Daemon::shut_down() {
+aio::asio::awaitable<void> Daemon::shut_down(int code) {
   // Shims that found us ready a moment ago still get through.
-  if (has_served_) (void)co_await hurry_.wait(Clock::now() + kLateShims);
+  if (was_ready_) (void)co_await hurry_.wait(Clock::now() + kLateShims);
   assembly_.readiness().stop();
   assembly_.pending().stop();
   assembly_.server().stop_accepting();
@@ -197,7 +198,7 @@ aio::asio::awaitable<void> Daemon::shut_down() {
   const auto joined = co_await background_.join(Clock::now() + 1s);
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
   // What still runs refers to everything here: the process ends around it.
-  if (!is_quiet || !joined) std::_Exit(0);
+  if (!is_quiet || !joined) std::_Exit(code);
 }
 
 // Whether all requests and replays have ended.

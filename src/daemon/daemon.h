@@ -42,8 +42,8 @@ class Daemon {
   aio::Task<void> note_orphans_ended();
   std::optional<int> publish_socket();
   aio::asio::awaitable<std::optional<int>> check_self();
-  // Ends the process itself if something does not end.
-  aio::asio::awaitable<void> shut_down();
+  // Ends the process itself, with `code`, if something does not end.
+  aio::asio::awaitable<void> shut_down(int code);
   aio::asio::awaitable<bool> finish_requests();
 
   void await_signal();
@@ -62,7 +62,7 @@ class Daemon {
   aio::Event stop_, hurry_;
   aio::Notifier change_;  // a stop signal, or the orphans have ended
   bool orphans_ended_ = false;
-  bool has_served_ = false;
+  bool was_ready_ = false;
   aio::Group replays_, background_;
 };
 
