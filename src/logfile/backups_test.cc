@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +29,7 @@ const Time kNow = FixedClock().now();
 std::vector<std::string> names_in(const TestDir& dir) {
   std::vector<std::string> names;
   auto entries = sys::list_directory(dir.path()).value();
-  for (const sys::Entry& entry : entries) names.push_back(entry.name);
+  std::ranges::transform(entries, std::back_inserter(names), &sys::Entry::name);
   return names;
 }
 

@@ -6,10 +6,12 @@
 #include <sys/types.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -56,7 +58,7 @@ class LogFilesTest : public testing::Test {
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     auto entries = sys::list_directory(dir.path()).value();
-    for (const sys::Entry& entry : entries) names.push_back(entry.name);
+    std::ranges::transform(entries, std::back_inserter(names), &sys::Entry::name);
     return names;
   }
   std::string text_of(const std::string& name) const { return sys::read_file(dir / name).value(); }
@@ -226,9 +228,10 @@ TEST_F(LogFilesTest, FinishesWhatAnEarlierProgramLeft) {
 
 TEST_F(LogFilesTest, TidiesWhereItIsTold) {
   std::vector<std::function<void()>> jobs;
-  LogFiles elsewhere({.report = {},
-                      .background = [&jobs](std::function<void()> job) { jobs.push_back(job); },
-                      .clock = &clock});
+  LogFiles elsewhere(
+      {.report = {},
+       .background = [&jobs](const std::function<void()>& job) { jobs.push_back(job); },
+       .clock = &clock});
   const auto file = elsewhere.open(dir / "a.log", {.max_bytes = 4});
   for (auto& job : std::exchange(jobs, {})) job();
 
@@ -260,6 +263,7 @@ TEST_F(LogFilesTest, TearsNoLineOf64ParallelWriters) {
   constexpr int kWriters = 64, kLines = 100;
   const Rotation rotation{.max_bytes = 20'000, .max_backups = 0, .compress = false};
   std::vector<std::thread> writers;
+  writers.reserve(kWriters);
 
   for (int writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([this, writer, &rotation] {
@@ -281,7 +285,7 @@ TEST_F(LogFilesTest, TearsNoLineOf64ParallelWriters) {
       seen.emplace(line);
     }
   }
-  EXPECT_EQ(seen.size(), std::size_t{kWriters * kLines});
+  EXPECT_EQ(seen.size(), std::size_t{kWriters} * kLines);
   EXPECT_THAT(reports, IsEmpty());
 }
 

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -74,12 +73,15 @@ class Lines final : public LogTarget {
   aio::Notifier more;
 };
 
-using Found = std::optional<Result<std::shared_ptr<const Pod>>>;
+struct Found {
+  bool ended = false;
+  Result<std::shared_ptr<const Pod>> result;
+};
 
 // The test owns what is filled in, and joins the group before it ends.
 aio::Task<void> keep(aio::Task<std::shared_ptr<const Pod>> task, Found* into) {
   auto result = co_await std::move(task);
-  *into = std::move(result);
+  *into = {true, std::move(result)};
   co_return Result<void>();
 }
 
@@ -372,17 +374,17 @@ TEST_F(FolderTest, WaitsForAPodUntilAnEventBringsIt) {
   start();
   Found found;
   group.spawn("waiter", keep(folder.wait_for_pod("default", "a", "new", in(kLong)), &found));
-  EXPECT_FALSE(found.has_value());
+  EXPECT_FALSE(found.ended);
 
   dir.write("objects/b.yaml", pod("b"));
   next_pods();
-  EXPECT_FALSE(found.has_value());
+  EXPECT_FALSE(found.ended);
   dir.write("objects/a.yaml", pod("a", "new"));
   next_pods();
   loop.poll();
 
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->value()->uid, "new");
+  ASSERT_TRUE(found.ended);
+  EXPECT_EQ(found.result.value()->uid, "new");
 }
 
 TEST_F(FolderTest, SaysWhatItHasInsteadOfThePodWhenTimeIsOver) {
@@ -406,8 +408,8 @@ TEST_F(FolderTest, CancellingEndsTheWaitForAPod) {
   group.cancel();
   ASSERT_TRUE(aio::run(loop, group.join(in(kLong))).has_value());
 
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->error().code(), Errc::kCancelled);
+  ASSERT_TRUE(found.ended);
+  EXPECT_EQ(found.result.error().code(), Errc::kCancelled);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ std::string error_of(std::string_view text) {
 
 std::vector<std::string> names_of(const Objects& objects) {
   std::vector<std::string> names;
+  names.reserve(objects.pods.size() + objects.networks.size());
   for (const Pod& pod : objects.pods) names.push_back("pod " + pod.ns + "/" + pod.name);
   for (const auto& network : objects.networks) {
     names.push_back("net " + network.ns + "/" + network.name);

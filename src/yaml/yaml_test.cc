@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+
+#include "json/json.h"
 
 namespace mnet::yaml {
 namespace {
