@@ -20,13 +20,16 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-Result<attach::Delegate> load(const std::string& path, const Log& log) {
-  auto loaded = confdir::load_path(path, log);
+Result<attach::Delegate> delegate_of(Result<confdir::Loaded> loaded) {
   if (!loaded) return std::move(loaded).error();
   if (auto* conf = std::get_if<cni::PluginConf>(&*loaded)) {
     return attach::delegate_of(std::move(*conf));
   }
   return attach::delegate_of(std::get<cni::ConfList>(*std::move(loaded)));
+}
+
+Result<attach::Delegate> load(const std::string& path, const Log& log) {
+  return delegate_of(confdir::load_path(path, log));
 }
 
 // Beside the file, or in the directory (02, 3.9).
@@ -43,6 +46,12 @@ aio::Task<attach::Delegate> FileNetworks::by_path(std::string path) {
   auto loaded =
       co_await pool_.run([path = std::move(path), log = log_] { return load(path, log); });
   co_return loaded;
+}
+
+aio::Task<attach::Delegate> FileNetworks::by_name(std::string conf_dir, std::string name) {
+  return pool_.run([conf_dir = std::move(conf_dir), name = std::move(name), log = log_] {
+    return delegate_of(confdir::load_by_name(conf_dir, name, log));
+  });
 }
 
 aio::Task<std::vector<cni::PluginConf>> FileNetworks::auxiliary_plugins(std::string path,

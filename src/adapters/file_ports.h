@@ -2,10 +2,12 @@
 // and for thin multus.
 #pragma once
 
+#include "adapters/device_info_files.h"
 #include "adapters/exec_plugins.h"
 #include "adapters/file_networks.h"
 #include "adapters/file_records.h"
 #include "adapters/netns_links.h"
+#include "adapters/netns_routes.h"
 #include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "attach/ports.h"
@@ -21,17 +23,30 @@ class FilePorts {
       : networks_(pool, log),
         plugins_(pool, slots, settings, log),
         links_(pool, settings.world.mount_namespace),
+        routes_(pool, settings.world.mount_namespace),
         readiness_(pool),
-        records_(pool) {}
+        records_(pool),
+        device_infos_(pool) {}
 
-  attach::Ports ports() { return {networks_, plugins_, links_, readiness_, records_}; }
+  // Without an object source and without devices: those are for their owner to add.
+  attach::Ports ports() {
+    return {.networks = networks_,
+            .plugins = plugins_,
+            .links = links_,
+            .routes = routes_,
+            .readiness = readiness_,
+            .records = records_,
+            .device_infos = device_infos_};
+  }
 
  private:
   FileNetworks networks_;
   ExecPlugins plugins_;
   NetNsLinks links_;
+  NetNsRoutes routes_;
   FileReadiness readiness_;
   FileRecords records_;
+  DeviceInfoFiles device_infos_;
 };
 
 }  // namespace mnet::adapters

@@ -105,7 +105,7 @@ class FilePortsTest : public testing::Test {
   }
   std::vector<std::string> links() {
     NetNsLinks links(pool_, "");
-    return aio::run(loop_, links.taken(pod_.path(), {"eth0", "net1"})).value();
+    return aio::run(loop_, links.look(pod_.path(), {"eth0", "net1"})).value().taken;
   }
   std::vector<std::string> calls() {
     const std::string text = sys::read_file(dir_ / "calls").value_or("");
@@ -186,8 +186,9 @@ TEST_F(FilePortsTest, ANamespaceThatIsNoneIsSaidToBe) {
 
 TEST_F(FilePortsTest, NamespacesAreLookedUpWhereDelegatesSeeThem) {
   NetNsLinks links(pool_, "/proc/self/ns/mnt");
-  EXPECT_THAT(aio::run(loop_, links.taken(pod_.path(), {"eth0", "lo"})).value(), ElementsAre("lo"));
-  EXPECT_FALSE(aio::run(loop_, links.taken("/not/there", {"lo"})));
+  EXPECT_THAT(aio::run(loop_, links.look(pod_.path(), {"eth0", "lo"})).value().taken,
+              ElementsAre("lo"));
+  EXPECT_FALSE(aio::run(loop_, links.look("/not/there", {"lo"})));
 }
 
 // 02, 12: row 149, in small

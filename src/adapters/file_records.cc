@@ -161,4 +161,32 @@ aio::Task<std::vector<std::string>> FileRecords::sweep_results(std::string cni_d
       [cni_dir = std::move(cni_dir), ids = std::move(ids)] { return sweep(cni_dir, ids); });
 }
 
+aio::Task<void> FileRecords::edit_routes(std::string, attach::CacheKey, attach::RouteEdit) {
+  co_return Error(Errc::kUnavailable, "not built yet");
+}
+
+aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string, std::string) {
+  co_return std::optional<json::Object>();
+}
+
+aio::Task<void> FileRecords::write_record(std::string, std::string, json::Object, attach::Kept) {
+  co_return Result<void>();
+}
+
+aio::Task<void> FileRecords::remove_record(std::string, std::string) { co_return Result<void>(); }
+
+aio::Task<std::vector<std::string>> FileRecords::list_records(std::string) {
+  co_return std::vector<std::string>();
+}
+
+aio::Task<void> FileRecords::begin_add(std::string cni_dir, std::string container_id,
+                                       json::Array delegates, json::Object) {
+  return write_scratch(std::move(cni_dir), std::move(container_id), std::move(delegates));
+}
+
+aio::Task<void> FileRecords::end_add(std::string cni_dir, std::string, json::Object,
+                                     std::vector<attach::CacheKey> keys) {
+  return sync_results(std::move(cni_dir), std::move(keys));
+}
+
 }  // namespace mnet::adapters

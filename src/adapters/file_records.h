@@ -33,6 +33,19 @@ class FileRecords : public attach::Records {
                                                           std::string container_id) override;
   aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
                                                     std::vector<std::string> ids) override;
+  aio::Task<void> edit_routes(std::string cni_dir, attach::CacheKey key,
+                              attach::RouteEdit edit) override;
+
+  aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
+                                                     std::string container_id) override;
+  aio::Task<void> write_record(std::string cni_dir, std::string container_id, json::Object record,
+                               attach::Kept kept) override;
+  aio::Task<void> remove_record(std::string cni_dir, std::string container_id) override;
+  aio::Task<std::vector<std::string>> list_records(std::string cni_dir) override;
+  aio::Task<void> begin_add(std::string cni_dir, std::string container_id, json::Array delegates,
+                            json::Object record) override;
+  aio::Task<void> end_add(std::string cni_dir, std::string container_id, json::Object record,
+                          std::vector<attach::CacheKey> keys) override;
 
  private:
   aio::BlockingPool& pool_;

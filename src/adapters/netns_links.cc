@@ -21,25 +21,26 @@ Result<sys::NetNs> open_there(const std::string& mount_namespace, const std::str
   return opened;
 }
 
-Result<std::vector<std::string>> taken_in(const std::string& mount_namespace,
-                                          const std::string& netns,
-                                          const std::vector<std::string>& ifnames) {
+Result<attach::Look> look_in(const std::string& mount_namespace, const std::string& netns,
+                             const std::vector<std::string>& ifnames) {
   auto target = open_there(mount_namespace, netns);
   if (!target) {
     return std::move(target).error().wrap(cat("no net namespace ", netns, " found"));
   }
-  return rtnl::find_links(*target, ifnames);
+  auto taken = rtnl::find_links(*target, ifnames);
+  if (!taken) return std::move(taken).error();
+  return attach::Look{.netns = {.device = target->id().device, .inode = target->id().inode},
+                      .taken = *std::move(taken)};
 }
 
 }  // namespace
 
-aio::Task<std::vector<std::string>> NetNsLinks::taken(std::string netns,
-                                                      std::vector<std::string> ifnames) {
-  auto taken = co_await pool_.run(
+aio::Task<attach::Look> NetNsLinks::look(std::string netns, std::vector<std::string> ifnames) {
+  auto seen = co_await pool_.run(
       [mount_namespace = mount_namespace_, netns = std::move(netns), ifnames = std::move(ifnames)] {
-        return taken_in(mount_namespace, netns, ifnames);
+        return look_in(mount_namespace, netns, ifnames);
       });
-  co_return taken;
+  co_return seen;
 }
 
 }  // namespace mnet::adapters

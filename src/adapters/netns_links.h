@@ -16,8 +16,7 @@ class NetNsLinks : public attach::Links {
   NetNsLinks(aio::BlockingPool& pool, std::string mount_namespace)
       : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
 
-  aio::Task<std::vector<std::string>> taken(std::string netns,
-                                            std::vector<std::string> ifnames) override;
+  aio::Task<attach::Look> look(std::string netns, std::vector<std::string> ifnames) override;
 
  private:
   aio::BlockingPool& pool_;

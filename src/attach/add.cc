@@ -101,14 +101,15 @@ aio::Task<void> Adding::plan() {
 aio::Task<void> Adding::expect_free(std::size_t first, std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = first; i < first + count; ++i) names.push_back(attachments_[i]->ifname);
-  auto taken = co_await core_.ports.links.taken(job_.request.netns, names);
-  if (!taken) {
-    co_return with_network(name_error(std::move(taken).error(), *attachments_[first]), first);
+  auto seen = co_await core_.ports.links.look(job_.request.netns, names);
+  if (!seen) {
+    co_return with_network(name_error(std::move(seen).error(), *attachments_[first]), first);
   }
-  if (taken->empty()) co_return Result<void>();
-  const auto at = std::ranges::find(names, taken->front()) - names.begin();
+  if (seen->taken.empty()) co_return Result<void>();
+  const std::string& name = seen->taken.front();
+  const auto at = std::ranges::find(names, name) - names.begin();
   const std::size_t index = first + static_cast<std::size_t>(at);
-  Error error(Errc::kConflict, cat("interface name ", taken->front(), " already exists"));
+  Error error(Errc::kConflict, cat("interface name ", name, " already exists"));
   co_return with_network(name_error(std::move(error), *attachments_[index]), index);
 }
 

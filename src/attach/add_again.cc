@@ -53,8 +53,8 @@ aio::Task<bool> Adding::still_stands(Record record) {
   const auto names = recorded_links(record, job_, record.master_ifname(job_.request.ifname));
   if (!names) co_return false;
   if (names->empty()) co_return true;
-  auto taken = co_await core_.ports.links.taken(job_.request.netns, *names);
-  co_return taken && taken->size() == names->size();
+  auto seen = co_await core_.ports.links.look(job_.request.netns, *names);
+  co_return seen && seen->taken.size() == names->size();
 }
 
 aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {

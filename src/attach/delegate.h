@@ -2,6 +2,7 @@
 // from text or from what was loaded elsewhere; knows no files.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,17 @@
 #include "json/json.h"
 
 namespace mnet::attach {
+
+// By whose wish it is attached (05, 3.2): only those of kAnnotation and kHotplug are ever removed
+// by reconciliation.
+enum class Source : std::uint8_t {
+  kCluster,  // the cluster network, or the pod's default-network annotation
+  kDefaultNetworks,
+  kAuxChain,
+  kAnnotation,
+  kHotplug,
+  kDelegateApi,
+};
 
 struct Delegate {
   std::string name;      // of the delegate (02, 3.1): status, events, device info
@@ -26,6 +38,11 @@ struct Delegate {
   // such a delegate loads (02, 1), its ADD fails.
   Result<cni::ConfList> list;
   Wishes wishes;
+  Source source = Source::kCluster;
+  // For the attachment record: the configuration before any injection, as `sha256:…`, and what was
+  // wished of it, as it was written.
+  std::string config_hash;
+  json::Object attributes;
   bool loses_v4_default = false, loses_v6_default = false;  // 02, 3.10
 };
 

@@ -36,6 +36,15 @@ class FakeNetworks : public Networks {
     delegate->from_list_file = path.ends_with(".conflist");
     co_return delegate;
   }
+  aio::Task<Delegate> by_name(std::string conf_dir, std::string name) override {
+    const auto found = named.find(name);
+    if (found == named.end()) {
+      co_return Error(Errc::kNotFound,
+                      cat("no network available in the name ", name, " in cni dir ", conf_dir));
+    }
+    auto delegate = parse_delegate(found->second);
+    co_return delegate;
+  }
   aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
                                                             std::string name) override {
     auxiliary_asked.push_back(cat(path, " ", name));
@@ -50,6 +59,7 @@ class FakeNetworks : public Networks {
   }
 
   std::map<std::string, std::string> configs;  // by path
+  std::map<std::string, std::string> named;    // by CNI name
   std::vector<std::string> auxiliary;
   std::vector<std::string> auxiliary_asked;
   std::optional<Error> auxiliary_error;
@@ -57,20 +67,159 @@ class FakeNetworks : public Networks {
 
 class FakeLinks : public Links {
  public:
-  aio::Task<std::vector<std::string>> taken(std::string netns,
-                                            std::vector<std::string> ifnames) override {
+  aio::Task<Look> look(std::string netns, std::vector<std::string> ifnames) override {
     const auto found = namespaces.find(netns);
     if (found == namespaces.end()) {
       co_return Error(Errc::kNotFound, cat("no net namespace ", netns, " found"));
     }
-    std::vector<std::string> present;
+    Look seen{.netns = {.device = 4, .inode = inodes[netns]}, .taken = {}};
     for (const std::string& name : ifnames) {
-      if (found->second.contains(name)) present.push_back(name);
+      if (found->second.contains(name)) seen.taken.push_back(name);
     }
-    co_return present;
+    co_return seen;
   }
 
   std::map<std::string, std::set<std::string>> namespaces = {{"/ns", {}}};
+  std::map<std::string, std::uint64_t> inodes;  // another number: a namespace made anew
+};
+
+// Default routes by interface and family.
+class FakeRoutes : public Routes {
+ public:
+  explicit FakeRoutes(Journal& journal) : journal_(journal) {}
+
+  aio::Task<bool> has_default(std::string, std::string ifname, Family family) override {
+    co_return defaults.contains({ifname, family});
+  }
+  aio::Task<void> remove_defaults(std::string, std::string ifname, Family family) override {
+    auto done = act(cat("remove default ", name_of(family), " ", ifname));
+    if (done) defaults.erase({ifname, family});
+    co_return done;
+  }
+  aio::Task<void> add_default(std::string, std::string ifname, cni::IpAddress gateway,
+                              std::vector<std::string>) override {
+    auto done = act(cat("add default ", ifname, " via ", gateway.text()));
+    if (done) defaults[{ifname, gateway.is_v4() ? Family::kV4 : Family::kV6}] = gateway.text();
+    co_return done;
+  }
+
+  static std::string name_of(Family family) { return family == Family::kV4 ? "v4" : "v6"; }
+
+  std::map<std::pair<std::string, Family>, std::string> defaults;  // gateways
+  std::map<std::string, Error> errors;                             // by journal line
+
+ private:
+  Result<void> act(std::string what) {
+    journal_.push_back(what);
+    if (const auto found = errors.find(what); found != errors.end()) return found->second;
+    return {};
+  }
+
+  Journal& journal_;
+};
+
+class FakeDeviceInfos : public DeviceInfos {
+ public:
+  aio::Task<void> copy(std::string resource_name, std::string device_id,
+                       std::string path) override {
+    if (error) co_return *error;
+    const auto found = of_plugins.find({resource_name, device_id});
+    if (found != of_plugins.end()) files[path] = found->second;
+    co_return Result<void>();
+  }
+  aio::Task<std::optional<json::Object>> find(std::string path) override {
+    if (error) co_return *error;
+    const auto found = files.find(path);
+    if (found == files.end()) co_return std::optional<json::Object>();
+    co_return std::optional<json::Object>(found->second);
+  }
+  aio::Task<void> remove(std::string path) override {
+    files.erase(path);
+    co_return Result<void>();
+  }
+
+  std::map<std::pair<std::string, std::string>, json::Object> of_plugins;  // resource, device
+  std::map<std::string, json::Object> files;                               // by path
+  std::optional<Error> error;
+};
+
+class FakeSource : public ObjectSource {
+ public:
+  explicit FakeSource(Journal& journal) : journal_(journal) {}
+
+  aio::Task<PodObjectPtr> find_pod(PodLookup lookup) override {
+    lookups.push_back(lookup);
+    if (pod_error) co_return *pod_error;
+    const auto found = pods.find(cat(lookup.ns, "/", lookup.name));
+    co_return found == pods.end() ? nullptr : found->second;
+  }
+  bool is_complete() const override { return complete; }
+  aio::Task<NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
+    asked.push_back(cat(ns, "/", name));
+    if (network_error) co_return *network_error;
+    const auto found = networks.find(asked.back());
+    co_return found == networks.end() ? nullptr : found->second;
+  }
+  aio::Task<void> write_status(PodObjectPtr pod, std::string text) override {
+    journal_.push_back(cat("write status ", pod->ns, "/", pod->name));
+    if (status_error) co_return *status_error;
+    statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
+    co_return Result<void>();
+  }
+  void send(PodEvent event) override {
+    events.push_back(
+        cat(event.is_warning ? "Warning " : "Normal ", event.reason, ": ", event.message));
+  }
+
+  void add_pod(const std::string& ns, const std::string& name,
+               std::map<std::string, std::string, std::less<>> annotations) {
+    auto pod = std::make_shared<PodObject>();
+    pod->ns = ns;
+    pod->name = name;
+    pod->uid = "u1";
+    pod->annotations = std::move(annotations);
+    pods[cat(ns, "/", name)] = pod;
+  }
+  void add_network(const std::string& ns, const std::string& name, const std::string& config,
+                   const std::string& resource_name = {}) {
+    auto network = std::make_shared<NetworkDefinition>();
+    network->ns = ns;
+    network->name = name;
+    network->config = config;
+    network->resource_name = resource_name;
+    networks[cat(ns, "/", name)] = network;
+  }
+
+  std::map<std::string, PodObjectPtr> pods;              // by `<ns>/<name>`
+  std::map<std::string, NetworkDefinitionPtr> networks;  // the same
+  bool complete = true;
+  std::vector<PodLookup> lookups;
+  std::vector<std::string> asked;  // networks
+  std::vector<std::string> events;
+  std::map<std::string, std::string> statuses;
+  std::optional<Error> pod_error, network_error, status_error;
+
+ private:
+  Journal& journal_;
+};
+
+class FakeDevices : public Devices {
+ public:
+  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(PodObjectPtr,
+                                                                       std::string) override {
+    ++asked;
+    if (error) co_return *error;
+    co_return ids;
+  }
+  aio::Task<bool> is_device(std::string resource_name) override {
+    co_return known.contains(resource_name);
+  }
+  std::string name() const override { return "kubelet"; }
+
+  std::map<std::string, std::vector<std::string>> ids;  // by resource
+  std::set<std::string> known;                          // resources of devices
+  int asked = 0;
+  std::optional<Error> error;
 };
 
 class FakeReadiness : public Readiness {
@@ -255,17 +404,71 @@ class FakeRecords : public Records {
     co_return removed;
   }
 
+  aio::Task<void> edit_routes(std::string, CacheKey key, RouteEdit edit) override {
+    std::string line = cat("edit routes ", name_of(key));
+    for (const Family family : edit.remove) line += cat(" -", FakeRoutes::name_of(family));
+    for (const cni::IpAddress& gateway : edit.add) line += cat(" +", gateway.text());
+    auto done = act(std::move(line));
+    co_return done;
+  }
+
+  aio::Task<std::optional<json::Object>> find_record(std::string,
+                                                     std::string container_id) override {
+    if (damaged_records.contains(container_id)) co_return Error(Errc::kProtocol, "damaged");
+    const auto found = records.find(container_id);
+    if (found == records.end()) co_return std::optional<json::Object>();
+    co_return std::optional<json::Object>(found->second);
+  }
+  aio::Task<void> write_record(std::string, std::string container_id, json::Object record,
+                               Kept) override {
+    auto done = act(cat("write record ", container_id));
+    if (done) records[container_id] = std::move(record);
+    co_return done;
+  }
+  aio::Task<void> remove_record(std::string, std::string container_id) override {
+    auto done = act(cat("remove record ", container_id));
+    if (!done) co_return done;
+    records.erase(container_id);
+    damaged_records.erase(container_id);
+    co_return Result<void>();
+  }
+  aio::Task<std::vector<std::string>> list_records(std::string) override {
+    std::vector<std::string> ids(damaged_records.begin(), damaged_records.end());
+    for (const auto& [id, record] : records) ids.push_back(id);
+    co_return ids;
+  }
+  aio::Task<void> begin_add(std::string cni_dir, std::string container_id, json::Array delegates,
+                            json::Object record) override {
+    auto done = act(cat("write scratch ", container_id));
+    if (!done) co_return done;
+    dir_ = cni_dir;
+    scratch[container_id] = std::move(delegates);
+    unsynced.insert(container_id);
+    records[container_id] = std::move(record);
+    co_return Result<void>();
+  }
+  aio::Task<void> end_add(std::string, std::string container_id, json::Object record,
+                          std::vector<CacheKey> keys) override {
+    auto done = act("sync results");
+    if (!done) co_return done;
+    for (const CacheKey& key : keys) unsynced.erase(name_of(key));
+    records[container_id] = std::move(record);
+    co_return Result<void>();
+  }
+
   static std::string name_of(const CacheKey& key) {
     return cat(key.network, "-", key.container_id, "-", key.ifname);
   }
   const std::string& dir() const { return dir_; }
 
-  std::map<std::string, json::Array> scratch;  // by container id
-  std::set<std::string> damaged;               // container ids
-  std::map<std::string, CacheEntry> results;   // by file name
-  std::set<std::string> unreadable;            // file names in the result cache
-  std::set<std::string> unsynced;              // container ids and file names
-  std::map<std::string, Error> errors;         // by journal line
+  std::map<std::string, json::Array> scratch;   // by container id
+  std::set<std::string> damaged;                // container ids
+  std::map<std::string, json::Object> records;  // attachment records, by container id
+  std::set<std::string> damaged_records;        // container ids
+  std::map<std::string, CacheEntry> results;    // by file name
+  std::set<std::string> unreadable;             // file names in the result cache
+  std::set<std::string> unsynced;               // container ids and file names
+  std::map<std::string, Error> errors;          // by journal line
   std::optional<Error> list_error;
 
  private:
@@ -286,9 +489,28 @@ struct FakeNode {
   FakeLinks links;
   FakeReadiness readiness;
   FakePlugins plugins{journal, links};
+  FakeRoutes routes{journal};
   FakeRecords records{journal};
+  FakeDeviceInfos device_infos;
+  FakeSource source{journal};
+  FakeDevices devices;
 
-  Ports ports() { return {networks, plugins, links, readiness, records}; }
+  Ports ports() {
+    return {.networks = networks,
+            .plugins = plugins,
+            .links = links,
+            .routes = routes,
+            .readiness = readiness,
+            .records = records,
+            .device_infos = device_infos};
+  }
+  // The same with a cluster behind it.
+  Ports cluster_ports() {
+    Ports all = ports();
+    all.source = &source;
+    all.devices = &devices;
+    return all;
+  }
 
   // The plugin runs of the journal, without the records.
   std::vector<std::string> runs() const {

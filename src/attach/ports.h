@@ -1,8 +1,10 @@
-// Where attach meets the world: five narrow interfaces, fulfilled by adapters and, in tests, by the
-// fakes of attach/fake_ports.h. All calls come from the event loop, many at once.
+// Where attach meets the world: narrow interfaces, fulfilled by adapters and, in tests, by the
+// fakes of attach/fake_ports.h. The object source has a header of its own. All calls come from the
+// event loop, many at once.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,8 @@
 #include "aio/task.h"
 #include "attach/caller.h"
 #include "attach/delegate.h"
+#include "attach/source.h"
+#include "cni/address.h"
 #include "cni/args.h"
 #include "cni/conf.h"
 #include "json/json.h"
@@ -24,6 +28,9 @@ class Networks {
   // A configuration given as a path: directory, .conflist or other file (02, 3.3 d to f). Multus's
   // own types are refused.
   virtual aio::Task<Delegate> by_path(std::string path) = 0;
+  // The configuration with this CNI name in `conf_dir` (02, 3.5). kNotFound if there is none: the
+  // error then tells of every file that could not be read. Multus's own types are refused.
+  virtual aio::Task<Delegate> by_name(std::string conf_dir, std::string name) = 0;
   // The plugins of the auxiliary chain `name` beside `path`, or in it if it is a directory (02,
   // 3.9), without the passthru that heads the chain.
   virtual aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
@@ -53,14 +60,68 @@ class Plugins {
   virtual aio::Task<std::string> run(PluginRun what) = 0;
 };
 
+// Which namespace a path leads to; equal for the same namespace as long as it lives.
+struct NetnsId {
+  std::uint64_t device = 0, inode = 0;
+  friend bool operator==(const NetnsId&, const NetnsId&) = default;
+};
+
+// What one visit to a namespace finds.
+struct Look {
+  NetnsId netns;
+  std::vector<std::string> taken;  // those of the asked names that links have, in their order
+};
+
 // The pod's network namespace.
 class Links {
  public:
   virtual ~Links() = default;
-  // Those of `ifnames` that links in that namespace have, in this order. An error if the namespace
-  // cannot be used: `no net namespace <path> found`.
-  virtual aio::Task<std::vector<std::string>> taken(std::string netns,
-                                                    std::vector<std::string> ifnames) = 0;
+  // An error if the namespace cannot be used: `no net namespace <path> found`.
+  virtual aio::Task<Look> look(std::string netns, std::vector<std::string> ifnames) = 0;
+};
+
+enum class Family : std::uint8_t { kV4, kV6 };
+
+// Default routes in the main table of a pod's network namespace (02, 5.4). Each call is one visit
+// to the namespace.
+class Routes {
+ public:
+  virtual ~Routes() = default;
+  // Whether `ifname` has one of that family; false without such a link.
+  virtual aio::Task<bool> has_default(std::string netns, std::string ifname, Family family) = 0;
+  // All of `ifname` and that family, each exactly as it is listed; those already gone are fine, and
+  // so is a link that is not there.
+  virtual aio::Task<void> remove_defaults(std::string netns, std::string ifname, Family family) = 0;
+  // The one via `gateway` on `ifname`. One that is there already is fine; another of the same
+  // metric gives way if it is on one of `own_ifnames`.
+  virtual aio::Task<void> add_default(std::string netns, std::string ifname, cni::IpAddress gateway,
+                                      std::vector<std::string> own_ifnames) = 0;
+};
+
+// Device-info files (02, 4.6), by the path that plugins get as CNIDeviceInfoFile.
+class DeviceInfos {
+ public:
+  virtual ~DeviceInfos() = default;
+  // The device plugin's file, if there is a valid one, to `path`.
+  virtual aio::Task<void> copy(std::string resource_name, std::string device_id,
+                               std::string path) = 0;
+  // None if there is no file; an error if it is not valid.
+  virtual aio::Task<std::optional<json::Object>> find(std::string path) = 0;
+  virtual aio::Task<void> remove(std::string path) = 0;
+};
+
+// Devices that the kubelet gave a pod (02, 8).
+class Devices {
+ public:
+  virtual ~Devices() = default;
+  // Ids by resource name, sorted, none twice. `request_uid`: the request's own, which also fits
+  // static pods (02, 8.3).
+  virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
+      PodObjectPtr pod, std::string request_uid) = 0;
+  // Whether a resource of which the pod has no id is one of devices (02, 8.1).
+  virtual aio::Task<bool> is_device(std::string resource_name) = 0;
+  // Who was asked, for errors: `kubelet (/var/lib/kubelet/pod-resources/kubelet.sock)`.
+  virtual std::string name() const = 0;
 };
 
 // Files of others that say whether the node is ready.
@@ -81,6 +142,12 @@ struct CacheEntry {
 
 struct CacheKey {
   std::string network, container_id, ifname;
+};
+
+// What happens to the default routes of one result.
+struct RouteEdit {
+  std::vector<Family> remove;
+  std::vector<cni::IpAddress> add;
 };
 
 enum class Kept : std::uint8_t {
@@ -106,6 +173,9 @@ class Records {
 
   virtual aio::Task<void> write_result(std::string cni_dir, CacheEntry entry, Kept kept) = 0;
   virtual aio::Task<void> sync_results(std::string cni_dir, std::vector<CacheKey> keys) = 0;
+  // Default routes of one cached result (02, 5.4): those of `families` go, then the gateways come.
+  // In place; no such entry is an error.
+  virtual aio::Task<void> edit_routes(std::string cni_dir, CacheKey key, RouteEdit edit) = 0;
   // The `result` of one entry, 01, 6.4; none if there is no entry.
   virtual aio::Task<std::optional<json::Value>> find_result(std::string cni_dir, CacheKey key) = 0;
   virtual aio::Task<void> remove_result(std::string cni_dir, CacheKey key) = 0;
@@ -116,6 +186,22 @@ class Records {
   // of `ids`; yields their names (02, 7.3).
   virtual aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
                                                             std::vector<std::string> ids) = 0;
+
+  // Attachment records (05, 3.2), one JSON object per container; what it means is
+  // attach/attachment_record.h's business. None if there is no file; kProtocol if it is damaged.
+  virtual aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
+                                                             std::string container_id) = 0;
+  virtual aio::Task<void> write_record(std::string cni_dir, std::string container_id,
+                                       json::Object record, Kept kept) = 0;
+  virtual aio::Task<void> remove_record(std::string cni_dir, std::string container_id) = 0;
+  virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
+
+  // For ADD, whose every way to a disk counts: scratch file and record in place in one go.
+  virtual aio::Task<void> begin_add(std::string cni_dir, std::string container_id,
+                                    json::Array delegates, json::Object record) = 0;
+  // The record, durable, and these results synced.
+  virtual aio::Task<void> end_add(std::string cni_dir, std::string container_id,
+                                  json::Object record, std::vector<CacheKey> keys) = 0;
 };
 
 // They must outlive whoever uses them.
@@ -123,8 +209,12 @@ struct Ports {
   Networks& networks;
   Plugins& plugins;
   Links& links;
+  Routes& routes;
   Readiness& readiness;
   Records& records;
+  DeviceInfos& device_infos;
+  ObjectSource* source = nullptr;  // none: only what the configuration says (02, 3.2)
+  Devices* devices = nullptr;      // none: nobody knows of devices
 };
 
 }  // namespace mnet::attach

@@ -1,5 +1,6 @@
-// From configuration to delegates (02, 3.2, 3.3, 3.9): the inline ones, or the cluster network, the
-// default networks and the auxiliary chain. What a pod adds itself is not looked at here.
+// From configuration and pod to delegates (02, 3): the inline ones, or the cluster network and the
+// default networks; what the pod's annotations put in place of the first and behind them; the
+// auxiliary chain.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,77 @@
+// The object source: pods and network definitions as attach needs them, and what their owners get
+// to see of its work. The Kubernetes API or a folder of manifests; attach cannot tell which.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "aio/task.h"
+
+namespace mnet::attach {
+
+// A pod's object. Immutable once handed out.
+struct PodObject {
+  std::string ns, name;
+  std::string uid;               // may be empty in a manifest
+  std::string resource_version;  // may be empty
+  std::map<std::string, std::string, std::less<>> annotations;
+  bool is_static = false;  // its object is a mirror with a UID of its own (02, 5.2)
+
+  // Empty and absent differ: nullptr if it is absent.
+  const std::string* annotation(std::string_view key) const {
+    const auto found = annotations.find(key);
+    return found == annotations.end() ? nullptr : &found->second;
+  }
+};
+using PodObjectPtr = std::shared_ptr<const PodObject>;
+
+// A NetworkAttachmentDefinition.
+struct NetworkDefinition {
+  std::string ns, name;
+  std::optional<std::string> config;  // spec.config word for word
+  std::string resource_name;          // of the annotation; empty: none (02, 2.3)
+};
+using NetworkDefinitionPtr = std::shared_ptr<const NetworkDefinition>;
+
+struct PodLookup {
+  std::string ns, name;
+  std::string uid;  // as the request has it; empty fits every pod
+  // How long a pod that is missing, or has another UID, is waited for (02, 5.2); 0: not at all.
+  std::chrono::milliseconds wait{0};
+};
+
+// Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).
+struct PodEvent {
+  PodObjectPtr pod;
+  bool is_warning = false;
+  std::string reason, message;
+};
+
+class ObjectSource {
+ public:
+  virtual ~ObjectSource() = default;
+
+  // The pod that fits (02, 5.2); nullptr if there is none at the end of the wait. An error if there
+  // is one with another UID, `expected pod UID "<a>" but got "<b>" from Kube API`, or if the source
+  // cannot tell.
+  virtual aio::Task<PodObjectPtr> find_pod(PodLookup lookup) = 0;
+  // Whether a container is a pod only if it has an object. If so, an ADD for one that has none
+  // attaches nothing (02, 5.3); if not, it is a pod without annotations (00-index, "Folder of
+  // manifests").
+  virtual bool is_complete() const = 0;
+  // nullptr if there is none; names that cannot exist are not asked for (02, 0.3).
+  virtual aio::Task<NetworkDefinitionPtr> find_network(std::string ns, std::string name) = 0;
+
+  // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is no error, one
+  // that was replaced is.
+  virtual aio::Task<void> write_status(PodObjectPtr pod, std::string text) = 0;
+  // Neither waits nor fails.
+  virtual void send(PodEvent event) = 0;
+};
+
+}  // namespace mnet::attach
