@@ -79,12 +79,9 @@ aio::Task<void> Adding::await_readiness() {
 
 aio::Task<void> Adding::plan() {
   Resolver resolver(core_, job_);
-  auto delegates = co_await resolver.delegates();
-  if (!delegates) {
-    co_return core_error(std::move(delegates).error(), job_.pod,
-                         "failed to get clusterNetwork/defaultNetworks");
-  }
-  auto attachments = plan_add(job_, *std::move(delegates));
+  auto resolved = co_await resolver.resolve();
+  if (!resolved) co_return core_error(std::move(resolved).error(), job_.pod);
+  auto attachments = plan_add(job_, std::move(resolved->delegates));
   if (!attachments) co_return std::move(attachments).error();
   attachments_ = *std::move(attachments);
 

@@ -107,4 +107,14 @@ aio::Task<std::vector<Delegate>> Resolver::delegates() {
   co_return delegates;
 }
 
+aio::Task<Resolver::Resolved> Resolver::resolve() {
+  auto found = co_await delegates();
+  if (!found) {
+    co_return std::move(found).error().wrap("failed to get clusterNetwork/defaultNetworks");
+  }
+  Resolved resolved;
+  resolved.delegates = *std::move(found);
+  co_return resolved;
+}
+
 }  // namespace mnet::attach

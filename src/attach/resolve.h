@@ -5,21 +5,31 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/default_routes.h"
 #include "attach/delegate.h"
+#include "attach/source.h"
 
 namespace mnet::attach {
 
 class Resolver {
  public:
-  // Both must outlive it, and it the tasks it gives.
-  Resolver(const Core& core, const Job& job) : core_(core), job_(job) {}
+  // Both must outlive it, and it the tasks it gives. Without a pod there are no annotations, no
+  // devices and no events.
+  Resolver(const Core& core, const Job& job, PodObjectPtr pod = nullptr)
+      : core_(core), job_(job), pod_(std::move(pod)) {}
 
-  // All that the configuration gives this request's container, the master first.
-  aio::Task<std::vector<Delegate>> delegates();
+  struct Resolved {
+    std::vector<Delegate> delegates;  // the master first
+    RoutePlan routes;
+  };
+  // All that configuration and pod give this request's container. Errors carry the texts of 02, 0.4
+  // that say which part failed, but no `Multus: ` prefix.
+  aio::Task<Resolved> resolve();
   // Only the network that answers the runtime.
   aio::Task<Delegate> master();
   // `defaultNetworks`, whatever the namespace.
@@ -30,8 +40,11 @@ class Resolver {
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<Delegate>> auxiliary_chain();
 
+  aio::Task<std::vector<Delegate>> delegates();
+
   const Core& core_;
   const Job& job_;
+  PodObjectPtr pod_;
 };
 
 }  // namespace mnet::attach
