@@ -54,8 +54,8 @@ json::Object encode_record(const AttachmentRecord& record);
 // Members of the wrong type, another version, unknown states: kProtocol.
 Result<AttachmentRecord> decode_record(const json::Object& object);
 
-// `sha256:<hex>` of the canonical JSON (members sorted) of a configuration with name and cniVersion
-// filled in.
+// `sha256:<hex>` of the canonical JSON (members sorted, numbers as written) of a configuration that
+// has its name; a `cniVersion` that is missing or empty counts as 0.1.0.
 std::string config_hash(const json::Object& config);
 
 }  // namespace mnet::attach

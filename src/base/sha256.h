@@ -1,0 +1,12 @@
+// SHA-256 (FIPS 180-4) of a text in memory: names contents, guards no secret.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mnet {
+
+// 64 lower-case hexadecimal digits.
+std::string sha256_hex(std::string_view text);
+
+}  // namespace mnet
