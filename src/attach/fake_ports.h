@@ -166,6 +166,11 @@ class FakeSource : public ObjectSource {
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
   }
+  aio::Task<std::optional<std::string>> find_status(PodObjectPtr pod) override {
+    const auto found = statuses.find(cat(pod->ns, "/", pod->name));
+    if (found == statuses.end()) co_return std::optional<std::string>();
+    co_return std::optional<std::string>(found->second);
+  }
   void send(PodEvent event) override {
     events.push_back(
         cat(event.is_warning ? "Warning " : "Normal ", event.reason, ": ", event.message));
