@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +20,12 @@
 #include "manifests/snapshot.h"
 
 namespace mnet::manifests {
+namespace {
+
+Touched everything() { return {.written = {}, .created = {}, .everything = true}; }
+
+}  // namespace
+
 Folder::Folder(const std::string& path, aio::BlockingPool& pool, Log log, Timing timing)
     : path_(clean_path(path)),
       pool_(pool),
@@ -40,7 +47,7 @@ aio::Task<void> Folder::follow() {
       reported = ended.error().text();
       log_.error(cat("following objects folder ", path_), ended.error());
     }
-    auto loaded = co_await load({.written = {}, .created = {}, .everything = true});
+    auto loaded = co_await load(everything());
     if (!loaded) log_.error(cat("reading objects folder ", path_), loaded.error());
     auto slept = co_await aio::sleep_for(timing_.pause);
     if (!slept) co_return slept;
@@ -54,7 +61,7 @@ aio::Task<void> Folder::watch() {
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Readable readable(executor, watch->fd());
 
-  Touched touched{.written = {}, .created = {}, .everything = true};
+  Touched touched = everything();
   for (;;) {
     if (!touched.nothing()) {
       auto loaded = co_await load(std::move(touched));
@@ -71,6 +78,24 @@ aio::Task<void> Folder::watch() {
 }
 
 aio::Task<void> Folder::load(Touched touched) {
+  const auto guard = co_await loads_.lock("");
+  if (!guard) co_return guard.error();
+  auto loaded = co_await load_locked(std::move(touched));
+  co_return loaded;
+}
+
+aio::Task<void> Folder::reread() {
+  // One that runs already may have passed by what the caller means; the next one has not.
+  const std::uint64_t wanted = whole_readings_ + 1;
+  const auto guard = co_await loads_.lock("");
+  if (!guard) co_return guard.error();
+  if (whole_readings_ >= wanted) co_return Result<void>();
+  auto loaded = co_await load_locked(everything());
+  co_return loaded;
+}
+
+aio::Task<void> Folder::load_locked(Touched touched) {
+  if (touched.everything) ++whole_readings_;
   auto read = [this, touched = std::move(touched)]() -> Result<Update> {
     return contents_.load(touched);
   };

@@ -157,6 +157,21 @@ TEST_F(FolderTest, ReadsWhatIsThereAndFollowsWhatComes) {
   EXPECT_THAT(next_pods(), ElementsAre("c"));
 }
 
+TEST_F(FolderTest, ReadsAtOnceWhatNoEventHasToldOfYet) {
+  Folder slow(path, pool, log, {.settling = 1h, .pause = 1h});
+  dir.write("objects/a.yaml", pod("a"));
+  group.spawn("slow", slow.follow());
+  ASSERT_TRUE(aio::run(loop, slow.wait_loaded(in(kLong))).has_value());
+  dir.write("objects/b.yaml", pod("b"));
+
+  auto read = aio::run(loop, slow.reread());
+
+  ASSERT_TRUE(read.has_value()) << read.error().text();
+  EXPECT_NE(slow.snapshot()->find_pod("default", "b"), nullptr);
+  group.cancel();
+  ASSERT_TRUE(aio::run(loop, group.join(in(kLong))).has_value());
+}
+
 TEST_F(FolderTest, ReadsAFileAgainThatChangedRightAfterItWasRead) {
   // Same size, same inode, and most likely the same time stamp.
   dir.write("objects/a.yaml", pod("a"));

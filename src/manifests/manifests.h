@@ -4,11 +4,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "aio/blocking_pool.h"
 #include "aio/event.h"
+#include "aio/keyed_lock.h"
 #include "aio/task.h"
 #include "base/log.h"
 #include "manifests/contents.h"
@@ -47,6 +49,10 @@ class Folder {
   aio::Task<std::shared_ptr<const Snapshot>> wait_newer(std::shared_ptr<const Snapshot> seen,
                                                         aio::Deadline deadline);
 
+  // Reads the folder at once: what was in it when this was called is in snapshot() when it ends,
+  // also if no event has told of it yet. Those who ask at the same time share a reading.
+  aio::Task<void> reread();
+
   // Until a pod of that name fits the UID (Pod::fits), at once if it does now. Otherwise, at the
   // deadline: kNotFound, or kConflict if there is such a pod with another UID. kCancelled.
   aio::Task<std::shared_ptr<const Pod>> wait_for_pod(std::string ns, std::string name,
@@ -55,6 +61,7 @@ class Folder {
  private:
   aio::Task<void> watch();
   aio::Task<void> load(Touched touched);
+  aio::Task<void> load_locked(Touched touched);
   void publish(Update update);
   Error not_there(const std::string& ns, const std::string& name, const std::string& uid) const;
 
@@ -62,7 +69,9 @@ class Folder {
   aio::BlockingPool& pool_;
   const Log log_;
   const Timing timing_;
-  Contents contents_;  // in the hands of the pool while load() waits
+  Contents contents_;     // in the hands of the pool while a load waits
+  aio::KeyedLock loads_;  // one at a time
+  std::uint64_t whole_readings_ = 0;
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<const Snapshot>();
   aio::Event loaded_;
   aio::Notifier changes_;

@@ -1,0 +1,153 @@
+#include "adapters/folder_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dns_name.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "manifests/objects.h"
+#include "manifests/snapshot.h"
+
+namespace mnet::adapters {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A first reading takes milliseconds; what takes longer is a disk that does not answer.
+constexpr auto kFirstReading = std::chrono::seconds(20);
+// The clock's arithmetic stays sound, whatever a configuration says.
+constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24);
+
+attach::PodObjectPtr object_of(const manifests::Pod& pod) {
+  attach::PodObject object;
+  object.ns = pod.ns;
+  object.name = pod.name;
+  object.uid = pod.uid;
+  object.resource_version = pod.resource_version;
+  object.annotations = pod.annotations;
+  object.is_static = pod.is_static;
+  return std::make_shared<const attach::PodObject>(std::move(object));
+}
+
+attach::NetworkDefinitionPtr definition_of(const manifests::NetworkAttachmentDefinition& network) {
+  attach::NetworkDefinition definition;
+  definition.ns = network.ns;
+  definition.name = network.name;
+  definition.config = network.config;
+  definition.resource_name = network.resource_name;
+  return std::make_shared<const attach::NetworkDefinition>(std::move(definition));
+}
+
+manifests::PodRef reference_to(const attach::PodObject& pod) {
+  return {.ns = pod.ns, .name = pod.name, .uid = pod.uid, .resource_version = pod.resource_version};
+}
+
+// One of them without a UID says nothing of being another.
+bool is_another(const manifests::Pod& now, const attach::PodObject& then) {
+  return !now.uid.empty() && !then.uid.empty() && now.uid != then.uid;
+}
+
+}  // namespace
+
+FolderSource::FolderSource(const aio::asio::any_io_executor& executor, const std::string& path,
+                           aio::BlockingPool& pool, Log log, manifests::Timing timing)
+    : path_(clean_path(path)),
+      pool_(pool),
+      log_(log),
+      folder_(path, pool, log, timing),
+      status_(path, pool),
+      events_(std::make_shared<manifests::EventFile>(path, log)),
+      writers_(executor, std::move(log)) {}
+
+aio::Task<void> FolderSource::loaded() {
+  auto loaded = co_await folder_.wait_loaded(Clock::now() + kFirstReading);
+  if (loaded || loaded.error().code() == Errc::kCancelled) co_return loaded;
+  co_return Error(Errc::kUnavailable, cat("objects folder ", path_, " could not be read within ",
+                                          kFirstReading.count(), " s"));
+}
+
+aio::Task<attach::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) {
+  auto read = co_await loaded();
+  if (!read) co_return std::move(read).error().wrap("error waiting for pod");
+  const auto deadline = Clock::now() + std::min(lookup.wait, kLongestWait);
+  auto pod = co_await folder_.wait_for_pod(lookup.ns, lookup.name, lookup.uid, deadline);
+  if (pod) co_return object_of(**pod);
+  if (pod.error().code() == Errc::kNotFound) co_return attach::PodObjectPtr();
+  if (pod.error().code() != Errc::kConflict) co_return std::move(pod).error();
+  const auto other = folder_.snapshot()->find_pod(lookup.ns, lookup.name);
+  co_return Error(Errc::kConflict,
+                  cat("expected pod UID ", go_quoted(lookup.uid), " but got ",
+                      go_quoted(other == nullptr ? "" : other->uid), " from Kube API"));
+}
+
+aio::Task<attach::NetworkDefinitionPtr> FolderSource::find_network(std::string ns,
+                                                                   std::string name) {
+  // The folder takes no object of such a name: reading it again would find nothing.
+  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return attach::NetworkDefinitionPtr();
+  auto read = co_await loaded();
+  if (!read) co_return std::move(read).error();
+  auto network = folder_.snapshot()->find_network(ns, name);
+  if (network == nullptr) {
+    auto reread = co_await folder_.reread();
+    if (!reread) co_return std::move(reread).error().wrap(cat("reading objects folder ", path_));
+    network = folder_.snapshot()->find_network(ns, name);
+  }
+  if (network == nullptr) co_return attach::NetworkDefinitionPtr();
+  co_return definition_of(*network);
+}
+
+aio::Task<void> FolderSource::write_status(attach::PodObjectPtr pod, std::string text) {
+  const auto now = folder_.snapshot()->find_pod(pod->ns, pod->name);
+  if (now == nullptr) {
+    log_.verbose(cat("pod ", pod->ns, "/", pod->name, " is gone from ", path_,
+                     ": its network status is not written"));
+    co_return Result<void>();
+  }
+  if (is_another(*now, *pod)) {
+    co_return Error(Errc::kConflict,
+                    cat("pod ", pod->ns, "/", pod->name, " was replaced: expected pod UID ",
+                        go_quoted(pod->uid), " but got ", go_quoted(now->uid)));
+  }
+  auto written = co_await status_.write(reference_to(*pod), std::move(text));
+  co_return written;
+}
+
+void FolderSource::send(attach::PodEvent event) {
+  if (event.pod == nullptr) return;
+  if (waiting_.size() >= kMostWaiting) {
+    if (dropped_++ == 0) log_.error(cat("events come faster than ", path_, " takes them"));
+    return;
+  }
+  waiting_.push_back({.pod = reference_to(*event.pod),
+                      .type = event.is_warning ? "Warning" : "Normal",
+                      .reason = std::move(event.reason),
+                      .message = std::move(event.message)});
+  if (std::exchange(is_writing_, true)) return;
+  if (!writers_.spawn("events", write_events())) is_writing_ = false;
+}
+
+aio::Task<void> FolderSource::write_events() {
+  while (!waiting_.empty()) {
+    auto write = [file = events_, batch = std::exchange(waiting_, {})]() -> Result<void> {
+      for (const manifests::Event& event : batch) file->append(event);
+      return {};
+    };
+    auto written = co_await pool_.run(std::move(write));
+    if (!written) log_.error("writing events", written.error());
+    if (const std::size_t lost = std::exchange(dropped_, 0); lost > 0) {
+      log_.error(cat(lost, " events were dropped"));
+    }
+  }
+  is_writing_ = false;
+  co_return Result<void>();
+}
+
+aio::Task<void> FolderSource::flush(aio::Deadline deadline) { return writers_.join(deadline); }
+
+}  // namespace mnet::adapters

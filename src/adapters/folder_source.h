@@ -1,0 +1,66 @@
+// attach's object source over a folder of manifests (00-index): pods and networks are what its
+// files say, status and events are written beside them. There is no API behind it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/group.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/log.h"
+#include "manifests/events.h"
+#include "manifests/manifests.h"
+#include "manifests/status.h"
+
+namespace mnet::adapters {
+
+class FolderSource : public attach::ObjectSource {
+ public:
+  // Reads nothing yet. The pool must outlive it, and it its tasks.
+  FolderSource(const aio::asio::any_io_executor& executor, const std::string& path,
+               aio::BlockingPool& pool, Log log, manifests::Timing timing = {});
+
+  // Reads the folder and follows it until cancelled; to be started once, in a group.
+  aio::Task<void> follow() { return folder_.follow(); }
+  // Until the folder was read, or found missing, for the first time.
+  aio::Task<void> wait_loaded(aio::Deadline deadline) { return folder_.wait_loaded(deadline); }
+  // Until the events sent so far are written; kTimeout. To be awaited before this goes.
+  aio::Task<void> flush(aio::Deadline deadline);
+
+  // On the folder's own events; nothing is polled. A folder that was never read cannot tell:
+  // kUnavailable.
+  aio::Task<attach::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
+  bool is_complete() const override { return false; }
+  // What is not known is looked for once more in the files themselves, as a live read would.
+  aio::Task<attach::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
+  aio::Task<void> write_status(attach::PodObjectPtr pod, std::string text) override;
+  // Written by a thread of the pool, in the order they were sent. What comes faster than the disk
+  // takes it is dropped beyond kMostWaiting, and the log says so.
+  void send(attach::PodEvent event) override;
+
+  static constexpr std::size_t kMostWaiting = 1000;
+
+ private:
+  aio::Task<void> loaded();
+  aio::Task<void> write_events();
+
+  const std::string path_;
+  aio::BlockingPool& pool_;
+  const Log log_;
+  manifests::Folder folder_;
+  manifests::StatusFiles status_;
+  // In the hands of the pool while a batch is written, and shared with it: nobody waits for a disk
+  // at the end.
+  std::shared_ptr<manifests::EventFile> events_;
+  std::vector<manifests::Event> waiting_;
+  std::size_t dropped_ = 0;
+  bool is_writing_ = false;
+  aio::Group writers_;
+};
+
+}  // namespace mnet::adapters

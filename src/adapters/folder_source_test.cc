@@ -1,0 +1,328 @@
+// The folder source with real folders, real inotify and the event loop.
+#include "adapters/folder_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/group.h"
+#include "aio/run.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "sys/file.h"
+#include "sys/test_dir.h"
+
+namespace mnet::adapters {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto kLong = 60s;  // a failure, not a wait
+
+std::string pod(const std::string& name, const std::string& uid, const std::string& more = "") {
+  return cat("{apiVersion: v1, kind: Pod, metadata: {name: ", name, ", namespace: ns1, uid: '", uid,
+             "'", more, "}}\n---\n");
+}
+
+std::string network(const std::string& name, const std::string& config) {
+  return cat(
+      "{apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition, metadata: {name: ", name,
+      ", namespace: ns1}, spec: {config: '", config, "'}}\n---\n");
+}
+
+class Lines final : public LogTarget {
+ public:
+  void write(std::string_view line) override { lines.emplace_back(line); }
+  std::vector<std::string> lines;
+};
+
+struct Found {
+  Result<attach::PodObjectPtr> pod = Error(Errc::kBug, "not ended");
+};
+
+// The test owns what is filled in, and joins the group before it ends.
+aio::Task<void> keep(aio::Task<attach::PodObjectPtr> task, Found* into) {
+  auto pod = co_await std::move(task);
+  into->pod = std::move(pod);
+  co_return Result<void>();
+}
+
+class FolderSourceTest : public testing::Test {
+ protected:
+  FolderSourceTest() { std::filesystem::create_directory(path); }
+  ~FolderSourceTest() override {
+    group.cancel();
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    EXPECT_TRUE(aio::run(loop, group.join(deadline)).has_value());
+    EXPECT_TRUE(aio::run(loop, source.flush(deadline)).has_value());
+  }
+
+  void start() {
+    group.spawn("folder", source.follow());
+    ASSERT_TRUE(
+        aio::run(loop, source.wait_loaded(std::chrono::steady_clock::now() + kLong)).has_value());
+  }
+  Result<attach::PodObjectPtr> find_pod(const std::string& name, const std::string& uid,
+                                        std::chrono::milliseconds wait = 0ms) {
+    return aio::run(loop, source.find_pod({.ns = "ns1", .name = name, .uid = uid, .wait = wait}));
+  }
+  Result<attach::NetworkDefinitionPtr> find_network(const std::string& ns,
+                                                    const std::string& name) {
+    return aio::run(loop, source.find_network(ns, name));
+  }
+  attach::PodObjectPtr the_pod(const std::string& name) {
+    auto found = find_pod(name, "", kLong);
+    EXPECT_TRUE(found.has_value()) << found.error().text();
+    return found ? *found : nullptr;
+  }
+
+  const sys::TestDir dir;
+  const std::string path = dir / "objects";
+  aio::asio::io_context loop{1};
+  aio::BlockingPool pool{2};
+  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
+  Log log{{lines}, LogLevel::kVerbose};
+  FolderSource source{loop.get_executor(), path, pool, log, {.settling = 1ms, .pause = 1ms}};
+  aio::Group group{loop.get_executor(), log};
+};
+
+TEST_F(FolderSourceTest, FindsAPodWithItsAnnotations) {
+  dir.write("objects/a.yaml",
+            pod("web", "u1", ", resourceVersion: '7', annotations: {k: v, empty: ''}"));
+  start();
+
+  const auto found = find_pod("web", "u1");
+
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  ASSERT_NE(*found, nullptr);
+  EXPECT_EQ((*found)->ns, "ns1");
+  EXPECT_EQ((*found)->uid, "u1");
+  EXPECT_EQ((*found)->resource_version, "7");
+  EXPECT_EQ(*(*found)->annotation("k"), "v");
+  EXPECT_EQ(*(*found)->annotation("empty"), "");
+  EXPECT_EQ((*found)->annotation("other"), nullptr);
+  EXPECT_FALSE(source.is_complete());
+}
+
+TEST_F(FolderSourceTest, FindsNoPodThatIsInNoFile) {
+  start();
+
+  const auto found = find_pod("web", "u1", 1ms);
+
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  EXPECT_EQ(*found, nullptr);
+}
+
+// 02, 5.2: no UID fits every pod, on either side; a static pod's object is a mirror.
+TEST_F(FolderSourceTest, TakesAUidThatFits) {
+  dir.write("objects/a.yaml",
+            cat(pod("named", "u1"), pod("nameless", ""),
+                pod("mirror", "m1", ", annotations: {kubernetes.io/config.source: file}")));
+  start();
+
+  EXPECT_NE(find_pod("named", "").value(), nullptr);
+  EXPECT_NE(find_pod("nameless", "u9").value(), nullptr);
+  const auto mirror = find_pod("mirror", "u9").value();
+  ASSERT_NE(mirror, nullptr);
+  EXPECT_TRUE(mirror->is_static);
+  EXPECT_EQ(mirror->uid, "m1");
+}
+
+// Row 115 of 02, 12.
+TEST_F(FolderSourceTest, RefusesAPodOfAnotherUid) {
+  dir.write("objects/a.yaml", pod("web", "u2"));
+  start();
+
+  const auto found = find_pod("web", "u1", 1ms);
+
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code(), Errc::kConflict);
+  EXPECT_EQ(found.error().text(), R"(expected pod UID "u1" but got "u2" from Kube API)");
+}
+
+// Rows 114 and 161 of 02, 12: the event ends the wait, whatever the limit.
+TEST_F(FolderSourceTest, WaitsForThePodOnTheFoldersEvent) {
+  dir.write("objects/a.yaml", pod("web", "old"));
+  start();
+  Found web, db;
+  group.spawn("web",
+              keep(source.find_pod({.ns = "ns1", .name = "web", .uid = "new", .wait = 1h}), &web));
+  group.spawn("db",
+              keep(source.find_pod({.ns = "ns1", .name = "db", .uid = "d", .wait = 1h}), &db));
+
+  dir.write("objects/a.yaml", cat(pod("web", "new"), pod("db", "d")));
+  const auto mark = find_pod("web", "new", kLong);
+
+  ASSERT_TRUE(mark.has_value()) << mark.error().text();
+  // Both were woken by the same event, before the one that was asked last.
+  ASSERT_TRUE(web.pod.has_value()) << web.pod.error().text();
+  EXPECT_EQ((*web.pod)->uid, "new");
+  ASSERT_TRUE(db.pod.has_value()) << db.pod.error().text();
+  EXPECT_EQ((*db.pod)->name, "db");
+}
+
+TEST_F(FolderSourceTest, AWaitBeyondAllClocksIsNoOverflow) {
+  dir.write("objects/a.yaml", pod("web", ""));
+  start();
+
+  EXPECT_NE(find_pod("web", "", std::chrono::milliseconds::max()).value(), nullptr);
+}
+
+TEST_F(FolderSourceTest, FindsNetworksWordForWord) {
+  dir.write("objects/a.yaml", network("mac1", R"( {"type":"macvlan"} )"));
+  start();
+
+  const auto found = find_network("ns1", "mac1");
+
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  ASSERT_NE(*found, nullptr);
+  EXPECT_EQ((*found)->config, R"( {"type":"macvlan"} )");
+  EXPECT_EQ(find_network("ns2", "mac1").value(), nullptr);
+}
+
+// Row 39 of 02, 12.
+TEST_F(FolderSourceTest, DoesNotLookForNamesThatCannotExist) {
+  start();
+
+  EXPECT_EQ(find_network("ns1", "../../secrets").value(), nullptr);
+  EXPECT_EQ(find_network("a.b", "mac1").value(), nullptr);
+  EXPECT_EQ(find_network("", "").value(), nullptr);
+}
+
+// Row 49 of 02, 12: what no event has told of yet counts.
+TEST_F(FolderSourceTest, ReadsTheFolderAgainForANetworkItDoesNotKnow) {
+  FolderSource slow(loop.get_executor(), path, pool, log, {.settling = 1h, .pause = 1h});
+  group.spawn("slow", slow.follow());
+  ASSERT_TRUE(
+      aio::run(loop, slow.wait_loaded(std::chrono::steady_clock::now() + kLong)).has_value());
+  dir.write("objects/a.yaml", network("mac1", "{}"));
+
+  const auto found = aio::run(loop, slow.find_network("ns1", "mac1"));
+
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  EXPECT_NE(*found, nullptr);
+  group.cancel();
+  ASSERT_TRUE(aio::run(loop, group.join()).has_value());
+}
+
+TEST_F(FolderSourceTest, WaitsForTheFirstReading) {
+  dir.write("objects/a.yaml", cat(pod("web", "u1"), network("mac1", "{}")));
+  group.spawn("folder", source.follow());
+
+  EXPECT_NE(find_network("ns1", "mac1").value(), nullptr);
+  EXPECT_NE(find_pod("web", "u1").value(), nullptr);
+}
+
+TEST_F(FolderSourceTest, WritesTheStatusBesideTheManifests) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+
+  const auto written = aio::run(loop, source.write_status(the_pod("web"), "[{}]"));
+
+  ASSERT_TRUE(written.has_value()) << written.error().text();
+  const auto file = json::parse_object(sys::read_file(path + "/status/ns1/web.json").value());
+  ASSERT_TRUE(file.has_value());
+  EXPECT_THAT(json::dump(*file), HasSubstr(R"("k8s.v1.cni.cncf.io/network-status":"[{}]")"));
+  EXPECT_THAT(json::dump(*file), HasSubstr(R"("uid":"u1")"));
+}
+
+// Row 104 of 02, 12.
+TEST_F(FolderSourceTest, WritesNoStatusOfAPodThatIsGone) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+  const auto web = the_pod("web");
+  dir.write("objects/a.yaml", pod("other", "u2"));
+  the_pod("other");
+
+  const auto written = aio::run(loop, source.write_status(web, "[{}]"));
+
+  EXPECT_TRUE(written.has_value());
+  EXPECT_FALSE(std::filesystem::exists(path + "/status"));
+}
+
+// Row 105 of 02, 12.
+TEST_F(FolderSourceTest, RefusesTheStatusOfAPodThatWasReplaced) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+  const auto web = the_pod("web");
+  dir.write("objects/a.yaml", pod("web", "u2"));
+  ASSERT_NE(find_pod("web", "u2", kLong).value(), nullptr);
+
+  const auto written = aio::run(loop, source.write_status(web, "[{}]"));
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().code(), Errc::kConflict);
+  EXPECT_FALSE(std::filesystem::exists(path + "/status"));
+}
+
+std::vector<std::string> members(const std::string& path, std::string_view member) {
+  std::vector<std::string> found;
+  for (const std::string_view line : split(sys::read_file(path).value_or(""), '\n')) {
+    const auto event = json::parse_object(line);
+    if (event) found.push_back(json::dump(*event->find(member)));
+  }
+  return found;
+}
+
+TEST_F(FolderSourceTest, WritesEventsInTheirOrder) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+  const auto web = the_pod("web");
+
+  source.send({.pod = web, .is_warning = false, .reason = "AddedInterface", .message = "one"});
+  source.send({.pod = web, .is_warning = true, .reason = "NoNetworkFound", .message = "two"});
+  source.send({.pod = web, .is_warning = true, .reason = "NoNetworkFound", .message = "two"});
+  source.send({.pod = nullptr, .is_warning = true, .reason = "x", .message = "of nobody"});
+  ASSERT_TRUE(aio::run(loop, source.flush(std::chrono::steady_clock::now() + kLong)).has_value());
+
+  const std::string file = path + "/events.jsonl";
+  EXPECT_THAT(members(file, "message"), ElementsAre(R"("one")", R"("two")", R"("two")"));
+  EXPECT_THAT(members(file, "type"), ElementsAre(R"("Normal")", R"("Warning")", R"("Warning")"));
+  EXPECT_THAT(members(file, "count"), ElementsAre("1", "1", "2"));
+}
+
+// 02, 5.6: sending can neither delay nor fail a request; overflow drops events.
+TEST_F(FolderSourceTest, DropsEventsThatComeFasterThanTheDiskTakesThem) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+  const auto web = the_pod("web");
+
+  // All before the loop runs again: the first goes to the pool, kMostWaiting wait behind it.
+  for (std::size_t i = 0; i < FolderSource::kMostWaiting + 11; ++i) {
+    source.send({.pod = web, .is_warning = false, .reason = "r", .message = cat("m", i)});
+  }
+  ASSERT_TRUE(aio::run(loop, source.flush(std::chrono::steady_clock::now() + kLong)).has_value());
+
+  const auto written = members(path + "/events.jsonl", "message").size();
+  EXPECT_GE(written, FolderSource::kMostWaiting);
+  EXPECT_LT(written, FolderSource::kMostWaiting + 11);
+  EXPECT_THAT(lines->lines, Contains(HasSubstr("events come faster than")).Times(1));
+  EXPECT_THAT(lines->lines, Contains(HasSubstr("events were dropped")));
+}
+
+TEST_F(FolderSourceTest, AFolderThatCannotBeWrittenFailsNoEvent) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+  const auto web = the_pod("web");
+  std::filesystem::create_directory(path + "/events.jsonl");
+
+  source.send({.pod = web, .is_warning = false, .reason = "AddedInterface", .message = "one"});
+  ASSERT_TRUE(aio::run(loop, source.flush(std::chrono::steady_clock::now() + kLong)).has_value());
+
+  EXPECT_THAT(lines->lines, Contains(HasSubstr("events are in the log only")));
+}
+
+}  // namespace
+}  // namespace mnet::adapters
