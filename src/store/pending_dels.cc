@@ -11,6 +11,7 @@
 #include "base/error_list.h"
 #include "base/text.h"
 #include "cni/pending.h"
+#include "store/names.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -82,7 +83,8 @@ Result<void> PendingDels::set_aside(const std::string& file) const {
 Result<void> sweep(const std::string& cni_dir, long age_seconds) {
   ErrorList errors;
   for (const std::string& directory :
-       {cni_dir, cat(cni_dir, "/results"), cni::pending_del_directory(cni_dir)}) {
+       {cni_dir, cat(cni_dir, "/results"), cni::pending_del_directory(cni_dir),
+        cat(cni_dir, "/", kAttachments)}) {
     errors.add(sys::sweep_temporaries(directory, age_seconds));
   }
   return errors.join("; ");

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cni/names.h"
-#include "cni/pending.h"
+#include "store/names.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -19,18 +18,12 @@ namespace {
 constexpr mode_t kDirectoryMode = 0700;
 constexpr mode_t kFileMode = 0600;
 
-// Safe in a path, and none of the directories of ours that lie beside the scratch files (02, 0.3).
-bool is_safe(const std::string& container_id) {
-  return cni::is_identifier(container_id) && container_id != "results" &&
-         container_id != cni::kPendingDels;
-}
-
 }  // namespace
 
 ScratchFiles::ScratchFiles(std::string cni_dir) : cni_dir_(std::move(cni_dir)) {}
 
 std::optional<std::string> ScratchFiles::path_of(const std::string& container_id) const {
-  if (!is_safe(container_id)) return std::nullopt;
+  if (!is_safe_id(container_id)) return std::nullopt;
   return cat(cni_dir_, "/", container_id);
 }
 
@@ -79,7 +72,7 @@ Result<std::vector<std::string>> ScratchFiles::list() const {
     return std::move(entries).error();
   }
   for (sys::Entry& entry : *entries) {
-    if (entry.kind == sys::EntryKind::kRegular && is_safe(entry.name)) {
+    if (entry.kind == sys::EntryKind::kRegular && is_safe_id(entry.name)) {
       ids.push_back(std::move(entry.name));
     }
   }

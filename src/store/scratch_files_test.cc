@@ -93,7 +93,7 @@ TEST_F(ScratchFilesTest, AreNeverMadeOfANameThatLeadsElsewhere) {
   const std::string outside = dir_.write("x", "[]");
   ASSERT_TRUE(sys::make_directories(dir_ / "cni", 0700).has_value());
 
-  for (const char* id : {"../x", "..", ".", "", "results", "pending-del", "a/b"}) {
+  for (const char* id : {"../x", "..", ".", "", "results", "pending-del", "_attachments", "a/b"}) {
     EXPECT_FALSE(files_.write(id, {}, Durability::kInPlace).has_value()) << id;
     EXPECT_EQ(files_.find(id).value(), std::nullopt) << id;
     EXPECT_FALSE(files_.remove(id).value()) << id;
@@ -103,10 +103,13 @@ TEST_F(ScratchFilesTest, AreNeverMadeOfANameThatLeadsElsewhere) {
 
 TEST(StoreSweep, RemovesWhatKilledWritersLeft) {
   const sys::TestDir dir;
-  for (const char* sub : {"results", "pending-del"}) std::filesystem::create_directories(dir / sub);
+  for (const char* sub : {"results", "pending-del", "_attachments"}) {
+    std::filesystem::create_directories(dir / sub);
+  }
   dir.write(".multus-tmp-1", "");
   dir.write("results/.multus-tmp-2", "");
   dir.write("pending-del/.multus-tmp-3", "");
+  dir.write("_attachments/.multus-tmp-4", "");
   dir.write("c1", "[]");
 
   EXPECT_TRUE(sweep(dir.path(), 600).has_value());
@@ -116,6 +119,7 @@ TEST(StoreSweep, RemovesWhatKilledWritersLeft) {
   EXPECT_FALSE(std::filesystem::exists(dir / ".multus-tmp-1"));
   EXPECT_FALSE(std::filesystem::exists(dir / "results/.multus-tmp-2"));
   EXPECT_FALSE(std::filesystem::exists(dir / "pending-del/.multus-tmp-3"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "_attachments/.multus-tmp-4"));
   EXPECT_TRUE(std::filesystem::exists(dir / "c1"));
 }
 

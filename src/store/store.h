@@ -1,6 +1,6 @@
-// Remembers on disk what was attached to each container, in upstream's formats: scratch files
-// (02, 6.1), the result cache (01, 6; 02, 4.8), pending DELs (03, 2.14). Blocking; callers on the
-// event loop go through a pool.
+// Remembers on disk what was attached to each container: scratch files (02, 6.1) and the result
+// cache (01, 6; 02, 4.8) in upstream's formats, pending DELs (03, 2.14), attachment records (05,
+// 3.2). Blocking; callers on the event loop go through a pool.
 #pragma once
 
 #include <functional>
@@ -102,6 +102,29 @@ class ScratchFiles {
   std::string cni_dir_;
 };
 
+// Attachment records: <cniDir>/_attachments/<containerID>.json, one JSON object each; what is in it
+// is attach's business. Container ids as for scratch files.
+class AttachmentRecords {
+ public:
+  explicit AttachmentRecords(const std::string& cni_dir);
+
+  Result<void> write(const std::string& container_id, const json::Object& record,
+                     sys::Durability durability) const;
+  // Whether there may be a file: true also if that cannot be told.
+  bool has(const std::string& container_id) const;
+  // None if there is no file. A damaged one is an error (kProtocol).
+  Result<std::optional<json::Object>> find(const std::string& container_id) const;
+  // True if it was there.
+  Result<bool> remove(const std::string& container_id, sys::Durability durability) const;
+  Result<std::vector<std::string>> list() const;  // container ids
+
+ private:
+  // None if the container id is not safe.
+  std::optional<std::string> path_of(const std::string& container_id) const;
+
+  std::string directory_;
+};
+
 // Pending DELs: cni/pending.h says where the shim leaves them. Here they are read and taken away.
 class PendingDels {
  public:
@@ -126,7 +149,7 @@ class PendingDels {
 };
 
 // Removes what killed writers left: temporary names older than `age_seconds` in `cni_dir` and in
-// the directories of results and pending DELs.
+// the directories of results, pending DELs and attachment records.
 Result<void> sweep(const std::string& cni_dir, long age_seconds);
 
 }  // namespace mnet::store

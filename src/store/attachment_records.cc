@@ -1,0 +1,88 @@
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "store/names.h"
+#include "store/store.h"
+#include "sys/file.h"
+
+namespace mnet::store {
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+constexpr mode_t kFileMode = 0600;
+constexpr std::string_view kSuffix = ".json";
+
+// The container id in the name of a record; empty if it is no such name.
+std::string id_in(std::string_view file) {
+  if (!file.ends_with(kSuffix)) return {};
+  file.remove_suffix(kSuffix.size());
+  return is_safe_id(file) ? std::string(file) : std::string();
+}
+
+}  // namespace
+
+AttachmentRecords::AttachmentRecords(const std::string& cni_dir)
+    : directory_(cat(cni_dir, "/", kAttachments)) {}
+
+std::optional<std::string> AttachmentRecords::path_of(const std::string& container_id) const {
+  if (!is_safe_id(container_id)) return std::nullopt;
+  return cat(directory_, "/", container_id, kSuffix);
+}
+
+Result<void> AttachmentRecords::write(const std::string& container_id, const json::Object& record,
+                                      sys::Durability durability) const {
+  const auto path = path_of(container_id);
+  if (!path) {
+    return Error(Errc::kInvalid,
+                 cat("no file name can be made of container ID ", go_quoted(container_id)));
+  }
+  if (auto made = sys::make_directories(directory_, kDirectoryMode); !made) return made;
+  return sys::replace_file(*path, json::dump(record), kFileMode, durability);
+}
+
+bool AttachmentRecords::has(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  return path && (::access(path->c_str(), F_OK) == 0 || errno != ENOENT);
+}
+
+Result<std::optional<json::Object>> AttachmentRecords::find(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  if (!path) return std::nullopt;
+  auto text = sys::find_file(*path);
+  if (!text) return std::move(text).error();
+  if (!*text) return std::nullopt;
+  auto record = json::parse_object(**text);
+  if (!record) return Error(Errc::kProtocol, cat(*path, ": ", record.error().text()));
+  return *std::move(record);
+}
+
+Result<bool> AttachmentRecords::remove(const std::string& container_id,
+                                       sys::Durability durability) const {
+  const auto path = path_of(container_id);
+  if (!path) return false;
+  return sys::remove_file(*path, durability);
+}
+
+Result<std::vector<std::string>> AttachmentRecords::list() const {
+  std::vector<std::string> ids;
+  auto entries = sys::list_directory(directory_);
+  if (!entries) {
+    if (entries.error().code() == Errc::kNotFound) return ids;
+    return std::move(entries).error();
+  }
+  for (const sys::Entry& entry : *entries) {
+    if (entry.kind != sys::EntryKind::kRegular) continue;
+    if (std::string id = id_in(entry.name); !id.empty()) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+}  // namespace mnet::store

@@ -1,0 +1,14 @@
+// Which container ids may become names of files in cniDir. Inside use.
+#pragma once
+
+#include <string_view>
+
+namespace mnet::store {
+
+inline constexpr std::string_view kAttachments = "_attachments";
+
+// Safe in a path, and none of the directories of ours that lie beside the scratch files (02, 0.3;
+// 05, 3.2).
+bool is_safe_id(std::string_view container_id);
+
+}  // namespace mnet::store
