@@ -7,6 +7,7 @@
 
 #include "aio/together.h"
 #include "base/text.h"
+#include "cni/address.h"
 #include "json/json.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -14,7 +15,9 @@
 namespace mnet::adapters {
 namespace {
 
-store::CachedResult stored(attach::CacheEntry entry) {
+// attach and store do not know each other; what they call an entry has the same members.
+template <typename To, typename From>
+To entry_as(From entry) {
   return {.container_id = std::move(entry.container_id),
           .network = std::move(entry.network),
           .ifname = std::move(entry.ifname),
@@ -25,15 +28,20 @@ store::CachedResult stored(attach::CacheEntry entry) {
           .result = std::move(entry.result)};
 }
 
-attach::CacheEntry listed(store::CachedResult entry) {
-  return {.container_id = std::move(entry.container_id),
-          .network = std::move(entry.network),
-          .ifname = std::move(entry.ifname),
-          .netns = std::move(entry.netns),
-          .config = std::move(entry.config),
-          .cni_args = std::move(entry.cni_args),
-          .capability_args = std::move(entry.capability_args),
-          .result = std::move(entry.result)};
+sys::Durability durability_of(attach::Kept kept) {
+  return kept == attach::Kept::kDurable ? sys::Durability::kSynced : sys::Durability::kInPlace;
+}
+
+Result<void> edit(json::Object& cache_file, const attach::RouteEdit& edit) {
+  store::Families families;
+  for (const attach::Family family : edit.remove) {
+    (family == attach::Family::kV4 ? families.v4 : families.v6) = true;
+  }
+  if (auto deleted = store::delete_default_routes(cache_file, families); !deleted) return deleted;
+  if (edit.add.empty()) return {};
+  std::vector<std::string> gateways;
+  for (const cni::IpAddress& gateway : edit.add) gateways.push_back(gateway.text());
+  return store::add_default_routes(cache_file, gateways);
 }
 
 bool names_any(std::string_view name, const std::vector<std::string>& ids) {
@@ -64,6 +72,15 @@ Result<std::vector<std::string>> sweep(const std::string& cni_dir,
     removed.push_back(std::move(file.name));
   }
   return removed;
+}
+
+// A disk takes several syncs in little more than the time of one. The first error is the result.
+aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
+  auto ended = co_await aio::all(std::move(tasks));
+  for (Result<void>& each : ended) {
+    if (!each) co_return std::move(each);
+  }
+  co_return Result<void>();
 }
 
 }  // namespace
@@ -108,26 +125,26 @@ aio::Task<std::vector<std::string>> FileRecords::list_scratch(std::string cni_di
 
 aio::Task<void> FileRecords::write_result(std::string cni_dir, attach::CacheEntry entry,
                                           attach::Kept kept) {
-  const auto durability =
-      kept == attach::Kept::kDurable ? sys::Durability::kSynced : sys::Durability::kInPlace;
-  return pool_.run([cni_dir = std::move(cni_dir), entry = stored(std::move(entry)), durability] {
+  return pool_.run([cni_dir = std::move(cni_dir),
+                    entry = entry_as<store::CachedResult>(std::move(entry)),
+                    durability = durability_of(kept)] {
     return store::ResultCache(cni_dir).write(entry, durability);
   });
 }
 
-// Side by side: a disk takes several syncs in little more than the time of one.
-aio::Task<void> FileRecords::sync_results(std::string cni_dir, std::vector<attach::CacheKey> keys) {
-  std::vector<aio::Task<void>> syncs;
+std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
+                                                std::vector<attach::CacheKey> keys) {
+  std::vector<aio::Task<void>> tasks;
   for (attach::CacheKey& key : keys) {
-    syncs.push_back(pool_.run([cni_dir, key = std::move(key)] {
+    tasks.push_back(pool_.run([cni_dir, key = std::move(key)] {
       return store::ResultCache(cni_dir).sync(key.network, key.container_id, key.ifname);
     }));
   }
-  auto ended = co_await aio::all(std::move(syncs));
-  for (Result<void>& synced : ended) {
-    if (!synced) co_return std::move(synced);
-  }
-  co_return Result<void>();
+  return tasks;
+}
+
+aio::Task<void> FileRecords::sync_results(std::string cni_dir, std::vector<attach::CacheKey> keys) {
+  return side_by_side(syncs(cni_dir, std::move(keys)));
 }
 
 aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
@@ -151,7 +168,9 @@ aio::Task<std::vector<attach::CacheEntry>> FileRecords::list_results(std::string
       });
   if (!found) co_return std::move(found).error();
   std::vector<attach::CacheEntry> entries;
-  for (store::CachedResult& entry : *found) entries.push_back(listed(std::move(entry)));
+  for (store::CachedResult& entry : *found) {
+    entries.push_back(entry_as<attach::CacheEntry>(std::move(entry)));
+  }
   co_return entries;
 }
 
@@ -161,32 +180,82 @@ aio::Task<std::vector<std::string>> FileRecords::sweep_results(std::string cni_d
       [cni_dir = std::move(cni_dir), ids = std::move(ids)] { return sweep(cni_dir, ids); });
 }
 
-aio::Task<void> FileRecords::edit_routes(std::string, attach::CacheKey, attach::RouteEdit) {
-  co_return Error(Errc::kUnavailable, "not built yet");
+aio::Task<void> FileRecords::edit_routes(std::string cni_dir, attach::CacheKey key,
+                                         attach::RouteEdit change) {
+  return pool_.run(
+      [cni_dir = std::move(cni_dir), key = std::move(key), change = std::move(change)] {
+        return store::ResultCache(cni_dir).edit(
+            key.network, key.container_id, key.ifname,
+            [&](json::Object& cache_file) { return edit(cache_file, change); },
+            sys::Durability::kInPlace);
+      });
 }
 
-aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string, std::string) {
-  co_return std::optional<json::Object>();
+aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string cni_dir,
+                                                                std::string container_id) {
+  // As for scratch files.
+  if (!store::AttachmentRecords(cni_dir).has(container_id)) co_return std::optional<json::Object>();
+  auto found =
+      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+        return store::AttachmentRecords(cni_dir).find(container_id);
+      });
+  co_return found;
 }
 
-aio::Task<void> FileRecords::write_record(std::string, std::string, json::Object, attach::Kept) {
+aio::Task<void> FileRecords::write_record(std::string cni_dir, std::string container_id,
+                                          json::Object record, attach::Kept kept) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
+                    record = std::move(record), durability = durability_of(kept)] {
+    return store::AttachmentRecords(cni_dir).write(container_id, record, durability);
+  });
+}
+
+aio::Task<void> FileRecords::remove_record(std::string cni_dir, std::string container_id) {
+  auto removed =
+      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+        return store::AttachmentRecords(cni_dir).remove(container_id, sys::Durability::kSynced);
+      });
+  if (!removed) co_return std::move(removed).error();
   co_return Result<void>();
 }
 
-aio::Task<void> FileRecords::remove_record(std::string, std::string) { co_return Result<void>(); }
-
-aio::Task<std::vector<std::string>> FileRecords::list_records(std::string) {
-  co_return std::vector<std::string>();
+aio::Task<std::vector<std::string>> FileRecords::list_records(std::string cni_dir) {
+  return pool_.run(
+      [cni_dir = std::move(cni_dir)] { return store::AttachmentRecords(cni_dir).list(); });
 }
 
+// The scratch file first: it is what every multus can read (05, 3.2).
 aio::Task<void> FileRecords::begin_add(std::string cni_dir, std::string container_id,
-                                       json::Array delegates, json::Object) {
-  return write_scratch(std::move(cni_dir), std::move(container_id), std::move(delegates));
+                                       json::Array delegates, json::Object record) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
+                    delegates = std::move(delegates), record = std::move(record)] {
+    constexpr auto kInPlace = sys::Durability::kInPlace;
+    auto written = store::ScratchFiles(cni_dir).write(container_id, delegates, kInPlace);
+    if (!written) return written;
+    return store::AttachmentRecords(cni_dir).write(container_id, record, kInPlace);
+  });
 }
 
-aio::Task<void> FileRecords::end_add(std::string cni_dir, std::string, json::Object,
-                                     std::vector<attach::CacheKey> keys) {
-  return sync_results(std::move(cni_dir), std::move(keys));
+aio::Task<void> FileRecords::end_add(std::string cni_dir, std::string container_id,
+                                     json::Object record, std::vector<attach::CacheKey> keys) {
+  auto tasks = syncs(cni_dir, std::move(keys));
+  tasks.push_back(write_record(std::move(cni_dir), std::move(container_id), std::move(record),
+                               attach::Kept::kDurable));
+  return side_by_side(std::move(tasks));
+}
+
+// The scratch file last: as long as it is there, a DEL that is repeated finds all it needs. A
+// record that a power cut brings back describes a container of an earlier boot, so its removal need
+// not be waited for.
+aio::Task<void> FileRecords::end_del(std::string cni_dir, std::string container_id) {
+  return pool_.run([cni_dir = std::move(cni_dir),
+                    container_id = std::move(container_id)]() -> Result<void> {
+    auto record = store::AttachmentRecords(cni_dir).remove(container_id, sys::Durability::kInPlace);
+    if (!record) return std::move(record).error();
+    auto scratch = store::ScratchFiles(cni_dir).remove(container_id);
+    if (!scratch) return std::move(scratch).error();
+    return {};
+  });
 }
 
 }  // namespace mnet::adapters

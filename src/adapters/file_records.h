@@ -46,8 +46,12 @@ class FileRecords : public attach::Records {
                             json::Object record) override;
   aio::Task<void> end_add(std::string cni_dir, std::string container_id, json::Object record,
                           std::vector<attach::CacheKey> keys) override;
+  aio::Task<void> end_del(std::string cni_dir, std::string container_id) override;
 
  private:
+  std::vector<aio::Task<void>> syncs(const std::string& cni_dir,
+                                     std::vector<attach::CacheKey> keys);
+
   aio::BlockingPool& pool_;
 };
 

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include "aio/run.h"
 #include "attach/scratch.h"
+#include "cni/address.h"
+#include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -115,6 +117,105 @@ TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
   EXPECT_TRUE(exists("results/n-gone-eth0"));
   EXPECT_TRUE(exists("results/.multus-tmp-1"));
   EXPECT_THAT(*run(records_.sweep_results(dir_ / "none", {})), IsEmpty());
+}
+
+TEST_F(FileRecordsTest, AttachmentRecordsComeAndGo) {
+  const json::Object record{{"version", 1}};
+  EXPECT_FALSE(*run(records_.find_record(dir_.path(), "c1")));
+  EXPECT_THAT(*run(records_.list_records(dir_.path())), IsEmpty());
+
+  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c1", record, Kept::kInPlace)));
+  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c2", record, Kept::kDurable)));
+
+  EXPECT_EQ(json::Value(**run(records_.find_record(dir_.path(), "c1"))), json::Value(record));
+  EXPECT_THAT(*run(records_.list_records(dir_.path())), ElementsAre("c1", "c2"));
+  ASSERT_TRUE(run(records_.remove_record(dir_.path(), "c1")));
+  EXPECT_THAT(*run(records_.list_records(dir_.path())), ElementsAre("c2"));
+  EXPECT_TRUE(run(records_.remove_record(dir_.path(), "c1")));
+}
+
+TEST_F(FileRecordsTest, ADamagedAttachmentRecordIsAnError) {
+  dir_.write("_attachments/c1.json", "{\"ver");
+  EXPECT_EQ(run(records_.find_record(dir_.path(), "c1")).error().code(), Errc::kProtocol);
+}
+
+TEST_F(FileRecordsTest, AnAddBeginsWithBothFilesAndEndsWithTheNewRecord) {
+  const json::Array delegates{json::Object{{"Name", "a"}}};
+
+  ASSERT_TRUE(run(records_.begin_add(dir_.path(), "c1", delegates, {{"state", "creating"}})));
+
+  EXPECT_EQ(sys::read_file(dir_ / "c1").value(), R"([{"Name":"a"}])");
+  EXPECT_EQ(sys::read_file(dir_ / "_attachments/c1.json").value(), R"({"state":"creating"})");
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"), Kept::kInPlace)));
+  ASSERT_TRUE(run(records_.end_add(dir_.path(), "c1", {{"state", "ready"}},
+                                   {{"n", "c1", "eth0"}, {"gone", "c1", "eth0"}})));
+  EXPECT_EQ(sys::read_file(dir_ / "_attachments/c1.json").value(), R"({"state":"ready"})");
+}
+
+TEST_F(FileRecordsTest, AnAddFailsIfEitherFileCannotBeWritten) {
+  std::filesystem::create_directories(dir_ / "scratch/c1");
+  dir_.write("record/_attachments", "a file");
+
+  EXPECT_FALSE(run(records_.begin_add(dir_ / "scratch", "c1", {}, {})));
+  EXPECT_FALSE(exists("scratch/_attachments/c1.json"));
+  EXPECT_FALSE(run(records_.begin_add(dir_ / "record", "c1", {}, {})));
+  EXPECT_FALSE(run(records_.end_add(dir_ / "record", "c1", {}, {{"n", "c1", "eth0"}})));
+  EXPECT_FALSE(run(records_.end_add(dir_.path(), "c1", {}, {{"", "c1", "eth0"}})));
+}
+
+TEST_F(FileRecordsTest, ADelEndsWithoutBothFiles) {
+  ASSERT_TRUE(run(records_.begin_add(dir_.path(), "c1", {}, {})));
+
+  ASSERT_TRUE(run(records_.end_del(dir_.path(), "c1")));
+
+  EXPECT_FALSE(exists("c1"));
+  EXPECT_FALSE(exists("_attachments/c1.json"));
+  EXPECT_TRUE(run(records_.end_del(dir_.path(), "c1")));
+}
+
+// A record that cannot go leaves the scratch file for the next DEL.
+TEST_F(FileRecordsTest, ADelKeepsTheScratchFileIfTheRecordStays) {
+  dir_.write("c1", "[]");
+  std::filesystem::create_directories(dir_ / "_attachments/c1.json");
+
+  EXPECT_FALSE(run(records_.end_del(dir_.path(), "c1")));
+  EXPECT_TRUE(exists("c1"));
+}
+
+// 02, 12: row 94, the cached results.
+TEST_F(FileRecordsTest, RoutesOfOneResultAreEditedPerFamily) {
+  attach::CacheEntry made = entry("c1", "n", "eth0");
+  made.result =
+      json::parse(R"({"cniVersion":"1.0.0","routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.1"},)"
+                  R"({"dst":"::0/0"},{"dst":"10.0.0.0/8"}]})")
+          .value();
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Kept::kInPlace)));
+  const auto routes = [&] {
+    const auto result = *run(records_.find_result(dir_.path(), {"n", "c1", "eth0"}));
+    return json::dump(*result->as_object()->find("routes"));
+  };
+  const auto gateway = [](const char* text) { return cni::IpAddress::parse(text).value(); };
+
+  ASSERT_TRUE(run(records_.edit_routes(dir_.path(), {"n", "c1", "eth0"},
+                                       {.remove = {attach::Family::kV6}, .add = {}})));
+  EXPECT_EQ(routes(), R"([{"dst":"0.0.0.0/0","gw":"10.0.0.1"},{"dst":"10.0.0.0/8"}])");
+  ASSERT_TRUE(run(records_.edit_routes(
+      dir_.path(), {"n", "c1", "eth0"},
+      {.remove = {attach::Family::kV4}, .add = {gateway("10.1.1.254"), gateway("fd00::1")}})));
+  EXPECT_EQ(routes(), R"([{"dst":"10.0.0.0/8"},{"dst":"0.0.0.0/0","gw":"10.1.1.254"},)"
+                      R"({"dst":"::/0","gw":"fd00::1"}])");
+}
+
+// 02, 12: row 99, and a result that is not there.
+TEST_F(FileRecordsTest, RoutesOfNoResultAreAnError) {
+  const attach::RouteEdit nothing{.remove = {attach::Family::kV4}, .add = {}};
+  attach::CacheEntry made = entry("c1", "n", "eth0");
+  made.result = json::Value(json::Object{{"cniVersion", "0.9.0"}});
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Kept::kInPlace)));
+
+  EXPECT_EQ(run(records_.edit_routes(dir_.path(), {"n", "c1", "eth0"}, nothing)).error().text(),
+            "not supported version: 0.9.0");
+  EXPECT_FALSE(run(records_.edit_routes(dir_.path(), {"n", "c2", "eth0"}, nothing)));
 }
 
 }  // namespace

@@ -460,6 +460,16 @@ class FakeRecords : public Records {
     records[container_id] = std::move(record);
     co_return Result<void>();
   }
+  aio::Task<void> end_del(std::string, std::string container_id) override {
+    auto done = act(cat("remove scratch ", container_id));
+    if (!done) co_return done;
+    scratch.erase(container_id);
+    damaged.erase(container_id);
+    unsynced.erase(container_id);
+    records.erase(container_id);
+    damaged_records.erase(container_id);
+    co_return Result<void>();
+  }
 
   static std::string name_of(const CacheKey& key) {
     return cat(key.network, "-", key.container_id, "-", key.ifname);
