@@ -122,6 +122,46 @@ def test_a_report_of_an_earlier_run_does_not_count(run_tests, tmp_path):
     assert (count.passed, len(count.failures)) == (0, 1)
 
 
+def empty_suite(module, tmp_path, monkeypatch, *files):
+    """A suite of Python tests in a tree where its folder holds only these files; without any there is none."""
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(module, "missing_for_namespaces", lambda: None)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "pytest.ini").write_text("[pytest]\n")
+    for name in files:
+        path = tmp_path / "tests" / "node" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    return module.suite("node", "asan")
+
+
+@pytest.mark.parametrize("files", [[], ["notes.md"], ["test_nothing.py"]])
+def test_a_suite_that_vanished_or_is_empty_has_failed(run_tests, tmp_path, monkeypatch, files):
+    step = empty_suite(run_tests, tmp_path, monkeypatch, *files)
+
+    count = run_tests.Run([step]).all()
+
+    assert count.passed == 0
+    assert [name for name, why in count.failures] == ["node-asan"]
+
+
+def test_the_plan_has_its_suites_whether_or_not_their_folders_are_there(run_tests, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+
+    names = [step.name for step in run_tests.plan()]
+
+    assert {"node-asan", "node-release", "runtimes-release"} <= set(names)
+
+
+def test_a_program_that_counts_nothing_has_failed_even_if_it_ended_well(run_tests):
+    step = run_tests.Step("vectors", ["echo", "no closing line"], count=run_tests.closing_line)
+
+    count = run_tests.Run([step]).all()
+
+    assert count.failures == [("vectors", "ran no test\nno closing line")]
+
+
 def test_a_skip_is_a_failure_where_nothing_is_missing(run_tests):
     count = run_tests.strict(Count(passed=1, skips=[("S.Waits", "no root")]))
 

@@ -15,7 +15,7 @@ void keep(const json::Fields& fields, const char* key, std::optional<json::Value
 Result<Behaviour> read_behaviour(const json::Object& object, std::string path) {
   Behaviour out;
   json::Fields fields(object, std::move(path));
-  fields.read("fail_first", out.fail_first);
+  fields.read("first", out.first);
   keep(fields, "error", out.error);
   keep(fields, "result", out.result);
   fields.read("stdout", out.out);
@@ -25,13 +25,14 @@ Result<Behaviour> read_behaviour(const json::Object& object, std::string path) {
   fields.read("exit", out.exit);
   fields.read("signal", out.signal);
   fields.read("delay_ms", out.delay_ms);
-  fields.read("wait_for", out.wait_for);
+  fields.read("gate", out.gate);
   fields.read("hang", out.hang);
   fields.read("ignore_sigterm", out.ignore_sigterm);
   fields.read("allocate_mb", out.allocate_mb);
   fields.read("ignore_stdin", out.ignore_stdin);
   fields.read("answer_first", out.answer_first);
   fields.read("child_seconds", out.child_seconds);
+  fields.read("child_until", out.child_until);
   fields.read("child_leaves_group", out.child_leaves_group);
   fields.read("versions", out.versions);
   if (auto read = fields.done(); !read) return std::move(read).error();

@@ -12,21 +12,22 @@
 namespace mnet::fakes {
 
 struct Behaviour {
-  std::int64_t fail_first = -1;      // the first n calls of this command fail; -1: as `error` says
-  std::optional<json::Value> error;  // printed, exit status 1
+  std::optional<std::int64_t> first;  // only so many calls are like this; later ones just succeed
+  std::optional<json::Value> error;   // printed, exit status 1
   std::optional<json::Value> result;
   std::optional<std::string> out, err;  // text as it is, in place of a result
   std::int64_t out_bytes = 0, err_bytes = 0;
   std::optional<std::int64_t> exit;
   std::int64_t signal = 0;
   std::int64_t delay_ms = 0;
-  std::string wait_for;
+  std::string gate;
   bool hang = false;
   bool ignore_sigterm = false;
   std::int64_t allocate_mb = 0;
   bool ignore_stdin = false;
   bool answer_first = false;  // prints before it reads
   std::int64_t child_seconds = 0;
+  std::string child_until;
   bool child_leaves_group = false;
   std::vector<std::string> versions;
 };

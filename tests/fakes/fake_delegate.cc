@@ -14,19 +14,23 @@
 //   "answer_first": true         prints before it reads its stdin, instead of afterwards
 //   "ignore_sigterm": true
 //   "allocate_mb": n             takes and touches that much memory
-//   "child_seconds": n           leaves a child that keeps stdout and stderr open for that long;
+//   "child_seconds": n           leaves a child that keeps stdout and stderr open for that long,
+//   "child_until": path          ... or until the path exists;
 //   "child_leaves_group": true   ... in a session of its own
+//   "gate": path                 makes `<path>.here` and goes on when the path exists
 //   "delay_ms": n                answers late
-//   "wait_for": path             answers when the path exists
 //   "hang": true                 never answers
 //   "error": {code, msg, ...}    prints it, exit status 1
-//   "fail_first": n              ... only in the first n calls of that command (needs "record")
 //   "result": {...}              answers this, whatever the command
 //   "stdout", "stderr": text     prints it as it is, in place of a result
 //   "stdout_bytes", "stderr_bytes": n   that many bytes
 //   "versions": [...]            what VERSION answers
 //   "exit": n                    exit status, whatever was printed
 //   "signal": n                  ends by that signal
+//   "first": n                   all that only in the first n calls of that command for that
+//   network;
+//                                later ones act as without orders (needs "record")
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -43,6 +47,7 @@
 #include "behaviour.h"
 #include "json/json.h"
 #include "record.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 
 namespace mnet::fakes {
@@ -68,11 +73,16 @@ void print_bytes(int fd, std::int64_t count) {
   }
 }
 
-std::string version_of(std::string_view config) {
+std::string member(std::string_view config, std::string_view key) {
   auto object = json::parse_object(config);
-  const json::Value* version = object ? object->find("cniVersion") : nullptr;
-  const std::string* text = version == nullptr ? nullptr : version->as_string();
-  return text == nullptr || text->empty() ? "0.1.0" : *text;
+  const json::Value* value = object ? object->find(key) : nullptr;
+  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  return text == nullptr ? "" : *text;
+}
+
+std::string version_of(std::string_view config) {
+  std::string version = member(config, "cniVersion");
+  return version.empty() ? "0.1.0" : version;
 }
 
 json::Value standard_result(const std::string& version) {
@@ -95,12 +105,19 @@ std::string versions_reply(std::vector<std::string> versions) {
   return json::dump(json::Object{{"cniVersion", "1.1.0"}, {"supportedVersions", versions}});
 }
 
+void wait_for(const std::string& path) {
+  while (::access(path.c_str(), F_OK) != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 // Keeps stdout and stderr open behind our back.
 void leave_child(const Behaviour& behaviour) {
   if (::fork() != 0) return;
   if (behaviour.child_leaves_group) ::setsid();
   ::close(0);
   ::sleep(static_cast<unsigned>(behaviour.child_seconds));
+  if (!behaviour.child_until.empty()) wait_for(behaviour.child_until);
   ::_exit(0);
 }
 
@@ -111,23 +128,22 @@ void take_memory(std::int64_t megabytes) {
 }
 
 void take_time(const Behaviour& behaviour) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(behaviour.delay_ms));
-  while (!behaviour.wait_for.empty() && ::access(behaviour.wait_for.c_str(), F_OK) != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  if (!behaviour.gate.empty()) {
+    const std::string here = behaviour.gate + ".here";
+    const sys::UniqueFd made(::open(here.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+    wait_for(behaviour.gate);
   }
+  std::this_thread::sleep_for(std::chrono::milliseconds(behaviour.delay_ms));
   while (behaviour.hang) ::pause();
 }
 
 // Yields the exit status.
-int answer(const Behaviour& behaviour, const std::string& command, std::string_view config,
-           bool fails) {
+int answer(const Behaviour& behaviour, const std::string& command, std::string_view config) {
   print(STDERR_FILENO, behaviour.err.value_or(""));
   print_bytes(STDERR_FILENO, behaviour.err_bytes);
   print_bytes(STDOUT_FILENO, behaviour.out_bytes);
-  if (fails) {
-    print(
-        STDOUT_FILENO,
-        json::dump(behaviour.error.value_or(json::Object{{"code", 100}, {"msg", "told to fail"}})));
+  if (behaviour.error) {
+    print(STDOUT_FILENO, json::dump(*behaviour.error));
     return 1;
   }
   if (behaviour.out) {
@@ -142,10 +158,12 @@ int answer(const Behaviour& behaviour, const std::string& command, std::string_v
   return 0;
 }
 
-bool must_fail(const Orders& orders, const std::string& command) {
-  if (orders.behaviour.fail_first < 0) return orders.behaviour.error.has_value();
+// What was ordered, or nothing in a call beyond the first ones.
+Behaviour behaviour_of(const Orders& orders, const Call& call) {
+  const auto& first = orders.behaviour.first;
   // This call is in the record already.
-  return count_calls(orders.record, command) <= orders.behaviour.fail_first;
+  const bool is_over = first && count_calls(orders.record, call.command, call.network) > *first;
+  return is_over ? Behaviour() : orders.behaviour;
 }
 
 Result<Orders> orders_of_config(std::string_view config, const std::string& command) {
@@ -162,21 +180,19 @@ Result<Orders> orders_of_file(const std::string& bytes, const std::string& comma
 }
 
 int act(const Orders& orders, Call call, std::string& config, bool has_read) {
-  const Behaviour& behaviour = orders.behaviour;
-  if (behaviour.ignore_sigterm) ::signal(SIGTERM, SIG_IGN);
-  const bool reads = !has_read && !behaviour.ignore_stdin;
-  if (reads && !behaviour.answer_first) {
-    config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
-  }
+  if (orders.behaviour.ignore_sigterm) ::signal(SIGTERM, SIG_IGN);
+  const bool reads = !has_read && !orders.behaviour.ignore_stdin;
+  const bool reads_late = reads && orders.behaviour.answer_first;
+  if (reads && !reads_late) config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
   call.stdin_bytes = config;
+  call.network = member(config, "name");
   if (!orders.record.empty()) record_call(orders.record, call);
+  const Behaviour behaviour = behaviour_of(orders, call);
   if (behaviour.allocate_mb > 0) take_memory(behaviour.allocate_mb);
-  if (behaviour.child_seconds > 0) leave_child(behaviour);
+  if (behaviour.child_seconds > 0 || !behaviour.child_until.empty()) leave_child(behaviour);
   take_time(behaviour);
-  int status = answer(behaviour, call.command, config, must_fail(orders, call.command));
-  if (reads && behaviour.answer_first) {
-    config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
-  }
+  int status = answer(behaviour, call.command, config);
+  if (reads_late) config = sys::read_all(STDIN_FILENO, "stdin").value_or("");
   if (behaviour.exit) status = static_cast<int>(*behaviour.exit);
   if (orders.record_end) record_end(orders.record, call.command);
   if (behaviour.signal > 0) ::raise(static_cast<int>(behaviour.signal));

@@ -61,6 +61,7 @@ void append_line(const std::string& path, const json::Object& line) {
 void record_call(const std::string& path, const Call& call) {
   std::error_code ignored;
   append_line(path, {{"command", call.command},
+                     {"network", call.network},
                      {"argv", call.argv},
                      {"cwd", std::filesystem::current_path(ignored).string()},
                      {"env", sys::environment()},
@@ -78,15 +79,18 @@ void record_end(const std::string& path, const std::string& command) {
               {{"ended", true}, {"command", command}, {"pid", ::getpid()}, {"time_ns", now_ns()}});
 }
 
-std::int64_t count_calls(const std::string& path, const std::string& command) {
+std::int64_t count_calls(const std::string& path, const std::string& command,
+                         const std::string& network) {
   auto text = sys::read_file(path);
   if (!text) return 0;
   std::int64_t count = 0;
   for (const std::string_view line : split(*text, '\n')) {
     auto call = json::parse_object(line);
-    const json::Value* recorded = call ? call->find("command") : nullptr;
-    if (recorded != nullptr && call->find("ended") == nullptr &&
-        *recorded == json::Value(command)) {
+    if (!call || call->find("ended") != nullptr) continue;
+    const json::Value* of_command = call->find("command");
+    const json::Value* of_network = call->find("network");
+    if (of_command != nullptr && *of_command == json::Value(command) && of_network != nullptr &&
+        *of_network == json::Value(network)) {
       ++count;
     }
   }

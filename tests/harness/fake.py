@@ -1,22 +1,33 @@
-"""The fake delegate as seen by a test: what it shall do, and how it was called."""
+"""The fake delegate (tests/fakes/fake_delegate.cc) as seen by a test: what it shall do, and how it was called."""
 
+import base64
 import json
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Optional
 
 from harness.host import PLUGIN_DIR
 from harness.wait import until
 
 FOLDER = "/srv/fake"
+RECORD = f"{FOLDER}/calls"
+# A fake that also makes what it says it makes: a link in the pod, gone again with DEL.
+LINKING = """#!/bin/sh
+pod=${CNI_NETNS##*/}
+case $CNI_COMMAND in
+ADD) ip -n "$pod" link add "$CNI_IFNAME" type dummy || exit 9 ;;
+DEL) ip -n "$pod" link del "$CNI_IFNAME" 2>/dev/null ;;
+esac
+exec %s
+"""
 
 
 @dataclass
 class Call:
     command: str
+    network: str  # the name in its configuration
     env: dict
-    stdin: str
+    stdin: bytes
     cwd: str
     fds: list
     pid: int
@@ -27,10 +38,6 @@ class Call:
     @property
     def conf(self):
         return json.loads(self.stdin)
-
-    @property
-    def network(self):
-        return self.conf.get("name")
 
     @property
     def args(self):
@@ -52,9 +59,17 @@ class Gate:
         self.host.write(self.path, "")
 
 
+def _call(entry):
+    env = dict(variable.split("=", 1) for variable in entry["env"])
+    return Call(entry["command"], entry["network"], env, base64.b64decode(entry["stdin"]), entry["cwd"],
+                entry["descriptors"], entry["pid"], entry["group"], entry["time_ns"] / 1e9)
+
+
 class Fake:
     def __init__(self, host, name="fake"):
         self.host = host
+        self._program = host.programs.parent / "tools" / "fake-delegate"
+        assert self._program.exists(), f"{self._program} is not built"
         self._gates = 0
         host.path(FOLDER).mkdir(exist_ok=True)
         self.install(name)
@@ -63,35 +78,49 @@ class Fake:
         """Puts the fake under another plugin name or into another folder."""
         target = self.host.path(f"{folder}/{name}")
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(Path(__file__).with_name("fake_delegate.py"), target)
+        shutil.copyfile(self._program, target)
         target.chmod(0o755)
         return target
 
+    def install_linking(self, name="linking"):
+        """Puts a fake there that makes a dummy link, and tells of it."""
+        self.host.write(f"{PLUGIN_DIR}/{name}", LINKING % f"{PLUGIN_DIR}/fake", mode=0o755)
+        return name
+
+    def orders(self, **behaviour):
+        """The member "fake" of a configuration; keywords are commands: ADD={'exit': 1}, ANY for all others."""
+        return {"record": RECORD, "record_end": True,
+                **{command.replace("ANY", "*"): plan for command, plan in behaviour.items()}}
+
     def conf(self, name="fakenet", version="1.0.0", plugin_type="fake", more=None, **behaviour):
-        """A conf of the fake; keywords are commands: conf('a', ADD={'exit': 1})."""
-        conf = {"cniVersion": version, "name": name, "type": plugin_type, **(more or {})}
-        if behaviour:
-            conf["fake"] = {command.replace("ANY", "*"): plan for command, plan in behaviour.items()}
-        return conf
+        """A conf of the fake that makes nothing: unless told otherwise it answers an ADD with its version alone."""
+        told = behaviour.get("ADD", behaviour.get("ANY", {}))
+        if not {"result", "stdout", "stdout_bytes", "error"} & set(told):
+            behaviour["ADD"] = {**told, "result": {"cniVersion": version}}
+        return {"cniVersion": version, "name": name, "type": plugin_type, **(more or {}),
+                "fake": self.orders(**behaviour)}
+
+    def network(self, name="fakenet", version="1.0.0", plugin_type="fake", more=None, **behaviour):
+        """A conf of the fake that answers an ADD with one interface and one address, 10.1.2.3/24."""
+        return {"cniVersion": version, "name": name, "type": plugin_type, **(more or {}),
+                "fake": self.orders(**behaviour)}
 
     def gate(self):
         self._gates += 1
         return Gate(self.host, f"{FOLDER}/gate{self._gates}")
 
     def calls(self, command=None, network=None):
-        path = self.host.path(f"{FOLDER}/calls")
+        path = self.host.path(RECORD)
         if not path.exists():
             return []
         calls, running = [], {}
         for line in path.read_text().splitlines():
             entry = json.loads(line)
-            if entry["event"] == "begin":
-                call = Call(entry["command"], entry["env"], entry["stdin"], entry["cwd"], entry["fds"],
-                            entry["pid"], entry["pgid"], entry["time"])
-                calls.append(call)
-                running[entry["pid"]] = call
-            else:
-                running.pop(entry["pid"]).end = entry["time"]
+            if "ended" in entry:
+                running.pop(entry["pid"]).end = entry["time_ns"] / 1e9
+                continue
+            calls.append(_call(entry))
+            running[entry["pid"]] = calls[-1]
         return [call for call in calls
                 if command in (None, call.command) and network in (None, call.network)]
 

@@ -27,7 +27,7 @@ class Schedule:
     def conf(self):
         """A bridge, and a second network that sometimes fails."""
         plan = self.random.choice([{}, {}, {"ADD": {"exit": 1, "result": {"code": 11, "msg": "not now"}}},
-                                   {"ADD": {"delay": 0.05}}, {"DEL": {"exit": 1, "first": 1}}])
+                                   {"ADD": {"delay_ms": 50}}, {"DEL": {"exit": 1, "first": 1}}])
         return netconf(networks.bridge(), self.fake.conf(f"f{self.random.randrange(10**6)}", **plan))
 
     def one_round(self):

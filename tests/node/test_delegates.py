@@ -161,7 +161,7 @@ def test_a_daemon_without_path_gives_delegates_a_sane_one(host, daemons, pod, fa
 
 @pytest.mark.spec("03:139")
 def test_a_delegate_that_prints_without_end_is_cut(host, daemon, pod, fake):
-    conf = netconf(fake.conf("a", ADD={"bytes": 64 << 20}))
+    conf = netconf(fake.conf("a", ADD={"stdout_bytes": 64 << 20}))
 
     answer = daemon.cni("ADD", conf, pod, args=ARGS)
 

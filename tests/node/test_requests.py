@@ -98,7 +98,7 @@ def test_the_daemons_keys_win_and_numbers_keep_their_digits(daemons, pod, fake):
 
     assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
 
-    text = fake.calls("ADD")[0].stdin
+    text = fake.calls("ADD")[0].stdin.decode()
     assert "9007199254740993" in text and "1e400" in text and "1.50" in text
     assert daemon.host.files_below("/srv/of-daemon") == ["c-pod0", "results/a-c-pod0-eth0"]
     assert not daemon.host.path("/srv/of-request").exists()
@@ -256,7 +256,7 @@ def test_a_delete_cancels_an_add_that_still_runs(host, daemon, pod, fake):
 @pytest.mark.spec("03:57")
 def test_connection_limit_1_serves_all_one_after_another(host, daemons, fake):
     daemon = daemons(connectionLimit=1)
-    conf = netconf(fake.conf("a", ADD={"delay": 0.3}))
+    conf = netconf(fake.conf("a", ADD={"delay_ms": 300}))
     pods = [host.add_pod() for _ in range(10)]
     answers, waits = [], []
     asking = [threading.Thread(target=lambda pod=pod: answers.append(daemon.cni("ADD", conf, pod, args=ARGS)))
@@ -365,11 +365,11 @@ def test_a_delegate_that_takes_too_long_is_ended_with_its_children(host, daemons
 
 def test_a_delegate_that_leaves_a_child_on_its_pipes_is_not_waited_for(host, daemon, pod, fake):
     gate = fake.gate()
-    conf = netconf(fake.conf("a", ADD={"child": True, "gate": gate.path}))
+    conf = netconf(fake.conf("a", ADD={"child_until": gate.path}))
 
     assert daemon.cni("ADD", conf, pod, args=ARGS, timeout=20).status == 200
 
-    host.write(gate.path + ".child", "")
+    gate.open()
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
 
 

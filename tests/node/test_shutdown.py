@@ -57,7 +57,7 @@ def test_sigterm_drains_for_ten_seconds(host, daemons, pod, fake):
 def test_a_running_add_is_finished_before_the_end(daemons, pod, fake, seconds):
     daemon = daemons()
     gate = fake.gate()
-    conf = netconf(fake.conf("a", ADD={"gate": gate.path, "delay": seconds}))
+    conf = netconf(fake.conf("a", ADD={"gate": gate.path, "delay_ms": 1000 * seconds}))
     adding = Asking(daemon.cni, "ADD", conf, pod, args=ARGS)
     gate.reached()
 
