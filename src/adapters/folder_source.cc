@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +117,11 @@ aio::Task<void> FolderSource::write_status(attach::PodObjectPtr pod, std::string
   }
   auto written = co_await status_.write(reference_to(*pod), std::move(text));
   co_return written;
+}
+
+aio::Task<std::optional<std::string>> FolderSource::find_status(attach::PodObjectPtr pod) {
+  auto status = co_await status_.find(reference_to(*pod));
+  co_return status;
 }
 
 void FolderSource::send(attach::PodEvent event) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class FolderSource : public attach::ObjectSource {
   // What is not known is looked for once more in the files themselves, as a live read would.
   aio::Task<attach::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
   aio::Task<void> write_status(attach::PodObjectPtr pod, std::string text) override;
+  aio::Task<std::optional<std::string>> find_status(attach::PodObjectPtr pod) override;
   // Written by a thread of the pool, in the order they were sent. What comes faster than the disk
   // takes it is dropped beyond kMostWaiting, and the log says so.
   void send(attach::PodEvent event) override;

@@ -238,6 +238,32 @@ TEST_F(FolderSourceTest, WritesTheStatusBesideTheManifests) {
   EXPECT_THAT(json::dump(*file), HasSubstr(R"("uid":"u1")"));
 }
 
+TEST_F(FolderSourceTest, FindsTheStatusThatWasWrittenLast) {
+  dir.write("objects/a.yaml", cat(pod("web", "u1"), pod("db", "u2")));
+  start();
+  const auto web = the_pod("web");
+  EXPECT_FALSE(aio::run(loop, source.find_status(web)).value().has_value());
+
+  ASSERT_TRUE(aio::run(loop, source.write_status(web, "[1]")).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(web, "[2]")).has_value());
+
+  EXPECT_EQ(aio::run(loop, source.find_status(web)).value(), "[2]");
+  EXPECT_FALSE(aio::run(loop, source.find_status(the_pod("db"))).value().has_value());
+  EXPECT_FALSE(source.clients_keep_status());
+}
+
+TEST_F(FolderSourceTest, FindsNoStatusOfAnEarlierPodOfThatName) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  start();
+  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("web"), "[1]")).has_value());
+  dir.write("objects/a.yaml", pod("web", "u2"));
+  const auto web = find_pod("web", "u2", kLong).value();
+
+  EXPECT_FALSE(aio::run(loop, source.find_status(web)).value().has_value());
+  ASSERT_TRUE(sys::replace_file(path + "/status/ns1/web.json", "{}", 0644).has_value());
+  EXPECT_EQ(aio::run(loop, source.find_status(web)).error().code(), Errc::kProtocol);
+}
+
 // Row 104 of 02, 12.
 TEST_F(FolderSourceTest, WritesNoStatusOfAPodThatIsGone) {
   dir.write("objects/a.yaml", pod("web", "u1"));

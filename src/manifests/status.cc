@@ -57,13 +57,45 @@ Result<void> write_file(const std::string& folder, const PodRef& pod,
 }
 
 // Empty if it has none, or the file is none of ours.
-std::string uid_in(const std::string& text) {
+std::string text_in(const json::Object& object, std::string_view key) {
+  const json::Value* found = object.find(key);
+  const std::string* text = found == nullptr ? nullptr : found->as_string();
+  return text == nullptr ? std::string() : *text;
+}
+
+json::Object object_in(const json::Object& object, std::string_view key) {
+  const json::Value* found = object.find(key);
+  const json::Object* inner = found == nullptr ? nullptr : found->as_object();
+  return inner == nullptr ? json::Object() : *inner;
+}
+
+// The metadata of the file; empty if it is none of ours.
+json::Object metadata_in(const std::string& text) {
   const auto value = json::parse_object(text);
-  const json::Value* metadata = value ? value->find("metadata") : nullptr;
-  const json::Object* members = metadata == nullptr ? nullptr : metadata->as_object();
-  const json::Value* uid = members == nullptr ? nullptr : members->find("uid");
-  const std::string* found = uid == nullptr ? nullptr : uid->as_string();
-  return found == nullptr ? std::string() : *found;
+  return value ? object_in(*value, "metadata") : json::Object();
+}
+
+bool is_of_another(const json::Object& metadata, const PodRef& pod) {
+  const std::string uid = text_in(metadata, "uid");
+  return !uid.empty() && !pod.uid.empty() && uid != pod.uid;
+}
+
+Result<std::optional<std::string>> find_in_file(const std::string& folder, const PodRef& pod) {
+  auto directory = directory_for(folder, pod);
+  if (!directory) return std::move(directory).error();
+  const std::string path = cat(*directory, "/", pod.name, ".json");
+  auto text = sys::find_file(path);
+  if (!text) return std::move(text).error();
+  const std::optional<std::string>& found = *text;
+  if (!found) return std::optional<std::string>();
+  const json::Object metadata = metadata_in(*found);
+  if (is_of_another(metadata, pod)) return std::optional<std::string>();
+  const json::Object annotations = object_in(metadata, "annotations");
+  const json::Value* status = annotations.find(kNetworkStatus);
+  if (status == nullptr || status->as_string() == nullptr) {
+    return Error(Errc::kProtocol, cat(path, " holds no network status"));
+  }
+  return std::optional<std::string>(*status->as_string());
 }
 
 Result<void> remove_file(const std::string& folder, const PodRef& pod) {
@@ -74,8 +106,7 @@ Result<void> remove_file(const std::string& folder, const PodRef& pod) {
   if (!text) return std::move(text).error();
   const std::optional<std::string>& found = *text;
   if (!found) return {};
-  const std::string uid = uid_in(*found);
-  if (!uid.empty() && !pod.uid.empty() && uid != pod.uid) return {};
+  if (is_of_another(metadata_in(*found), pod)) return {};
   auto removed = sys::remove_file(path);
   if (!removed) return std::move(removed).error();
   return {};
@@ -91,6 +122,10 @@ aio::Task<void> StatusFiles::write(PodRef pod, std::string network_status) {
       [folder = folder_, pod = std::move(pod), network_status = std::move(network_status)] {
         return write_file(folder, pod, network_status);
       });
+}
+
+aio::Task<std::optional<std::string>> StatusFiles::find(PodRef pod) {
+  return pool_.run([folder = folder_, pod = std::move(pod)] { return find_in_file(folder, pod); });
 }
 
 aio::Task<void> StatusFiles::remove(PodRef pod) {

@@ -2,6 +2,7 @@
 // `status/<namespace>/<pod>.json`.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "aio/blocking_pool.h"
@@ -19,6 +20,10 @@ class StatusFiles {
   // that Kubernetes does not allow; kNotFound if the folder is missing, which is not made. A name
   // of more than 250 bytes makes no file name.
   aio::Task<void> write(PodRef pod, std::string network_status);
+
+  // What was written for this pod; none if there is nothing, or only of another with that name: one
+  // with another UID. A file that is none of ours is kProtocol.
+  aio::Task<std::optional<std::string>> find(PodRef pod);
 
   // Removes it, unless it belongs to another pod: one with another UID. What is not there is fine.
   aio::Task<void> remove(PodRef pod);
