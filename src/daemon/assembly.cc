@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "adapters/file_ports.h"
+#include "adapters/folder_source.h"
 #include "aio/blocking_pool.h"
 #include "attach/attach.h"
+#include "attach/ports.h"
 #include "daemon/admission.h"
 #include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
@@ -62,6 +64,13 @@ RequestRules request_rules(const Config& config) {
   return rules;
 }
 
+std::unique_ptr<adapters::FolderSource> make_source(const aio::asio::any_io_executor& executor,
+                                                    const Config& config, aio::BlockingPool& pool,
+                                                    const Log& log) {
+  if (config.objects_dir.empty()) return nullptr;
+  return std::make_unique<adapters::FolderSource>(executor, config.objects_dir, pool, log);
+}
+
 }  // namespace
 
 struct Assembly::Parts {
@@ -70,7 +79,8 @@ struct Assembly::Parts {
         places(max_delegates(config), kept_for_del(max_delegates(config))),
         requests(make_requests(config)),
         ports(pool, times, exec_settings(config), log),
-        attachments(ports.ports(), log),
+        source(make_source(executor, config, pool, log)),
+        attachments(all_ports(), log),
         core(attachments),
         readiness(config.readiness_indicator_file),
         pending({.pool = pool,
@@ -99,6 +109,12 @@ struct Assembly::Parts {
     pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
   }
 
+  attach::Ports all_ports() {
+    attach::Ports all = ports.ports();
+    all.source = source.get();
+    return all;
+  }
+
   void add_gauges() {
     metrics.add_gauge("multus_requests_in_progress", "Requests being executed",
                       [this] { return static_cast<double>(requests.running()); });
@@ -121,6 +137,7 @@ struct Assembly::Parts {
   DelegateTimes times{places};
   Admission requests;
   adapters::FilePorts ports;
+  std::unique_ptr<adapters::FolderSource> source;
   attach::Attachments attachments;
   AttachCore core;
   Readiness readiness;
@@ -137,6 +154,7 @@ Assembly::~Assembly() = default;
 
 const Config& Assembly::config() const { return parts_->config; }
 aio::BlockingPool& Assembly::pool() { return parts_->pool; }
+adapters::FolderSource* Assembly::source() { return parts_->source.get(); }
 Readiness& Assembly::readiness() { return parts_->readiness; }
 Metrics& Assembly::metrics() { return parts_->metrics; }
 PendingDels& Assembly::pending() { return parts_->pending; }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "adapters/folder_source.h"
 #include "aio/task.h"
 #include "base/log.h"
 #include "daemon/config.h"
@@ -23,6 +24,8 @@ class Assembly {
 
   const Config& config() const;
   aio::BlockingPool& pool();
+  // nullptr if there is no `objectsDir`. Whoever runs the daemon follows it and flushes it.
+  adapters::FolderSource* source();
   Readiness& readiness();
   Metrics& metrics();
   PendingDels& pending();

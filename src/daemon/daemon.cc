@@ -28,6 +28,8 @@ constexpr auto kRunningRequests = 15s;
 constexpr auto kLastMoment = 4s;
 
 constexpr auto kReplayPeriod = 30s;
+constexpr auto kWaitingLine = 30s;
+constexpr auto kLastEvents = 1s;
 constexpr auto kSelfCheck = 60s;
 
 }  // namespace
@@ -80,9 +82,12 @@ aio::Task<int> Daemon::run() {
 }
 
 aio::asio::awaitable<std::optional<int>> Daemon::serve() {
-  const bool may_serve = co_await wait_for_orphans();
-  if (!may_serve) co_return std::nullopt;
+  const bool may_work = co_await wait_until(&orphans_ended_);
+  if (!may_work) co_return std::nullopt;
   if (const auto code = publish_socket()) co_return code;
+  // DELs need no objects: they are served meanwhile.
+  const bool may_serve = co_await wait_until(&objects_read_);
+  if (!may_serve) co_return std::nullopt;
   assembly_.readiness().start_serving();
   replays_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
   const auto failed = co_await check_self();
@@ -135,6 +140,11 @@ void Daemon::start_background() {
   }
   background_.spawn("readiness indicator", assembly_.readiness().report(log_));
   background_.spawn("orphans", note_orphans_ended());
+  if (assembly_.source() != nullptr) {
+    assembly_.readiness().wait_for(cat("the first reading of objects folder ", config.objects_dir));
+    background_.spawn("objects folder", assembly_.source()->follow());
+    background_.spawn("first reading", note_objects_read());
+  }
   if (!config.metrics_port) return;
   MetricsServerSettings settings;
   settings.address = config.metrics_address;
@@ -151,8 +161,20 @@ aio::Task<void> Daemon::note_orphans_ended() {
   co_return std::move(ended);
 }
 
-aio::asio::awaitable<bool> Daemon::wait_for_orphans() {
-  while (!orphans_ended_ && !stop_.is_set()) (void)co_await change_.wait();
+aio::Task<void> Daemon::note_objects_read() {
+  adapters::FolderSource& source = *assembly_.source();
+  Result<void> read = co_await source.wait_loaded(Clock::now() + kWaitingLine);
+  while (!read && read.error().code() == Errc::kTimeout) {
+    log_.error(assembly_.readiness().why_not());
+    read = co_await source.wait_loaded(Clock::now() + kWaitingLine);
+  }
+  objects_read_ = true;
+  change_.notify_all();
+  co_return std::move(read);
+}
+
+aio::asio::awaitable<bool> Daemon::wait_until(const bool* fact) {
+  while (!*fact && !stop_.is_set()) (void)co_await change_.wait();
   co_return !stop_.is_set();
 }
 
@@ -193,12 +215,20 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   assembly_.server().stop_accepting();
   const bool is_quiet = co_await finish_requests();
   socket_.reset();
+  const bool is_written = co_await write_last_events();
   if (metrics_server_) metrics_server_->stop();
   background_.cancel();
   const auto joined = co_await background_.join(Clock::now() + 1s);
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
   // What still runs refers to everything here: the process ends around it.
-  if (!is_quiet || !joined) std::_Exit(code);
+  if (!is_quiet || !is_written || !joined) std::_Exit(code);
+}
+
+aio::asio::awaitable<bool> Daemon::write_last_events() {
+  if (assembly_.source() == nullptr) co_return true;
+  const auto written = co_await assembly_.source()->flush(Clock::now() + kLastEvents);
+  if (!written) log_.error("the last events are not written", written.error());
+  co_return written.has_value();
 }
 
 // Whether all requests and replays have ended.

@@ -37,14 +37,16 @@ class Daemon {
   void configure_node();
   // From the first delegate that might be run to a stop signal; an exit code if it came to that.
   aio::asio::awaitable<std::optional<int>> serve();
-  // False if a stop signal came first.
-  aio::asio::awaitable<bool> wait_for_orphans();
+  // Until it is true; false if a stop signal came first.
+  aio::asio::awaitable<bool> wait_until(const bool* fact);
   aio::Task<void> note_orphans_ended();
+  aio::Task<void> note_objects_read();
   std::optional<int> publish_socket();
   aio::asio::awaitable<std::optional<int>> check_self();
   // Ends the process itself, with `code`, if something does not end.
   aio::asio::awaitable<void> shut_down(int code);
   aio::asio::awaitable<bool> finish_requests();
+  aio::asio::awaitable<bool> write_last_events();
 
   void await_signal();
   void on_signal(int number);
@@ -60,8 +62,9 @@ class Daemon {
   std::optional<MetricsServer> metrics_server_;
   int signals_seen_ = 0;
   aio::Event stop_, hurry_;
-  aio::Notifier change_;  // a stop signal, or the orphans have ended
+  aio::Notifier change_;  // a stop signal, or one of the two
   bool orphans_ended_ = false;
+  bool objects_read_ = false;
   bool was_ready_ = false;
   aio::Group replays_, background_;
 };

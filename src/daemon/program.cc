@@ -18,6 +18,7 @@
 #include "daemon/daemon.h"
 #include "daemon/logging.h"
 #include "daemon/process.h"
+#include "daemon/readiness.h"
 #include "http/http.h"
 #include "wire/wire.h"
 
@@ -52,6 +53,11 @@ void hold_signals() {
   ::pthread_sigmask(SIG_BLOCK, &both, nullptr);
 }
 
+std::string refusal(const http::Response& answer) {
+  const std::string* why = http::find_header(answer.headers, kNotReadyHeader);
+  return cat("status ", answer.status, why == nullptr ? "" : ": ", why == nullptr ? "" : *why);
+}
+
 int serve(const CommandLine& line, Config config) {
   Logging logging = make_logging(config);
   for (const std::string& complaint : logging.complaints) write_to(STDERR_FILENO, complaint + "\n");
@@ -77,8 +83,7 @@ int probe(const Config& config, const std::string& path) {
       aio::run(http::request_unix(wire::socket_path(config.socket_dir), std::move(request),
                                   std::chrono::steady_clock::now() + std::chrono::seconds(2)));
   if (answer && answer->status == 200) return 0;
-  write_to(STDERR_FILENO,
-           cat(answer ? cat("status ", answer->status) : answer.error().text(), "\n"));
+  write_to(STDERR_FILENO, cat(answer ? refusal(*answer) : answer.error().text(), "\n"));
   return 1;
 }
 

@@ -1,5 +1,6 @@
 #include "daemon/readiness.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -14,12 +15,24 @@ namespace {
 constexpr std::chrono::seconds kLook{1};
 constexpr int kLooksPerLine = 30;
 
+// Fit for a header, whatever a path contains.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c < ' ' || c == '\x7f'; }, '?');
+  return text;
+}
+
 }  // namespace
 
 bool Readiness::indicator_is_there() const {
   if (indicator_.empty()) return true;
   std::error_code failed;
   return std::filesystem::exists(indicator_, failed);
+}
+
+std::string Readiness::why_not() const {
+  if (stopping_) return "stopping";
+  if (!serving_) return awaited_.empty() ? "starting" : one_line("still waiting for " + awaited_);
+  return indicator_is_there() ? std::string() : one_line(waiting_text());
 }
 
 std::string Readiness::waiting_text() const {

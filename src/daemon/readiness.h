@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "aio/task.h"
 #include "base/log.h"
@@ -9,12 +11,20 @@
 
 namespace mnet::daemon {
 
+// Of a /readyz that says no: why.
+inline constexpr std::string_view kNotReadyHeader = "X-Not-Ready";
+
 class Readiness {
  public:
   // `indicator`: a file that others make when the default network is ready; empty: there is none.
   explicit Readiness(std::string indicator) : indicator_(std::move(indicator)) {}
 
-  void start_serving() { serving_ = true; }
+  // What keeps the daemon from serving, for people; start_serving() ends it.
+  void wait_for(std::string what) { awaited_ = std::move(what); }
+  void start_serving() {
+    awaited_.clear();
+    serving_ = true;
+  }
   // From the moment a stop signal arrived.
   void stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
@@ -22,10 +32,12 @@ class Readiness {
   // Looks at the file each time: a request must not be refused because of what was true a second
   // ago.
   bool indicator_is_there() const;
-  // Whether /readyz says yes.
-  bool ready() const { return serving_ && !stopping_ && indicator_is_there(); }
   // Ready but for the indicator.
   bool lacks_only_indicator() const { return serving_ && !stopping_ && !indicator_is_there(); }
+
+  // Why /readyz says no, on one line: what is waited for, or that the daemon stops. Empty if it
+  // says yes.
+  std::string why_not() const;
 
   // `still waiting for readinessindicatorfile @ <path>`
   std::string waiting_text() const;
@@ -36,6 +48,7 @@ class Readiness {
 
  private:
   std::string indicator_;
+  std::string awaited_;
   bool serving_ = false;
   bool stopping_ = false;
 };

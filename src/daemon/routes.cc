@@ -108,7 +108,12 @@ aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange
     if (!body) co_return std::move(body).error();
   }
   http::Response response;
-  if (route->kind == Route::Kind::kReady && !needs_.readiness.ready()) response.status = 500;
+  if (route->kind != Route::Kind::kReady) co_return response;
+  // The body stays empty (03, 2.7): people find the reason in a header.
+  if (std::string why = needs_.readiness.why_not(); !why.empty()) {
+    response.status = 500;
+    response.headers = {{std::string(kNotReadyHeader), std::move(why)}};
+  }
   co_return response;
 }
 

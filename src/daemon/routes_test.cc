@@ -97,7 +97,11 @@ TEST(Routes, IsNotReadyWithoutItsIndicatorAndRefusesAddButNotDel) {
   TestService service(options);
   const std::string waiting = cat("still waiting for readinessindicatorfile @ ", dir / "ready");
 
-  EXPECT_EQ(service.ask("GET", "/readyz").status, 500);
+  const auto probe = service.ask("GET", "/readyz");
+  EXPECT_EQ(probe.status, 500);
+  EXPECT_EQ(probe.body, "");
+  ASSERT_NE(http::find_header(probe.headers, kNotReadyHeader), nullptr);
+  EXPECT_EQ(*http::find_header(probe.headers, kNotReadyHeader), waiting);
   const auto add = service.ask("POST", "/cni", request_body(env_of("ADD"), "{}"));
   EXPECT_EQ(add.status, 400);
   EXPECT_THAT(add.body, AllOf(StartsWith(R"({"code":11,"msg":")"), HasSubstr(waiting)));
