@@ -11,6 +11,8 @@ from harness.daemon import Daemon, default_config
 from harness.fake import Fake
 from harness.host import REFERENCE_PLUGINS, Host
 from harness.leaks import LeakCheck, unexpected
+from harness.objects import Objects
+from harness.pods import PodNode
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -165,3 +167,18 @@ def daemons(request, host, program):
 def daemon(daemons):
     """A ready daemon with the usual configuration."""
     return daemons()
+
+
+@pytest.fixture
+def objects(host):
+    """The folder of manifests."""
+    return Objects(host)
+
+
+@pytest.fixture
+def node(request, host, daemons, shim, objects):
+    """A node with pods and network definitions; what is still attached at the end is deleted, as a runtime would."""
+    node = PodNode(host, daemons, shim, objects)
+    yield node
+    if passed(request):
+        node.close()

@@ -15,7 +15,7 @@ RECORD = f"{FOLDER}/calls"
 LINKING = """#!/bin/sh
 pod=${CNI_NETNS##*/}
 case $CNI_COMMAND in
-ADD) ip -n "$pod" link add "$CNI_IFNAME" type dummy || exit 9 ;;
+ADD) ip -n "$pod" link add "$CNI_IFNAME" type bridge || exit 9 ;;
 DEL) ip -n "$pod" link del "$CNI_IFNAME" 2>/dev/null ;;
 esac
 exec %s
@@ -83,7 +83,7 @@ class Fake:
         return target
 
     def install_linking(self, name="linking"):
-        """Puts a fake there that makes a dummy link, and tells of it."""
+        """Puts a fake there that makes a link, and tells of it."""
         self.host.write(f"{PLUGIN_DIR}/{name}", LINKING % f"{PLUGIN_DIR}/fake", mode=0o755)
         return name
 

@@ -78,6 +78,7 @@ class Pod:
         self.netns = f"/var/run/netns/{name}"
 
     def ip(self, *words):
+        """What `ip` says of this namespace, read as JSON."""
         out = self.host.run("ip", "-j", "-n", self.name, *words).stdout
         return json.loads(out) if out.strip() else []
 
@@ -95,6 +96,13 @@ class Pod:
 
     def routes(self, *words):
         return self.ip("route", *words)
+
+    def defaults(self, family=4):
+        """Interface and gateway of each default route of the main table; None for one without gateway."""
+        return [(route["dev"], route.get("gateway")) for route in self.ip(f"-{family}", "route", "show", "default")]
+
+    def mac(self, ifname):
+        return self.ip("link", "show", "dev", ifname)[0]["address"]
 
     def run(self, *argv, **options):
         return self.host.run("ip", "netns", "exec", self.name, *argv, **options)
@@ -178,8 +186,8 @@ class Host:
                                  f"{done.stdout}{done.stderr}")
         return done
 
-    def add_pod(self, name=None):
-        pod = Pod(self, name or f"pod{len(self.pods)}")
+    def add_pod(self, name=None, make=Pod):
+        pod = make(self, name or f"pod{len(self.pods)}")
         self.run("ip", "netns", "add", pod.name)
         self.pods.append(pod)
         return pod

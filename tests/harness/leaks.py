@@ -6,6 +6,7 @@ import re
 from harness.wait import Late, until
 
 IPAM_DIR = "/var/lib/cni/networks"
+DEVICE_INFO_DIR = "/run/k8s.cni.cncf.io/devinfo/cni"
 IPAM_BOOKKEEPING = ("last_reserved_ip.*", "lock")
 # Chains of one container; the plugins keep their empty top chains by design.
 CONTAINER_CHAIN = re.compile(r"\b(CNI-[0-9a-f]{24}|CNI-(?:DN|SN)-[0-9a-f]+)\b")
@@ -39,7 +40,7 @@ class LeakCheck:
                 if not any(fnmatch.fnmatch(name.split("/")[-1], known) for known in IPAM_BOOKKEEPING)]
 
     def _records(self):
-        return [f"record {folder}/{name}" for folder in sorted(self.cni_dirs)
+        return [f"record {folder}/{name}" for folder in sorted(self.cni_dirs | {DEVICE_INFO_DIR})
                 if self.host.path(folder).is_dir() for name in self.host.files_below(folder)]
 
     def _firewall(self):

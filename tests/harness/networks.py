@@ -1,24 +1,38 @@
 """Network configurations for the real reference plugins, and their usual names."""
 
 
-def bridge(name="cluster", bridge="cni0", subnet="10.244.0.0/24", version="1.0.0", default_route=True,
-           **more):
-    """A conf of the bridge plugin with addresses from host-local."""
-    ipam = {"type": "host-local", "ranges": [[{"subnet": subnet}]]}
+def host_local(*subnets, default_route=False):
+    """Addresses of one family each; with `default_route`, a default route in each."""
+    ipam = {"type": "host-local", "ranges": [[{"subnet": subnet}] for subnet in subnets]}
     if default_route:
-        ipam["routes"] = [{"dst": "0.0.0.0/0"}]
+        ipam["routes"] = [{"dst": "::/0" if ":" in subnet else "0.0.0.0/0"} for subnet in subnets]
+    return ipam
+
+
+def _subnets(subnet, subnet6):
+    return [one for one in (subnet, subnet6) if one]
+
+
+def bridge(name="cluster", bridge="cni0", subnet="10.244.0.0/24", version="1.0.0", default_route=True,
+           subnet6=None, **more):
+    """A conf of the bridge plugin with addresses from host-local."""
     return {"cniVersion": version, "name": name, "type": "bridge", "bridge": bridge, "isGateway": True,
-            "ipam": ipam, **more}
+            "ipam": host_local(*_subnets(subnet, subnet6), default_route=default_route), **more}
 
 
-def macvlan(name="mac1", master="nodebr", subnet="10.10.1.0/24", version="1.0.0", **more):
+def macvlan(name="mac1", master="nodebr", subnet="10.10.1.0/24", version="1.0.0", subnet6=None, **more):
     return {"cniVersion": version, "name": name, "type": "macvlan", "master": master, "mode": "bridge",
-            "ipam": {"type": "host-local", "ranges": [[{"subnet": subnet}]]}, **more}
+            "ipam": host_local(*_subnets(subnet, subnet6)), **more}
 
 
-def ptp(name="ptp1", subnet="10.10.3.0/24", version="1.0.0", **more):
+def ptp(name="ptp1", subnet="10.10.3.0/24", version="1.0.0", subnet6=None, **more):
     return {"cniVersion": version, "name": name, "type": "ptp",
-            "ipam": {"type": "host-local", "ranges": [[{"subnet": subnet}]]}, **more}
+            "ipam": host_local(*_subnets(subnet, subnet6)), **more}
+
+
+def static(*addresses, **more):
+    """IPAM of fixed addresses; a gateway is the first address of its net."""
+    return {"type": "static", "addresses": [{"address": address} for address in addresses], **more}
 
 
 def conflist(*plugins, name=None, version=None, **more):
