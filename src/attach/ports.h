@@ -29,7 +29,7 @@ class Networks {
   // own types are refused.
   virtual aio::Task<Delegate> by_path(std::string path) = 0;
   // The configuration with this CNI name in `conf_dir` (02, 3.5). kNotFound if there is none: the
-  // error then tells of every file that could not be read. Multus's own types are refused.
+  // error then tells of every file that could not be read.
   virtual aio::Task<Delegate> by_name(std::string conf_dir, std::string name) = 0;
   // The plugins of the auxiliary chain `name` beside `path`, or in it if it is a directory (02,
   // 3.9), without the passthru that heads the chain.

@@ -35,7 +35,7 @@ using Loaded = std::variant<cni::PluginConf, cni::ConfList>;
 // A list in a file with sub-directory chaining; its bytes are complete (02, 3.6).
 Result<cni::ConfList> load_chain(const std::string& path);
 // 3.5: by CNI name in confDir; broken files are skipped, logged and named in the error. kNotFound:
-// no file has that name. Multus's own types are refused.
+// no file has that name. Whose lookup it is decides about Multus's own types (02, 3.3): not here.
 Result<Loaded> load_by_name(const std::string& dir, std::string_view name, const Log& log);
 // 3.3 d to f: a directory (its first usable file; kNotFound if it has none), a .conflist, another
 // file. Multus's own types are never taken.

@@ -138,10 +138,7 @@ Result<Loaded> load_by_name(const std::string& dir, std::string_view name, const
     if (!loaded) {
       skipped.add(file, loaded.error());
     } else if (name_of(*loaded) == name) {
-      auto foreign = refuse_own_types(*loaded);
-      if (foreign) return loaded;
-      return std::move(foreign).error().wrap(
-          cat("Error loading CNI ", kind_of(file), " file ", file));
+      return loaded;
     }
   }
   return skipped.not_found(cat("no network available in the name ", name, " in cni dir ", dir));
