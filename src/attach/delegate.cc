@@ -167,6 +167,11 @@ Delegate delegate_of(cni::ConfList list) {
   return delegate;
 }
 
+void set_bytes(Delegate& delegate, std::string bytes) {
+  delegate.list = delegate.is_list ? list_of_text(bytes) : list_of_conf(bytes);
+  delegate.bytes = std::move(bytes);
+}
+
 Result<std::string> with_cni_version(std::string_view bytes, std::string_view version) {
   auto object = json::parse_object(bytes);
   if (!object) return std::move(object).error().wrap(kListFault);

@@ -57,6 +57,9 @@ Result<Delegate> parse_delegate(std::string text);
 Delegate delegate_of(cni::PluginConf conf);
 Delegate delegate_of(cni::ConfList list);
 
+// Another text for the same network: its list is read anew, conf or conflist as before.
+void set_bytes(Delegate& delegate, std::string bytes);
+
 // `bytes` of a conflist with its `cniVersion` set and nothing else changed (02, 6.3).
 Result<std::string> with_cni_version(std::string_view bytes, std::string_view version);
 

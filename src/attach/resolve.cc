@@ -1,19 +1,21 @@
 #include "attach/resolve.h"
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/attachment_record.h"
+#include "attach/nad.h"
+#include "attach/resource_map.h"
 #include "base/text.h"
 #include "cni/conf.h"
 
 namespace mnet::attach {
 namespace {
-
-bool is_path(const std::string& network) { return network.contains('/'); }
 
 bool is_system_namespace(const Job& job) {
   const auto& names = job.conf.system_namespaces;
@@ -32,49 +34,132 @@ Result<cni::ConfList> auxiliary_list(const NetConf& conf,
   return cni::with_plugins(*head, plugins);
 }
 
+std::string hash_of(const Delegate& delegate) {
+  if (!delegate.list) return {};  // its ADD fails
+  return config_hash(delegate.is_list ? delegate.list->object
+                                      : delegate.list->plugins.front().object);
+}
+
+WantedNetwork selected(Source source, Selection element) {
+  return {.source = source, .selection = std::move(element)};
+}
+
+Error nothing_configured() {
+  return Error(Errc::kInvalid, "at least one delegate/clusterNetwork must be specified");
+}
+
 }  // namespace
 
-aio::Task<Delegate> Resolver::look_up(std::string network) {
-  if (!is_path(network)) {
-    co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
+// The override stands behind the master that it replaces. That one is looked for all the same: a
+// node whose cluster network is not to be had is broken for this pod, too (02, 3.2).
+Result<std::vector<WantedNetwork>> Resolver::wanted() const {
+  PodWishes wishes;
+  if (pod_ != nullptr) {
+    auto read = read_pod_wishes(job_.conf, *pod_);
+    if (!read) {
+      const bool denied = read.error().code() == Errc::kDenied;
+      warn_pod(denied ? "InterfaceAddRejected" : "InvalidNetworksAnnotation", read.error().text());
+      return std::move(read).error().wrap(kPodFault);
+    }
+    wishes = *std::move(read);
   }
-  auto found = co_await core_.ports.networks.by_path(std::move(network));
-  co_return found;
+  auto wanted =
+      configured_networks(job_.conf, !wishes.skips_default_networks && !is_system_namespace(job_));
+  if (wanted.empty()) return nothing_configured();
+  if (wishes.default_network) {
+    warn_of_ifname(*wishes.default_network);
+    wanted.insert(wanted.begin() + 1, selected(Source::kCluster, *wishes.default_network));
+  }
+  for (Selection& element : wishes.networks) {
+    wanted.push_back(selected(Source::kAnnotation, std::move(element)));
+  }
+  return wanted;
+}
+
+void Resolver::warn_of_ifname(const Selection& default_network) const {
+  const std::string& ifname = default_network.wishes.ifname;
+  if (ifname.empty()) return;
+  job_.log.warning(cat("annotation ", kDefaultNetworkAnnotation,
+                       " renames the pod's main interface ", job_.request.ifname, " to ", ifname,
+                       "; container runtimes look for the former in the result"));
+}
+
+aio::Task<Resolver::Resolved> Resolver::resolve() {
+  is_whole_ = true;
+  auto networks = wanted();
+  if (!networks) co_return std::move(networks).error();
+  auto found = co_await find_all(*std::move(networks));
+  if (!found) co_return std::move(found).error();
+  if (found->size() > 1 && (*found)[1].wanted.source == Source::kCluster) {
+    found->erase(found->begin());
+  }
+  found->front().delegate.is_master = true;
+  auto delegates = co_await complete(*std::move(found));
+  if (!delegates) co_return std::move(delegates).error();
+  auto chain = co_await auxiliary_chain();
+  if (!chain) co_return std::move(chain).error().wrap(kConfiguredFault);
+  if (*chain) delegates->push_back(**std::move(chain));
+
+  Resolved resolved;
+  auto routes = plan_default_routes(*delegates);
+  if (!routes) co_return std::move(routes).error().wrap(kPodFault);
+  resolved.routes = *std::move(routes);
+  resolved.delegates = *std::move(delegates);
+  co_return resolved;
+}
+
+// Devices are taken in the order of the list: one that was replaced takes none.
+aio::Task<std::vector<Delegate>> Resolver::complete(std::vector<Found> found) {
+  ResourceMap devices(core_.ports.devices, pod_, job_.pod.uid, job_.log);
+  std::vector<Delegate> delegates;
+  for (Found& one : found) {
+    TakenDevice device;
+    if (pod_ != nullptr && !one.resource_name.empty()) {
+      auto taken = co_await devices.take(one.resource_name, one.delegate.name);
+      if (!taken) co_return explained(std::move(taken).error(), one.wanted);
+      if (*taken) device = {.resource_name = one.resource_name, .id = **taken};
+    }
+    one.delegate.source = one.wanted.source;
+    one.delegate.config_hash = hash_of(one.delegate);
+    auto delegate = fulfil(std::move(one.delegate), one.wanted.selection, device);
+    if (!delegate) co_return explained(std::move(delegate).error(), one.wanted);
+    delegates.push_back(*std::move(delegate));
+  }
+  co_return delegates;
 }
 
 aio::Task<Delegate> Resolver::master() {
-  const NetConf& conf = job_.conf;
-  if (conf.cluster_network.empty()) {
-    if (!conf.delegates.empty()) co_return conf.delegates.front();
-    co_return Error(Errc::kInvalid, "at least one delegate/clusterNetwork must be specified");
-  }
-  auto master = co_await look_up(conf.cluster_network);
-  if (!master) {
-    co_return std::move(master).error().wrap(cat("failed to get clusterNetwork ",
-                                                 conf.cluster_network, " in namespace ",
-                                                 conf.multus_namespace));
-  }
-  master->is_master = true;
-  co_return master;
+  std::vector<WantedNetwork> configured = configured_networks(job_.conf, false);
+  if (configured.empty()) co_return nothing_configured();
+  Resolver podless(core_, job_);
+  configured.resize(1);
+  auto delegates = co_await podless.only(std::move(configured));
+  if (!delegates) co_return std::move(delegates).error();
+  delegates->front().is_master = true;
+  co_return std::move(delegates->front());
 }
 
 aio::Task<std::vector<Delegate>> Resolver::default_networks() {
-  std::vector<Delegate> delegates;
-  if (job_.conf.cluster_network.empty() || !job_.conf.default_networks) co_return delegates;
-  for (const std::string& network : *job_.conf.default_networks) {
-    auto delegate = co_await look_up(network);
-    if (!delegate) {
-      co_return std::move(delegate).error().wrap(cat("failed to get default network ", network));
-    }
-    delegates.push_back(*std::move(delegate));
-  }
+  std::vector<WantedNetwork> configured = configured_networks(job_.conf, true);
+  std::erase_if(configured, [](const WantedNetwork& network) {
+    return network.given || network.source != Source::kDefaultNetworks;
+  });
+  Resolver podless(core_, job_);
+  auto delegates = co_await podless.only(std::move(configured));
+  co_return delegates;
+}
+
+aio::Task<std::vector<Delegate>> Resolver::only(std::vector<WantedNetwork> networks) {
+  auto found = co_await find_all(std::move(networks));
+  if (!found) co_return std::move(found).error();
+  auto delegates = co_await complete(*std::move(found));
   co_return delegates;
 }
 
 aio::Task<std::optional<Delegate>> Resolver::auxiliary_chain() {
   const std::string& name = job_.conf.auxiliary_chain_name;
   if (name.empty()) co_return std::optional<Delegate>();
-  if (!is_path(job_.conf.cluster_network)) {
+  if (!job_.conf.cluster_network.contains('/')) {
     co_return Error(Errc::kInvalid, "auxiliaryCNIChainName is set: ClusterNetwork must be a path");
   }
   auto plugins = co_await core_.ports.networks.auxiliary_plugins(job_.conf.cluster_network, name);
@@ -86,35 +171,10 @@ aio::Task<std::optional<Delegate>> Resolver::auxiliary_chain() {
     co_return std::optional<Delegate>();
   }
   if (list->plugins.size() < 2) co_return std::optional<Delegate>();
-  co_return std::optional<Delegate>(delegate_of(*std::move(list)));
-}
-
-aio::Task<std::vector<Delegate>> Resolver::delegates() {
-  std::vector<Delegate> delegates = job_.conf.delegates;
-  if (delegates.empty()) {
-    auto first = co_await master();
-    if (!first) co_return std::move(first).error();
-    delegates.push_back(*std::move(first));
-    if (!is_system_namespace(job_)) {
-      auto more = co_await default_networks();
-      if (!more) co_return std::move(more).error();
-      std::ranges::move(*more, std::back_inserter(delegates));
-    }
-  }
-  auto chain = co_await auxiliary_chain();
-  if (!chain) co_return std::move(chain).error();
-  if (*chain) delegates.push_back(**std::move(chain));
-  co_return delegates;
-}
-
-aio::Task<Resolver::Resolved> Resolver::resolve() {
-  auto found = co_await delegates();
-  if (!found) {
-    co_return std::move(found).error().wrap("failed to get clusterNetwork/defaultNetworks");
-  }
-  Resolved resolved;
-  resolved.delegates = *std::move(found);
-  co_return resolved;
+  Delegate chain = delegate_of(*std::move(list));
+  chain.source = Source::kAuxChain;
+  chain.config_hash = hash_of(chain);
+  co_return std::optional<Delegate>(std::move(chain));
 }
 
 }  // namespace mnet::attach

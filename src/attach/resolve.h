@@ -1,10 +1,12 @@
 // From configuration and pod to delegates (02, 3): the inline ones, or the cluster network and the
 // default networks; what the pod's annotations put in place of the first and behind them; the
-// auxiliary chain.
+// auxiliary chain. With the pod's devices and wishes in them, ready to be planned.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,8 +15,16 @@
 #include "attach/default_routes.h"
 #include "attach/delegate.h"
 #include "attach/source.h"
+#include "attach/wanted.h"
 
 namespace mnet::attach {
+
+// Texts of all definitions of one request together; each may have more than a megabyte.
+inline constexpr std::size_t kMaxDefinitionBytes = 16u << 20;
+
+// Which part failed (02, 0.4).
+inline constexpr std::string_view kConfiguredFault = "failed to get clusterNetwork/defaultNetworks";
+inline constexpr std::string_view kPodFault = "error loading k8s delegates k8s args";
 
 class Resolver {
  public:
@@ -27,24 +37,49 @@ class Resolver {
     std::vector<Delegate> delegates;  // the master first
     RoutePlan routes;
   };
-  // All that configuration and pod give this request's container. Errors carry the texts of 02, 0.4
-  // that say which part failed, but no `Multus: ` prefix.
+  // All that configuration and pod give this request's container. Networks are looked for side by
+  // side. Errors carry the texts of 02, 0.4 that say which part failed, but no `Multus: ` prefix;
+  // the pod is told of them by events.
   aio::Task<Resolved> resolve();
-  // Only the network that answers the runtime.
+
+  // Only the network that answers the runtime. Like the next: no pod, no device, no event.
   aio::Task<Delegate> master();
   // `defaultNetworks`, whatever the namespace.
   aio::Task<std::vector<Delegate>> default_networks();
 
  private:
-  aio::Task<Delegate> look_up(std::string network);
+  // A network that was found, not yet given its device and wishes.
+  struct Found {
+    WantedNetwork wanted;
+    Delegate delegate;
+    std::string resource_name = {};  // of its definition; empty: none, or no definition
+  };
+
+  Result<std::vector<WantedNetwork>> wanted() const;
+  aio::Task<std::vector<Found>> find_all(std::vector<WantedNetwork> networks);
+  aio::Task<Found> find(WantedNetwork wanted);
+  aio::Task<Found> find_configured(WantedNetwork wanted);
+  aio::Task<Found> find_by_name(WantedNetwork wanted);
+  aio::Task<Found> find_selected(WantedNetwork wanted);
+  aio::Task<Found> load(WantedNetwork wanted, NetworkDefinitionPtr definition);
+  aio::Task<Delegate> load_delegate(NetworkDefinitionPtr definition);
+  aio::Task<std::vector<Delegate>> complete(std::vector<Found> found);
+  aio::Task<std::vector<Delegate>> only(std::vector<WantedNetwork> networks);
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<Delegate>> auxiliary_chain();
 
-  aio::Task<std::vector<Delegate>> delegates();
+  // The error with what was wanted in its text.
+  Error explained(Error error, const WantedNetwork& wanted) const;
+  void warn_of_ifname(const Selection& default_network) const;
+  void warn_pod(std::string reason, std::string message) const;
+  void tell_of_failures(const std::vector<WantedNetwork>& wanted,
+                        const std::vector<Result<Found>>& found) const;
 
   const Core& core_;
   const Job& job_;
   PodObjectPtr pod_;
+  bool is_whole_ = false;             // resolve(), not a part of it
+  std::size_t definition_bytes_ = 0;  // of all texts so far
 };
 
 }  // namespace mnet::attach

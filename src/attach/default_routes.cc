@@ -1,0 +1,56 @@
+#include "attach/default_routes.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mnet::attach {
+namespace {
+
+constexpr std::array<Family, 2> kFamilies = {Family::kV4, Family::kV6};
+
+Error ecmp() { return Error(Errc::kInvalid, "multus does not support ECMP for default-route"); }
+
+Result<void> name_owner(RoutePlan& plan, std::size_t index, const std::string& gateway) {
+  auto address = cni::IpAddress::parse(gateway);
+  if (!address) return std::move(address).error().wrap("default-route");
+  const Family family = address->is_v4() ? Family::kV4 : Family::kV6;
+  if (plan.owner(family)) return ecmp();
+  plan.set_owner(family, {.index = index, .gateway = *address});
+  return {};
+}
+
+void note_losses(std::vector<Delegate>& delegates, const RoutePlan& plan) {
+  for (std::size_t i = 0; i < delegates.size(); ++i) {
+    const auto loses = [&](Family family) {
+      return plan.owner(family) && plan.owner(family)->index != i;
+    };
+    delegates[i].loses_v4_default = loses(Family::kV4);
+    delegates[i].loses_v6_default = loses(Family::kV6);
+  }
+}
+
+}  // namespace
+
+Result<RoutePlan> plan_default_routes(std::vector<Delegate>& delegates) {
+  RoutePlan plan;
+  std::optional<std::size_t> keeper;  // with an empty list: keeps the routes that it has
+  for (std::size_t i = 0; i < delegates.size(); ++i) {
+    const auto& gateways = delegates[i].wishes.gateways;
+    if (!gateways) continue;
+    if (gateways->empty() && std::exchange(keeper, i)) return ecmp();
+    for (const std::string& gateway : *gateways) {
+      if (auto named = name_owner(plan, i, gateway); !named) return std::move(named).error();
+    }
+  }
+  for (const Family family : kFamilies) {
+    if (keeper && !plan.owner(family)) plan.set_owner(family, {.index = *keeper, .gateway = {}});
+  }
+  note_losses(delegates, plan);
+  return plan;
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,46 @@
+// Hands the devices that a pod was given to its networks, each once (02, 8.1). One per request: all
+// of its networks share it, and it asks only when the first of them wants a device.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/log.h"
+
+namespace mnet::attach {
+
+class ResourceMap {
+ public:
+  // `devices` may be nullptr: then no device can be had. It must outlive this.
+  ResourceMap(Devices* devices, PodObjectPtr pod, std::string request_uid, Log log);
+
+  // The next device of that resource for the network, in byte order of the ids. An error with code
+  // 11 if there is none; nothing if the resource is not one of devices (a bridge marker), which the
+  // log says. Calls must follow each other.
+  aio::Task<std::optional<std::string>> take(std::string resource_name, std::string network);
+
+ private:
+  struct Ids {
+    std::vector<std::string> all;
+    std::size_t next = 0;
+  };
+
+  aio::Task<void> load();
+  aio::Task<std::optional<std::string>> take_unknown(std::string resource_name,
+                                                     std::string network);
+  Error none_for(const std::string& resource_name, const std::string& network,
+                 const std::string& why) const;
+
+  Devices* devices_;
+  PodObjectPtr pod_;
+  std::string request_uid_;
+  Log log_;
+  std::optional<std::map<std::string, Ids>> resources_;
+};
+
+}  // namespace mnet::attach
