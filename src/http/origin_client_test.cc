@@ -1,0 +1,280 @@
+#include "http/origin_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/run.h"
+#include "base/text.h"
+#include "http/scripted_server.h"
+
+namespace mnet::http {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+aio::Deadline soon() { return std::chrono::steady_clock::now() + 20s; }
+
+OriginSettings settings_for(const ScriptedServer& server, std::string_view scheme = "http") {
+  return {.origin = *parse_url(cat(scheme, "://127.0.0.1:", server.port()))};
+}
+
+aio::Task<std::string> ask(OriginClient* client, ClientRequest request) {
+  auto answer = co_await client->open(std::move(request), soon());
+  if (!answer) co_return std::move(answer).error();
+  auto body = co_await read_whole((*answer).get(), 1u << 20, soon());
+  co_return body;
+}
+
+// Answers every request with its method, target and body.
+void echo(Peer& peer) {
+  while (const auto request = peer.read_request()) {
+    peer.answer(200, cat(request->method(), " ", request->target(), " ", request->body));
+  }
+}
+
+TEST(OriginClient, UsesOneConnectionForRequestsOneAfterAnother) {
+  const ScriptedServer server(echo);
+  OriginClient client(settings_for(server), nullptr);
+  aio::asio::io_context loop;
+
+  const auto first = aio::run(loop, ask(&client, {.target = "/a"}));
+  const auto second =
+      aio::run(loop, ask(&client, {.method = "PATCH", .target = "/b", .body = "x"}));
+
+  ASSERT_TRUE(first.has_value()) << first.error().text();
+  EXPECT_EQ(*first, "GET /a ");
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(*second, "PATCH /b x");
+  EXPECT_EQ(server.accepted(), 1u);
+}
+
+TEST(OriginClient, KeepsTlsConnectionsToo) {
+  const TestAuthority authority;
+  const ScriptedServer server(echo, ScriptedServer::Tls{authority.sign("s", "IP:127.0.0.1")});
+  OriginClient client(settings_for(server, "https"), *make_tls_context({.ca = authority.pem()}));
+  aio::asio::io_context loop;
+
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+
+  EXPECT_EQ(server.accepted(), 1u);
+}
+
+// 03, 5.1: new files are for new connections.
+TEST(OriginClient, MakesNewConnectionsWhenTheTrustChanges) {
+  const TestAuthority authority;
+  const ScriptedServer server(echo, ScriptedServer::Tls{authority.sign("s", "IP:127.0.0.1")});
+  OriginClient client(settings_for(server, "https"), *make_tls_context({.ca = authority.pem()}));
+  aio::asio::io_context loop;
+
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+  client.set_tls(*make_tls_context({.ca = TestAuthority().pem()}));
+  const auto distrusted = aio::run(loop, ask(&client, {}));
+
+  ASSERT_FALSE(distrusted.has_value());
+  EXPECT_EQ(distrusted.error().code(), Errc::kDenied);
+}
+
+TEST(OriginClient, ReplacesAConnectionThatDiedWhileItLayIdle) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.answer(200, "once");
+  });
+  OriginClient client(settings_for(server), nullptr);
+  aio::asio::io_context loop;
+
+  for (int i = 0; i < 3; ++i) {
+    const auto text = aio::run(loop, ask(&client, {}));
+    ASSERT_TRUE(text.has_value()) << text.error().text();
+  }
+
+  EXPECT_EQ(server.accepted(), 3u);
+}
+
+TEST(OriginClient, SendsAgainIfAKeptConnectionTakesTheRequestAndDies) {
+  std::atomic<int> connections = 0;
+  const ScriptedServer server([&](Peer& peer) {
+    const bool dies = connections++ == 0;
+    peer.read_request();
+    peer.answer(200, "first");
+    peer.read_request();
+    if (!dies) peer.answer(200, "second");
+  });
+  OriginClient client(settings_for(server), nullptr);
+  aio::asio::io_context loop;
+
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+  const auto again = aio::run(loop, ask(&client, {.method = "PATCH"}));
+
+  ASSERT_TRUE(again.has_value()) << again.error().text();
+  EXPECT_EQ(*again, "first");
+}
+
+TEST(OriginClient, NeverSendsAPostTwice) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.answer(200, "first");
+    peer.read_request();
+  });
+  OriginClient client(settings_for(server), nullptr);
+  aio::asio::io_context loop;
+
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+  const auto posted = aio::run(loop, ask(&client, {.method = "POST", .body = "x"}));
+
+  ASSERT_FALSE(posted.has_value());
+  EXPECT_EQ(posted.error().code(), Errc::kIo);
+}
+
+TEST(OriginClient, ClosesWhatTheServerWantsClosed) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.answer(200, "", "Connection: close\r\n");
+    peer.wait_for_close();
+  });
+  OriginClient client(settings_for(server), nullptr);
+  aio::asio::io_context loop;
+
+  EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+
+  EXPECT_EQ(client.idle_connections(), 0u);
+}
+
+aio::Task<std::vector<std::string>> pieces(OriginClient* client) {
+  auto answer = co_await client->open({}, soon());
+  if (!answer) co_return std::move(answer).error();
+  std::vector<std::string> out;
+  for (;;) {
+    auto piece = co_await (*answer)->read(soon());
+    if (!piece) co_return std::move(piece).error();
+    if (piece->empty()) co_return out;
+    out.push_back(*piece);
+  }
+}
+
+std::string joined(const std::vector<std::string>& texts) { return join(texts, ""); }
+
+// The last bytes of an event must not wait for the next one.
+TEST(OriginClient, HandsOutPiecesOfAStreamAsTheyCome) {
+  std::atomic<bool> seen = false;
+  const ScriptedServer server([&](Peer& peer) {
+    peer.begin_chunks();
+    peer.send("4\r\nabc");
+    peer.send("d\r\n");
+    while (!seen) std::this_thread::yield();
+    peer.chunk("e");
+    peer.end_chunks();
+    peer.wait_for_close();
+  });
+  OriginClient client(settings_for(server), nullptr);
+  auto read = [](OriginClient* from, std::atomic<bool>* all) -> aio::Task<std::string> {
+    auto answer = co_await from->open({}, soon());
+    if (!answer) co_return std::move(answer).error();
+    std::string text;
+    while (text.size() < 5) {
+      auto piece = co_await (*answer)->read(soon());
+      if (!piece) co_return std::move(piece).error();
+      text += *piece;
+      if (text.size() == 4) *all = true;
+    }
+    co_return text;
+  };
+
+  const auto text = aio::run(read(&client, &seen));
+
+  ASSERT_TRUE(text.has_value()) << text.error().text();
+  EXPECT_EQ(*text, "abcde");
+}
+
+TEST(OriginClient, GivesAStreamsConnectionBackAtItsEnd) {
+  const ScriptedServer server([](Peer& peer) {
+    while (peer.read_request()) {
+      peer.begin_chunks();
+      peer.chunk("one\n");
+      peer.chunk("two\n");
+      peer.end_chunks();
+    }
+  });
+  OriginClient client(settings_for(server), nullptr);
+  aio::asio::io_context loop;
+
+  const auto first = aio::run(loop, pieces(&client));
+  const auto second = aio::run(loop, pieces(&client));
+
+  ASSERT_TRUE(first.has_value() && second.has_value());
+  EXPECT_EQ(joined(*first), "one\ntwo\n");
+  EXPECT_EQ(server.accepted(), 1u);
+}
+
+TEST(OriginClient, TellsAStreamThatWasCutFromOneThatEnded) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.begin_chunks();
+    peer.send("40\r\nhalf an object");
+  });
+  OriginClient client(settings_for(server), nullptr);
+
+  const auto read = aio::run(pieces(&client));
+
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().code(), Errc::kProtocol);
+}
+
+TEST(OriginClient, RefusesAnAnswerLargerThanAsked) {
+  const ScriptedServer server([](Peer& peer) {
+    peer.read_request();
+    peer.answer(200, std::string(2u << 20, 'x'));
+  });
+  OriginClient client(settings_for(server), nullptr);
+
+  const auto text = aio::run(ask(&client, {}));
+
+  ASSERT_FALSE(text.has_value());
+  EXPECT_EQ(text.error().code(), Errc::kProtocol);
+}
+
+TEST(OriginClient, PutsThePathOfTheOriginInFront) {
+  const ScriptedServer server(echo);
+  OriginSettings settings = settings_for(server);
+  settings.origin.path = "/clusters/a";
+  OriginClient client(settings, nullptr);
+
+  EXPECT_EQ(*aio::run(ask(&client, {.target = "/api/v1"})), "GET /clusters/a/api/v1 ");
+}
+
+TEST(OriginClient, ReachesAnIpv6Literal) {
+  const ScriptedServer server(
+      [](Peer& peer) {
+        const auto request = peer.read_request();
+        peer.answer(200, request->header("Host"));
+      },
+      {}, "::1");
+  OriginClient client({.origin = *parse_url(cat("http://[::1]:", server.port()))}, nullptr);
+
+  EXPECT_EQ(*aio::run(ask(&client, {})), cat("[::1]:", server.port()));
+}
+
+TEST(OriginClient, SaysThatNobodyListens) {
+  std::uint16_t port = 0;
+  {
+    port = ScriptedServer(echo).port();
+  }
+  OriginClient client({.origin = *parse_url(cat("http://127.0.0.1:", port))}, nullptr);
+
+  const auto text = aio::run(ask(&client, {}));
+
+  ASSERT_FALSE(text.has_value());
+  EXPECT_EQ(text.error().code(), Errc::kUnavailable);
+}
+
+}  // namespace
+}  // namespace mnet::http

@@ -1,0 +1,239 @@
+#include "http/proxy.h"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/network_v4.hpp>
+#include <boost/asio/ip/network_v6.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "http/message.h"
+
+namespace mnet::http {
+namespace {
+
+namespace ip = aio::asio::ip;
+using boost::system::error_code;
+
+constexpr std::size_t kMaxHead = 64u << 10;
+
+std::string variable(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    const std::string_view text = entry;
+    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
+      return std::string(text.substr(name.size() + 1));
+    }
+  }
+  return {};
+}
+
+std::string either_case(const std::vector<std::string>& environment, std::string_view name) {
+  std::string upper = variable(environment, name);
+  return upper.empty() ? variable(environment, to_lower(name)) : upper;
+}
+
+std::optional<ip::address> address_of(std::string_view text) {
+  error_code failure;
+  const auto address = ip::make_address(std::string(text), failure);
+  if (failure) return std::nullopt;
+  return address;
+}
+
+bool is_in_network(const ip::address& address, std::string_view network) {
+  error_code failure;
+  if (address.is_v4()) {
+    const auto block = ip::make_network_v4(std::string(network), failure);
+    return !failure &&
+           (address.to_v4().to_uint() & block.netmask().to_uint()) == block.network().to_uint();
+  }
+  const auto block = ip::make_network_v6(std::string(network), failure);
+  const ip::network_v6 own(address.to_v6(), block.prefix_length());
+  return !failure && own.network() == block.network();
+}
+
+// One entry of NO_PROXY: `*`, an address, a network, `domain`, `.domain` or `*.domain`, each but
+// networks with an optional port.
+bool excludes(std::string_view entry, const Url& target) {
+  entry = trim(entry);
+  if (entry.empty()) return false;
+  if (entry == "*") return true;
+  const auto address = address_of(target.host.substr(0, target.host.find('%')));
+  if (entry.find('/') != std::string_view::npos) return address && is_in_network(*address, entry);
+  const std::string port = cat(":", target.port);
+  if (entry.ends_with(port) && !address_of(entry)) entry.remove_suffix(port.size());
+  if (entry.starts_with('[') && entry.ends_with(']')) entry = entry.substr(1, entry.size() - 2);
+  if (const auto listed = address_of(entry)) return address && *address == *listed;
+
+  const bool only_below = entry.starts_with('.') || entry.starts_with("*.");
+  std::string domain = to_lower(entry.substr(entry.find_first_not_of("*.")));
+  const std::string host = to_lower(target.host);
+  return (!only_below && host == domain) || host.ends_with("." + domain);
+}
+
+bool is_local(const Url& target) {
+  const auto address = address_of(target.host);
+  return target.host == "localhost" || (address && address->is_loopback());
+}
+
+aio::Task<void> tunnel(ByteStream* connection, Url proxy, Url target, aio::Deadline deadline) {
+  const std::string where = target.authority();
+  std::string request = cat("CONNECT ", where, " HTTP/1.1\r\nHost: ", where, "\r\n");
+  if (const auto password = proxy_authorization(proxy); !password.empty()) {
+    request += cat("Proxy-Authorization: ", password, "\r\n");
+  }
+  auto sent = co_await connection->write(request + "\r\n", deadline);
+  if (!sent) co_return sent;
+
+  Message answer(MessageKind::kResponseToHead);
+  std::string unread;
+  while (!answer.has_head()) {
+    auto bytes = co_await connection->read(deadline);
+    if (!bytes) co_return std::move(bytes).error();
+    unread += *bytes;
+    auto used = answer.take_head(unread);
+    if (!used || bytes->empty() || unread.size() > kMaxHead) {
+      co_return Error(Errc::kProtocol, cat("proxy ", proxy.authority(), ": no answer in HTTP"));
+    }
+    unread.erase(0, *used);
+  }
+  if (answer.head().status / 100 == 2) co_return Result<void>();
+  co_return Error(Errc::kUnavailable,
+                  cat("proxy ", proxy.authority(), ": status ", answer.head().status));
+}
+
+// One conversation in SOCKS 5 (RFC 1928, 1929).
+class Socks {
+ public:
+  Socks(ByteStream* connection, Url proxy, aio::Deadline deadline)
+      : connection_(connection), proxy_(std::move(proxy)), deadline_(deadline) {}
+
+  aio::Task<void> connect_to(Url target) {
+    const bool has_password = !proxy_.user_info.empty();
+    std::string greeting =
+        has_password ? std::string("\x05\x02\x00\x02", 4) : std::string("\x05\x01\x00", 3);
+    auto method = co_await ask(std::move(greeting), 2);
+    if (!method) co_return std::move(method).error();
+    if ((*method)[0] != 5) co_return refused("does not speak SOCKS 5");
+    if ((*method)[1] == 2 && has_password) {
+      auto known = co_await ask(credentials(), 2);
+      if (!known) co_return std::move(known).error();
+      if ((*known)[1] != 0) co_return refused("wrong user or password");
+    } else if ((*method)[1] != 0) {
+      co_return refused("asks for a way to log in that we do not know");
+    }
+    auto opened = co_await open(std::move(target));
+    co_return opened;
+  }
+
+ private:
+  aio::Task<void> open(Url target) {
+    std::string request("\x05\x01\x00\x03", 4);
+    request += static_cast<char>(target.host.size());
+    request += target.host;
+    request += static_cast<char>(target.port >> 8);
+    request += static_cast<char>(target.port & 0xff);
+    auto answer = co_await ask(std::move(request), 5);
+    if (!answer) co_return std::move(answer).error();
+    if ((*answer)[1] != 0) co_return refused(cat("refused with code ", int{(*answer)[1]}));
+    // The address it is bound to: of no interest, but it must be read. A byte of it is here.
+    const auto kind = (*answer)[3];
+    const std::size_t length = kind == 1   ? 4u
+                               : kind == 4 ? 16u
+                                           : static_cast<unsigned char>((*answer)[4]) + 1u;
+    auto rest = co_await ask({}, length - 1 + 2);
+    if (!rest) co_return std::move(rest).error();
+    co_return Result<void>();
+  }
+
+  std::string credentials() const {
+    const auto colon = proxy_.user_info.find(':');
+    const std::string user = proxy_.user_info.substr(0, colon).substr(0, 255);
+    const std::string password =
+        colon == std::string::npos ? "" : proxy_.user_info.substr(colon + 1).substr(0, 255);
+    return cat('\x01', static_cast<char>(user.size()), user, static_cast<char>(password.size()),
+               password);
+  }
+
+  aio::Task<std::string> ask(std::string request, std::size_t wanted) {
+    if (!request.empty()) {
+      auto sent = co_await connection_->write(std::move(request), deadline_);
+      if (!sent) co_return std::move(sent).error();
+    }
+    while (unread_.size() < wanted) {
+      auto bytes = co_await connection_->read(deadline_);
+      if (!bytes) co_return std::move(bytes).error();
+      if (bytes->empty()) co_return refused("closed the connection");
+      unread_ += *bytes;
+    }
+    std::string answer = unread_.substr(0, wanted);
+    unread_.erase(0, wanted);
+    co_return answer;
+  }
+
+  Error refused(std::string_view why) const {
+    return Error(Errc::kUnavailable, cat("proxy ", proxy_.authority(), ": ", why));
+  }
+
+  ByteStream* connection_;
+  Url proxy_;
+  aio::Deadline deadline_;
+  std::string unread_;
+};
+
+}  // namespace
+
+Result<Url> parse_proxy(std::string_view text) {
+  auto url = text.find("://") == std::string_view::npos ? parse_url(cat("http://", text))
+                                                        : parse_url(text);
+  if (!url) return std::move(url).error().wrap("proxy");
+  return url;
+}
+
+Result<std::optional<Url>> proxy_of_environment(const Url& target,
+                                                const std::vector<std::string>& environment) {
+  const std::string named =
+      either_case(environment, target.scheme == "https" ? "HTTPS_PROXY" : "HTTP_PROXY");
+  if (named.empty() || is_local(target)) return std::optional<Url>();
+  const std::string exceptions = either_case(environment, "NO_PROXY");
+  for (const std::string_view entry : split(exceptions, ',')) {
+    if (excludes(entry, target)) return std::optional<Url>();
+  }
+  auto proxy = parse_proxy(named);
+  if (!proxy) return std::move(proxy).error();
+  return std::optional<Url>(*std::move(proxy));
+}
+
+bool needs_absolute_form(const Url& proxy, const Url& target) {
+  return target.scheme == "http" && proxy.scheme.starts_with("http");
+}
+
+std::string proxy_authorization(const Url& proxy) {
+  return proxy.user_info.empty() ? "" : cat("Basic ", to_base64(proxy.user_info));
+}
+
+aio::Task<ByteStreamPtr> connect_through(Url proxy, TlsContextPtr tls, Url target,
+                                         aio::Deadline deadline) {
+  auto connection = co_await connect_tcp(proxy.host, proxy.port, deadline);
+  if (!connection) co_return std::move(connection).error().wrap("proxy");
+  if (proxy.scheme == "https") {
+    connection = co_await start_tls(*std::move(connection), tls, proxy.host, deadline);
+    if (!connection) co_return std::move(connection).error().wrap("proxy");
+  }
+  if (needs_absolute_form(proxy, target)) co_return connection;
+
+  ByteStream* const raw = connection->get();
+  if (proxy.scheme.starts_with("socks5")) {
+    Socks socks(raw, proxy, deadline);
+    auto through = co_await socks.connect_to(target);
+    if (!through) co_return std::move(through).error();
+  } else {
+    auto through = co_await tunnel(raw, proxy, target, deadline);
+    if (!through) co_return std::move(through).error();
+  }
+  co_return connection;
+}
+
+}  // namespace mnet::http

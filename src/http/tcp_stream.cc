@@ -1,0 +1,154 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "http/byte_stream.h"
+#include "http/url.h"
+#include "http/watchdog.h"
+
+namespace mnet::http {
+namespace {
+
+namespace asio = aio::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+class TcpStream final : public ByteStream {
+ public:
+  TcpStream(const asio::any_io_executor& executor, std::string name)
+      : name_(std::move(name)), socket_(executor), watchdog_(executor, [this] {
+          error_code ignored;
+          socket_.cancel(ignored);
+        }) {}
+
+  aio::Task<void> connect(tcp::endpoint peer, TcpLiveness liveness, aio::Deadline deadline) {
+    error_code refused;
+    socket_.open(peer.protocol(), refused);
+    if (!refused) {
+      tune(liveness);
+      watchdog_.arm(deadline);
+      std::tie(refused) = co_await socket_.async_connect(peer, aio::kAsValue);
+      watchdog_.disarm();
+    }
+    if (refused) co_return failure("connect", refused, Errc::kUnavailable);
+    co_return Result<void>();
+  }
+
+  aio::Task<std::string> read(aio::Deadline deadline) override {
+    // Waits without a buffer: a watch is silent most of the time.
+    watchdog_.arm(deadline);
+    auto [ended] = co_await socket_.async_wait(tcp::socket::wait_read, aio::kAsValue);
+    watchdog_.disarm();
+    if (ended) co_return failure("read", ended, Errc::kIo);
+
+    std::array<char, 16u << 10> buffer;
+    const ssize_t count =
+        ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (count < 0)
+      co_return failure("read", error_code(errno, boost::system::system_category()), Errc::kIo);
+    co_return std::string(buffer.data(), static_cast<std::size_t>(count));
+  }
+
+  aio::Task<void> write(std::string bytes, aio::Deadline deadline) override {
+    watchdog_.arm(deadline);
+    auto [broken, count] = co_await asio::async_write(socket_, asio::buffer(bytes), aio::kAsValue);
+    watchdog_.disarm();
+    if (broken) co_return failure("write", broken, Errc::kIo);
+    co_return Result<void>();
+  }
+
+  bool is_quiet() override {
+    char byte = 0;
+    const ssize_t count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+  }
+
+ private:
+  // What fails here costs comfort, not correctness.
+  void tune(const TcpLiveness& liveness) {
+    set(IPPROTO_TCP, TCP_NODELAY, 1);
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(liveness.idle.count()));
+    set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(liveness.interval.count()));
+    set(IPPROTO_TCP, TCP_KEEPCNT, liveness.probes);
+    set(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(liveness.user_timeout.count()));
+  }
+  void set(int level, int option, int value) {
+    ::setsockopt(socket_.native_handle(), level, option, &value, sizeof value);
+  }
+
+  Error failure(std::string_view doing, const error_code& why, Errc code) const {
+    if (watchdog_.bitten()) {
+      return Error(Errc::kTimeout, cat(doing, " ", name_, ": deadline exceeded"));
+    }
+    if (why == asio::error::operation_aborted) {
+      return Error(Errc::kCancelled, cat(doing, " ", name_, ": cancelled"));
+    }
+    return Error(code, cat(doing, " ", name_, ": ", errno_text(why.value())), why.value());
+  }
+
+  std::string name_;
+  tcp::socket socket_;
+  Watchdog watchdog_;
+};
+
+// The addresses of a host. A name is looked up on a thread of Asio's own, which the deadline cannot
+// stop; who waits goes on all the same.
+aio::Task<std::vector<tcp::endpoint>> addresses_of(std::string host, std::uint16_t port,
+                                                   aio::Deadline deadline) {
+  error_code not_numeric;
+  const auto numeric = asio::ip::make_address(host, not_numeric);
+  if (!not_numeric) co_return std::vector{tcp::endpoint(numeric, port)};
+
+  const auto executor = co_await asio::this_coro::executor;
+  tcp::resolver resolver(executor);
+  Watchdog watchdog(executor, [&resolver] { resolver.cancel(); });
+  watchdog.arm(deadline);
+  auto [unknown, found] = co_await resolver.async_resolve(
+      host, cat(port), tcp::resolver::numeric_service, aio::kAsValue);
+  if (watchdog.bitten()) {
+    co_return Error(Errc::kTimeout, cat("lookup ", host, ": deadline exceeded"));
+  }
+  if (unknown == asio::error::operation_aborted) co_return Error(Errc::kCancelled, "cancelled");
+  if (unknown) {
+    co_return Error(Errc::kUnavailable, cat("lookup ", host, ": ", unknown.message()));
+  }
+  std::vector<tcp::endpoint> out;
+  for (const auto& entry : found) out.push_back(entry.endpoint());
+  co_return out;
+}
+
+}  // namespace
+
+aio::Task<ByteStreamPtr> connect_tcp(std::string host, std::uint16_t port, aio::Deadline deadline,
+                                     TcpLiveness liveness) {
+  auto addresses = co_await addresses_of(host, port, deadline);
+  if (!addresses) co_return std::move(addresses).error();
+
+  const auto executor = co_await asio::this_coro::executor;
+  Error last(Errc::kUnavailable, cat("lookup ", host, ": no addresses"));
+  for (const tcp::endpoint& address : *addresses) {
+    auto stream = std::make_unique<TcpStream>(executor, host_and_port(host, port));
+    auto connected = co_await stream->connect(address, liveness, deadline);
+    if (connected) co_return ByteStreamPtr(std::move(stream));
+    last = std::move(connected).error();
+    if (last.code() != Errc::kUnavailable) break;
+  }
+  co_return last;
+}
+
+}  // namespace mnet::http

@@ -1,0 +1,233 @@
+#include "http/tls.h"
+
+#include <arpa/inet.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mnet::http {
+namespace {
+
+template <auto kFree>
+struct Free {
+  void operator()(auto* thing) const { kFree(thing); }
+};
+using BioPtr = std::unique_ptr<BIO, Free<BIO_free>>;
+using CertificatePtr = std::unique_ptr<X509, Free<X509_free>>;
+using KeyPtr = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
+using CtxPtr = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
+using SslPtr = std::unique_ptr<SSL, Free<SSL_free>>;
+
+// What OpenSSL says of its last failure; forgets it.
+std::string last_reason() {
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+  return reason == nullptr ? "unknown reason" : reason;
+}
+
+BioPtr bio_of(const std::string& text) {
+  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+CertificatePtr next_certificate(BIO* bio) {
+  return CertificatePtr(PEM_read_bio_X509(bio, nullptr, nullptr, nullptr));
+}
+
+// Nobody is asked for a passphrase.
+int no_passphrase(char*, int, int, void*) { return 0; }
+
+Result<void> trust(SSL_CTX* context, const std::string& ca) {
+  if (ca.empty()) {
+    if (SSL_CTX_set_default_verify_paths(context) == 1) return {};
+    return Error(Errc::kInvalid, cat("system certificates: ", last_reason()));
+  }
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  const BioPtr bio = bio_of(ca);
+  int count = 0;
+  while (const CertificatePtr certificate = next_certificate(bio.get())) {
+    if (X509_STORE_add_cert(store, certificate.get()) == 1) ++count;
+  }
+  ERR_clear_error();  // the end of the text is an error, too
+  if (count == 0) return Error(Errc::kInvalid, "certificate authority: no certificate in PEM form");
+  return {};
+}
+
+Result<void> identify(SSL_CTX* context, const std::string& certificate, const std::string& key) {
+  const BioPtr bio = bio_of(certificate);
+  const CertificatePtr own = next_certificate(bio.get());
+  if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) {
+    return Error(Errc::kInvalid, cat("client certificate: ", last_reason()));
+  }
+  while (const CertificatePtr issuer = next_certificate(bio.get())) {
+    SSL_CTX_add1_chain_cert(context, issuer.get());
+  }
+  ERR_clear_error();
+  const BioPtr key_bio = bio_of(key);
+  const KeyPtr own_key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, no_passphrase, nullptr));
+  if (!own_key || SSL_CTX_use_PrivateKey(context, own_key.get()) != 1) {
+    return Error(Errc::kInvalid, cat("client key: ", last_reason()));
+  }
+  if (SSL_CTX_check_private_key(context) != 1) {
+    return Error(Errc::kInvalid, cat("client key does not fit: ", last_reason()));
+  }
+  return {};
+}
+
+bool is_numeric(const std::string& name) {
+  std::array<unsigned char, sizeof(in6_addr)> address;
+  return ::inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
+         ::inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
+}
+
+// TLS between two memory buffers; the bytes travel over `connection_`.
+class TlsStream final : public ByteStream {
+ public:
+  TlsStream(ByteStreamPtr connection, TlsContextPtr context, SslPtr ssl)
+      : connection_(std::move(connection)), context_(std::move(context)), ssl_(std::move(ssl)) {
+    BIO* in = BIO_new(BIO_s_mem());
+    BIO* out = BIO_new(BIO_s_mem());
+    BIO_set_mem_eof_return(in, -1);
+    SSL_set_bio(ssl_.get(), in, out);  // owns them
+  }
+
+  aio::Task<void> shake_hands(aio::Deadline deadline) {
+    for (;;) {
+      const int done = SSL_do_handshake(ssl_.get());
+      const int why = SSL_get_error(ssl_.get(), done);
+      const Error refused = done == 1 ? Error(Errc::kBug, "") : distrust();
+      auto sent = co_await flush(deadline);
+      if (done == 1) co_return sent;
+      if (why != SSL_ERROR_WANT_READ) co_return refused;
+      if (!sent) co_return sent;
+      auto more = co_await fill(deadline);
+      if (!more) co_return std::move(more).error();
+      if (!*more) co_return Error(Errc::kIo, "TLS handshake: connection ended");
+    }
+  }
+
+  aio::Task<std::string> read(aio::Deadline deadline) override {
+    for (;;) {
+      std::array<char, 16u << 10> buffer;
+      const int count = SSL_read(ssl_.get(), buffer.data(), static_cast<int>(buffer.size()));
+      if (count > 0) co_return std::string(buffer.data(), static_cast<std::size_t>(count));
+      const int why = SSL_get_error(ssl_.get(), count);
+      if (why == SSL_ERROR_ZERO_RETURN) co_return std::string();
+      if (why != SSL_ERROR_WANT_READ) co_return distrust();
+      auto sent = co_await flush(deadline);  // an answer to a key update
+      if (!sent) co_return std::move(sent).error();
+      auto more = co_await fill(deadline);
+      if (!more) co_return std::move(more).error();
+      // Without the notice of TLS somebody may have cut the text short.
+      if (!*more) co_return Error(Errc::kIo, "TLS: connection ended without notice");
+    }
+  }
+
+  aio::Task<void> write(std::string bytes, aio::Deadline deadline) override {
+    if (!bytes.empty()) {
+      const int count = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
+      if (count <= 0) co_return distrust();
+    }
+    auto sent = co_await flush(deadline);
+    co_return sent;
+  }
+
+  bool is_quiet() override {
+    return SSL_pending(ssl_.get()) == 0 && BIO_pending(SSL_get_rbio(ssl_.get())) == 0 &&
+           connection_->is_quiet();
+  }
+
+ private:
+  aio::Task<void> flush(aio::Deadline deadline) {
+    BIO* out = SSL_get_wbio(ssl_.get());
+    std::string bytes(BIO_ctrl_pending(out), '\0');
+    if (bytes.empty()) co_return Result<void>();
+    const int count = BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
+    bytes.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+    auto sent = co_await connection_->write(std::move(bytes), deadline);
+    co_return sent;
+  }
+
+  // False at the end of the connection.
+  aio::Task<bool> fill(aio::Deadline deadline) {
+    auto bytes = co_await connection_->read(deadline);
+    if (!bytes) co_return std::move(bytes).error();
+    BIO_write(SSL_get_rbio(ssl_.get()), bytes->data(), static_cast<int>(bytes->size()));
+    co_return !bytes->empty();
+  }
+
+  Error distrust() const {
+    const long verified = SSL_get_verify_result(ssl_.get());
+    std::string reason = last_reason();
+    if (verified != X509_V_OK && SSL_get_verify_mode(ssl_.get()) != SSL_VERIFY_NONE) {
+      reason = cat("x509: ", X509_verify_cert_error_string(verified));
+    }
+    return Error(Errc::kDenied, cat("tls: ", reason));
+  }
+
+  ByteStreamPtr connection_;
+  TlsContextPtr context_;
+  SslPtr ssl_;
+};
+
+}  // namespace
+
+struct TlsContext::Impl {
+  CtxPtr context;
+};
+
+TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TlsContext::~TlsContext() = default;
+
+Result<TlsContextPtr> make_tls_context(const TlsSettings& settings) {
+  // The host's openssl.cnf may name modules that are not in our image.
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  auto impl = std::make_unique<TlsContext::Impl>();
+  impl->context.reset(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX* context = impl->context.get();
+  if (context == nullptr) return Error(Errc::kIo, cat("TLS: ", last_reason()));
+  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  // Connections are idle most of the time.
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  if (settings.verifies) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    if (auto trusted = trust(context, settings.ca); !trusted) return std::move(trusted).error();
+  }
+  if (!settings.certificate.empty() || !settings.key.empty()) {
+    auto known = identify(context, settings.certificate, settings.key);
+    if (!known) return std::move(known).error();
+  }
+  return std::make_shared<const TlsContext>(std::move(impl));
+}
+
+aio::Task<ByteStreamPtr> start_tls(ByteStreamPtr connection, TlsContextPtr context,
+                                   std::string name, aio::Deadline deadline) {
+  SslPtr ssl(SSL_new(context->impl().context.get()));
+  if (!ssl) co_return Error(Errc::kIo, cat("TLS: ", last_reason()));
+  SSL_set_connect_state(ssl.get());
+  name = name.substr(0, name.find('%'));  // the zone of an address is ours alone
+  if (is_numeric(name)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), name.c_str());
+  } else {
+    SSL_set_tlsext_host_name(ssl.get(), name.c_str());
+    SSL_set1_host(ssl.get(), name.c_str());
+  }
+  auto stream =
+      std::make_unique<TlsStream>(std::move(connection), std::move(context), std::move(ssl));
+  auto shaken = co_await stream->shake_hands(deadline);
+  if (!shaken) co_return std::move(shaken).error();
+  co_return ByteStreamPtr(std::move(stream));
+}
+
+}  // namespace mnet::http

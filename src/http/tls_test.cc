@@ -1,0 +1,131 @@
+#include "http/tls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "aio/run.h"
+#include "http/byte_stream.h"
+#include "http/scripted_server.h"
+
+namespace mnet::http {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+aio::Deadline soon() { return std::chrono::steady_clock::now() + 20s; }
+
+class Tls : public testing::Test {
+ protected:
+  // Says `hello` and whom it sees.
+  ScriptedServer server(const std::string& alt_names, const std::string& client_ca = {}) const {
+    return ScriptedServer([](Peer& peer) { peer.send("hello " + peer.client_name()); },
+                          ScriptedServer::Tls{authority_.sign("server", alt_names), client_ca});
+  }
+
+  static aio::Task<std::string> talk(std::uint16_t port, TlsSettings settings, std::string name) {
+    auto context = make_tls_context(settings);
+    if (!context) co_return std::move(context).error();
+    auto connection = co_await connect_tcp("127.0.0.1", port, soon());
+    if (!connection) co_return std::move(connection).error();
+    auto secure = co_await start_tls(*std::move(connection), *context, name, soon());
+    if (!secure) co_return std::move(secure).error();
+    auto text = co_await (*secure)->read(soon());
+    co_return text;
+  }
+
+  TestAuthority authority_;
+};
+
+TEST_F(Tls, TrustsAServerWithACertificateForItsAddress) {
+  const ScriptedServer peer = server("IP:127.0.0.1");
+
+  const auto text = aio::run(talk(peer.port(), {.ca = authority_.pem()}, "127.0.0.1"));
+
+  ASSERT_TRUE(text.has_value()) << text.error().text();
+  EXPECT_EQ(*text, "hello ");
+}
+
+TEST_F(Tls, TrustsAServerWithACertificateForTheNameGiven) {
+  const ScriptedServer peer = server("DNS:kube.test");
+
+  EXPECT_TRUE(aio::run(talk(peer.port(), {.ca = authority_.pem()}, "kube.test")).has_value());
+}
+
+TEST_F(Tls, RefusesACertificateForSomebodyElse) {
+  const ScriptedServer peer = server("DNS:kube.test,IP:127.0.0.2");
+
+  const auto by_name = aio::run(talk(peer.port(), {.ca = authority_.pem()}, "other.test"));
+  const auto by_address = aio::run(talk(peer.port(), {.ca = authority_.pem()}, "127.0.0.1"));
+
+  ASSERT_FALSE(by_name.has_value());
+  EXPECT_EQ(by_name.error().code(), Errc::kDenied);
+  EXPECT_THAT(by_name.error().text(), HasSubstr("x509"));
+  EXPECT_FALSE(by_address.has_value());
+}
+
+TEST_F(Tls, RefusesACertificateOfAnotherAuthority) {
+  const ScriptedServer peer = server("IP:127.0.0.1");
+  const TestAuthority stranger;
+
+  const auto text = aio::run(talk(peer.port(), {.ca = stranger.pem()}, "127.0.0.1"));
+
+  ASSERT_FALSE(text.has_value());
+  EXPECT_EQ(text.error().code(), Errc::kDenied);
+}
+
+TEST_F(Tls, TrustsAnybodyIfToldTo) {
+  const ScriptedServer peer = server("DNS:other.test");
+
+  EXPECT_TRUE(aio::run(talk(peer.port(), {.verifies = false}, "127.0.0.1")).has_value());
+}
+
+TEST_F(Tls, ShowsItsOwnCertificate) {
+  const ScriptedServer peer = server("IP:127.0.0.1", authority_.pem());
+  const Identity own = authority_.sign("node-a", "");
+
+  const auto text = aio::run(
+      talk(peer.port(), {.ca = authority_.pem(), .certificate = own.certificate, .key = own.key},
+           "127.0.0.1"));
+
+  ASSERT_TRUE(text.has_value()) << text.error().text();
+  EXPECT_EQ(*text, "hello node-a");
+}
+
+TEST_F(Tls, RefusesTextsThatAreNoCertificates) {
+  const Identity own = authority_.sign("a", "");
+  const Identity other = authority_.sign("b", "");
+
+  EXPECT_FALSE(make_tls_context({.ca = "nonsense"}).has_value());
+  EXPECT_FALSE(make_tls_context({.ca = authority_.pem(), .certificate = "x", .key = own.key}));
+  EXPECT_FALSE(
+      make_tls_context({.ca = authority_.pem(), .certificate = own.certificate, .key = ""}));
+  EXPECT_FALSE(
+      make_tls_context({.ca = authority_.pem(), .certificate = own.certificate, .key = other.key}));
+}
+
+TEST_F(Tls, EndsAtTheDeadlineIfTheServerSaysNothing) {
+  const ScriptedServer silent([](Peer& peer) { peer.wait_for_close(); });
+  auto context = make_tls_context({.ca = authority_.pem()});
+  ASSERT_TRUE(context.has_value());
+  auto shake = [](std::uint16_t port, TlsContextPtr with) -> aio::Task<void> {
+    auto connection = co_await connect_tcp("127.0.0.1", port, soon());
+    if (!connection) co_return std::move(connection).error();
+    auto secure = co_await start_tls(*std::move(connection), with, "127.0.0.1",
+                                     std::chrono::steady_clock::now() + 50ms);
+    if (!secure) co_return std::move(secure).error();
+    co_return Result<void>();
+  };
+
+  const auto done = aio::run(shake(silent.port(), *context));
+
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code(), Errc::kTimeout);
+}
+
+}  // namespace
+}  // namespace mnet::http

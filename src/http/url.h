@@ -1,0 +1,31 @@
+// The parts of an absolute URL as far as a connection needs them: no query, no fragment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace mnet::http {
+
+struct Url {
+  std::string scheme;     // in lower case
+  std::string user_info;  // of `user:password@`, decoded; empty: none
+  std::string host;       // without brackets; an IPv6 literal may have a zone
+  std::uint16_t port = 0;
+  std::string path;  // without a slash at its end; empty for the root
+
+  bool is_ipv6_literal() const { return host.find(':') != std::string::npos; }
+  // `host:port`, IPv6 literals in brackets and without their zone: what stands in a Host header.
+  std::string authority() const;
+};
+
+// `scheme://[user[:password]@]host[:port][/path]`. Ports left out are those of http (80), https
+// (443) and socks5 (1080).
+Result<Url> parse_url(std::string_view text);
+
+// `[::1]:443` and `10.0.0.1:443`.
+std::string host_and_port(std::string_view host, std::uint16_t port);
+
+}  // namespace mnet::http
