@@ -1,0 +1,152 @@
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "rtnl/netlink.h"
+#include "rtnl/route.h"
+#include "rtnl/rtnl.h"
+#include "rtnl/socket.h"
+
+namespace mnet::rtnl {
+namespace {
+
+// A list that changes while it is made is made again; a namespace that never rests is an error.
+constexpr int kTries = 10;
+
+// What the kernel gives a route that asks for none.
+std::uint32_t own_metric(Family family) { return family == Family::kV4 ? 0 : 1024; }
+
+Result<std::vector<Route>> list_defaults(Netlink& netlink, Family family) {
+  std::vector<Route> found;
+  Result<void> listed;
+  for (int i = 0; i < kTries; ++i) {
+    found.clear();
+    listed = netlink.dump(RTM_GETROUTE, all_routes(family), [&](std::string_view message) {
+      auto route = parse_route(message);
+      // A kernel without IPv6 lists what else it has.
+      if (route && route->family == family && route->is_default()) {
+        found.push_back(*std::move(route));
+      }
+    });
+    if (listed || listed.error().code() != Errc::kUnavailable) break;
+  }
+  if (!listed) return std::move(listed).error().wrap("listing routes");
+  return found;
+}
+
+Result<void> remove(Netlink& netlink, const Route& route) {
+  auto removed = netlink.ask(RTM_DELROUTE, 0, route.deletion);
+  if (!removed && removed.error().os_errno() == ESRCH) return {};
+  return removed;
+}
+
+// The defaults of `family` that are on `ifname`, and who speaks for them; none without such a link.
+struct Visit {
+  Netlink netlink;
+  std::vector<Route> routes;
+};
+Result<Visit> visit(const sys::NetNs& target, const std::string& ifname, Family family) {
+  auto netlink = Netlink::open_in(target);
+  if (!netlink) return std::move(netlink).error();
+  auto index = find_link_index(netlink->fd(), ifname);
+  if (!index) return std::move(index).error();
+  if (!*index) return Visit{*std::move(netlink), {}};
+  auto routes = list_defaults(*netlink, family);
+  if (!routes) return std::move(routes).error();
+  std::erase_if(*routes, [&](const Route& route) { return !route.is_on(**index); });
+  return Visit{*std::move(netlink), *std::move(routes)};
+}
+
+Result<std::vector<int>> indexes_of(const Netlink& netlink, const std::vector<std::string>& names) {
+  std::vector<int> found;
+  for (const std::string& name : names) {
+    auto index = find_link_index(netlink.fd(), name);
+    if (!index) return std::move(index).error();
+    if (*index) found.push_back(**index);
+  }
+  return found;
+}
+
+Result<void> add(Netlink& netlink, const Hop& hop) {
+  return netlink.ask(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, default_route_via(hop));
+}
+
+bool is_exactly(const Route& route, const Hop& hop) {
+  return route.hops.size() == 1 && route.hops.front() == hop;
+}
+
+bool is_only_on(const Route& route, const std::vector<int>& indexes) {
+  return std::ranges::all_of(route.hops, [&](const Hop& hop) {
+    return std::ranges::find(indexes, hop.ifindex) != indexes.end();
+  });
+}
+
+// Something of the same metric is there: ours already, or one that gives way, or the end.
+Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>& own,
+                        Error occupied) {
+  const Family family = family_of(hop.gateway);
+  auto routes = list_defaults(netlink, family);
+  if (!routes) return std::move(routes).error();
+  std::erase_if(*routes, [&](const Route& each) { return each.metric != own_metric(family); });
+  if (std::ranges::any_of(*routes, [&](const Route& each) { return is_exactly(each, hop); })) {
+    return {};
+  }
+  std::erase_if(*routes, [&](const Route& route) { return !is_only_on(route, own); });
+  if (routes->empty()) return occupied;
+  for (const Route& route : *routes) {
+    if (auto removed = remove(netlink, route); !removed) return removed;
+  }
+  return add(netlink, hop);
+}
+
+}  // namespace
+
+Result<bool> has_default_route(const sys::NetNs& target, const std::string& ifname, Family family) {
+  auto seen = visit(target, ifname, family);
+  if (!seen) return std::move(seen).error();
+  return !seen->routes.empty();
+}
+
+Result<void> remove_default_routes(const sys::NetNs& target, const std::string& ifname,
+                                   Family family) {
+  auto seen = visit(target, ifname, family);
+  if (!seen) return std::move(seen).error();
+  for (const Route& route : seen->routes) {
+    auto removed = remove(seen->netlink, route);
+    if (!removed) return std::move(removed).error().wrap(cat("removing one of ", ifname));
+  }
+  return {};
+}
+
+Result<void> add_default_route(const sys::NetNs& target, const std::string& ifname,
+                               const std::string& gateway,
+                               const std::vector<std::string>& own_ifnames) {
+  auto address = address_bytes(gateway);
+  if (!address) return Error(Errc::kInvalid, cat("no address: ", go_quoted(gateway)));
+  auto netlink = Netlink::open_in(target);
+  if (!netlink) return std::move(netlink).error();
+  auto index = find_link_index(netlink->fd(), ifname);
+  if (!index) return std::move(index).error();
+  if (!*index) return Error(Errc::kNotFound, cat("no link ", go_quoted(ifname)));
+  const Hop hop{.ifindex = **index, .gateway = *std::move(address)};
+  auto added = add(*netlink, hop);
+  if (!added && added.error().os_errno() == EEXIST) {
+    auto own = indexes_of(*netlink, own_ifnames);
+    if (!own) return std::move(own).error();
+    own->push_back(hop.ifindex);
+    added = add_beside(*netlink, hop, *own, std::move(added).error());
+  }
+  if (!added) return std::move(added).error().wrap(cat("via ", gateway, " on ", ifname));
+  return {};
+}
+
+}  // namespace mnet::rtnl
