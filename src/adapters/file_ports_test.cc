@@ -4,12 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <csignal>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -20,6 +16,7 @@
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
+#include "sys/test_netns.h"
 
 namespace mnet::adapters {
 namespace {
@@ -42,38 +39,6 @@ DEL) in_pod ip link del "$CNI_IFNAME" 2>/dev/null;;
 esac
 exit 0
 )";
-
-// A process that does nothing in a network namespace of its own.
-class PodNetNs {
- public:
-  PodNetNs() {
-    int ready[2];
-    if (::pipe2(ready, O_CLOEXEC) != 0) return;
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      const char done = ::unshare(CLONE_NEWNET) == 0 ? '+' : '-';
-      if (::write(ready[1], &done, 1) != 1) ::_exit(1);
-      for (;;) ::pause();
-    }
-    char done = '-';
-    is_fresh_ = ::read(ready[0], &done, 1) == 1 && done == '+';
-    ::close(ready[0]);
-    ::close(ready[1]);
-  }
-  PodNetNs(const PodNetNs&) = delete;
-  PodNetNs& operator=(const PodNetNs&) = delete;
-  ~PodNetNs() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  bool is_fresh() const { return is_fresh_; }
-  std::string path() const { return cat("/proc/", pid_, "/ns/net"); }
-
- private:
-  pid_t pid_ = -1;
-  bool is_fresh_ = false;
-};
 
 class FilePortsTest : public testing::Test {
  protected:
@@ -123,7 +88,7 @@ class FilePortsTest : public testing::Test {
     return names;
   }
 
-  PodNetNs pod_;
+  sys::TestNetNs pod_;
   sys::TestDir dir_;
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{4};
@@ -166,8 +131,7 @@ TEST_F(FilePortsTest, AFailedAddLeavesNoLinkBehind) {
 }
 
 TEST_F(FilePortsTest, AForeignLinkStays) {
-  ASSERT_EQ(
-      std::system(cat("nsenter --net=", pod_.path(), " ip link add net1 type bridge").c_str()), 0);
+  ASSERT_EQ(pod_.run("ip link add net1 type bridge"), "");
 
   auto added = add(request());
 

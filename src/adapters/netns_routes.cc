@@ -1,18 +1,51 @@
 #include "adapters/netns_routes.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/pod_netns.h"
+#include "rtnl/rtnl.h"
+
 namespace mnet::adapters {
+namespace {
 
-aio::Task<bool> NetNsRoutes::has_default(std::string, std::string, attach::Family) {
-  co_return Error(Errc::kUnavailable, "not built yet");
+rtnl::Family family_of(attach::Family family) {
+  return family == attach::Family::kV4 ? rtnl::Family::kV4 : rtnl::Family::kV6;
 }
 
-aio::Task<void> NetNsRoutes::remove_defaults(std::string, std::string, attach::Family) {
-  co_return Error(Errc::kUnavailable, "not built yet");
+}  // namespace
+
+aio::Task<bool> NetNsRoutes::has_default(std::string netns, std::string ifname,
+                                         attach::Family family) {
+  return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
+                    ifname = std::move(ifname), family = family_of(family)]() -> Result<bool> {
+    auto target = open_pod_netns(mount_namespace, netns);
+    if (!target) return std::move(target).error();
+    return rtnl::has_default_route(*target, ifname, family);
+  });
 }
 
-aio::Task<void> NetNsRoutes::add_default(std::string, std::string, cni::IpAddress,
-                                         std::vector<std::string>) {
-  co_return Error(Errc::kUnavailable, "not built yet");
+aio::Task<void> NetNsRoutes::remove_defaults(std::string netns, std::string ifname,
+                                             attach::Family family) {
+  return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
+                    ifname = std::move(ifname), family = family_of(family)]() -> Result<void> {
+    auto target = open_pod_netns(mount_namespace, netns);
+    if (!target) return std::move(target).error();
+    return rtnl::remove_default_routes(*target, ifname, family);
+  });
+}
+
+aio::Task<void> NetNsRoutes::add_default(std::string netns, std::string ifname,
+                                         cni::IpAddress gateway,
+                                         std::vector<std::string> own_ifnames) {
+  return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
+                    ifname = std::move(ifname), gateway = gateway.text(),
+                    own_ifnames = std::move(own_ifnames)]() -> Result<void> {
+    auto target = open_pod_netns(mount_namespace, netns);
+    if (!target) return std::move(target).error();
+    return rtnl::add_default_route(*target, ifname, gateway, own_ifnames);
+  });
 }
 
 }  // namespace mnet::adapters

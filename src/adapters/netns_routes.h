@@ -24,8 +24,8 @@ class NetNsRoutes : public attach::Routes {
                               std::vector<std::string> own_ifnames) override;
 
  private:
-  [[maybe_unused]] aio::BlockingPool& pool_;
-  [[maybe_unused]] std::string mount_namespace_;
+  aio::BlockingPool& pool_;
+  std::string mount_namespace_;
 };
 
 }  // namespace mnet::adapters
