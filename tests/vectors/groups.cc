@@ -9,7 +9,9 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "autoconfig", "csr", "delegate-conf", "devices", "nad-config",
+    "autoconfig",
+    "csr",
+    "devices",
 };
 
 }  // namespace
@@ -18,7 +20,9 @@ std::vector<Group> all_groups() {
   std::vector<Group> groups;
   groups.push_back(cni_result_group());
   groups.push_back(conflist_load_group());
+  groups.push_back(delegate_conf_group());
   groups.push_back(gateway_cache_group());
+  groups.push_back(nad_config_group());
   groups.push_back(netconf_group());
   groups.push_back(network_selection_group());
   groups.push_back(network_status_group());

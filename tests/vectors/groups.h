@@ -9,7 +9,9 @@ namespace mnet::vectors {
 
 Group cni_result_group();
 Group conflist_load_group();
+Group delegate_conf_group();
 Group gateway_cache_group();
+Group nad_config_group();
 Group netconf_group();
 Group network_selection_group();
 Group network_status_group();
