@@ -1,6 +1,9 @@
 // Whether the one who asked still wants it. Lives on the event loop.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "aio/event.h"
 #include "aio/task.h"
 
@@ -12,7 +15,19 @@ namespace mnet::attach {
 class Caller {
  public:
   bool gone() const { return left_.is_set(); }
-  void leave() { left_.set(); }
+  void leave() {
+    left_.set();
+    for (const std::weak_ptr<Caller>& one : companions_) {
+      if (const auto companion = one.lock()) companion->leave();
+    }
+  }
+  // One who leaves when this one does, or before: for a part of the work that may end by itself.
+  std::shared_ptr<Caller> companion() {
+    auto one = std::make_shared<Caller>();
+    if (gone()) one->leave();
+    companions_.push_back(one);
+    return one;
+  }
 
   // Ends well when the caller leaves; kTimeout at the deadline.
   aio::Task<void> wait_gone(aio::Deadline deadline = aio::kNoDeadline) {
@@ -21,6 +36,7 @@ class Caller {
 
  private:
   aio::Event left_;
+  std::vector<std::weak_ptr<Caller>> companions_;
 };
 
 }  // namespace mnet::attach

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,8 @@ struct Job {
 // Loads the configuration, checks identifiers and arguments as `verb` asks (02, 5.1 step 1).
 Result<Job> read_job(Request request, Verb verb, const Log& log);
 
-// The chain operations with this request's directories and identity.
-Chain chain_of(const Core& core, const Job& job);
+// The chain operations with this request's directories and identity; `caller` in place of the
+// request's own, if there is one.
+Chain chain_of(const Core& core, const Job& job, std::shared_ptr<Caller> caller = nullptr);
 
 }  // namespace mnet::attach
