@@ -9,11 +9,14 @@
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/together.h"
+#include "attach/add_record.h"
+#include "attach/add_report.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
 #include "attach/scratch.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cni/error.h"
 
@@ -33,27 +36,37 @@ Error name_error(Error error, const Attachment& attachment) {
 }  // namespace
 
 Adding::Adding(Core& core, const Job& job, Containers::Add& books)
-    : core_(core), job_(job), books_(books), book_(core, job), chain_(chain_of(core, job)) {}
+    : core_(core),
+      job_(job),
+      books_(books),
+      book_(core, job),
+      starter_(job.request.caller->companion()),
+      chain_(chain_of(core, job, starter_)) {}
 
 Error Adding::with_network(Error error, std::size_t index) const {
   return add_error(std::move(error), job_.pod, attachments_[index]->delegate.cni_name);
 }
 
 aio::Task<cni::NetResult> Adding::run() {
-  if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
   auto ready = co_await await_readiness();
   if (!ready) co_return core_error(std::move(ready).error(), job_.pod);
+  auto is_there = co_await fetch_pod();
+  if (!is_there) co_return core_error(std::move(is_there).error(), job_.pod);
+  if (!*is_there) {
+    co_return result_without_pod(job_.conf.cni_version, job_.request.ifname, job_.request.netns);
+  }
   auto planned = co_await plan();
   if (!planned) co_return std::move(planned).error();
 
   auto earlier = co_await settle_earlier_add();
   if (!earlier) co_return std::move(earlier).error();
   if (*earlier) co_return **std::move(earlier);
-  auto free = co_await expect_free(0, attachments_.size());
-  if (!free) co_return std::move(free).error();
-  if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  auto netns = co_await expect_free({0, attachments_.size()});
+  if (!netns) co_return std::move(netns).error();
+  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
 
-  auto attached = co_await attach();
+  auto attached = co_await attach(*netns);
   if (!attached) co_return std::move(attached).error();
   co_return std::move(results_.front());
 }
@@ -70,20 +83,41 @@ aio::Task<void> Adding::await_readiness() {
     const auto now = std::chrono::steady_clock::now();
     if (now >= deadline) break;
     const auto next = std::min(now + core_.options.readiness_poll, deadline);
-    auto gone = co_await job_.request.caller->wait_gone(next);
-    if (gone || gone.error().code() == Errc::kCancelled) co_return aio::cancelled_error();
+    auto left = co_await job_.request.caller->wait_gone(next);
+    if (left || left.error().code() == Errc::kCancelled) co_return aio::cancelled_error();
   }
   co_return cni::coded(cni::Code::kTryAgainLater,
                        cat("still waiting for readinessindicatorfile @ ", path));
 }
 
+// A container that names no pod is none, and nobody is asked about it (00-index).
+aio::Task<bool> Adding::fetch_pod() {
+  ObjectSource* source = core_.ports.source;
+  if (source == nullptr || !job_.pod.named()) co_return true;
+  PodLookup lookup;
+  lookup.ns = job_.pod.ns;
+  lookup.name = job_.pod.name;
+  lookup.uid = job_.pod.uid;
+  lookup.wait = job_.conf.pod_lookup_timeout;
+  auto found = co_await source->find_pod(std::move(lookup));
+  if (!found) co_return std::move(found).error();
+  pod_ = *std::move(found);
+  if (pod_ != nullptr || !source->is_complete()) co_return true;
+  job_.log.verbose(
+      cat("pod ", job_.pod.ns, "/", job_.pod.name, " is not there: nothing is attached"));
+  co_return false;
+}
+
 aio::Task<void> Adding::plan() {
-  Resolver resolver(core_, job_);
+  Resolver resolver(core_, job_, pod_);
   auto resolved = co_await resolver.resolve();
   if (!resolved) co_return core_error(std::move(resolved).error(), job_.pod);
+  routes_ = resolved->routes;
   auto attachments = plan_add(job_, std::move(resolved->delegates));
   if (!attachments) co_return std::move(attachments).error();
   attachments_ = *std::move(attachments);
+  results_.resize(attachments_.size());
+  device_infos_.resize(attachments_.size());
 
   std::vector<AttachmentId> ids;
   for (const AttachmentPtr& attachment : attachments_) {
@@ -95,42 +129,40 @@ aio::Task<void> Adding::plan() {
 
 // No link in the pod's namespace may have one of these names: what is there is not ours, and stays
 // untouched (02-F54).
-aio::Task<void> Adding::expect_free(std::size_t first, std::size_t count) {
+aio::Task<NetnsId> Adding::expect_free(Batch batch) {
   std::vector<std::string> names;
-  for (std::size_t i = first; i < first + count; ++i) names.push_back(attachments_[i]->ifname);
+  for (std::size_t i = batch.first; i < batch.end; ++i) names.push_back(attachments_[i]->ifname);
   auto seen = co_await core_.ports.links.look(job_.request.netns, names);
   if (!seen) {
-    co_return with_network(name_error(std::move(seen).error(), *attachments_[first]), first);
+    const std::size_t index = batch.first;
+    co_return with_network(name_error(std::move(seen).error(), *attachments_[index]), index);
   }
-  if (seen->taken.empty()) co_return Result<void>();
+  if (seen->taken.empty()) co_return seen->netns;
   const std::string& name = seen->taken.front();
   const auto at = std::ranges::find(names, name) - names.begin();
-  const std::size_t index = first + static_cast<std::size_t>(at);
+  const std::size_t index = batch.first + static_cast<std::size_t>(at);
   Error error(Errc::kConflict, cat("interface name ", name, " already exists"));
   co_return with_network(name_error(std::move(error), *attachments_[index]), index);
 }
 
-// The scratch file is in place before the first delegate starts, and on disk, like the results,
-// before the answer; the sync takes its time beside the delegates (00-index, "Durable when").
-aio::Task<void> Adding::attach() {
-  json::Array delegates;
-  for (const AttachmentPtr& attachment : attachments_) {
-    delegates.emplace_back(encode_scratch(attachment->delegate));
+// Scratch file and record are in place before the first delegate starts, and on disk, like the
+// results, before the answer; the sync takes its time beside the delegates (00-index, "Durable
+// when").
+aio::Task<void> Adding::attach(NetnsId netns) {
+  auto begun = co_await begin(netns);
+  if (!begun) {
+    co_return core_error(std::move(begun).error(), job_.pod, "error saving the delegates");
   }
-  auto noted = co_await book_.write(std::move(delegates));
-  if (!noted) {
-    co_return core_error(std::move(noted).error(), job_.pod, "error saving the delegates");
-  }
-
   std::vector<aio::Task<void>> both;
   both.push_back(book_.sync());
-  both.push_back(attach_all());
+  both.push_back(build());
   auto ended = co_await aio::all(std::move(both));
   Result<void> attached = std::move(ended[1]);
   if (attached && !ended[0]) {
     attached = core_error(std::move(ended[0]).error(), job_.pod, "error saving the delegates");
   }
-  if (attached) attached = co_await sync_results();
+  if (attached) attached = co_await report();
+  if (attached) attached = co_await end();
   if (attached) co_return Result<void>();
 
   // The caller may be gone by now; what was built comes down regardless.
@@ -139,53 +171,44 @@ aio::Task<void> Adding::attach() {
   co_return attached;
 }
 
-aio::Task<void> Adding::attach_all() {
-  for (std::size_t i = 0; i < attachments_.size(); ++i) {
-    if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
-    if (i > 0) {  // the first has just been looked for, with all the others
-      auto free = co_await expect_free(i, 1);
-      if (!free) co_return free;
-    }
-    auto attached = co_await attach_one(i);
-    if (!attached) co_return with_network(std::move(attached).error(), i);
+aio::Task<void> Adding::begin(NetnsId netns) {
+  MNET_FAILPOINT("scratch-before-write");
+  json::Array delegates;
+  for (const AttachmentPtr& attachment : attachments_) {
+    delegates.emplace_back(encode_scratch(attachment->delegate));
   }
+  record_ = begin_record(job_, pod_, netns, core_.options.boot_id, attachments_);
+  Records& records = core_.ports.records;
+  const std::string& id = job_.request.container_id;
+  auto begun = co_await records.begin_add(job_.conf.cni_dir, id, delegates, encode_record(record_));
+  if (!begun) {
+    // Without an attachment record ADD can do, without its scratch file not (05, 3.2).
+    auto noted = co_await records.write_scratch(job_.conf.cni_dir, id, std::move(delegates));
+    if (!noted) co_return noted;
+    job_.log.error("writing the attachment record", begun.error());
+  }
+  MNET_FAILPOINT("scratch-after-write");
   co_return Result<void>();
 }
 
-aio::Task<void> Adding::attach_one(std::size_t index) {
-  const AttachmentPtr attachment = attachments_[index];
-  // Noted before the call: a plugin that fails may still have left half its work behind.
-  touched_ = index + 1;
-  MNET_FAILPOINT("delegate-before-run");
-  // The last entry is synced as it is written, which saves a way to the pool; the others later, all
-  // at once, so that no plugin waits for the disk.
-  const Kept kept = index + 1 == attachments_.size() ? Kept::kDurable : Kept::kInPlace;
-  auto result = co_await chain_.add(attachment, kept);
-  if (!result) co_return std::move(result).error();
-  MNET_FAILPOINT("delegate-after-run");
-  const Delegate& delegate = attachment->delegate;
-  if (job_.log.writes(LogLevel::kVerbose)) {
-    job_.log.verbatim(LogLevel::kVerbose,
-                      cat("Add: ", job_.log_identity(), ":", delegate.name, "(", delegate.cni_name,
-                          "):", attachment->ifname, " ", json::dump(cni::to_json(*result))));
-  }
-  results_.push_back(*std::move(result));
-  co_return Result<void>();
-}
-
-aio::Task<void> Adding::sync_results() {
+// The record is ready only now, after the status was written (05, 3.11).
+aio::Task<void> Adding::end() {
   MNET_FAILPOINT("sync-before-reply");
   std::vector<CacheKey> keys;
   for (const AttachmentPtr& attachment : attachments_) keys.push_back(attachment->key());
-  keys.pop_back();
-  if (!keys.empty()) {
-    auto synced = co_await core_.ports.records.sync_results(job_.conf.cni_dir, std::move(keys));
+  complete_record(record_, results_, rfc3339_utc(WallClock::system().now()));
+  Records& records = core_.ports.records;
+  auto ended = co_await records.end_add(job_.conf.cni_dir, job_.request.container_id,
+                                        encode_record(record_), keys);
+  if (!ended) {
+    auto synced = co_await records.sync_results(job_.conf.cni_dir, std::move(keys));
     if (!synced) {
       co_return core_error(std::move(synced).error(), job_.pod, "error saving the results");
     }
+    job_.log.error("writing the attachment record", ended.error());
   }
   // Who left while we worked will send a DEL, if anything; nobody gets this answer.
-  if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
   co_return Result<void>();
 }
 
@@ -196,7 +219,7 @@ aio::Task<void> Adding::undo() {
   attachments_.resize(touched_);
   Removal removal = co_await remover.remove(attachments_);
   if (!removal.errors.empty()) co_return removal.errors.join(" / ");
-  if (!job_.request.caller->gone()) co_return Result<void>();
+  if (!gone()) co_return Result<void>();
   auto removed = co_await book_.remove();
   co_return removed;
 }

@@ -2,15 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/attachment_record.h"
 #include "attach/chain.h"
 #include "attach/containers.h"
 #include "attach/core.h"
+#include "attach/default_routes.h"
+#include "attach/network_status.h"
+#include "attach/parallel.h"
 #include "attach/record.h"
+#include "attach/source.h"
 #include "cni/result.h"
 
 namespace mnet::attach {
@@ -25,31 +31,60 @@ class Adding {
  private:
   // The steps that change nothing.
   aio::Task<void> await_readiness();
+  // False if the pod is no more: then there is nothing to attach to.
+  aio::Task<bool> fetch_pod();
   aio::Task<void> plan();
-  aio::Task<void> expect_free(std::size_t first, std::size_t count);
+  // Where the names of these attachments are looked for, and found free.
+  aio::Task<NetnsId> expect_free(Batch batch);
 
   // An ADD that was here before: its result if it still stands; none once nothing is left of it.
   aio::Task<std::optional<cni::NetResult>> settle_earlier_add();
-  aio::Task<bool> still_stands(Record record);
+  aio::Task<std::optional<AttachmentRecord>> find_earlier_record();
+  aio::Task<bool> still_stands(Record record, std::optional<AttachmentRecord> earlier);
+  aio::Task<cni::NetResult> answer_again(Record record);
+  aio::Task<void> report_again(Record record, std::optional<AttachmentRecord> earlier);
+  aio::Task<std::vector<NetworkStatus>> append_status(std::vector<NetworkStatus> all,
+                                                      std::string name, bool is_master,
+                                                      json::Value result,
+                                                      json::Object capability_args);
   aio::Task<void> clear_away(Record record);
 
   // The steps that must be undone.
-  aio::Task<void> attach();
-  aio::Task<void> attach_all();
+  aio::Task<void> attach(NetnsId netns);
+  aio::Task<void> begin(NetnsId netns);
+  aio::Task<void> build();
+  aio::Task<void> attach_batch(Batch batch);
   aio::Task<void> attach_one(std::size_t index);
-  aio::Task<void> sync_results();
+  aio::Task<void> add_one(std::size_t index);
+  aio::Task<void> settle(std::size_t index);
+  aio::Task<void> settle_conditional_routes();
+  aio::Task<void> edit_routes(std::size_t index, RouteEdit edit);
+  aio::Task<void> report();
+  aio::Task<void> write_status(std::vector<NetworkStatus> statuses);
+  aio::Task<void> end();
   aio::Task<void> undo();
 
+  aio::asio::awaitable<void> copy_device_info(AttachmentPtr attachment);
+  aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
+  void log_added(std::size_t index) const;
+  void send_event(std::size_t index, const cni::NetResult& newest);
   Error with_network(Error error, std::size_t index) const;
+  bool gone() const { return job_.request.caller->gone(); }
 
   Core& core_;
   const Job& job_;
   Containers::Add& books_;
   Book book_;
+  std::shared_ptr<Caller> starter_;  // leaves when no further plugin is to start
   Chain chain_;
+  PodObjectPtr pod_;  // none: no annotations, no status, no events
   std::vector<AttachmentPtr> attachments_;
-  std::vector<cni::NetResult> results_;  // of those that succeeded, in order
-  std::size_t touched_ = 0;              // how many may have left something behind
+  RoutePlan routes_;
+  AttachmentRecord record_;
+  // Of each attachment, once it is there.
+  std::vector<cni::NetResult> results_;
+  std::vector<std::optional<json::Object>> device_infos_;
+  std::size_t touched_ = 0;  // how many may have left something behind
 };
 
 }  // namespace mnet::attach

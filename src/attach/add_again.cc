@@ -1,4 +1,6 @@
 // ADD for a container that has a record already (02, 5.1 step 5).
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,8 +29,8 @@ Result<std::vector<std::string>> links_of(const json::Value& document, const std
   return names;
 }
 
-// The links of all delegates; none if the record is incomplete or of another namespace.
-std::optional<std::vector<std::string>> recorded_links(const Record& record, const Job& job,
+// The links of all delegates; none if the record is incomplete.
+std::optional<std::vector<std::string>> recorded_links(const Record& record,
                                                        const std::string& master) {
   if (!record.delegates) return std::nullopt;
   std::vector<std::string> all;
@@ -37,7 +39,6 @@ std::optional<std::vector<std::string>> recorded_links(const Record& record, con
     const std::string ifname = interface_name(delegate, i, master);
     const CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
     if (delegate.removed || entry == nullptr || !entry->result) return std::nullopt;
-    if (entry->netns != job.request.netns) return std::nullopt;
     auto names = links_of(*entry->result, ifname);
     if (!names) return std::nullopt;
     all.insert(all.end(), names->begin(), names->end());
@@ -45,16 +46,43 @@ std::optional<std::vector<std::string>> recorded_links(const Record& record, con
   return all;
 }
 
+// By path, which is all that the result cache knows.
+bool is_of_path(const Record& record, const std::string& netns) {
+  return std::ranges::all_of(record.entries,
+                             [&](const CacheEntry& entry) { return entry.netns == netns; });
+}
+
+// Attached to a container that runs, and so not in its scratch file.
+bool is_dynamic(const RecordedAttachment& attachment) {
+  return attachment.source == Source::kHotplug || attachment.source == Source::kDelegateApi;
+}
+
 }  // namespace
 
-// A link's name in the namespace that the path now leads to stands for its identity: a namespace
-// made anew has none of them.
-aio::Task<bool> Adding::still_stands(Record record) {
-  const auto names = recorded_links(record, job_, record.master_ifname(job_.request.ifname));
+// The attachment record of the earlier ADD, if there is one that can be read.
+aio::Task<std::optional<AttachmentRecord>> Adding::find_earlier_record() {
+  auto found =
+      co_await core_.ports.records.find_record(job_.conf.cni_dir, job_.request.container_id);
+  if (found && !*found) co_return std::optional<AttachmentRecord>();
+  auto decoded = found ? decode_record(**found) : Result<AttachmentRecord>(found.error());
+  if (!decoded) {
+    job_.log.error("reading the attachment record", decoded.error());
+    co_return std::optional<AttachmentRecord>();
+  }
+  co_return std::optional<AttachmentRecord>(*std::move(decoded));
+}
+
+// Complete, of this very namespace, with all its links. A record that was not finished is not
+// complete: routes and status may be missing (05, 3.11).
+aio::Task<bool> Adding::still_stands(Record record, std::optional<AttachmentRecord> earlier) {
+  if (earlier && earlier->state != RecordState::kReady) co_return false;
+  if (earlier && earlier->boot_id != core_.options.boot_id) co_return false;
+  const auto names = recorded_links(record, record.master_ifname(job_.request.ifname));
   if (!names) co_return false;
-  if (names->empty()) co_return true;
   auto seen = co_await core_.ports.links.look(job_.request.netns, *names);
-  co_return seen && seen->taken.size() == names->size();
+  if (!seen || seen->taken.size() != names->size()) co_return false;
+  if (earlier && earlier->netns_inode != 0) co_return seen->netns.inode == earlier->netns_inode;
+  co_return is_of_path(record, job_.request.netns);
 }
 
 aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
@@ -63,18 +91,26 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   if (scratch && !*scratch) co_return std::optional<cni::NetResult>();
 
   const Record record = co_await book_.load();
-  auto stands = co_await still_stands(record);
+  auto earlier = co_await find_earlier_record();
+  if (!earlier) co_return std::move(earlier).error();
+  auto stands = co_await still_stands(record, *earlier);
   if (!stands || !*stands) {
     auto cleared = co_await clear_away(record);
     if (!cleared) co_return std::move(cleared).error();
     co_return std::optional<cni::NetResult>();
   }
+  auto result = co_await answer_again(record);
+  if (!result) co_return core_error(std::move(result).error(), job_.pod);
+  auto reported = co_await report_again(record, *std::move(earlier));
+  if (!reported) co_return std::move(reported).error();
+  co_return std::optional<cni::NetResult>(*std::move(result));
+}
+
+aio::Task<cni::NetResult> Adding::answer_again(Record record) {
   const std::string master = record.master_ifname(job_.request.ifname);
   if (master != interface_name(record.delegates->front(), 0, job_.request.ifname)) {
-    co_return core_error(
-        cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
-                                                  " is attached already, as ", master)),
-        job_.pod);
+    co_return cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
+                                                        " is attached already, as ", master));
   }
   // The earlier answer may be lost because the power went; this one promises what it promised.
   std::vector<CacheKey> keys;
@@ -83,13 +119,56 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   }
   auto synced = co_await book_.sync();
   if (synced) synced = co_await core_.ports.records.sync_results(job_.conf.cni_dir, keys);
-  if (!synced) co_return core_error(std::move(synced).error(), job_.pod);
+  if (!synced) co_return std::move(synced).error();
   job_.log.verbose(
       cat("ADD repeated for container ", job_.request.container_id, ": answered from the record"));
   const CacheEntry* entry = record.find_entry(record.delegates->front().cni_name, master);
-  auto result = cni::read_result(*entry->result);
-  if (!result) co_return core_error(std::move(result).error(), job_.pod);
-  co_return std::optional<cni::NetResult>(*std::move(result));
+  co_return cni::read_result(*entry->result);
+}
+
+// The status of a pod that lacks it: from the result cache, where routes are as they were left, and
+// of what was attached later from the attachment record.
+aio::Task<void> Adding::report_again(Record record, std::optional<AttachmentRecord> earlier) {
+  if (pod_ == nullptr) co_return Result<void>();
+  auto present = co_await core_.ports.source->find_status(pod_);
+  if (present && *present && !(*present)->empty()) co_return Result<void>();
+
+  std::vector<NetworkStatus> all;
+  const std::string master = record.master_ifname(job_.request.ifname);
+  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
+    const Delegate& delegate = (*record.delegates)[i];
+    const CacheEntry* entry =
+        record.find_entry(delegate.cni_name, interface_name(delegate, i, master));
+    auto added = co_await append_status(std::move(all), delegate.name, delegate.is_master,
+                                        *entry->result, entry->capability_args);
+    if (!added) co_return std::move(added).error();
+    all = *std::move(added);
+  }
+  for (const RecordedAttachment& attachment :
+       earlier ? earlier->attachments : std::vector<RecordedAttachment>()) {
+    if (!is_dynamic(attachment) || !attachment.result) continue;
+    auto added = co_await append_status(std::move(all), attachment.network, false,
+                                        *attachment.result, attachment.capability_args);
+    if (!added) co_return std::move(added).error();
+    all = *std::move(added);
+  }
+  auto written = co_await write_status(std::move(all));
+  co_return written;
+}
+
+aio::Task<std::vector<NetworkStatus>> Adding::append_status(std::vector<NetworkStatus> all,
+                                                            std::string name, bool is_master,
+                                                            json::Value result,
+                                                            json::Object capability_args) {
+  const auto device_info = co_await find_device_info(std::move(capability_args));
+  auto read = cni::read_result(result);
+  auto statuses = read ? network_statuses(*read, name, is_master, device_info)
+                       : Result<std::vector<NetworkStatus>>(std::move(read).error());
+  if (!statuses) {
+    co_return core_error(std::move(statuses).error(), job_.pod, "error setting network statuses");
+  }
+  std::ranges::move(*statuses, std::back_inserter(all));
+  co_return all;
 }
 
 // What an ADD that did not end well left behind goes before a new one begins. If it does not, the

@@ -38,6 +38,8 @@ struct Options {
   // How long ADD waits for the readiness indicator, and how often it looks (02, 5.1 step 2).
   std::chrono::milliseconds readiness_wait = std::chrono::seconds(45);
   std::chrono::milliseconds readiness_poll = std::chrono::seconds(1);
+  // The machine's, for attachment records (05, 3.2).
+  std::string boot_id = {};
 };
 
 // One request at a time per container, in order of arrival; different containers side by side.

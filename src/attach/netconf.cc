@@ -44,6 +44,20 @@ void read_lookup_timeout(json::Fields& fields, NetConf& conf) {
       std::chrono::milliseconds(std::llround(std::min(seconds, 86400.0) * 1000));
 }
 
+void read_parallel_attach(json::Fields& fields, NetConf& conf) {
+  std::string text = "safe";
+  fields.read("parallelAttach", text);
+  if (text == "safe") {
+    conf.parallel_attach = ParallelAttach::kSafe;
+  } else if (text == "off") {
+    conf.parallel_attach = ParallelAttach::kOff;
+  } else if (text == "all") {
+    conf.parallel_attach = ParallelAttach::kAll;
+  } else {
+    fields.fail("parallelAttach", cat("must be safe, off or all, not ", go_quoted(text)));
+  }
+}
+
 Result<std::vector<AttachmentId>> read_attachments(const json::Value& value, std::string_view key) {
   std::vector<AttachmentId> attachments;
   const json::Array* items = value.as_array();
@@ -108,6 +122,7 @@ Result<void> read_members(const json::Object& object, NetConf& conf) {
   fields.read("readinessindicatorfile", conf.readiness_indicator_file);
   fields.read("retryDeleteOnError", conf.retry_delete_on_error);
   read_lookup_timeout(fields, conf);
+  read_parallel_attach(fields, conf);
   fields.read("logFile", conf.log_file);
   fields.read("logLevel", conf.log_level);
   fields.read("logToStderr", conf.log_to_stderr);

@@ -28,6 +28,13 @@ struct AttachmentId {
   friend auto operator<=>(const AttachmentId&, const AttachmentId&) = default;
 };
 
+// Which networks of one pod are attached side by side (00-index, "parallelAttach").
+enum class ParallelAttach : std::uint8_t {
+  kSafe,  // those that cannot get in each other's way: attach/parallel.h
+  kOff,
+  kAll,  // all behind the master
+};
+
 struct NetConf {
   std::string cni_version, name, type;
   std::optional<cni::NetResult> prev_result;  // in the form of 1.1.0
@@ -53,6 +60,7 @@ struct NetConf {
   std::optional<RuntimeConfig> runtime_config;
   bool retry_delete_on_error = false;
   std::chrono::milliseconds pod_lookup_timeout{2500};
+  ParallelAttach parallel_attach = ParallelAttach::kSafe;
 
   std::string log_file, log_level;
   bool log_to_stderr = true;

@@ -50,6 +50,12 @@ json::Object capability_args(const NetConf& conf, const Delegate& delegate,
   return to_json(config);
 }
 
+std::string device_info_file(const json::Object& capability_args) {
+  const json::Value* value = capability_args.find("CNIDeviceInfoFile");
+  const std::string* path = value == nullptr ? nullptr : value->as_string();
+  return path == nullptr ? std::string() : *path;
+}
+
 Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate> delegates) {
   std::vector<AttachmentPtr> attachments;
   std::set<std::string> names;

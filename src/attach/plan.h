@@ -20,6 +20,9 @@ std::string interface_name(const Delegate& delegate, std::size_t index,
 json::Object capability_args(const NetConf& conf, const Delegate& delegate,
                              std::string_view container_id, std::string_view ifname);
 
+// `CNIDeviceInfoFile` of what a delegate is offered (02, 4.6); empty if there is none.
+std::string device_info_file(const json::Object& capability_args);
+
 // What ADD is to run. Interface and network names must be valid, interface names distinct, and
 // every configuration fit to run: all of it before anything is changed (02-F22).
 Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate> delegates);

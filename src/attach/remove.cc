@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "attach/plan.h"
+#include "attach/runtime_config.h"
 #include "base/text.h"
 
 namespace mnet::attach {
@@ -31,8 +33,17 @@ aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachm
     } else {
       removal.errors.add(removal_error(std::move(deleted).error(), delegate));
     }
+    co_await remove_device_info(attachment);
   }
   co_return removal;
+}
+
+// A file that the runtime named and that lies elsewhere is not ours to remove.
+aio::asio::awaitable<void> Remover::remove_device_info(AttachmentPtr attachment) {
+  const std::string path = device_info_file(attachment->capability_args);
+  if (!path.starts_with(kDeviceInfoDirectory) || path.contains("/../")) co_return;
+  auto removed = co_await core_.ports.device_infos.remove(path);
+  if (!removed) job_.log.error("removing device information", removed.error());
 }
 
 }  // namespace mnet::attach

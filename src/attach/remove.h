@@ -19,12 +19,15 @@ struct Removal {
 class Remover {
  public:
   // Both must outlive it, and it the tasks it gives.
-  Remover(const Core& core, const Job& job) : job_(job), chain_(chain_of(core, job)) {}
+  Remover(const Core& core, const Job& job) : core_(core), job_(job), chain_(chain_of(core, job)) {}
 
-  // From last to first; a failure does not stop the others.
+  // From last to first; a failure does not stop the others. Device information goes with each.
   aio::asio::awaitable<Removal> remove(std::vector<AttachmentPtr> attachments);
 
  private:
+  aio::asio::awaitable<void> remove_device_info(AttachmentPtr attachment);
+
+  const Core& core_;
   const Job& job_;
   Chain chain_;
 };

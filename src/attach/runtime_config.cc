@@ -15,8 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kKnown = {
     "portMappings", "bandwidth", "ips", "mac", "deviceID", "infinibandGUID", "CNIDeviceInfoFile"};
 
-constexpr std::string_view kDeviceInfoDirectory = "/var/run/k8s.cni.cncf.io/devinfo/cni/";
-
 bool is_known(std::string_view key) {
   return std::ranges::any_of(kKnown,
                              [&](std::string_view name) { return equal_ignoring_case(name, key); });

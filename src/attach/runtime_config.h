@@ -31,6 +31,8 @@ json::Object to_json(const RuntimeConfig& config);
 // `config` with the wishes of a delegate laid over. A master's own device is not applied (02, 4.3).
 RuntimeConfig with_wishes(RuntimeConfig config, const Wishes& wishes, bool is_master);
 
+inline constexpr std::string_view kDeviceInfoDirectory = "/var/run/k8s.cni.cncf.io/devinfo/cni/";
+
 // Where a plugin finds and leaves the description of its device (02, 4.6).
 std::string cni_device_info_file(std::string_view delegate_name, std::string_view container_id,
                                  std::string_view ifname);

@@ -1,0 +1,37 @@
+#include "attach/add_report.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/version.h"
+
+namespace mnet::attach {
+
+std::string added_interface(const cni::NetResult& newest, std::string_view ifname,
+                            std::string_view delegate_name) {
+  std::vector<std::string> addresses;
+  for (const cni::IpConfig& ip : newest.ips) addresses.push_back(ip.address.text());
+  std::string message = cat("Add ", ifname, " ", bracketed(addresses));
+  if (!delegate_name.empty()) message += cat(" from ", delegate_name);
+  return message;
+}
+
+cni::NetResult result_without_pod(std::string_view version, const std::string& ifname,
+                                  const std::string& netns) {
+  cni::NetResult result;
+  result.version = cni::kCurrentVersion;
+  cni::Interface interface;
+  interface.name = ifname;
+  interface.sandbox = netns;
+  result.interfaces.push_back(std::move(interface));
+  cni::IpConfig ip;
+  ip.address = cni::Cidr::parse("0.0.0.0/0").value();
+  ip.gateway = ip.address.address;
+  result.ips.push_back(std::move(ip));
+  auto asked = cni::convert(result, version);
+  return asked ? *std::move(asked) : result;
+}
+
+}  // namespace mnet::attach

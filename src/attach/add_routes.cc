@@ -1,0 +1,106 @@
+#include "attach/add_routes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attach/messages.h"
+#include "cni/version.h"
+
+namespace mnet::attach {
+namespace {
+
+constexpr std::string_view kDeleting = "error deleting default gateway";
+constexpr std::string_view kSetting = "error setting default gateway";
+constexpr std::string_view kDeletingInCache = "error deleting default gateway in cache";
+constexpr std::string_view kSettingInCache = "error setting default gateway in cache";
+
+Family family_of(const cni::IpAddress& address) {
+  return address.is_v4() ? Family::kV4 : Family::kV6;
+}
+
+bool is_default_of(const cni::Route& route, Family family) {
+  return route.is_default() && route.dst.is_v4() == (family == Family::kV4);
+}
+
+cni::Route default_via(const cni::IpAddress& gateway) {
+  cni::Route route;
+  // The address of the destination is all zero; only its family is taken from the gateway.
+  if (gateway.is_v4()) route.dst = cni::Cidr::parse("0.0.0.0/0").value();
+  route.gw = gateway;
+  return route;
+}
+
+bool is_legacy(const cni::NetResult& result) { return !cni::at_least(result.version, {0, 3, 0}); }
+
+}  // namespace
+
+RouteEdit certain_edit(const RoutePlan& plan, std::size_t index) {
+  RouteEdit edit;
+  for (const Family family : {Family::kV4, Family::kV6}) {
+    const std::optional<RouteOwner>& owner = plan.owner(family);
+    if (!owner || owner->is_conditional()) continue;
+    edit.remove.push_back(family);
+    if (owner->index == index) edit.add.push_back(*owner->gateway);
+  }
+  return edit;
+}
+
+void edit_result(cni::NetResult& result, const RouteEdit& edit) {
+  const bool legacy = is_legacy(result);
+  const auto with_routes = [&](Family family, auto change) {
+    if (!legacy) return change(result.routes);
+    auto& ip = family == Family::kV4 ? result.ip4 : result.ip6;
+    if (ip) change(ip->routes);
+  };
+  for (const Family family : edit.remove) {
+    with_routes(family, [&](std::vector<cni::Route>& routes) {
+      std::erase_if(routes, [&](const cni::Route& route) { return is_default_of(route, family); });
+    });
+  }
+  for (const cni::IpAddress& gateway : edit.add) {
+    with_routes(family_of(gateway),
+                [&](std::vector<cni::Route>& routes) { routes.push_back(default_via(gateway)); });
+  }
+}
+
+RouteEditor::RouteEditor(const Core& core, const Job& job, std::vector<std::string> own_ifnames)
+    : core_(core), job_(job), own_ifnames_(std::move(own_ifnames)) {}
+
+aio::Task<void> RouteEditor::edit(AttachmentPtr attachment, RouteEdit edit) {
+  Routes& routes = core_.ports.routes;
+  for (const Family family : edit.remove) {
+    auto removed = co_await routes.remove_defaults(attachment->netns, attachment->ifname, family);
+    if (!removed) co_return core_error(std::move(removed).error(), job_.pod, kDeleting);
+  }
+  for (const cni::IpAddress& gateway : edit.add) {
+    auto added =
+        co_await routes.add_default(attachment->netns, attachment->ifname, gateway, own_ifnames_);
+    if (!added) co_return core_error(std::move(added).error(), job_.pod, kSetting);
+  }
+  const std::string_view doing = edit.add.empty() ? kDeletingInCache : kSettingInCache;
+  auto cached = co_await core_.ports.records.edit_routes(job_.conf.cni_dir, attachment->key(),
+                                                         std::move(edit));
+  if (!cached) co_return core_error(std::move(cached).error(), job_.pod, doing);
+  co_return Result<void>();
+}
+
+aio::Task<std::vector<Family>> RouteEditor::fulfilled(RoutePlan plan,
+                                                      std::vector<AttachmentPtr> attachments) {
+  std::vector<Family> families;
+  for (const Family family : {Family::kV4, Family::kV6}) {
+    const std::optional<RouteOwner>& owner = plan.owner(family);
+    if (!owner || !owner->is_conditional()) continue;
+    const AttachmentPtr attachment = attachments[owner->index];
+    auto has =
+        co_await core_.ports.routes.has_default(attachment->netns, attachment->ifname, family);
+    if (!has) co_return core_error(std::move(has).error(), job_.pod, kDeleting);
+    if (*has) families.push_back(family);
+  }
+  co_return families;
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,41 @@
+// Default routes of one network as the plan for its pod says (02, 5.4): in the pod's namespace, in
+// the result cache and in the result at hand.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/default_routes.h"
+#include "cni/result.h"
+
+namespace mnet::attach {
+
+// What follows for delegate `index` from the owners that are certain: those that name a gateway.
+RouteEdit certain_edit(const RoutePlan& plan, std::size_t index);
+
+// The same in a result of any version; one of 0.1.0 or 0.2.0 gets a route only where it has an
+// address of that family.
+void edit_result(cni::NetResult& result, const RouteEdit& edit);
+
+class RouteEditor {
+ public:
+  // `own_ifnames`: all interfaces of this request, whose default routes may give way. Core and job
+  // must outlive it, and it the tasks it gives.
+  RouteEditor(const Core& core, const Job& job, std::vector<std::string> own_ifnames);
+
+  // In the namespace, then in the cache. The texts of 02, 0.4.
+  aio::Task<void> edit(AttachmentPtr attachment, RouteEdit edit);
+  // Of the owners on condition, the families whose interface has a default route now (02, 3.10).
+  aio::Task<std::vector<Family>> fulfilled(RoutePlan plan, std::vector<AttachmentPtr> attachments);
+
+ private:
+  const Core& core_;
+  const Job& job_;
+  std::vector<std::string> own_ifnames_;
+};
+
+}  // namespace mnet::attach
