@@ -1,15 +1,106 @@
 #include "adapters/device_info_files.h"
 
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "cni/device_info.h"
+#include "json/json.h"
+#include "sys/file.h"
+
 namespace mnet::adapters {
+namespace {
 
-aio::Task<void> DeviceInfoFiles::copy(std::string, std::string, std::string) {
-  co_return Result<void>();
+constexpr std::string_view kDevicePluginFiles = "/var/run/k8s.cni.cncf.io/devinfo/dp/";
+constexpr mode_t kDirectoryMode = 0755;
+constexpr mode_t kFileMode = 0444;
+constexpr std::size_t kMaxBytes = 1u << 20;
+constexpr long kTemporaryAge = 600;  // seconds
+
+bool exists(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::exists(path, failed);
 }
 
-aio::Task<std::optional<json::Object>> DeviceInfoFiles::find(std::string) {
-  co_return std::optional<json::Object>();
+// Our image may lack the link from /var/run to /run, while /var/run is there for other things.
+Result<std::string> located(const std::string& root, const std::string& path) {
+  if (!path.starts_with('/') || path.contains('\0')) {
+    return Error(Errc::kInvalid, cat("no path of a device-info file: ", go_quoted(path)));
+  }
+  constexpr std::string_view kVarRun = "/var/run/";
+  if (!path.starts_with(kVarRun)) return cat(root, path);
+  const std::string rest = path.substr(kVarRun.size());
+  const std::string top = rest.substr(0, rest.find('/'));
+  const bool only_below_run = !exists(cat(root, kVarRun, top)) && exists(cat(root, "/run/", top));
+  return only_below_run ? cat(root, "/run/", rest) : cat(root, path);
 }
 
-aio::Task<void> DeviceInfoFiles::remove(std::string) { co_return Result<void>(); }
+std::string device_plugin_file(const std::string& resource_name, const std::string& device_id) {
+  std::string name = cat(resource_name, "-", device_id, "-device.json");
+  std::ranges::replace(name, '/', '-');
+  return cat(kDevicePluginFiles, name);
+}
+
+Result<std::optional<json::Object>> load(const std::string& root, const std::string& path) {
+  auto place = located(root, path);
+  if (!place) return std::move(place).error();
+  auto text = sys::find_file(*place, kMaxBytes);
+  if (!text) return std::move(text).error();
+  if (!*text) return std::nullopt;
+  auto info = cni::parse_device_info(**text);
+  if (!info) return std::move(info).error().wrap(*place);
+  return *std::move(info);
+}
+
+Result<void> save(const std::string& root, const std::string& path, const json::Object& info) {
+  auto place = located(root, path);
+  if (!place) return std::move(place).error();
+  const std::string directory = sys::directory_of(*place);
+  if (auto made = sys::make_directories(directory, kDirectoryMode); !made) return made;
+  // What a killed predecessor was writing; it can also be swept the next time.
+  (void)sys::sweep_temporaries(directory, kTemporaryAge);
+  return sys::replace_file(*place, json::dump(info), kFileMode);
+}
+
+Result<void> erase(const std::string& root, const std::string& path) {
+  auto place = located(root, path);
+  if (!place) return std::move(place).error();
+  auto removed = sys::remove_file(*place);
+  if (!removed && removed.error().os_errno() != ENOTDIR) return std::move(removed).error();
+  return {};
+}
+
+Result<void> copy_file(const std::string& root, const std::string& from, const std::string& to) {
+  auto info = load(root, from);
+  if (info && *info) return save(root, to, **info);
+  if (auto erased = erase(root, to); !erased) return erased;
+  if (!info) return std::move(info).error();
+  return {};
+}
+
+}  // namespace
+
+aio::Task<void> DeviceInfoFiles::copy(std::string resource_name, std::string device_id,
+                                      std::string path) {
+  return pool_.run([root = root_, from = device_plugin_file(resource_name, device_id),
+                    to = std::move(path)] { return copy_file(root, from, to); });
+}
+
+aio::Task<std::optional<json::Object>> DeviceInfoFiles::find(std::string path) {
+  return pool_.run([root = root_, path = std::move(path)] { return load(root, path); });
+}
+
+aio::Task<void> DeviceInfoFiles::remove(std::string path) {
+  return pool_.run([root = root_, path = std::move(path)] { return erase(root, path); });
+}
 
 }  // namespace mnet::adapters

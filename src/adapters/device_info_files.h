@@ -1,4 +1,6 @@
-// Device-info files on disk (02, 4.6).
+// Device-info files on disk (02, 4.6). They belong to the filesystem of this process: delegates,
+// wherever chrootDir or delegateMountNamespace sends them, see the same directory only because it
+// is mounted at the same path in both (03, 7).
 #pragma once
 
 #include <optional>
@@ -12,18 +14,21 @@ namespace mnet::adapters {
 
 class DeviceInfoFiles : public attach::DeviceInfos {
  public:
-  // The pool must outlive it. `root`: where /var/run/k8s.cni.cncf.io/devinfo is looked for; empty:
-  // the machine's own.
+  // The pool must outlive it. `root` goes before every path; empty: the machine's own. What lies
+  // below /var/run/ is looked for and made below /run/ where only that has the directory (03, 7).
   explicit DeviceInfoFiles(aio::BlockingPool& pool, std::string root = {})
       : pool_(pool), root_(std::move(root)) {}
 
+  // A file that an earlier ADD left at `path` is gone afterwards, also without a valid source
+  // (02-F28). No source is fine, an invalid one is an error.
   aio::Task<void> copy(std::string resource_name, std::string device_id, std::string path) override;
   aio::Task<std::optional<json::Object>> find(std::string path) override;
+  // No such file is fine.
   aio::Task<void> remove(std::string path) override;
 
  private:
-  [[maybe_unused]] aio::BlockingPool& pool_;
-  [[maybe_unused]] std::string root_;
+  aio::BlockingPool& pool_;
+  std::string root_;
 };
 
 }  // namespace mnet::adapters
