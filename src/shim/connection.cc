@@ -86,7 +86,7 @@ Result<void> send_all(int fd, std::string_view bytes, Deadline deadline) {
 
 // Until the answer is complete or the other side closed.
 Result<void> receive(int fd, ResponseReader& reader, Deadline deadline) {
-  char buffer[16 << 10];
+  char buffer[4 << 10];  // more than most answers have
   while (!reader.is_complete()) {
     if (auto readable = wait_for(fd, POLLIN, deadline); !readable) return readable;
     const ssize_t got = ::recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);

@@ -32,20 +32,18 @@ std::optional<std::string> variable(std::string_view name) {
 }
 
 Result<std::string> read_all_of_stdin() {
-  constexpr std::size_t kChunk = 64u << 10;
+  // Small: every page that a program touches first costs it a fault, and most configurations fit.
+  char chunk[4u << 10];
   std::string bytes;
-  for (std::size_t have = 0;;) {
-    bytes.resize(have + kChunk);
-    const ssize_t got = ::read(STDIN_FILENO, bytes.data() + have, kChunk);
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error::from_errno(errno, "read /dev/stdin");
-    have += static_cast<std::size_t>(got);
-    if (have > kMaxStdin) {
+    if (got == 0) return bytes;
+    bytes.append(chunk, static_cast<std::size_t>(got));
+    if (bytes.size() > kMaxStdin) {
       return Error(Errc::kInvalid, cat("more than ", kMaxStdin, " bytes"));
     }
-    if (got > 0) continue;
-    bytes.resize(have);
-    return bytes;
   }
 }
 
