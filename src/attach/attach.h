@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "aio/task.h"
 #include "attach/caller.h"
@@ -13,6 +15,7 @@
 #include "attach/ports.h"
 #include "base/log.h"
 #include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 
@@ -32,6 +35,16 @@ struct Request {
   // DEL: answer any delegate that could not be deleted with code 11, also without
   // retryDeleteOnError: who replays a pending DEL wants to know (03, 2.14).
   bool report_failed_del = false;
+};
+
+// One network more, or one less, for a container that runs (02, 5.9; 03, 2.10).
+struct DynamicRequest {
+  Request request;       // its `config` is the delegate's own
+  std::string settings;  // the core's: binDir, cniDir and so on, as a netconf
+  // What is wished of the network; counts for ADD only. Empty members are no wish.
+  std::vector<std::string> ips;
+  std::string mac;
+  std::optional<json::Object> cni_args;
 };
 
 struct Options {
@@ -57,6 +70,12 @@ class Attachments {
   aio::Task<void> check(Request request);
   aio::Task<void> status(Request request);
   aio::Task<void> gc(Request request);
+
+  // The same lock, records and rules for a single network; every failure is an error (05, 2).
+  aio::Task<cni::NetResult> add_dynamic(DynamicRequest request);
+  aio::Task<void> del_dynamic(DynamicRequest request);
+  aio::Task<void> check_dynamic(DynamicRequest request);
+  aio::Task<void> status_dynamic(DynamicRequest request);
 
  private:
   std::unique_ptr<Core> core_;

@@ -6,6 +6,7 @@
 #include "attach/check.h"
 #include "attach/core.h"
 #include "attach/del.h"
+#include "attach/dynamic.h"
 #include "attach/gc.h"
 #include "attach/status.h"
 
@@ -63,6 +64,46 @@ aio::Task<void> Attachments::gc(Request request) {
   Collecting collecting(*core_, *job);
   auto collected = co_await collecting.run();
   co_return collected;
+}
+
+aio::Task<cni::NetResult> Attachments::add_dynamic(DynamicRequest request) {
+  auto what = read_dynamic_job(std::move(request), Verb::kAdd, core_->log);
+  if (!what) co_return std::move(what).error();
+  const std::string container_id = what->job.request.container_id;
+  Containers::Add books(core_->containers, container_id, what->job.request.caller);
+  auto lock = co_await core_->containers.lock(container_id);
+  if (!lock) co_return std::move(lock).error();
+  Dynamic dynamic(*core_, *std::move(what));
+  auto result = co_await dynamic.add(books);
+  co_return result;
+}
+
+aio::Task<void> Attachments::del_dynamic(DynamicRequest request) {
+  auto what = read_dynamic_job(std::move(request), Verb::kDel, core_->log);
+  if (!what) co_return std::move(what).error();
+  auto lock = co_await core_->containers.lock(what->job.request.container_id);
+  if (!lock) co_return std::move(lock).error();
+  Dynamic dynamic(*core_, *std::move(what));
+  auto deleted = co_await dynamic.del();
+  co_return deleted;
+}
+
+aio::Task<void> Attachments::check_dynamic(DynamicRequest request) {
+  auto what = read_dynamic_job(std::move(request), Verb::kCheck, core_->log);
+  if (!what) co_return std::move(what).error();
+  auto lock = co_await core_->containers.lock(what->job.request.container_id);
+  if (!lock) co_return std::move(lock).error();
+  Dynamic dynamic(*core_, *std::move(what));
+  auto checked = co_await dynamic.check();
+  co_return checked;
+}
+
+aio::Task<void> Attachments::status_dynamic(DynamicRequest request) {
+  auto what = read_dynamic_job(std::move(request), Verb::kStatus, core_->log);
+  if (!what) co_return std::move(what).error();
+  Dynamic dynamic(*core_, *std::move(what));
+  auto answered = co_await dynamic.status();
+  co_return answered;
 }
 
 }  // namespace mnet::attach

@@ -8,6 +8,7 @@
 #include "aio/cancel.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
+#include "attach/recorded.h"
 #include "attach/resolve.h"
 #include "base/text.h"
 #include "cni/version.h"
@@ -19,6 +20,12 @@ namespace {
 bool can_be_checked(const Delegate& delegate) {
   if (delegate.removed || !delegate.list) return !delegate.removed;
   return cni::at_least(delegate.list->version, cni::kCheckSince) && !delegate.list->disable_check;
+}
+
+// Half unplugged: nobody expects it to be whole (05, 3.11).
+bool is_going(const Record& record, const std::string& ifname) {
+  const RecordedAttachment* recorded = record.journal ? record.journal->find(ifname) : nullptr;
+  return recorded != nullptr && recorded->state == AttachmentState::kRemoving;
 }
 
 }  // namespace
@@ -42,22 +49,43 @@ aio::Task<void> Checking::run() {
     if (!delegates) co_return std::move(delegates).error();
     record.delegates = *std::move(delegates);
   }
-  Chain chain = chain_of(core_, job_);
   const std::string master = record.master_ifname(job_.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const Delegate& delegate = (*record.delegates)[i];
-    if (!can_be_checked(delegate)) continue;
-    if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
     const std::string ifname = interface_name(delegate, i, master);
-    job_.log.verbatim(LogLevel::kVerbose,
-                      cat("Check: ", job_.pod.ns, ":", job_.pod.name, ":", delegate.name, "(",
-                          delegate.cni_name, "):", ifname, " ", delegate.bytes));
-    auto attachment = std::make_shared<const Attachment>(plan_again(job_, delegate, ifname, true));
-    auto checked = co_await chain.check(std::move(attachment));
-    if (!checked) {
-      co_return core_error(std::move(checked).error(), job_.pod,
-                           cat("error checking network ", go_quoted(delegate.cni_name)));
-    }
+    if (is_going(record, ifname)) continue;
+    auto checked = co_await check_one(
+        std::make_shared<const Attachment>(plan_again(job_, delegate, ifname, true)));
+    if (!checked) co_return checked;
+  }
+  auto checked = co_await check_plugged_in(std::move(record));
+  co_return checked;
+}
+
+aio::Task<void> Checking::check_plugged_in(Record record) {
+  if (!record.journal) co_return Result<void>();
+  for (const RecordedAttachment& recorded : record.journal->attachments) {
+    if (!is_plugged_in(recorded) || recorded.state != AttachmentState::kAttached) continue;
+    const AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, true);
+    if (recorded.result) co_await book_.restore_result(attachment, *recorded.result);
+    auto checked = co_await check_one(attachment);
+    if (!checked) co_return checked;
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> Checking::check_one(AttachmentPtr attachment) {
+  const Delegate& delegate = attachment->delegate;
+  if (!can_be_checked(delegate)) co_return Result<void>();
+  if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  job_.log.verbatim(LogLevel::kVerbose,
+                    cat("Check: ", job_.pod.ns, ":", job_.pod.name, ":", delegate.name, "(",
+                        delegate.cni_name, "):", attachment->ifname, " ", delegate.bytes));
+  Chain chain = chain_of(core_, job_);
+  auto checked = co_await chain.check(attachment);
+  if (!checked) {
+    co_return core_error(std::move(checked).error(), job_.pod,
+                         cat("error checking network ", go_quoted(delegate.cni_name)));
   }
   co_return Result<void>();
 }

@@ -1,4 +1,4 @@
-// One CHECK (02, 7.1).
+// One CHECK (02, 7.1; 05, 3.11).
 #pragma once
 
 #include <vector>
@@ -19,6 +19,8 @@ class Checking {
 
  private:
   aio::Task<std::vector<Delegate>> configured();
+  aio::Task<void> check_plugged_in(Record record);
+  aio::Task<void> check_one(AttachmentPtr attachment);
 
   const Core& core_;
   const Job& job_;

@@ -62,6 +62,13 @@ std::string Job::log_identity() const {
 }
 
 Result<Job> read_job(Request request, Verb verb, const Log& log) {
+  LoadRules rules;
+  rules.check_prev_result = verb == Verb::kAdd || verb == Verb::kCheck;
+  rules.check_delegates = verb != Verb::kDel;
+  return read_job(std::move(request), verb, rules, log);
+}
+
+Result<Job> read_job(Request request, Verb verb, LoadRules rules, const Log& log) {
   Job job;
   job.verb = verb;
   job.pod = request.pod;
@@ -70,9 +77,6 @@ Result<Job> read_job(Request request, Verb verb, const Log& log) {
       return core_error(std::move(valid).error(), job.pod);
     }
   }
-  LoadRules rules;
-  rules.check_prev_result = verb == Verb::kAdd || verb == Verb::kCheck;
-  rules.check_delegates = verb != Verb::kDel;
   auto conf = load_netconf(request.config, rules);
   if (!conf) return core_error(std::move(conf).error(), job.pod, "error loading netconf");
   auto args = read_args(request, verb);

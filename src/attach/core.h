@@ -46,6 +46,8 @@ struct Job {
 
 // Loads the configuration, checks identifiers and arguments as `verb` asks (02, 5.1 step 1).
 Result<Job> read_job(Request request, Verb verb, const Log& log);
+// The same with other rules for the configuration than the verb's.
+Result<Job> read_job(Request request, Verb verb, LoadRules rules, const Log& log);
 
 // The chain operations with this request's directories and identity; `caller` in place of the
 // request's own, if there is one.

@@ -1,13 +1,17 @@
 #include "attach/del.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attach/messages.h"
 #include "attach/plan.h"
+#include "attach/recorded.h"
 #include "attach/resolve.h"
 #include "attach/scratch.h"
 #include "base/text.h"
@@ -29,9 +33,10 @@ aio::Task<void> Deleting::run() {
   co_await note_readiness();
   const Record record = co_await book_.load();
   TakeDown down = take_down_of(job_, record);
-  const bool is_recorded = record.delegates || !record.entries.empty();
+  const bool is_recorded = record.delegates || !record.entries.empty() || !down.listed.empty();
   if (!is_recorded) co_await delete_unrecorded();
 
+  co_await restore_results(record);
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
@@ -49,21 +54,57 @@ aio::asio::awaitable<void> Deleting::note_readiness() {
   }
 }
 
+// The list that an ADD would make now, if there is still a pod to make it for.
+aio::Task<std::vector<Delegate>> Deleting::rebuild() {
+  const PodObjectPtr pod = co_await find_pod();
+  Resolver resolver(core_, job_, pod);
+  if (pod != nullptr) {
+    auto resolved = co_await resolver.resolve();
+    if (!resolved) co_return std::move(resolved).error();
+    co_return std::move(resolved->delegates);
+  }
+  if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
+  auto master = co_await resolver.master();
+  if (!master) co_return std::move(master).error();
+  std::vector<Delegate> delegates;
+  delegates.push_back(*std::move(master));
+  co_return delegates;
+}
+
+// nullptr if there is none, if it is another's, or if nobody can tell (02, 6.2 step 4).
+aio::asio::awaitable<PodObjectPtr> Deleting::find_pod() {
+  ObjectSource* source = core_.ports.source;
+  if (source == nullptr || !job_.pod.named()) co_return nullptr;
+  auto pod = co_await source->find_pod({.ns = job_.pod.ns,
+                                        .name = job_.pod.name,
+                                        .uid = job_.pod.uid,
+                                        .wait = std::chrono::milliseconds(0)});
+  if (pod) co_return *std::move(pod);
+  job_.log.error("DEL of a container without a record", pod.error());
+  co_return nullptr;
+}
+
+// Plugins get their previous result from the result cache; the attachment record has it as well.
+aio::asio::awaitable<void> Deleting::restore_results(Record record) {
+  if (!record.journal) co_return;
+  for (const RecordedAttachment& recorded : record.journal->attachments) {
+    if (!is_plugged_in(recorded) || !recorded.result) continue;
+    if (record.find_entry(recorded.cni_name, recorded.ifname) != nullptr) continue;
+    const AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, false);
+    co_await book_.restore_result(attachment, *recorded.result);
+  }
+}
+
 // No record at all: most likely nothing was ever attached, so this is best effort and cannot fail
 // (02, 6.2 step 4).
 aio::asio::awaitable<void> Deleting::delete_unrecorded() {
-  Resolver resolver(core_, job_);
-  std::vector<Delegate> delegates = job_.conf.delegates;
-  if (delegates.empty()) {
-    auto master = co_await resolver.master();
-    if (!master) {
-      job_.log.error("DEL of a container without a record", master.error());
-      co_return;
-    }
-    delegates.push_back(*std::move(master));
+  auto delegates = co_await rebuild();
+  if (!delegates) {
+    job_.log.error("DEL of a container without a record", delegates.error());
+    co_return;
   }
   Record made_up;
-  made_up.delegates = std::move(delegates);
+  made_up.delegates = *std::move(delegates);
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(take_down_of(job_, made_up).listed);
   log_all(job_, removal.errors, "DEL of a container without a record");
@@ -75,7 +116,7 @@ aio::Task<void> Deleting::conclude(Record record, Removal removal) {
   if (failed && job_.conf.retry_delete_on_error) {
     auto kept = co_await keep_rest(std::move(record), removal);
     if (!kept) job_.log.error("error saving the delegates", kept.error());
-  } else if (record.has_file) {
+  } else if (record.has_file || record.has_journal) {
     auto removed = co_await book_.remove();
     if (!removed) job_.log.error("removing the scratch file", removed.error());
   }
@@ -88,18 +129,19 @@ aio::Task<void> Deleting::conclude(Record record, Removal removal) {
   co_return cni::coded(cni::Code::kTryAgainLater, error.text());
 }
 
-// The retry needs only what is still there. Elements stay in their places, because names derive
-// from those (02, 4.1); that one is done is a member of our own, which the original ignores.
+// The retry needs only what is still there.
 aio::Task<void> Deleting::keep_rest(Record record, Removal removal) {
-  if (!record.delegates || removal.removed.empty()) co_return Result<void>();
+  if (removal.removed.empty()) co_return Result<void>();
+  std::set<std::string> gone;
+  for (const AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
+  if (record.journal) co_await keep_journal(*std::move(record.journal), gone);
+  if (!record.delegates) co_return Result<void>();
+  // Elements stay in their places, because names derive from those (02, 4.1); that one is done is a
+  // member of our own, which the original ignores.
   const std::string master = record.master_ifname(job_.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     Delegate& delegate = (*record.delegates)[i];
-    const std::string ifname = interface_name(delegate, i, master);
-    delegate.removed =
-        delegate.removed || std::ranges::any_of(removal.removed, [&](const AttachmentPtr& removed) {
-          return removed->ifname == ifname;
-        });
+    delegate.removed = delegate.removed || gone.contains(interface_name(delegate, i, master));
   }
   auto written = co_await book_.write(encode_scratch(*record.delegates));
   if (!written) co_return written;
@@ -107,14 +149,25 @@ aio::Task<void> Deleting::keep_rest(Record record, Removal removal) {
   co_return synced;
 }
 
+// Nobody shall plug anything into it any more (05, 3.3).
+aio::asio::awaitable<void> Deleting::keep_journal(AttachmentRecord journal,
+                                                  std::set<std::string> gone) {
+  std::erase_if(journal.attachments,
+                [&](const RecordedAttachment& one) { return gone.contains(one.ifname); });
+  journal.state = RecordState::kDeleting;
+  auto written = co_await book_.write_journal(std::move(journal));
+  if (!written) job_.log.error("saving the attachment record", written.error());
+}
+
 aio::Task<void> Deleting::run_stale() {
   Record record = co_await book_.load();
   TakeDown down = take_down_of(job_, record);
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
+  co_await restore_results(record);
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(std::move(down.listed));
   if (removal.errors.empty()) {
-    if (!record.has_file) co_return Result<void>();
+    if (!record.has_file && !record.has_journal) co_return Result<void>();
     auto removed = co_await book_.remove();
     co_return removed;
   }

@@ -1,12 +1,16 @@
-// One DEL, from the lock on its container to the answer (02, 6).
+// One DEL, from the lock on its container to the answer (02, 6; 05, 3.11).
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/attachment_record.h"
 #include "attach/core.h"
 #include "attach/record.h"
 #include "attach/remove.h"
+#include "attach/source.h"
 
 namespace mnet::attach {
 
@@ -24,8 +28,12 @@ class Deleting {
  private:
   aio::asio::awaitable<void> note_readiness();
   aio::asio::awaitable<void> delete_unrecorded();
+  aio::Task<std::vector<Delegate>> rebuild();
+  aio::asio::awaitable<PodObjectPtr> find_pod();
+  aio::asio::awaitable<void> restore_results(Record record);
   aio::Task<void> conclude(Record record, Removal removal);
   aio::Task<void> keep_rest(Record record, Removal removal);
+  aio::asio::awaitable<void> keep_journal(AttachmentRecord journal, std::set<std::string> gone);
 
   const Core& core_;
   const Job& job_;

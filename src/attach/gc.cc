@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "attach/attachment_record.h"
 #include "attach/del.h"
 #include "attach/messages.h"
 #include "attach/resolve.h"
@@ -57,6 +58,7 @@ aio::Task<void> Collecting::run() {
   }
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
+  recorded_ = co_await recorded();
   const std::vector<DelegatePtr> all = co_await networks();
   Chain chain = chain_of(core_, job_);
   for (const DelegatePtr& network : all) {
@@ -79,7 +81,10 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   if (!ids) co_return std::move(ids).error();
   auto entries = co_await records.list_results(job_.conf.cni_dir, "");
   if (!entries) co_return std::move(entries).error();
+  auto journals = co_await records.list_records(job_.conf.cni_dir);
+  if (!journals) co_return std::move(journals).error();
   std::set<std::string> known(ids->begin(), ids->end());
+  known.insert(journals->begin(), journals->end());
   for (const CacheEntry& entry : *entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
@@ -148,6 +153,22 @@ aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
   co_return networks.take();
 }
 
+// A record that cannot be read says nothing; the result cache knows its container, too.
+aio::asio::awaitable<std::set<AttachmentId>> Collecting::recorded() {
+  std::set<AttachmentId> all;
+  auto ids = co_await core_.ports.records.list_records(job_.conf.cni_dir);
+  if (!ids) co_return all;
+  for (const std::string& id : *ids) {
+    if (!is_valid(id) && !is_in_use(id)) continue;
+    auto found = co_await core_.ports.records.find_record(job_.conf.cni_dir, id);
+    if (!found || !*found) continue;
+    auto journal = decode_record(**found);
+    if (!journal) continue;
+    for (const RecordedAttachment& one : journal->attachments) all.insert({id, one.ifname});
+  }
+  co_return all;
+}
+
 // All that is valid, of every network: a plugin that keeps books per type must not lose another
 // network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left alone.
 aio::Task<std::vector<AttachmentId>> Collecting::attachments() {
@@ -159,6 +180,7 @@ aio::Task<std::vector<AttachmentId>> Collecting::attachments() {
     const std::string& id = entry.container_id;
     if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
   }
+  all.insert(recorded_.begin(), recorded_.end());
   std::ranges::move(core_.containers.planned(), std::inserter(all, all.end()));
   co_return std::vector<AttachmentId>(all.begin(), all.end());
 }

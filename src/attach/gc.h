@@ -27,6 +27,7 @@ class Collecting {
   aio::Task<void> sweep();
   aio::asio::awaitable<std::vector<DelegatePtr>> networks();
   aio::Task<std::vector<AttachmentId>> attachments();
+  aio::asio::awaitable<std::set<AttachmentId>> recorded();
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
   // A request came for it since this GC began; not one of ours.
   bool is_in_use(const std::string& container_id) const;
@@ -36,6 +37,9 @@ class Collecting {
   Containers::Witness witness_;
   std::set<std::string> valid_ids_;
   std::set<std::string> deleted_;  // or tried to be, by this GC
+  // What the attachment records of living containers list: an ADD that was cut off may have
+  // reserved addresses already (05, 3.11).
+  std::set<AttachmentId> recorded_;
   ErrorList errors_;
 };
 

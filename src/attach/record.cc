@@ -11,6 +11,7 @@
 
 #include "aio/failpoint.h"
 #include "attach/plan.h"
+#include "attach/recorded.h"
 #include "attach/scratch.h"
 #include "cni/conf.h"
 
@@ -33,16 +34,6 @@ Delegate delegate_of_entry(const CacheEntry& entry) {
 std::string netns_of(const Job& job, const CacheEntry* entry) {
   if (job.verb == Verb::kAdd && entry != nullptr && !entry->netns.empty()) return entry->netns;
   return job.request.netns;
-}
-
-// A conflist without a version gets the netconf's for DEL; nothing else of it changes (02, 6.3).
-void fill_version(Delegate& delegate, const std::string& version) {
-  if (!delegate.is_list || version.empty()) return;
-  if (!delegate.list || !delegate.list->version.empty()) return;
-  auto bytes = with_cni_version(delegate.bytes, version);
-  if (!bytes) return;
-  delegate.list = cni::parse_conflist(*bytes);
-  delegate.bytes = *std::move(bytes);
 }
 
 AttachmentPtr attachment_of_entry(const Job& job, const CacheEntry& entry) {
@@ -71,16 +62,46 @@ AttachmentPtr attachment_of_delegate(const Job& job, const Record& record, Deleg
   return std::make_shared<const Attachment>(std::move(attachment));
 }
 
-// From last to first they are: secondaries in reverse name order, then the master (02, 6.2).
-TakeDown take_down_of_entries(const Job& job, const Record& record) {
-  TakeDown down;
+// Attachments as `<network>, <interface>`.
+using Covered = std::set<std::pair<std::string, std::string>>;
+
+// From last to first they are: secondaries in reverse name order, then the master (02, 6.2). What
+// the attachment record alone knows is among them: its ADD never came to its end.
+void list_entries(const Job& job, const Record& record, Covered& covered, TakeDown& down) {
   std::vector<AttachmentPtr> others;
   for (const CacheEntry& entry : record.entries) {
+    if (!covered.emplace(entry.network, entry.ifname).second) continue;
     auto& group = entry.ifname == job.request.ifname ? down.listed : others;
     group.push_back(attachment_of_entry(job, entry));
   }
+  if (record.journal) {
+    for (const RecordedAttachment& recorded : record.journal->attachments) {
+      if (is_plugged_in(recorded)) continue;
+      if (!covered.emplace(recorded.cni_name, recorded.ifname).second) continue;
+      auto& group = recorded.source == Source::kCluster ? down.listed : others;
+      group.push_back(attachment_of(job, *record.journal, recorded, false));
+    }
+  }
   std::ranges::move(others, std::back_inserter(down.listed));
-  return down;
+}
+
+void list_delegates(const Job& job, const Record& record, Covered& covered, TakeDown& down) {
+  const std::string master = record.master_ifname(job.request.ifname);
+  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
+    const Delegate& delegate = (*record.delegates)[i];
+    std::string ifname = interface_name(delegate, i, master);
+    covered.emplace(delegate.cni_name, ifname);
+    if (delegate.removed) continue;
+    down.listed.push_back(attachment_of_delegate(job, record, delegate, std::move(ifname)));
+  }
+}
+
+Result<std::optional<AttachmentRecord>> read_journal(Result<std::optional<json::Object>> found) {
+  if (!found) return std::move(found).error();
+  if (!*found) return std::optional<AttachmentRecord>();
+  auto decoded = decode_record(**found);
+  if (!decoded) return std::move(decoded).error();
+  return std::optional<AttachmentRecord>(*std::move(decoded));
 }
 
 }  // namespace
@@ -130,6 +151,14 @@ aio::asio::awaitable<Record> Book::load() {
   } else {
     job_.log.error("reading the result cache", entries.error());
   }
+  auto journal = co_await core_.ports.records.find_record(cni_dir, container_id);
+  record.has_journal = !journal || *journal;
+  auto decoded = read_journal(std::move(journal));
+  if (decoded) {
+    record.journal = *std::move(decoded);
+  } else {
+    job_.log.error("reading the attachment record", decoded.error());
+  }
   co_return record;
 }
 
@@ -148,6 +177,9 @@ aio::Task<void> Book::sync() {
 
 aio::Task<void> Book::remove() {
   MNET_FAILPOINT("scratch-before-remove");
+  auto forgotten =
+      co_await core_.ports.records.remove_record(job_.conf.cni_dir, job_.request.container_id);
+  if (!forgotten) job_.log.error("removing the attachment record", forgotten.error());
   auto removed =
       co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, job_.request.container_id);
   if (!removed) co_return removed;
@@ -155,23 +187,59 @@ aio::Task<void> Book::remove() {
   co_return Result<void>();
 }
 
+aio::Task<void> Book::write_journal(AttachmentRecord journal) {
+  return core_.ports.records.write_record(job_.conf.cni_dir, job_.request.container_id,
+                                          encode_record(journal), Kept::kDurable);
+}
+
+aio::asio::awaitable<void> Book::restore_result(AttachmentPtr attachment, json::Value result) {
+  auto found = co_await core_.ports.records.find_result(job_.conf.cni_dir, attachment->key());
+  if (!found || *found) co_return;  // one that cannot be read is Chain's business
+  CacheEntry entry;
+  entry.container_id = attachment->container_id;
+  entry.network = attachment->delegate.cni_name;
+  entry.ifname = attachment->ifname;
+  entry.netns = attachment->netns;
+  entry.config = attachment->delegate.bytes;
+  entry.cni_args = attachment->args;
+  entry.capability_args = attachment->capability_args;
+  entry.result = std::move(result);
+  auto written = co_await core_.ports.records.write_result(job_.conf.cni_dir, std::move(entry),
+                                                           Kept::kInPlace);
+  if (!written) job_.log.error("restoring a result-cache entry", written.error());
+}
+
 TakeDown take_down_of(const Job& job, const Record& record) {
-  if (!record.delegates) return take_down_of_entries(job, record);
   TakeDown down;
-  std::set<std::pair<std::string, std::string>> covered;
-  const std::string master = record.master_ifname(job.request.ifname);
-  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    const Delegate& delegate = (*record.delegates)[i];
-    std::string ifname = interface_name(delegate, i, master);
-    covered.emplace(delegate.cni_name, ifname);
-    if (delegate.removed) continue;
-    down.listed.push_back(attachment_of_delegate(job, record, delegate, std::move(ifname)));
+  Covered covered;
+  std::vector<AttachmentPtr> plugged_in;
+  if (record.journal) {
+    for (const RecordedAttachment& recorded : record.journal->attachments) {
+      if (!is_plugged_in(recorded)) continue;
+      covered.emplace(recorded.cni_name, recorded.ifname);
+      plugged_in.push_back(attachment_of(job, *record.journal, recorded, false));
+    }
+  }
+  if (record.delegates) {
+    list_delegates(job, record, covered, down);
+  } else {
+    list_entries(job, record, covered, down);
   }
   for (const CacheEntry& entry : record.entries) {
     if (covered.contains({entry.network, entry.ifname})) continue;
     down.leftovers.push_back(attachment_of_entry(job, entry));
   }
+  std::ranges::move(plugged_in, std::back_inserter(down.listed));
   return down;
+}
+
+void fill_version(Delegate& delegate, const std::string& version) {
+  if (!delegate.is_list || version.empty()) return;
+  if (!delegate.list || !delegate.list->version.empty()) return;
+  auto bytes = with_cni_version(delegate.bytes, version);
+  if (!bytes) return;
+  delegate.list = cni::parse_conflist(*bytes);
+  delegate.bytes = *std::move(bytes);
 }
 
 }  // namespace mnet::attach

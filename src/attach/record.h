@@ -1,5 +1,5 @@
-// What is remembered of one container: its scratch file and its entries of the result cache, and
-// what a DEL makes of them (02, 6.1 and 6.2).
+// What is remembered of one container: its scratch file, its entries of the result cache and its
+// attachment record, and what a DEL makes of them (02, 6.1 and 6.2; 05, 3.11).
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/attachment_record.h"
 #include "attach/chain.h"
 #include "attach/core.h"
 
@@ -16,6 +17,8 @@ struct Record {
   bool has_file = false;                           // there is a scratch file, readable or not
   std::optional<std::vector<Delegate>> delegates;  // what it lists; none if it is damaged
   std::vector<CacheEntry> entries;                 // in byte order of their file names
+  bool has_journal = false;                        // there is an attachment record, readable or not
+  std::optional<AttachmentRecord> journal;         // what it says; none if it is damaged
 
   const CacheEntry* find_entry(const std::string& network, const std::string& ifname) const;
   // The name of the master's interface: `cni_ifname`, unless the cache knows the master only under
@@ -35,7 +38,13 @@ class Book {
   aio::Task<void> write(json::Array delegates);
   // On disk.
   aio::Task<void> sync();
+  // Scratch file and attachment record: one goes with the other (05, 3.11).
   aio::Task<void> remove();
+
+  // The attachment record, on disk when this ends.
+  aio::Task<void> write_journal(AttachmentRecord journal);
+  // Puts a recorded result back into the result cache, from where plugins get it, if it is lost.
+  aio::asio::awaitable<void> restore_result(AttachmentPtr attachment, json::Value result);
 
  private:
   const Core& core_;
@@ -45,9 +54,12 @@ class Book {
 // Who is to be taken down, in the order in which ADD made them. A delegate whose DEL succeeded
 // before is not among them.
 struct TakeDown {
-  std::vector<AttachmentPtr> listed;     // their errors count
+  std::vector<AttachmentPtr> listed;     // their errors count; those plugged in later come last
   std::vector<AttachmentPtr> leftovers;  // known to the result cache alone, beside a readable list
 };
 TakeDown take_down_of(const Job& job, const Record& record);
+
+// A conflist without a version gets the netconf's for DEL; nothing else of it changes (02, 6.3).
+void fill_version(Delegate& delegate, const std::string& version);
 
 }  // namespace mnet::attach

@@ -26,17 +26,20 @@ class AttachCore final : public Core {
     return attachments_.gc(std::move(request));
   }
 
-  // attach cannot do these yet.
-  aio::Task<cni::NetResult> add_dynamic(DynamicRequest) override { co_return not_yet(); }
-  aio::Task<void> del_dynamic(DynamicRequest) override { co_return not_yet(); }
-  aio::Task<void> check_dynamic(DynamicRequest) override { co_return not_yet(); }
-  aio::Task<void> status_dynamic(DynamicRequest) override { co_return not_yet(); }
-
- private:
-  static Error not_yet() {
-    return Error(Errc::kUnavailable, "dynamic attachments are not built in yet");
+  aio::Task<cni::NetResult> add_dynamic(attach::DynamicRequest request) override {
+    return attachments_.add_dynamic(std::move(request));
+  }
+  aio::Task<void> del_dynamic(attach::DynamicRequest request) override {
+    return attachments_.del_dynamic(std::move(request));
+  }
+  aio::Task<void> check_dynamic(attach::DynamicRequest request) override {
+    return attachments_.check_dynamic(std::move(request));
+  }
+  aio::Task<void> status_dynamic(attach::DynamicRequest request) override {
+    return attachments_.status_dynamic(std::move(request));
   }
 
+ private:
   attach::Attachments& attachments_;
 };
 

@@ -26,6 +26,17 @@ Result<std::string> result_body(const Result<cni::NetResult>& result) {
   return wire::response_body(*result);
 }
 
+attach::DynamicRequest dynamic_request(CniCall& call, const std::string& settings) {
+  attach::DynamicRequest request;
+  request.request = std::move(call.request);
+  request.settings = settings;
+  if (!call.attributes) return request;
+  request.ips = std::move(call.attributes->ips);
+  request.mac = std::move(call.attributes->mac);
+  request.cni_args = std::move(call.attributes->cni_args);
+  return request;
+}
+
 http::Response success(std::string body) {
   http::Response response;
   if (!body.empty()) response.content_type = "application/json";
@@ -197,11 +208,8 @@ aio::Task<std::string> CniService::gc(CniCall call) {
 }
 
 aio::Task<std::string> CniService::run_dynamic(CniCall call) {
-  DynamicRequest request;
   const std::string command = call.call.command;
-  request.request = std::move(call.request);
-  request.settings = needs_.settings;
-  request.attributes = std::move(call.attributes);
+  attach::DynamicRequest request = dynamic_request(call, needs_.settings);
   if (command == "ADD") {
     auto result = co_await needs_.core.add_dynamic(std::move(request));
     co_return result_body(result);

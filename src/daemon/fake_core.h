@@ -20,8 +20,7 @@ class FakeCore final : public Core {
   struct Called {
     std::string command;  // "ADD", "dynamic DEL", ...
     attach::Request request;
-    std::string settings;
-    std::optional<wire::InterfaceAttributes> attributes;
+    attach::DynamicRequest dynamic;  // without its `request`
   };
 
   // The next call of `command` fails so; further ones as well, until told otherwise.
@@ -54,18 +53,18 @@ class FakeCore final : public Core {
   }
   aio::Task<void> gc(attach::Request request) override { return serve("GC", std::move(request)); }
 
-  aio::Task<cni::NetResult> add_dynamic(DynamicRequest request) override {
+  aio::Task<cni::NetResult> add_dynamic(attach::DynamicRequest request) override {
     auto done = co_await serve_dynamic("dynamic ADD", std::move(request));
     if (!done) co_return std::move(done).error();
     co_return result();
   }
-  aio::Task<void> del_dynamic(DynamicRequest request) override {
+  aio::Task<void> del_dynamic(attach::DynamicRequest request) override {
     return serve_dynamic("dynamic DEL", std::move(request));
   }
-  aio::Task<void> check_dynamic(DynamicRequest request) override {
+  aio::Task<void> check_dynamic(attach::DynamicRequest request) override {
     return serve_dynamic("dynamic CHECK", std::move(request));
   }
-  aio::Task<void> status_dynamic(DynamicRequest request) override {
+  aio::Task<void> status_dynamic(attach::DynamicRequest request) override {
     return serve_dynamic("dynamic STATUS", std::move(request));
   }
 
@@ -80,17 +79,16 @@ class FakeCore final : public Core {
     return result;
   }
 
-  aio::Task<void> serve_dynamic(std::string command, DynamicRequest request) {
-    settings_ = std::move(request.settings);
-    attributes_ = std::move(request.attributes);
-    return serve(std::move(command), std::move(request.request));
+  aio::Task<void> serve_dynamic(std::string command, attach::DynamicRequest request) {
+    attach::Request base = std::move(request.request);
+    dynamic_ = std::move(request);
+    return serve(std::move(command), std::move(base));
   }
 
   aio::Task<void> serve(std::string command, attach::Request request) {
     const std::string name = cat(command, " ", request.container_id);
     order.push_back(name);
-    calls.push_back({command, std::move(request), std::exchange(settings_, {}),
-                     std::exchange(attributes_, std::nullopt)});
+    calls.push_back({command, std::move(request), std::exchange(dynamic_, {})});
     while (gates_.contains(command)) {
       auto opened = co_await opened_.wait();
       if (!opened) co_return std::move(opened);
@@ -104,8 +102,7 @@ class FakeCore final : public Core {
   std::map<std::string, Error> failures_;
   std::map<std::string, bool> gates_;
   aio::Notifier opened_;
-  std::string settings_;
-  std::optional<wire::InterfaceAttributes> attributes_;
+  attach::DynamicRequest dynamic_;
 };
 
 }  // namespace mnet::daemon

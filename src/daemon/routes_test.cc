@@ -314,7 +314,8 @@ TEST(Delegate, LaysNothingOverTheDelegatesConfiguration) {
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].command, "dynamic ADD");
   EXPECT_EQ(calls[0].request.config, R"({"name":"n","cniVersion":"1.0.0"})");
-  EXPECT_EQ(calls[0].settings, R"({"logLevel":"debug","cniVersion":"0.4.0","binDir":"/b"})");
+  EXPECT_EQ(calls[0].dynamic.settings,
+            R"({"logLevel":"debug","cniVersion":"0.4.0","binDir":"/b"})");
   EXPECT_EQ(calls[1].request.config, R"({"name":"n","cniVersion":"0.4.0"})");
 }
 
@@ -329,9 +330,9 @@ TEST(Delegate, HandsOnWhatTheClientWishes) {
 
   const auto calls = service.calls();
   ASSERT_EQ(calls.size(), 1u);
-  ASSERT_TRUE(calls[0].attributes.has_value());
-  EXPECT_THAT(calls[0].attributes->ips, ElementsAre("10.0.0.5/24"));
-  EXPECT_EQ(calls[0].attributes->mac, "02::1");
+  EXPECT_THAT(calls[0].dynamic.ips, ElementsAre("10.0.0.5/24"));
+  EXPECT_EQ(calls[0].dynamic.mac, "02::1");
+  EXPECT_FALSE(calls[0].dynamic.cni_args.has_value());
 }
 
 TEST(Delegate, ReturnsErrorsOfDelAndKnowsNoGc) {

@@ -1,0 +1,156 @@
+#include "attach/dynamic.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/inject.h"
+#include "attach/messages.h"
+#include "attach/network_status.h"
+#include "attach/recorded.h"
+#include "attach/status_edit.h"
+#include "base/text.h"
+#include "cni/names.h"
+
+namespace mnet::attach {
+namespace {
+
+// As the client wrote them; what is empty is no wish.
+json::Object attributes_of(const DynamicRequest& request) {
+  json::Object attributes;
+  if (!request.ips.empty()) attributes.append("ips", request.ips);
+  if (!request.mac.empty()) attributes.append("mac", request.mac);
+  if (request.cni_args) attributes.append("cni-args", *request.cni_args);
+  return attributes;
+}
+
+// Names under which an attachment stands in the network status: an empty one if its result lists no
+// interface (02, 2.4).
+std::vector<std::string> status_names_of(const RecordedAttachment& attachment) {
+  std::vector<std::string> names = interfaces_of(attachment);
+  auto result = cni::read_result(attachment.result.value_or(json::Object()));
+  if (result && result->interfaces.empty()) names.emplace_back();
+  return names;
+}
+
+// The name of its interface is wished, too: there is no list that it could have a place in.
+Result<Delegate> read_delegate(const DynamicRequest& request, Verb verb) {
+  auto delegate = parse_delegate(request.request.config);
+  if (!delegate) return std::move(delegate).error();
+  if (verb != Verb::kStatus) {
+    auto valid = cni::validate_network_name(delegate->cni_name);
+    if (!valid) return std::move(valid).error();
+  }
+  delegate->source = Source::kDelegateApi;
+  delegate->config_hash =
+      config_hash(json::parse_object(request.request.config).value_or(json::Object()));
+  delegate->wishes.ifname = request.request.ifname;
+  if (verb != Verb::kAdd) return delegate;
+  delegate->attributes = attributes_of(request);
+  if (!request.ips.empty()) delegate->wishes.ips = request.ips;
+  delegate->wishes.mac = request.mac;
+  return with_injection(*std::move(delegate), {.device_id = {}, .cni_args = request.cni_args});
+}
+
+}  // namespace
+
+Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log& log) {
+  auto delegate = read_delegate(request, verb);
+  Request base = std::move(request.request);
+  base.config = std::move(request.settings);
+  // Which networks the settings name is nobody's business here.
+  auto job =
+      read_job(std::move(base), verb, {.check_prev_result = false, .check_delegates = false}, log);
+  if (!job) return std::move(job).error();
+  if (!delegate) {
+    return core_error(std::move(delegate).error(), job->pod, "failed getting the delegate");
+  }
+  // The runtime's wishes were for the networks of its own ADD (02, 5.9).
+  job->conf.runtime_config.reset();
+  // Clients do not send it (05, R9).
+  if (job->pod.infra_container_id.empty()) {
+    job->pod.infra_container_id = job->request.container_id;
+  }
+  job->args = delegate_args(job->pod, job->args);
+  return DynamicJob{*std::move(job), *std::move(delegate)};
+}
+
+Dynamic::Dynamic(Core& core, DynamicJob what)
+    : core_(core),
+      job_(std::move(what.job)),
+      delegate_(std::move(what.delegate)),
+      book_(core_, job_) {}
+
+Error Dynamic::failed(Error error) const { return core_error(std::move(error), job_.pod); }
+
+aio::Task<void> Dynamic::find_pod() {
+  ObjectSource* source = core_.ports.source;
+  if (source == nullptr || !job_.pod.named()) co_return Result<void>();
+  auto pod = co_await source->find_pod({.ns = job_.pod.ns,
+                                        .name = job_.pod.name,
+                                        .uid = job_.pod.uid,
+                                        .wait = job_.conf.pod_lookup_timeout});
+  if (!pod) co_return failed(std::move(pod).error());
+  if (*pod == nullptr && source->is_complete()) {
+    co_return failed(Error(Errc::kNotFound, "pod not found during Multus GetPod"));
+  }
+  pod_ = *std::move(pod);
+  if (pod_ != nullptr && job_.pod.uid.empty()) {
+    job_.pod.uid = pod_->uid;
+    job_.args = delegate_args(job_.pod, job_.args);
+  }
+  co_return Result<void>();
+}
+
+aio::asio::awaitable<void> Dynamic::load() {
+  record_ = co_await book_.load();
+  journal_ = journal_of(job_, record_, pod_.get());
+  if (!record_.journal) journal_.boot_id = core_.options.boot_id;
+}
+
+void Dynamic::drop() {
+  std::erase_if(journal_.attachments,
+                [&](const RecordedAttachment& one) { return one.ifname == ifname(); });
+}
+
+bool Dynamic::keeps_status() const {
+  return pod_ != nullptr && !core_.ports.source->clients_keep_status();
+}
+
+aio::Task<void> Dynamic::add_status(cni::NetResult result) {
+  if (!keeps_status()) co_return Result<void>();
+  auto added = network_statuses(result, delegate_.name, false, std::nullopt);
+  if (!added) co_return std::move(added).error();
+  if (added->empty()) co_return Result<void>();
+  auto present = co_await core_.ports.source->find_status(pod_);
+  if (!present) co_return std::move(present).error();
+  auto text = with_statuses(*present, *added);
+  if (!text) co_return std::move(text).error();
+  auto written = co_await core_.ports.source->write_status(pod_, *std::move(text));
+  co_return written;
+}
+
+aio::Task<void> Dynamic::drop_status(RecordedAttachment removed) {
+  if (!keeps_status()) co_return Result<void>();
+  auto present = co_await core_.ports.source->find_status(pod_);
+  if (!present) co_return std::move(present).error();
+  if (!*present) co_return Result<void>();
+  auto text = without_statuses(**present, removed.network, status_names_of(removed));
+  if (!text) co_return std::move(text).error();
+  if (!*text) co_return Result<void>();
+  auto written = co_await core_.ports.source->write_status(pod_, **std::move(text));
+  co_return written;
+}
+
+void Dynamic::note_status(const Result<void>& kept) const {
+  if (!kept) job_.log.error("error setting the networks status", kept.error());
+}
+
+aio::Task<void> Dynamic::status() {
+  Chain chain = chain_of(core_, job_);
+  auto answered = co_await chain.status(std::make_shared<const Delegate>(delegate_));
+  co_return answered;
+}
+
+}  // namespace mnet::attach

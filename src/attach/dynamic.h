@@ -1,0 +1,90 @@
+// One network more, or one less, for a container that runs: what /delegate asks for (02, 5.9;
+// 05, 2). Its books are the attachment record and the result cache; the scratch file is touched
+// only when a network that it lists goes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/containers.h"
+#include "attach/core.h"
+#include "attach/record.h"
+#include "attach/remove.h"
+#include "attach/source.h"
+#include "cni/result.h"
+
+namespace mnet::attach {
+
+// One request as read and checked.
+struct DynamicJob {
+  Job job;            // its configuration holds the core's settings
+  Delegate delegate;  // of the request's own configuration, what is wished of it included
+};
+
+// `verb` is ADD, DEL, CHECK or STATUS.
+Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log& log);
+
+class Dynamic {
+ public:
+  // The core must outlive it. But for status(), the container's lock is held while its tasks run.
+  Dynamic(Core& core, DynamicJob what);
+  Dynamic(const Dynamic&) = delete;
+  Dynamic& operator=(const Dynamic&) = delete;
+
+  // One that is recorded already with the same network, configuration and wishes is answered from
+  // the record (R3).
+  aio::Task<cni::NetResult> add(Containers::Add& books);
+  // Every error is told: no sandbox waits to go away.
+  aio::Task<void> del();
+  aio::Task<void> check();
+  aio::Task<void> status();
+
+ private:
+  const std::string& ifname() const { return job_.request.ifname; }
+  // The pod that the request names; none for a container that is no pod, or where a pod need not
+  // have an object.
+  aio::Task<void> find_pod();
+  aio::asio::awaitable<void> load();
+
+  // ADD.
+  aio::Task<std::optional<cni::NetResult>> settle_recorded();
+  aio::Task<void> clear_away();
+  aio::Task<void> expect_free();
+  aio::Task<cni::NetResult> attach();
+  aio::Task<cni::NetResult> run_add();
+  aio::Task<void> undo();
+  void announce(const cni::NetResult& result);
+  RecordedAttachment begun() const;
+
+  // DEL.
+  bool is_part_of_another() const;
+  aio::Task<void> remove_recorded();
+  aio::Task<void> unlist();
+  aio::Task<void> run_del(AttachmentPtr attachment);
+
+  aio::Task<void> write_journal() { return book_.write_journal(journal_); }
+  void drop();
+
+  // Where nobody else keeps the network status, we do (0018); it never fails a request.
+  bool keeps_status() const;
+  aio::Task<void> add_status(cni::NetResult result);
+  aio::Task<void> drop_status(RecordedAttachment removed);
+  void note_status(const Result<void>& kept) const;
+
+  Error failed(Error error) const;
+
+  Core& core_;
+  Job job_;
+  Delegate delegate_;
+  Book book_;
+  PodObjectPtr pod_;
+  Record record_;
+  AttachmentRecord journal_;
+  AttachmentPtr attachment_;  // what ADD runs
+};
+
+}  // namespace mnet::attach

@@ -1,0 +1,209 @@
+// ADD of one network for a container that runs.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/failpoint.h"
+#include "attach/add_report.h"
+#include "attach/dynamic.h"
+#include "attach/messages.h"
+#include "attach/plan.h"
+#include "attach/recorded.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cni/version.h"
+
+namespace mnet::attach {
+namespace {
+
+bool is_nothing(const json::Value& value) {
+  if (value.is_null()) return true;
+  if (value.as_string() != nullptr) return value.as_string()->empty();
+  if (value.as_array() != nullptr) return value.as_array()->empty();
+  return value.as_object() != nullptr && value.as_object()->empty();
+}
+
+json::Value wish_in(const json::Object& attributes, std::string_view key) {
+  const json::Value* value = attributes.find(key);
+  return value == nullptr || is_nothing(*value) ? json::Value() : *value;
+}
+
+// What a client can wish; absent equals empty (05, R3).
+bool equal_wishes(const json::Object& a, const json::Object& b) {
+  constexpr std::array<std::string_view, 3> kWishes = {"ips", "mac", "cni-args"};
+  return std::ranges::all_of(
+      kWishes, [&](std::string_view key) { return wish_in(a, key) == wish_in(b, key); });
+}
+
+Error name_taken(const Delegate& delegate, const std::string& ifname) {
+  const std::string type = delegate.is_list ? std::string() : delegate.types.front();
+  return Error(Errc::kConflict,
+               cat("cannot set ", go_quoted(type), " interface name to ", go_quoted(ifname),
+                   ": interface name ", ifname, " already exists"));
+}
+
+}  // namespace
+
+aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
+  if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
+  auto found = co_await find_pod();
+  if (!found) co_return std::move(found).error();
+  co_await load();
+  auto recorded = co_await settle_recorded();
+  if (!recorded) co_return std::move(recorded).error();
+  if (*recorded) co_return **std::move(recorded);
+
+  auto planned = plan_add(job_, {delegate_});
+  if (!planned) co_return std::move(planned).error();
+  attachment_ = planned->front();
+  books.plan({{job_.request.container_id, ifname()}});
+  auto free = co_await expect_free();
+  if (!free) co_return add_error(std::move(free).error(), job_.pod, delegate_.cni_name);
+  if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
+  auto result = co_await attach();
+  co_return result;
+}
+
+// One that is there already: its result if it is the one that is asked for. What an operation that
+// was cut off left behind is taken down first (05, 3.10); nothing of it counts.
+aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
+  const RecordedAttachment* there = journal_.find(ifname());
+  if (there == nullptr) co_return std::optional<cni::NetResult>();
+  if (there->state != AttachmentState::kAttached && is_plugged_in(*there)) {
+    auto cleared = co_await clear_away();
+    if (!cleared) co_return std::move(cleared).error();
+    co_return std::optional<cni::NetResult>();
+  }
+  const bool is_same = there->source != Source::kCluster &&
+                       there->state == AttachmentState::kAttached && there->result &&
+                       there->cni_name == delegate_.cni_name &&
+                       there->config_hash == delegate_.config_hash &&
+                       equal_wishes(there->attributes, delegate_.attributes);
+  if (!is_same) {
+    co_return add_error(name_taken(delegate_, ifname()), job_.pod, delegate_.cni_name);
+  }
+  auto result = cni::read_result(*there->result);
+  if (!result) co_return failed(std::move(result).error());
+  job_.log.verbose(cat("ADD repeated for interface ", ifname(), " of container ",
+                       job_.request.container_id, ": answered from the record"));
+  co_return std::optional<cni::NetResult>(*std::move(result));
+}
+
+aio::Task<void> Dynamic::clear_away() {
+  const RecordedAttachment there = *journal_.find(ifname());
+  const AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
+  auto deleted = co_await run_del(attachment);
+  if (!deleted) {
+    co_return failed(std::move(deleted).error().wrap(
+        cat("an earlier ADD of interface ", ifname(), " could not be undone")));
+  }
+  drop();
+  auto written = co_await write_journal();
+  if (!written) co_return failed(std::move(written).error().wrap("error saving the delegates"));
+  co_return Result<void>();
+}
+
+// A link that is there is not ours, and stays untouched (02, 5.1 step 7b; 02-F54).
+aio::Task<void> Dynamic::expect_free() {
+  auto seen = co_await core_.ports.links.look(job_.request.netns, {ifname()});
+  if (!seen) {
+    const std::string type = delegate_.is_list ? std::string() : delegate_.types.front();
+    co_return std::move(seen).error().wrap(
+        cat("cannot set ", go_quoted(type), " interface name to ", go_quoted(ifname())));
+  }
+  if (!seen->taken.empty()) co_return name_taken(delegate_, ifname());
+  if (journal_.netns_inode == 0) journal_.netns_inode = seen->netns.inode;
+  co_return Result<void>();
+}
+
+RecordedAttachment Dynamic::begun() const {
+  const Delegate& delegate = attachment_->delegate;
+  RecordedAttachment one;
+  one.source = Source::kDelegateApi;
+  one.network = delegate.name;
+  one.cni_name = delegate.cni_name;
+  one.ifname = attachment_->ifname;
+  one.attributes = delegate.attributes;
+  one.config_hash = delegate.config_hash;
+  one.config = json::parse_object(delegate.bytes).value_or(json::Object());
+  one.capability_args = attachment_->capability_args;
+  return one;
+}
+
+// In the books before the plugin starts, and with its result before the answer: whatever happens in
+// between, the container's DEL knows of it (R2).
+aio::Task<cni::NetResult> Dynamic::attach() {
+  journal_.attachments.push_back(begun());
+  auto noted = co_await write_journal();
+  if (!noted) co_return failed(std::move(noted).error().wrap("error saving the delegates"));
+
+  auto result = co_await run_add();
+  if (!result) {
+    // The caller may be gone by now; what was built comes down regardless.
+    auto undone = co_await aio::shielded(undo());
+    if (!undone) job_.log.error("rollback is incomplete", undone.error());
+    co_return std::move(result).error();
+  }
+  announce(*result);
+  auto kept = co_await add_status(*result);
+  note_status(kept);
+  co_return result;
+}
+
+aio::Task<cni::NetResult> Dynamic::run_add() {
+  MNET_FAILPOINT("delegate-before-run");
+  Chain chain = chain_of(core_, job_);
+  auto result = co_await chain.add(attachment_, Kept::kDurable);
+  if (!result) co_return add_error(std::move(result).error(), job_.pod, delegate_.cni_name);
+  MNET_FAILPOINT("delegate-after-run");
+  // An answer in a version that nobody can convert is none (02, 5.1).
+  auto newest = cni::convert(*result, cni::kCurrentVersion);
+  if (!newest) co_return failed(std::move(newest).error());
+  if (job_.log.writes(LogLevel::kVerbose)) {
+    job_.log.verbatim(LogLevel::kVerbose, cat("Add: ", job_.log_identity(), ":", delegate_.name,
+                                              "(", delegate_.cni_name, "):", ifname(), " ",
+                                              json::dump(cni::to_json(*result))));
+  }
+  RecordedAttachment& one = *journal_.find(ifname());
+  one.result = json::Value(cni::to_json(*result));
+  one.state = AttachmentState::kAttached;
+  one.added_at = rfc3339_utc(WallClock::system().now());
+  auto noted = co_await write_journal();
+  if (!noted) co_return failed(std::move(noted).error().wrap("error saving the results"));
+  // Who left while we worked does not get this answer, and does not know of the interface.
+  if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
+  co_return result;
+}
+
+// This one and no other (05, 3.7). What cannot be undone now stays in the books for the container's
+// DEL.
+aio::Task<void> Dynamic::undo() {
+  Attachment again = *attachment_;
+  again.args = job_.args;  // wishes of addresses are for ADD (02, 6.3)
+  auto deleted = co_await run_del(std::make_shared<const Attachment>(std::move(again)));
+  if (deleted) {
+    drop();
+  } else {
+    journal_.find(ifname())->state = AttachmentState::kRemoving;
+  }
+  auto noted = co_await write_journal();
+  if (!deleted) co_return deleted;
+  co_return noted;
+}
+
+void Dynamic::announce(const cni::NetResult& result) {
+  if (pod_ == nullptr || !result.has_content()) return;
+  auto newest = cni::convert(result, cni::kCurrentVersion);
+  if (!newest) return;
+  core_.ports.source->send({.pod = pod_,
+                            .is_warning = false,
+                            .reason = "AddedInterface",
+                            .message = added_interface(*newest, ifname(), delegate_.name)});
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,455 @@
+#include "attach/dynamic.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/attachment_record.h"
+#include "attach/dynamic_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class DynamicAdd : public DynamicTest {};
+class DynamicDel : public DynamicTest {};
+class DynamicCheck : public DynamicTest {};
+
+// 05, 4: row 1; 03, 12: row 63
+TEST_F(DynamicAdd, GivesThePluginWhatTheClientWishes) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.ips = {"10.1.1.11/24"};
+  what.mac = "02:03:04:05:06:07";
+  what.cni_args = json::Object{{"a", "b"}};
+
+  auto added = plug(what);
+
+  ASSERT_TRUE(added) << added.error().text();
+  EXPECT_EQ(added->interfaces.at(0).name, "net1");
+  const PluginRun& run = node_.plugins.runs.at(0);
+  EXPECT_EQ(run.ifname, "net1");
+  EXPECT_EQ(*cni::find_arg(run.args, "IP"), "10.1.1.11/24");
+  EXPECT_EQ(*cni::find_arg(run.args, "MAC"), "02:03:04:05:06:07");
+  EXPECT_EQ(json::dump(*node_.plugins.config(0).find("args")), R"({"cni":{"a":"b"}})");
+}
+
+// 05, R8; 03, 12: row 64
+TEST_F(DynamicAdd, TakesTheCoresSettingsAndGivesNoneOfThemAway) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.settings = R"({"cniVersion":"0.3.1","binDir":"/b","cniDir":"/var/lib/x","logLevel":"debug",)"
+                  R"("runtimeConfig":{"mac":"02:00:00:00:00:09"},"clusterNetwork":"/nowhere"})";
+
+  ASSERT_TRUE(plug(what));
+
+  EXPECT_THAT(node_.plugins.runs.at(0).dirs, ElementsAre("/b", "/opt/cni/bin"));
+  const json::Object config = node_.plugins.config(0);
+  EXPECT_EQ(json::dump(config, json::kSorted),
+            R"({"cniVersion":"1.0.0","name":"x","type":"fake"})");
+}
+
+// 05, R9
+TEST_F(DynamicAdd, PassesTheContainerIdAsInfraContainer) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.request.args = "K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1;K8S_POD_UID=u1";
+
+  ASSERT_TRUE(plug(what));
+  EXPECT_EQ(*cni::find_arg(node_.plugins.runs.at(0).args, "K8S_POD_INFRA_CONTAINER_ID"), "c1");
+}
+
+// 05, R2: in the books before the plugin runs, with the result before the answer
+TEST_F(DynamicAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
+  std::string during;
+  node_.plugins.on_run = [&](const PluginRun&) {
+    during = json::dump(node_.records.records.at("c1"));
+  };
+
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+
+  EXPECT_THAT(during, HasSubstr(R"("state":"adding")"));
+  const AttachmentRecord record = journal();
+  ASSERT_THAT(record.attachments, SizeIs(1));
+  EXPECT_EQ(record.attachments[0].source, Source::kDelegateApi);
+  EXPECT_EQ(record.attachments[0].state, AttachmentState::kAttached);
+  EXPECT_EQ(record.attachments[0].cni_name, "x");
+  EXPECT_TRUE(record.attachments[0].result.has_value());
+  EXPECT_EQ(record.netns, "/ns");
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_TRUE(node_.records.results.contains("x-c1-net1"));
+}
+
+// 05, R3; 05, 4: row 2
+TEST_F(DynamicAdd, IsAnsweredFromTheRecordWhenRepeated) {
+  auto first = plug(dynamic("net1", "x"));
+  ASSERT_TRUE(first);
+  forget();
+
+  auto second = plug(dynamic("net1", "x"));
+
+  ASSERT_TRUE(second) << second.error().text();
+  EXPECT_EQ(*second, *first);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, R3; 05, 4: row 3
+TEST_F(DynamicAdd, RefusesAnInterfaceThatHasAnything) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  forget();
+  DynamicRequest other_config = dynamic("net1", "x");
+  other_config.request.config = R"({"cniVersion":"1.0.0","name":"x","type":"fake","mtu":1400})";
+  DynamicRequest other_wish = dynamic("net1", "x");
+  other_wish.mac = "02:03:04:05:06:07";
+
+  for (const DynamicRequest& what : {dynamic("net1", "y"), other_config, other_wish}) {
+    auto added = plug(what);
+    ASSERT_FALSE(added);
+    EXPECT_THAT(added.error().text(), HasSubstr("interface name net1 already exists"));
+  }
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, R3: the same network, cold-plugged
+TEST_F(DynamicAdd, TakesWhatTheContainersAddMadeForItsOwn) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  forget();
+
+  auto added = plug(dynamic("net1", "b"));
+
+  ASSERT_TRUE(added) << added.error().text();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, R7: an absent name arrives as eth0
+TEST_F(DynamicAdd, RefusesTheClusterNetworksInterface) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  forget();
+
+  auto added = plug(dynamic("eth0", "a"));
+
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().text(), HasSubstr("already exists"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, 4: row 8
+TEST_F(DynamicAdd, RefusesNamesThatNoInterfaceCanHave) {
+  for (const std::string name : {"", "sixteen-bytes-xx", "a/b", "."}) {
+    EXPECT_FALSE(plug(dynamic(name, "x"))) << name;
+    EXPECT_FALSE(unplug(dynamic(name, "x"))) << name;
+  }
+  EXPECT_FALSE(plug(dynamic("net1", "no/name")));
+  EXPECT_FALSE(unplug(dynamic("net1", "no/name")));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// A link that somebody else made stays, and nothing is deleted (02-F54).
+TEST_F(DynamicAdd, LeavesAForeignLinkAlone) {
+  node_.links.namespaces["/ns"].insert("net1");
+
+  auto added = plug(dynamic("net1", "x"));
+
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().text(),
+              HasSubstr(R"(cannot set "fake" interface name to "net1": interface name net1)"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// 05, R10
+TEST_F(DynamicAdd, GivesAnEmptyResultAVersion) {
+  for (const std::string answer : {"{}", "null"}) {
+    node_.plugins.answers["ADD x"] = answer;
+
+    auto added = plug(dynamic("net1", "x"));
+
+    ASSERT_TRUE(added) << answer << ": " << added.error().text();
+    EXPECT_EQ(json::dump(cni::to_json(cni::convert(*added, "1.1.0").value())),
+              R"({"cniVersion":"1.1.0"})");
+    ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  }
+}
+
+// 05, 3.7: this attachment and no other
+TEST_F(DynamicAdd, TakesOnlyItselfDownWhenItsPluginFails) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  ASSERT_TRUE(plug(dynamic("net5", "y")));
+  forget();
+  node_.plugins.errors.insert_or_assign("ADD x", cni::coded(static_cast<cni::Code>(42), "no"));
+
+  DynamicRequest what = dynamic("net9", "x");
+  what.mac = "02:03:04:05:06:07";
+  auto added = plug(what);
+
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error(), HasCode(42));
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD x net9", "DEL x net9"));
+  EXPECT_EQ(cni::find_arg(node_.plugins.runs.at(1).args, "MAC"), nullptr);
+  EXPECT_EQ(journal().find("net9"), nullptr);
+  EXPECT_NE(journal().find("net5"), nullptr);
+}
+
+TEST_F(DynamicAdd, StaysInTheBooksWhenItCannotBeTakenDown) {
+  node_.plugins.errors.insert_or_assign("ADD x", Error(Errc::kPlugin, "no"));
+  node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "no"));
+
+  ASSERT_FALSE(plug(dynamic("net1", "x")));
+
+  ASSERT_NE(journal().find("net1"), nullptr);
+  EXPECT_EQ(journal().find("net1")->state, AttachmentState::kRemoving);
+}
+
+// 05, 3.10: what an operation that was cut off left goes before a new one begins
+TEST_F(DynamicAdd, ClearsAwayWhatWasCutOff) {
+  node_.plugins.errors.insert_or_assign("ADD x", Error(Errc::kPlugin, "no"));
+  node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "no"));
+  ASSERT_FALSE(plug(dynamic("net1", "x")));
+  node_.plugins.errors.clear();
+  forget();
+
+  auto added = plug(dynamic("net1", "y"));
+
+  ASSERT_TRUE(added) << added.error().text();
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "ADD y net1"));
+  EXPECT_EQ(journal().find("net1")->cni_name, "y");
+}
+
+// 03, 2.11: nobody gets the answer
+TEST_F(DynamicAdd, IsUndoneIfItsCallerLeaves) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.request.caller = std::make_shared<Caller>();
+  node_.plugins.on_run = [&](const PluginRun& run) {
+    if (run.command == "ADD") what.request.caller->leave();
+  };
+
+  auto added = plug(what);
+
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code(), Errc::kCancelled);
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD x net1", "DEL x net1"));
+  EXPECT_EQ(journal().find("net1"), nullptr);
+}
+
+// Nothing that cannot be remembered is begun.
+TEST_F(DynamicAdd, RunsNothingIfItCannotBeNoted) {
+  node_.records.errors.insert_or_assign("write record c1", Error(Errc::kIo, "disk full"));
+
+  auto added = plug(dynamic("net1", "x"));
+
+  ASSERT_FALSE(added);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, R2; 05, 4: rows 5 and 6: what was recorded counts, not what the client says now (R6)
+TEST_F(DynamicDel, RunsWhatAddRan) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.cni_args = json::Object{{"a", "b"}};
+  what.ips = {"10.1.1.11/24"};
+  what.request.config =
+      R"({"cniVersion":"1.0.0","name":"x","type":"fake","capabilities":{"ips":true}})";
+  ASSERT_TRUE(plug(what));
+  forget();
+  DynamicRequest now = dynamic("net1", "x");
+  now.request.config = R"({"cniVersion":"0.3.1","name":"x","type":"other"})";
+
+  auto removed = unplug(now);
+
+  ASSERT_TRUE(removed) << removed.error().text();
+  ASSERT_THAT(node_.runs(), ElementsAre("DEL x net1"));
+  const json::Object config = node_.plugins.config(0);
+  EXPECT_EQ(json::dump(*config.find("args")), R"({"cni":{"a":"b"}})");
+  EXPECT_EQ(json::dump(*config.find("runtimeConfig")), R"({"ips":["10.1.1.11/24"]})");
+  EXPECT_NE(config.find("prevResult"), nullptr);
+  EXPECT_EQ(node_.plugins.runs.at(0).binary, "/bin/fake");
+  EXPECT_EQ(cni::find_arg(node_.plugins.runs.at(0).args, "IP"), nullptr);
+  EXPECT_EQ(journal().find("net1"), nullptr);
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// 05, R6: the recorded result, too
+TEST_F(DynamicDel, GivesTheRecordedResultIfTheCacheLostIt) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  node_.records.results.clear();
+  forget();
+
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+
+  EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// 05, R5; 05, 4: row 6
+TEST_F(DynamicDel, RunsTheRequestsConfigurationIfNobodyKnowsTheInterface) {
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// 05, 4: row 7; 03, 12: row 67
+TEST_F(DynamicDel, TellsOfAFailureAndForgetsNothing) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "will not"));
+
+  auto removed = unplug(dynamic("net1", "x"));
+
+  ASSERT_FALSE(removed);
+  EXPECT_THAT(removed.error().text(), HasSubstr("will not"));
+  ASSERT_NE(journal().find("net1"), nullptr);
+  EXPECT_EQ(journal().find("net1")->state, AttachmentState::kRemoving);
+  node_.plugins.errors.clear();
+  EXPECT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_EQ(journal().find("net1"), nullptr);
+}
+
+// 05, R4; 05, 4: row 4: a controller takes back an ADD that was refused
+TEST_F(DynamicDel, LeavesAnotherNetworksInterfaceAlone) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_FALSE(plug(dynamic("net1", "y")));
+  forget();
+
+  ASSERT_TRUE(unplug(dynamic("net1", "y")));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.links.namespaces["/ns"], Contains("net1"));
+}
+
+// 05, R4; 05, 4: row 69
+TEST_F(DynamicDel, LeavesAnInterfaceAloneThatIsPartOfAnAttachment) {
+  node_.plugins.answers["ADD x"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"},)"
+      R"({"name":"net1b","sandbox":"/ns"},{"name":"veth1"}]})";
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  forget();
+
+  ASSERT_TRUE(unplug(dynamic("net1b", "x")));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  ASSERT_TRUE(unplug(dynamic("veth1", "x")));  // one of the host's is not
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x veth1"));
+}
+
+// 05, R11; 05, 4: row 9
+TEST_F(DynamicDel, RefusesTheClusterNetwork) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  forget();
+
+  EXPECT_FALSE(unplug(dynamic("eth0", "a")));
+  EXPECT_FALSE(unplug(dynamic("eth0", "other")));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, R2; 05, 4: rows 13 and 61
+TEST_F(DynamicDel, TakesAColdPluggedOneOutOfTheScratchFileAndLeavesTheOthersTheirNames) {
+  ASSERT_TRUE(add(request(delegates({"a", "b", "c", "d"}))));
+  forget();
+
+  ASSERT_TRUE(unplug(dynamic("net1", "b")));
+
+  const json::Array& scratch = node_.records.scratch.at("c1");
+  ASSERT_THAT(scratch, SizeIs(3));
+  EXPECT_EQ(scratch[0].as_object()->find("ifnameRequest"), nullptr);
+  EXPECT_EQ(*scratch[1].as_object()->find("ifnameRequest")->as_string(), "net2");
+  EXPECT_EQ(*scratch[2].as_object()->find("ifnameRequest")->as_string(), "net3");
+  EXPECT_THAT(node_.records.unsynced, Not(Contains("c1")));
+  forget();
+  ASSERT_TRUE(check(request(delegates({"a"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK c net2", "CHECK d net3"));
+  forget();
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL d net3", "DEL c net2", "DEL a eth0"));
+}
+
+// 05, 3.2: made by another multus, without any record of ours
+TEST_F(DynamicDel, WorksFromScratchFileAndResultCacheAlone) {
+  ASSERT_TRUE(add(request(delegates({"a", "b", "c"}))));
+  node_.records.records.clear();
+  forget();
+
+  EXPECT_FALSE(unplug(dynamic("eth0", "a")));
+  ASSERT_TRUE(unplug(dynamic("net2", "c")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2"));
+  EXPECT_THAT(node_.records.scratch.at("c1"), SizeIs(2));
+}
+
+// What only the result cache knows is the work of another multus's /delegate.
+TEST_F(DynamicDel, KnowsWhatOnlyTheResultCacheKnows) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  ASSERT_TRUE(plug(dynamic("net7", "x")));
+  node_.records.records.clear();
+  forget();
+
+  ASSERT_TRUE(unplug(dynamic("net7", "y")));  // R4
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  ASSERT_TRUE(unplug(dynamic("net7", "x")));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7"));
+}
+
+TEST_F(DynamicDel, ProtectsEth0WithoutAReadableScratchFile) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  node_.records.records.clear();
+  node_.records.scratch.clear();
+  node_.records.damaged.insert("c1");
+  forget();
+
+  EXPECT_FALSE(unplug(dynamic("eth0", "a")));
+  EXPECT_TRUE(unplug(dynamic("net1", "b")));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
+}
+
+TEST_F(DynamicDel, IsNotStoppedByADamagedRecord) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  node_.records.damaged_records.insert("c1");
+
+  EXPECT_TRUE(unplug(dynamic("net1", "b")));
+  EXPECT_TRUE(logged("attachment record"));
+}
+
+// 03, 12: row 68
+TEST_F(DynamicCheck, RunsAListWithItsResult) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.request.config =
+      R"({"cniVersion":"1.0.0","name":"x","plugins":[{"type":"fake"},{"type":"tuning"}]})";
+  what.mac = "02:03:04:05:06:07";
+  ASSERT_TRUE(plug(what));
+  forget();
+  what.mac.clear();
+
+  auto checked = check_dynamic(what);
+
+  ASSERT_TRUE(checked) << checked.error().text();
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK x net1", "CHECK x net1"));
+  EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);
+  EXPECT_EQ(*cni::find_arg(node_.plugins.runs.at(0).args, "MAC"), "02:03:04:05:06:07");
+}
+
+TEST_F(DynamicCheck, KeepsTheCodeOfThePlugin) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  node_.plugins.errors.insert_or_assign("CHECK x", cni::coded(static_cast<cni::Code>(42), "no"));
+
+  auto checked = check_dynamic(dynamic("net1", "x"));
+
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error(), HasCode(42));
+}
+
+TEST_F(DynamicCheck, StatusAsksThePluginWithoutAContainer) {
+  DynamicRequest what = dynamic("", "x", "1.1.0");
+  what.request.container_id.clear();
+  what.request.args.clear();
+
+  auto answered = status_dynamic(what);
+
+  ASSERT_TRUE(answered) << answered.error().text();
+  EXPECT_THAT(node_.runs(), ElementsAre("STATUS x"));
+}
+
+}  // namespace
+}  // namespace mnet::attach

@@ -1,0 +1,31 @@
+// Recorded attachments as something to run, and the record of a container that has none yet
+// (05, 3.2). Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/record.h"
+#include "attach/source.h"
+
+namespace mnet::attach {
+
+// Whether it came to the container after its ADD and is thus in no scratch file.
+bool is_plugged_in(const RecordedAttachment& attachment);
+
+// What ADD ran, for DEL and CHECK. With `address_wishes` the arguments are ADD's own (02, 7.1).
+AttachmentPtr attachment_of(const Job& job, const AttachmentRecord& journal,
+                            const RecordedAttachment& recorded, bool address_wishes);
+
+// The container's attachment record. What it does not know is taken from scratch file and result
+// cache, as for a container that another multus made; what its pod's annotation (`pod` may be null)
+// does not name, nobody but a client shall ever remove.
+AttachmentRecord journal_of(const Job& job, const Record& record, const PodObject* pod);
+
+// Names of the interfaces in the sandbox that the result lists, the attachment's own among them.
+std::vector<std::string> interfaces_of(const RecordedAttachment& attachment);
+
+}  // namespace mnet::attach
