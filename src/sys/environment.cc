@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+#include "sys/file.h"
+
 namespace mnet::sys {
 
 std::vector<std::string> environment() {
@@ -13,6 +16,11 @@ std::vector<std::string> environment() {
     out.emplace_back(*entry);
   }
   return out;
+}
+
+std::string boot_id() {
+  const auto text = read_file("/proc/sys/kernel/random/boot_id");
+  return text ? std::string(trim(*text)) : std::string();
 }
 
 }  // namespace mnet::sys

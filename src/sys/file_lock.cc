@@ -1,0 +1,72 @@
+#include "sys/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+// <sys/file.h> would be our own sys/file.h (docs/pitfalls.md).
+extern "C" int flock(int fd, int operation) noexcept;
+
+namespace mnet::sys {
+namespace {
+
+constexpr int kShare = 1;  // LOCK_SH
+constexpr int kAlone = 2;  // LOCK_EX
+
+Result<void> lock(int fd, int operation, const std::string& path) {
+  while (::flock(fd, operation) != 0) {
+    if (errno != EINTR) return Error::from_errno(errno, cat("lock ", path));
+  }
+  return {};
+}
+
+// Whether the name still means what was opened: the holder before us removed it.
+bool is_still_there(int fd, const std::string& path) {
+  struct stat opened{};
+  struct stat named{};
+  if (::fstat(fd, &opened) != 0 || ::stat(path.c_str(), &named) != 0) return false;
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+}  // namespace
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  fd_ = std::move(other.fd_);
+  path_ = std::exchange(other.path_, {});
+  return *this;
+}
+
+Result<FileLock> FileLock::take_file(const std::string& path) {
+  for (;;) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return Error::from_errno(errno, cat("open ", path));
+    if (auto locked = lock(fd.get(), kAlone, path); !locked) return std::move(locked).error();
+    if (is_still_there(fd.get(), path)) return FileLock(std::move(fd), path);
+  }
+}
+
+Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return Error::from_errno(errno, cat("open ", path));
+  auto locked = lock(fd.get(), kind == Kind::kShared ? kShare : kAlone, path);
+  if (!locked) return std::move(locked).error();
+  return FileLock(std::move(fd), {});
+}
+
+void FileLock::release() {
+  // Removed while it is held: who waits finds the name gone, or another file under it.
+  if (fd_ && !path_.empty()) ::unlink(path_.c_str());
+  path_.clear();
+  fd_.reset();
+}
+
+}  // namespace mnet::sys

@@ -1,0 +1,40 @@
+// Locks between processes (flock), given back by the kernel when their holder dies.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "sys/fd.h"
+
+namespace mnet::sys {
+
+// Held until it goes. Movable; an empty one holds nothing. All calls block until they have it.
+class FileLock {
+ public:
+  FileLock() = default;
+  FileLock(FileLock&& other) noexcept
+      : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock() { release(); }
+
+  // On a file that is made for it (mode 0600) and removed when the lock is given back: nothing is
+  // left but what a killed holder leaves, and that hinders nobody. Its directory must exist.
+  static Result<FileLock> take_file(const std::string& path);
+
+  enum class Kind : std::uint8_t { kShared, kExclusive };
+  // On a directory that exists; nothing is made.
+  static Result<FileLock> take_directory(const std::string& path, Kind kind);
+
+  explicit operator bool() const { return static_cast<bool>(fd_); }
+  void release();
+
+ private:
+  FileLock(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  UniqueFd fd_;
+  std::string path_;  // of the file to be removed
+};
+
+}  // namespace mnet::sys
