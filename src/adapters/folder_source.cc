@@ -142,6 +142,7 @@ aio::Task<void> FolderSource::write_events() {
   while (!waiting_.empty()) {
     auto write = [file = events_, batch = std::exchange(waiting_, {})]() -> Result<void> {
       for (const manifests::Event& event : batch) file->append(event);
+      file->close();
       return {};
     };
     auto written = co_await pool_.run(std::move(write));

@@ -40,6 +40,8 @@ class EventFile {
   // Never fails: an event that cannot be written is in the log only. One write to the page cache,
   // nothing is synced.
   void append(const Event& event);
+  // Until the next event nothing is held open.
+  void close() { file_.reset(); }
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, std::string, std::string,
