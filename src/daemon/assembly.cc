@@ -80,7 +80,7 @@ struct Assembly::Parts {
         requests(make_requests(config)),
         ports(pool, times, exec_settings(config), log),
         source(make_source(executor, config, pool, log)),
-        attachments(all_ports(), log),
+        attachments(all_ports(), log, {.boot_id = sys::boot_id()}),
         core(attachments),
         readiness(config.readiness_indicator_file),
         pending({.pool = pool,
