@@ -1,0 +1,290 @@
+#include "adapters/thin.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/file_ports.h"
+#include "adapters/folder_source.h"
+#include "adapters/slots.h"
+#include "adapters/thin_config.h"
+#include "adapters/thin_locks.h"
+#include "adapters/thin_log.h"
+#include "aio/blocking_pool.h"
+#include "aio/group.h"
+#include "aio/run.h"
+#include "attach/attach.h"
+#include "attach/messages.h"
+#include "base/text.h"
+#include "cni/error.h"
+#include "cni/version.h"
+#include "store/store.h"
+#include "sys/environment.h"
+#include "wire/wire.h"
+
+namespace mnet::adapters {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One request waits for few things at once; each thread costs its start.
+constexpr std::size_t kBlockingThreads = 2;
+
+// The core with all it needs, for one request.
+class Node {
+ public:
+  Node(const ThinConfig& config, const ThinSurroundings& surroundings, const Log& log)
+      : ports_(pool_, slots_, exec_settings(config, surroundings), log),
+        source_(make_source(config, log)),
+        background_(loop_.get_executor(), log),
+        attachments_(all_ports(), log, {.boot_id = sys::boot_id()}) {
+    if (source_) background_.spawn("objects folder", source_->follow());
+  }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  // The events are written by then, and nothing refers to this any more.
+  ~Node() { (void)aio::run(loop_, finish()); }
+
+  attach::Attachments& attachments() { return attachments_; }
+
+  template <typename T>
+  Result<T> run(aio::Task<T> task) {
+    return aio::run(loop_, std::move(task));
+  }
+
+ private:
+  static ExecSettings exec_settings(const ThinConfig& config,
+                                    const ThinSurroundings& surroundings) {
+    ExecSettings settings;
+    settings.timeout = config.delegate_timeout;
+    settings.environment = surroundings.environment;
+    return settings;
+  }
+
+  std::unique_ptr<FolderSource> make_source(const ThinConfig& config, const Log& log) {
+    if (config.objects_dir.empty()) return nullptr;
+    return std::make_unique<FolderSource>(loop_.get_executor(), config.objects_dir, pool_, log);
+  }
+
+  attach::Ports all_ports() {
+    attach::Ports all = ports_.ports();
+    all.source = source_.get();
+    return all;
+  }
+
+  // Without a limit: what waits for a disk refers to this.
+  aio::Task<void> finish() {
+    background_.cancel();
+    auto joined = co_await background_.join();
+    if (!source_) co_return joined;
+    auto written = co_await source_->flush(aio::kNoDeadline);
+    co_return written;
+  }
+
+  aio::asio::io_context loop_{1};
+  aio::BlockingPool pool_{kBlockingThreads};
+  UnlimitedSlots slots_;
+  FilePorts ports_;
+  std::unique_ptr<FolderSource> source_;
+  aio::Group background_;
+  attach::Attachments attachments_;
+};
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+  // Early at boot there may be none yet; the id only has to tell log lines apart.
+  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
+         (static_cast<std::uint64_t>(::getpid()) << 40);
+}
+
+// A runtime that ignores SIGCHLD would have its children's exit codes thrown away, ours with them.
+void reset_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
+enum class Command : std::uint8_t { kAdd, kDel, kCheck, kGc, kStatus };
+
+class ThinCall {
+ public:
+  // Both must outlive the call.
+  ThinCall(const ThinSurroundings& surroundings, const skel::CmdArgs& args, ThinConfig config)
+      : surroundings_(surroundings),
+        args_(args),
+        config_(std::move(config)),
+        id_(wire::request_id(surroundings.random())),
+        lines_(config_, surroundings.front),
+        log_(lines_.log().with_request(id_)) {}
+
+  Result<void> run(Command command) {
+    auto done = checked(command);
+    if (!done) log_.error(done.error().text());
+    return done;
+  }
+
+ private:
+  Result<void> checked(Command command) {
+    if (auto usable = check_source(command); !usable) return usable;
+    auto locks = take_locks(command);
+    if (!locks) return std::move(locks).error();
+    Node node(config_, surroundings_, lines_.log());
+    switch (command) {
+      case Command::kAdd:
+        return add(node);
+      case Command::kDel:
+        return del(node);
+      case Command::kCheck:
+        return node.run(node.attachments().check(request()));
+      case Command::kGc:
+        return node.run(node.attachments().gc(request()));
+      case Command::kStatus:
+        return node.run(node.attachments().status(request()));
+    }
+    return Error(Errc::kBug, "no such command");
+  }
+
+  // Pods whose networks only the API knows must not come up without them. A DEL needs no source.
+  Result<void> check_source(Command command) const {
+    const std::string why = wants_api();
+    if (why.empty()) return {};
+    Error refusal =
+        cni::coded(cni::Code::kInvalidConfig, cat("Multus: error getting k8s client: ", why,
+                                                  ", but this build has no Kubernetes client: it "
+                                                  "reads a folder of manifests (objectsDir) "
+                                                  "or configuration files only"));
+    if (command != Command::kDel) return refusal;
+    log_.warning(refusal.text());
+    return {};
+  }
+
+  std::string wants_api() const {
+    if (!config_.kubeconfig.empty()) return cat("kubeconfig is set to ", config_.kubeconfig);
+    if (!config_.objects_dir.empty()) return {};
+    const auto has = [this](std::string_view name) {
+      return !surroundings_.front.env(name).value_or("").empty();
+    };
+    if (!has("KUBERNETES_SERVICE_HOST") || !has("KUBERNETES_SERVICE_PORT")) return {};
+    return "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name an API server";
+  }
+
+  Result<ThinLocks> take_locks(Command command) const {
+    if (command == Command::kStatus) return ThinLocks();
+    auto locks = command == Command::kGc
+                     ? ThinLocks::for_all(config_.cni_dir)
+                     : ThinLocks::for_container(config_.cni_dir, args_.container_id);
+    if (locks) return locks;
+    // A sandbox whose DEL fails for good could never be removed.
+    if (command == Command::kDel) {
+      log_.error("DEL goes on without a lock", locks.error());
+      return ThinLocks();
+    }
+    return locks.error().wrap("Multus: cannot lock the container");
+  }
+
+  attach::Request request() const {
+    attach::Request request;
+    request.container_id = args_.container_id;
+    request.netns = args_.netns;
+    request.ifname = args_.ifname;
+    request.args = args_.args;
+    request.path = args_.path;
+    request.config = args_.stdin_data;
+    request.id = id_;
+    return request;
+  }
+
+  Result<void> add(Node& node) {
+    const auto pending = find_pending();
+    if (pending) {
+      auto deleted = node.run(node.attachments().del(request()));
+      if (!deleted) log_.error("ADD goes on after a failed pending DEL", deleted.error());
+    }
+    auto result = node.run(node.attachments().add(request()));
+    if (!result) return std::move(result).error();
+    if (pending) forget(*pending);
+    return skel::print_result(*result, config_.cni_version, surroundings_.front);
+  }
+
+  Result<void> del(Node& node) {
+    auto deleted = node.run(node.attachments().del(request()));
+    if (!deleted) return deleted;
+    if (const auto pending = find_pending()) forget(*pending);
+    return {};
+  }
+
+  // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
+  std::optional<std::string> find_pending() const {
+    const auto record = store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname);
+    if (!record || !*record || !(*record)->body) return std::nullopt;
+    const auto body = wire::parse_request(*(*record)->body);
+    if (!body) return std::nullopt;
+    const auto is = [&body](std::string_view name, const std::string& value) {
+      const std::string* found = body->find_env(name);
+      return found != nullptr && *found == value;
+    };
+    const bool is_ours =
+        is("CNI_CONTAINERID", args_.container_id) && is("CNI_IFNAME", args_.ifname);
+    return is_ours ? std::optional<std::string>((*record)->file) : std::nullopt;
+  }
+
+  void forget(const std::string& file) const {
+    const auto removed = store::PendingDels(config_.cni_dir).remove(file);
+    if (!removed) log_.error("forgetting a pending DEL", removed.error());
+  }
+
+  const ThinSurroundings& surroundings_;
+  const skel::CmdArgs& args_;
+  const ThinConfig config_;
+  const std::string id_;
+  const ThinLog lines_;
+  const Log log_;
+};
+
+Result<void> handle(Command command, const ThinSurroundings& surroundings,
+                    const skel::CmdArgs& args) {
+  auto config = parse_thin_config(args.stdin_data);
+  if (!config) {
+    return attach::core_error(std::move(config).error(), attach::Pod(), "error loading netconf");
+  }
+  ThinCall call(surroundings, args, *std::move(config));
+  return call.run(command);
+}
+
+}  // namespace
+
+ThinSurroundings ThinSurroundings::of_process() {
+  reset_signals();
+  return {.front = skel::Front::of_process(),
+          .environment = sys::environment(),
+          .random = random_number};
+}
+
+int run_thin(const ThinSurroundings& surroundings) {
+  const auto handled_as = [&surroundings](Command command) -> skel::Handler {
+    return [&surroundings, command](const skel::CmdArgs& args) {
+      return handle(command, surroundings, args);
+    };
+  };
+  const skel::Plugin plugin{.add = handled_as(Command::kAdd),
+                            .del = handled_as(Command::kDel),
+                            .check = handled_as(Command::kCheck),
+                            .gc = handled_as(Command::kGc),
+                            .status = handled_as(Command::kStatus),
+                            .versions = cni::all_versions(),
+                            .about = "meta-plugin that delegates to other CNI plugins"};
+  return skel::run(plugin, surroundings.front);
+}
+
+}  // namespace mnet::adapters

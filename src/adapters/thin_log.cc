@@ -1,0 +1,45 @@
+#include "adapters/thin_log.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "logfile/log_files.h"
+#include "logfile/rotation.h"
+
+namespace mnet::adapters {
+namespace {
+
+LogLevel level_of(const ThinConfig& config, const skel::Front& front) {
+  if (const auto level = parse_log_level(config.log_level)) return *level;
+  if (!config.log_level.empty()) {
+    front.write_stderr(cat("multus logging: cannot set logging level to ", config.log_level, "\n"));
+  }
+  return LogLevel::kPanic;
+}
+
+}  // namespace
+
+ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
+    : later_(std::make_shared<std::vector<std::function<void()>>>()) {
+  std::vector<std::shared_ptr<LogTarget>> targets;
+  std::vector<std::string> warnings;
+  if (!config.log_file.empty()) {
+    auto keep = [later = later_](std::function<void()> job) { later->push_back(std::move(job)); };
+    logfile::LogFiles files({.report = {}, .background = std::move(keep)});
+    targets.push_back(
+        files.open(config.log_file, logfile::rotation_of(config.log_options, warnings)));
+  }
+  if (config.log_to_stderr) targets.push_back(stderr_target());
+  log_ = Log(std::move(targets), level_of(config, front), config.log_format);
+  for (const std::string& warning : warnings) log_.warning(warning);
+}
+
+ThinLog::~ThinLog() {
+  for (const auto& job : std::exchange(*later_, {})) job();
+}
+
+}  // namespace mnet::adapters
