@@ -2,14 +2,17 @@
 
 #include <condition_variable>
 #include <csignal>
+#include <cstddef>
 #include <deque>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "sys/netns.h"
 
@@ -98,16 +101,21 @@ BlockingPool::~BlockingPool() {
 
 void BlockingPool::submit(Job job) {
   std::vector<std::thread> ended;
+  Job refused;
   {
     const std::lock_guard lock(state_->mutex);
     ended.swap(state_->retired);
     const bool want_more = state_->queue.size() >= state_->idle;
     if (want_more && state_->threads.size() < state_->most) state_->start_thread();
-    if (!state_->threads.empty()) state_->queue.push_back(std::move(job));
+    if (state_->threads.empty()) {
+      refused = std::move(job);
+    } else {
+      state_->queue.push_back(std::move(job));
+    }
   }
   state_->wake.notify_one();
   for (auto& thread : ended) thread.join();
-  if (job) job(false);
+  if (refused) refused(false);
 }
 
 std::size_t BlockingPool::threads() const {

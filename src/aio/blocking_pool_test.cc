@@ -1,23 +1,31 @@
 #include "aio/blocking_pool.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <exception>
+#include <functional>
 #include <latch>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "aio/readable.h"
 #include "aio/run.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "sys/fd.h"
 #include "sys/netns.h"
 
 namespace mnet::aio {

@@ -1,9 +1,12 @@
 #include "aio/event.h"
 
+#include <cstddef>
 #include <memory>
-#include <utility>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
+#include "aio/waiter.h"
+#include "base/result.h"
 
 namespace mnet::aio {
 namespace {

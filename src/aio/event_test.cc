@@ -6,13 +6,15 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/keyed_lock.h"
 #include "aio/run.h"
-#include "aio/sleep.h"
-#include "aio/together.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 
 namespace mnet::aio {
 namespace {

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/file.h"
 

@@ -6,10 +6,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "aio/run.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "base/error.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

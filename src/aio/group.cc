@@ -3,6 +3,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <cstddef>
 #include <exception>
 #include <list>
 #include <memory>
@@ -11,6 +12,10 @@
 
 #include "aio/event.h"
 #include "aio/root.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 
 namespace mnet::aio {
 
@@ -77,7 +82,7 @@ Group::~Group() {
 bool Group::spawn(std::string name, Task<void> task) {
   if (state_->closed) return false;
   const auto place = state_->running.emplace(state_->running.end());
-  auto done = [state = state_, place, name = std::move(name)](std::exception_ptr,
+  auto done = [state = state_, place, name = std::move(name)](const std::exception_ptr&,
                                                               const Result<void>& result) {
     state->end(place, name, result);
   };

@@ -7,11 +7,14 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/event.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
 
 namespace mnet::aio {
 namespace {

@@ -1,10 +1,12 @@
 #include "aio/keyed_lock.h"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "aio/task.h"
 #include "aio/waiter.h"
 
 namespace mnet::aio {

@@ -3,6 +3,9 @@
 #include <poll.h>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 
 namespace mnet::aio {
 namespace {

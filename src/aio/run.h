@@ -20,14 +20,15 @@ template <typename T>
 Result<T> run(asio::io_context& loop, Task<T> task) {
   // Shared, because a task that never ends stays in the loop.
   const auto outcome = std::make_shared<std::optional<Result<T>>>();
-  asio::co_spawn(loop, root(std::move(task)), [outcome](std::exception_ptr, Result<T> result) {
-    outcome->emplace(std::move(result));
-  });
+  asio::co_spawn(loop, root(std::move(task)),
+                 [outcome](const std::exception_ptr&, Result<T> result) {
+                   outcome->emplace(std::move(result));
+                 });
   loop.restart();
   while (!*outcome && loop.run_one() > 0) {
   }
   if (!*outcome) return Error(Errc::kBug, "the task never ended");
-  return std::move(**outcome);
+  return std::move(outcome->value());
 }
 
 // On a loop of its own.

@@ -1,8 +1,12 @@
 #include "aio/sleep.h"
 
+#include <chrono>
+
 #include <boost/asio/steady_timer.hpp>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
+#include "base/result.h"
 
 namespace mnet::aio {
 

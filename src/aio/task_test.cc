@@ -6,16 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/cancel.h"
 #include "aio/event.h"
-#include "aio/group.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/together.h"
+#include "base/error.h"
+#include "base/result.h"
 
 namespace mnet::aio {
 namespace {

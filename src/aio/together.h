@@ -38,7 +38,7 @@ struct Children {
 
 template <typename T>
 void start(const std::shared_ptr<Children<T>>& children, std::size_t index, Task<T> task) {
-  auto done = [children, index](std::exception_ptr, Result<T> result) {
+  auto done = [children, index](const std::exception_ptr&, Result<T> result) {
     children->results[index] = std::move(result);
     if (--children->running == 0) children->timer.cancel();
   };

@@ -2,6 +2,11 @@
 
 #include <utility>
 
+#include "aio/cancel.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
+
 namespace mnet::aio {
 
 Waiter::Waiter(const asio::any_io_executor& executor, List& list)

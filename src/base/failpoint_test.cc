@@ -12,7 +12,6 @@ namespace {
 #ifdef MNET_FAILPOINTS
 
 // The plan is read once per process, so each test runs in a child of its own, which has one thread.
-// NOLINTBEGIN(concurrency-mt-unsafe)
 int exit_code_of(int (*body)()) { std::exit(body()); }
 
 TEST(FailPoint, FailsOnlyWhereItWasToldAndOnlyOnce) {
@@ -47,8 +46,6 @@ TEST(FailPoint, HandsAWaitBackToTheCaller) {
 TEST(FailPoint, AbortsForAPlaceThatIsNotListed) {
   EXPECT_DEATH((void)fail_here("no-such-place"), "");
 }
-
-// NOLINTEND(concurrency-mt-unsafe)
 
 #else
 

@@ -31,7 +31,7 @@ class Memory final : public LogTarget {
 
 struct LogTest : testing::Test {
   void SetUp() override {
-    setenv("TZ", "UTC", 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
+    setenv("TZ", "UTC", 1);
     tzset();
   }
   std::shared_ptr<Memory> memory = std::make_shared<Memory>();

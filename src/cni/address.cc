@@ -14,6 +14,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::cni {

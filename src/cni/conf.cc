@@ -4,10 +4,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf_parts.h"
 #include "cni/family.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

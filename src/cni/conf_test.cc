@@ -1,4 +1,5 @@
 #include "cni/conf.h"
+#include "json/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,10 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 #include "cni/conf_parts.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 

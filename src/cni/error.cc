@@ -4,8 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

@@ -10,7 +10,7 @@
 
 namespace mnet::cni {
 
-enum class Code : std::uint64_t {
+enum class Code : std::uint16_t {
   kUnknown = 0,
   kIncompatibleVersion = 1,
   kUnsupportedField = 2,

@@ -1,4 +1,7 @@
 #include "cni/error.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "json/json.h"
 
 #include <gtest/gtest.h>
 

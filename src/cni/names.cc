@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "base/utf8.h"
 #include "cni/error.h"
 

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "cni/error.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/family.h"
 #include "cni/result.h"

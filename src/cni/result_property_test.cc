@@ -3,15 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "cni/address.h"
 #include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/address.h"
 #include "cni/family.h"

@@ -6,7 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "cni/address.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

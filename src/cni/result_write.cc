@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "cni/address.h"
 #include "cni/family.h"
 #include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

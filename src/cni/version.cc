@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"

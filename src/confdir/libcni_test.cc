@@ -6,6 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
+#include "cni/conf.h"
 #include "confdir/confdir.h"
 #include "sys/test_dir.h"
 

@@ -6,6 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 #include "cni/names.h"

@@ -9,6 +9,10 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "cni/conf.h"
 #include "confdir/confdir.h"
 #include "sys/test_dir.h"
 

@@ -6,11 +6,21 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "cni/result.h"
 #include "json/json.h"
+#include "shim/config.h"
+#include "shim/connection.h"
+#include "shim/daemon.h"
 #include "shim/log.h"
 #include "shim/pending.h"
+#include "shim/response.h"
+#include "shim/shim.h"
+#include "skel/skel.h"
 #include "wire/wire.h"
 
 namespace mnet::shim {

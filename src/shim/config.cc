@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "wire/wire.h"

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -11,12 +12,17 @@
 #include <climits>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "shim/response.h"
+#include "sys/fd.h"
 #include "wire/wire.h"
 
 namespace mnet::shim {

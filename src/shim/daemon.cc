@@ -6,7 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "shim/connection.h"
+#include "shim/response.h"
 #include "wire/wire.h"
 
 namespace mnet::shim {

@@ -50,7 +50,7 @@ class FakeDaemon {
   explicit FakeDaemon(const std::string& socket, Script script = {})
       : script_(std::move(script)), listener_(listen_at(socket)) {
     int ends[2];
-    if (::pipe(ends) != 0) std::abort();
+    if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
     stop_read_.reset(ends[0]);
     stop_write_.reset(ends[1]);
     thread_ = std::thread([this] { serve(); });

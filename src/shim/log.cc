@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "shim/config.h"
+#include "skel/skel.h"
 #include "sys/log_file.h"
 
 namespace mnet::shim {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/pending.h"
 #include "sys/file.h"

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "shim/shim.h"
+#include "wire/wire.h"
 
 namespace mnet::shim {
 

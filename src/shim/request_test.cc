@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "shim/shim.h"
+#include "wire/wire.h"
 
 namespace mnet::shim {
 namespace {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::shim {

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 
+#include "base/result.h"
 #include "cni/version.h"
 #include "shim/call.h"
+#include "shim/connection.h"
+#include "skel/skel.h"
 
 namespace mnet::shim {
 namespace {

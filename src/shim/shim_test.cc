@@ -19,13 +19,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "shim/connection.h"
+#include "shim/daemon.h"
 #include "shim/fake_daemon.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
+#include "wire/wire.h"
 
 namespace mnet::shim {
 namespace {

@@ -6,7 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/args.h"
 
 namespace mnet::skel {
 namespace {

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "cni/names.h"
+#include "skel/skel.h"
 
 namespace mnet::skel {
 namespace {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "skel/skel.h"
 

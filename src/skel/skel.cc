@@ -7,9 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "cni/names.h"
+#include "cni/result.h"
 #include "cni/version.h"
 #include "json/fields.h"
 #include "json/json.h"

@@ -13,8 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
 

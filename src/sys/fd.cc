@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 namespace mnet::sys {
 
 void UniqueFd::reset(int fd) {

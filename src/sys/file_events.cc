@@ -1,13 +1,16 @@
 #include "sys/file_events.h"
 
+#include <sys/inotify.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
-#include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::sys {

@@ -1,3 +1,5 @@
+#include <sys/inotify.h>
+
 #include "sys/file_events.h"
 
 #include <gmock/gmock.h>
@@ -6,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

@@ -9,6 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/fd.h"
 

@@ -12,7 +12,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 
 namespace mnet::sys {
 

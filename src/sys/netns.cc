@@ -13,7 +13,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 
 namespace mnet::sys {
 namespace {

@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 
+#include "base/error.h"
+#include "base/result.h"
+#include "sys/fd.h"
 #include "sys/test_dir.h"
 
 namespace mnet::sys {

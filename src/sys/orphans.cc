@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,12 +10,18 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/fd.h"
 #include "sys/file.h"

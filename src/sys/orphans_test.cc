@@ -4,14 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/spawn.h"
 #include "sys/test_dir.h"

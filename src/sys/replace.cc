@@ -3,15 +3,21 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 
 namespace mnet::sys {

@@ -7,14 +7,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 
 namespace mnet::sys {

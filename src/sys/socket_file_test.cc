@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 
+#include "base/error.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -7,19 +7,25 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -33,7 +39,7 @@
 namespace mnet::sys {
 namespace {
 
-enum class Step : int { kExec, kChroot, kMountNamespace, kDescriptors, kProcessGroup };
+enum class Step : std::uint8_t { kExec, kChroot, kMountNamespace, kDescriptors, kProcessGroup };
 
 struct Plan {
   const char* path = nullptr;

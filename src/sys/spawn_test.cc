@@ -7,15 +7,21 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
+#include "base/error.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/mount_namespace.h"
 #include "sys/test_dir.h"

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "wire/wire.h"
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "wire/wire.h"
 
 namespace mnet::wire {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "wire/wire.h"

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "json/json.h"
 #include "wire/wire.h"
 
 namespace mnet::wire {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "json/json.h"
 #include "wire/wire.h"
 
 namespace mnet::wire {

@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "cni/error.h"
+#include "cni/result.h"
 #include "json/json.h"
 #include "wire/wire.h"
 
