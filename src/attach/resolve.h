@@ -20,7 +20,7 @@
 namespace mnet::attach {
 
 // Texts of all definitions of one request together; each may have more than a megabyte.
-inline constexpr std::size_t kMaxDefinitionBytes = 16u << 20;
+inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 
 // Which part failed (02, 0.4).
 inline constexpr std::string_view kConfiguredFault = "failed to get clusterNetwork/defaultNetworks";

@@ -1,0 +1,100 @@
+// What the tests of resolution share: a node in memory with a cluster behind it, and one pod.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include "aio/run.h"
+#include "attach/core.h"
+#include "attach/fake_ports.h"
+#include "attach/node_fixture.h"
+#include "attach/resolve.h"
+
+namespace mnet::attach {
+
+class ResolverTest : public testing::Test {
+ protected:
+  using Annotations = std::map<std::string, std::string, std::less<>>;
+
+  ResolverTest() {
+    node_.networks.configs["/n/c.conf"] = R"({"name":"c","type":"fake"})";
+    node_.source.add_pod("ns1", "p1", {});
+  }
+
+  // `members` are the inside of the netconf's object.
+  static std::string path_and(const std::string& members) {
+    return cat(R"("clusterNetwork":"/n/c.conf")", members.empty() ? "" : ",", members);
+  }
+  void annotate(Annotations annotations) {
+    node_.source.add_pod("ns1", "p1", std::move(annotations));
+  }
+  // The pod's networks annotation.
+  void select(const std::string& networks) {
+    annotate({{std::string(kNetworksAnnotation), networks}});
+  }
+  void add_network(const std::string& ns, const std::string& name, const std::string& config,
+                   const std::string& resource_name = {}) {
+    node_.source.add_network(ns, name, config, resource_name);
+  }
+
+  Result<Resolver::Resolved> resolve(const std::string& members = path_and({})) {
+    return resolve_with(node_.cluster_ports(), members);
+  }
+  Result<Resolver::Resolved> resolve_with(Ports ports, const std::string& members) {
+    Core core(ports, log_, {});
+    auto job = read_job(request(members), Verb::kAdd, log_);
+    if (!job) return std::move(job).error();
+    Resolver resolver(core, *job, node_.source.pods.at("ns1/p1"));
+    return aio::run(loop_, resolver.resolve());
+  }
+  Result<Delegate> master(const std::string& members) {
+    Core core(node_.cluster_ports(), log_, {});
+    auto job = read_job(request(members), Verb::kStatus, log_);
+    if (!job) return std::move(job).error();
+    Resolver resolver(core, *job);
+    return aio::run(loop_, resolver.master());
+  }
+
+  // The text of the error, or `no error`.
+  std::string error_of(const std::string& members = path_and({})) {
+    auto resolved = resolve(members);
+    return resolved ? "no error" : resolved.error().text();
+  }
+  // The names of the delegates, in order.
+  static std::vector<std::string> names(const Result<Resolver::Resolved>& resolved) {
+    if (!resolved) return {resolved.error().text()};
+    std::vector<std::string> names;
+    for (const Delegate& delegate : resolved->delegates) names.push_back(delegate.name);
+    return names;
+  }
+
+  bool logged(std::string_view text) const {
+    for (const std::string& line : lines_->lines) {
+      if (line.contains(text)) return true;
+    }
+    return false;
+  }
+
+  static Request request(const std::string& members) {
+    Request request;
+    request.container_id = "c1";
+    request.netns = "/ns";
+    request.ifname = "eth0";
+    request.config = cat(R"({"cniVersion":"1.0.0",)", members, "}");
+    request.pod = {.ns = "ns1", .name = "p1", .uid = "u1", .infra_container_id = "c1"};
+    return request;
+  }
+
+  aio::asio::io_context loop_{1};
+  FakeNode node_;
+  std::shared_ptr<LinesTarget> lines_ = std::make_shared<LinesTarget>();
+  Log log_{{lines_}, LogLevel::kVerbose};
+};
+
+}  // namespace mnet::attach

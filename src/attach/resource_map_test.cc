@@ -1,0 +1,165 @@
+#include "attach/resource_map.h"
+
+#include <string>
+#include <vector>
+
+#include "attach/plan.h"
+#include "attach/resolver_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ResourcesTest : public ResolverTest {
+ protected:
+  ResourcesTest() {
+    for (const char* name : {"a", "b", "c"}) {
+      add_network("ns1", name, R"({"type":"sriov"})", "intel.com/vf");
+      add_network("kube-system", name, R"({"type":"sriov"})", "intel.com/vf");
+    }
+  }
+
+  std::vector<std::string> devices(const Result<Resolver::Resolved>& resolved) {
+    if (!resolved) return {resolved.error().text()};
+    std::vector<std::string> ids;
+    for (const Delegate& delegate : resolved->delegates) ids.push_back(delegate.wishes.device_id);
+    return ids;
+  }
+};
+
+// 02, 12: row 78
+TEST_F(ResourcesTest, AreHandedOutInByteOrderAndWrittenIntoEveryPlugin) {
+  add_network("ns1", "list", R"({"plugins":[{"type":"x"},{"type":"y"}]})", "intel.com/vf");
+  node_.devices.ids["intel.com/vf"] = {"b", "a"};
+  select("a,list");
+
+  auto resolved = resolve();
+
+  ASSERT_THAT(devices(resolved), ElementsAre("", "a", "b"));
+  EXPECT_EQ(resolved->delegates[1].wishes.resource_name, "intel.com/vf");
+  EXPECT_EQ(json::parse(resolved->delegates[2].bytes).value(),
+            json::parse(R"({"name":"list","plugins":[{"type":"x","deviceID":"b","pciBusID":"b"},
+                            {"type":"y","deviceID":"b","pciBusID":"b"}]})")
+                .value());
+  EXPECT_EQ(node_.devices.asked, 1);
+}
+
+// 02, 12: row 79
+TEST_F(ResourcesTest, AreSharedByAllNetworksOfARequest) {
+  node_.devices.ids["intel.com/vf"] = {"1", "2", "3", "4"};
+  annotate(
+      {{std::string(kDefaultNetworkAnnotation), "c"}, {std::string(kNetworksAnnotation), "a"}});
+
+  auto resolved = resolve(path_and(R"("defaultNetworks":["a","b"])"));
+
+  EXPECT_THAT(names(resolved),
+              ElementsAre("kube-system/c", "kube-system/a", "kube-system/b", "ns1/a"));
+  EXPECT_THAT(devices(resolved), ElementsAre("1", "2", "3", "4"));
+}
+
+TEST_F(ResourcesTest, AreNotSpentOnAMasterThatIsReplaced) {
+  node_.devices.ids["intel.com/vf"] = {"1"};
+  annotate({{std::string(kDefaultNetworkAnnotation), "b"}});
+
+  EXPECT_THAT(devices(resolve(R"("clusterNetwork":"a")")), ElementsAre("1"));
+}
+
+// 02, 12: row 80; pain 25
+TEST_F(ResourcesTest, ThatAreTakenFailTheRequestWithCode11) {
+  node_.devices.ids["intel.com/vf"] = {"1"};
+  select("a,b");
+
+  auto resolved = resolve();
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_THAT(resolved.error().text(), AllOf(HasSubstr("intel.com/vf"), HasSubstr("network ns1/b"),
+                                             HasSubstr("pod ns1/p1"), HasSubstr("kubelet")));
+}
+
+// 02, 12: row 80; pain 25
+TEST_F(ResourcesTest, ThatTheKubeletKnowsButDidNotGiveFailTheRequestWithCode11) {
+  node_.devices.known = {"intel.com/vf"};
+  select("a");
+
+  auto resolved = resolve();
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_THAT(resolved.error().text(), HasSubstr("kubelet gave the pod none"));
+}
+
+// 02, 12: row 80
+TEST_F(ResourcesTest, ThatAreNoDevicesLetTheirNetworkRunWithout) {
+  select("a");
+
+  auto resolved = resolve();
+
+  ASSERT_THAT(devices(resolved), ElementsAre("", ""));
+  EXPECT_EQ(resolved->delegates[1].wishes.resource_name, "");
+  EXPECT_TRUE(logged("resource intel.com/vf of network ns1/a is not one of devices"));
+}
+
+TEST_F(ResourcesTest, CannotBeHadWhereNobodyKnowsOfDevices) {
+  Ports ports = node_.cluster_ports();
+  ports.devices = nullptr;
+  select("a");
+
+  auto resolved = resolve_with(ports, path_and({}));
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_THAT(resolved.error().text(), HasSubstr("nobody on this node knows of devices"));
+}
+
+// 02, 12: row 81
+TEST_F(ResourcesTest, ThatTwoContainersShareAreHandedOutOnce) {
+  node_.devices.ids["intel.com/vf"] = {"2", "1", "2", "1"};
+  select("a,b");
+  EXPECT_THAT(devices(resolve()), ElementsAre("", "1", "2"));
+  select("a,b,c");
+  EXPECT_FALSE(resolve());
+}
+
+TEST_F(ResourcesTest, AreNotAskedForWhereNoNetworkWantsOne) {
+  add_network("ns1", "plain", R"({"type":"t"})");
+  select("plain");
+  ASSERT_TRUE(resolve());
+  EXPECT_EQ(node_.devices.asked, 0);
+}
+
+// 02, 12: row 153
+TEST_F(ResourcesTest, OfAMasterAreInItsConfigurationAndNotOffered) {
+  node_.devices.ids["intel.com/vf"] = {"0000:00:00.1"};
+
+  auto resolved = resolve(R"("clusterNetwork":"a")");
+
+  ASSERT_TRUE(resolved) << resolved.error().text();
+  const Delegate& master = resolved->delegates[0];
+  EXPECT_THAT(master.bytes, AllOf(HasSubstr(R"("deviceID":"0000:00:00.1")"),
+                                  HasSubstr(R"("pciBusID":"0000:00:00.1")")));
+  EXPECT_THAT(capability_args(NetConf(), master, "c1", "eth0"), IsEmpty());
+}
+
+// 02, 12: row 82
+TEST_F(ResourcesTest, NamedByTheElementAreOfferedOnly) {
+  add_network("ns1", "plain", R"({"type":"t"})");
+  select(R"([{"name":"plain","deviceID":"0000:00:00.9"}])");
+
+  auto resolved = resolve();
+
+  ASSERT_TRUE(resolved) << resolved.error().text();
+  const json::Object offered = capability_args(NetConf(), resolved->delegates[1], "c1", "net1");
+  EXPECT_EQ(*offered.find("deviceID")->as_string(), "0000:00:00.9");
+  EXPECT_EQ(*offered.find("CNIDeviceInfoFile")->as_string(),
+            "/var/run/k8s.cni.cncf.io/devinfo/cni/ns1-plain-c1_net1");
+  EXPECT_FALSE(resolved->delegates[1].bytes.contains("0000:00:00.9"));
+}
+
+}  // namespace
+}  // namespace mnet::attach
