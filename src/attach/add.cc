@@ -118,6 +118,7 @@ aio::Task<void> Adding::plan() {
   attachments_ = *std::move(attachments);
   results_.resize(attachments_.size());
   device_infos_.resize(attachments_.size());
+  touched_.resize(attachments_.size());
 
   std::vector<AttachmentId> ids;
   for (const AttachmentPtr& attachment : attachments_) {
@@ -215,9 +216,12 @@ aio::Task<void> Adding::end() {
 // The scratch file stays for the runtime's DEL; but a caller who is gone may never send one (03,
 // 2.11), so then it goes, if nothing is left to delete.
 aio::Task<void> Adding::undo() {
+  std::vector<AttachmentPtr> touched;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    if (touched_[i]) touched.push_back(attachments_[i]);
+  }
   Remover remover(core_, job_);
-  attachments_.resize(touched_);
-  Removal removal = co_await remover.remove(attachments_);
+  Removal removal = co_await remover.remove(std::move(touched));
   if (!removal.errors.empty()) co_return removal.errors.join(" / ");
   if (!gone()) co_return Result<void>();
   auto removed = co_await book_.remove();

@@ -84,7 +84,7 @@ class Adding {
   // Of each attachment, once it is there.
   std::vector<cni::NetResult> results_;
   std::vector<std::optional<json::Object>> device_infos_;
-  std::size_t touched_ = 0;  // how many may have left something behind
+  std::vector<bool> touched_;  // which may have left something behind
 };
 
 }  // namespace mnet::attach

@@ -51,8 +51,6 @@ aio::Task<void> Adding::build() {
 
 // Results count in the order of the list, whoever ends first.
 aio::Task<void> Adding::attach_batch(Batch batch) {
-  // Noted before the calls: a plugin that fails may still have left half its work behind.
-  touched_ = batch.end;
   std::vector<Result<void>> ended;
   if (batch.size() == 1) {
     auto attached = co_await attach_one(batch.first);
@@ -81,6 +79,9 @@ aio::Task<void> Adding::attach_one(std::size_t index) {
 }
 
 aio::Task<void> Adding::add_one(std::size_t index) {
+  if (starter_->gone()) co_return aio::cancelled_error();
+  // Noted before the call: a plugin that fails may still have left half its work behind.
+  touched_[index] = true;
   const AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
   MNET_FAILPOINT("delegate-before-run");

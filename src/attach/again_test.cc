@@ -2,15 +2,18 @@
 #include <string>
 #include <utility>
 
-#include "attach/node_fixture.h"
+#include "attach/pod_fixture.h"
 #include "cni/error.h"
 
 namespace mnet::attach {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
 
 class AddAgainTest : public NodeTest {
  protected:
@@ -102,6 +105,94 @@ TEST_F(AddAgainTest, AfterAFailedAddStartsAnew) {
 
   EXPECT_TRUE(add(request(conf_)));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+}
+
+class AddPodAgainTest : public PodTest {
+ protected:
+  void SetUp() override {
+    define("x");
+    add_pod(R"([{"name":"x","default-route":["10.1.1.254"]}])");
+    node_.links.inodes["/ns"] = 17;
+    auto first = add(request(conf_));
+    ASSERT_TRUE(first) << first.error().text();
+    status_ = status();
+    forget();
+  }
+  const std::string conf_ = delegates({"a"});
+  std::string status_;
+};
+
+// 02, 12: row 70
+TEST_F(AddPodAgainTest, KnowsTheNamespaceUnderAnotherPath) {
+  node_.links.namespaces["/proc/7/ns/net"] = node_.links.namespaces["/ns"];
+  node_.links.inodes["/proc/7/ns/net"] = 17;
+  Request what = request(conf_);
+  what.netns = "/proc/7/ns/net";
+
+  ASSERT_TRUE(add(what));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 02, 12: row 70
+TEST_F(AddPodAgainTest, StartsAnewInANamespaceMadeAnewUnderTheSamePath) {
+  node_.links.inodes["/ns"] = 18;
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "DEL a eth0", "ADD a eth0", "ADD x net1"));
+  EXPECT_EQ(decode_record(node_.records.records.at("c1"))->netns_inode, 18u);
+}
+
+// 05, 3.11: routes and status of an ADD that never ended may be missing
+TEST_F(AddPodAgainTest, StartsAnewFromARecordThatWasNotFinished) {
+  AttachmentRecord unfinished = record();
+  unfinished.state = RecordState::kCreating;
+  node_.records.records["c1"] = encode_record(unfinished);
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "DEL a eth0", "ADD a eth0", "ADD x net1"));
+}
+
+TEST_F(AddPodAgainTest, GoesByThePathIfTheRecordIsDamaged) {
+  node_.records.damaged_records.insert("c1");
+  ASSERT_TRUE(add(request(conf_)));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(AddPodAgainTest, LeavesRecordAndStatusUntouched) {
+  const json::Object before = node_.records.records.at("c1");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_EQ(json::Value(node_.records.records.at("c1")), json::Value(before));
+  EXPECT_THAT(node_.journal, Not(Contains("write status ns1/p1")));
+  EXPECT_THAT(node_.source.events, SizeIs(2));
+}
+
+TEST_F(AddPodAgainTest, WritesTheStatusThatThePodLacks) {
+  node_.source.statuses.clear();
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(status(), status_);
+}
+
+TEST_F(AddPodAgainTest, TellsInAMissingStatusOfWhatWasPluggedInLater) {
+  AttachmentRecord grown = record();
+  RecordedAttachment later = grown.attachments.back();
+  later.source = Source::kDelegateApi;
+  later.network = "ns1/later";
+  later.ifname = "net9";
+  grown.attachments.push_back(later);
+  node_.records.records["c1"] = encode_record(grown);
+  node_.source.statuses.clear();
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(status(), HasSubstr("ns1/later"));
 }
 
 }  // namespace

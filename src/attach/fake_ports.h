@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aio/event.h"
+#include "attach/add_routes.h"
 #include "attach/ports.h"
 #include "base/text.h"
 #include "cni/version.h"
@@ -414,7 +415,15 @@ class FakeRecords : public Records {
     for (const Family family : edit.remove) line += cat(" -", FakeRoutes::name_of(family));
     for (const cni::IpAddress& gateway : edit.add) line += cat(" +", gateway.text());
     auto done = act(std::move(line));
-    co_return done;
+    if (!done) co_return done;
+    const auto found = results.find(name_of(key));
+    if (found == results.end()) co_return Error(Errc::kNotFound, "no such entry");
+    auto result = cni::read_result(found->second.result.value_or(json::Object()));
+    if (!result) co_return std::move(result).error();
+    edit_result(*result, edit);
+    found->second.result = cni::to_json(*result);
+    unsynced.insert(name_of(key));
+    co_return Result<void>();
   }
 
   aio::Task<std::optional<json::Object>> find_record(std::string,
@@ -449,6 +458,7 @@ class FakeRecords : public Records {
     dir_ = cni_dir;
     scratch[container_id] = std::move(delegates);
     unsynced.insert(container_id);
+    if (record_error) co_return *record_error;
     records[container_id] = std::move(record);
     co_return Result<void>();
   }
@@ -457,6 +467,7 @@ class FakeRecords : public Records {
     auto done = act("sync results");
     if (!done) co_return done;
     for (const CacheKey& key : keys) unsynced.erase(name_of(key));
+    if (record_error) co_return *record_error;
     records[container_id] = std::move(record);
     co_return Result<void>();
   }
@@ -485,6 +496,7 @@ class FakeRecords : public Records {
   std::set<std::string> unsynced;               // container ids and file names
   std::map<std::string, Error> errors;          // by journal line
   std::optional<Error> list_error;
+  std::optional<Error> record_error;  // of the record's part of begin_add and end_add
 
  private:
   Result<void> act(std::string what) {

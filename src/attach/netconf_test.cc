@@ -85,6 +85,17 @@ TEST(NetConf, ReadsFractionsOfASecond) {
             std::chrono::hours(24));
 }
 
+// 00-index, "parallelAttach"
+TEST(NetConf, KnowsThreeWaysToAttach) {
+  EXPECT_EQ(load(kDelegates)->parallel_attach, ParallelAttach::kSafe);
+  EXPECT_EQ(load(R"("parallelAttach":"off",)" + kDelegates)->parallel_attach, ParallelAttach::kOff);
+  EXPECT_EQ(load(R"("parallelAttach":"all",)" + kDelegates)->parallel_attach, ParallelAttach::kAll);
+  for (const std::string wrong : {R"("")", R"("Safe")", "true"}) {
+    EXPECT_THAT(error_of(R"("parallelAttach":)" + wrong + "," + kDelegates),
+                HasSubstr("parallelAttach"));
+  }
+}
+
 TEST(NetConf, RefusesWhatIsTooLarge) {
   const std::string large = R"("x":")" + std::string(kMaxNetConf, 'a') + R"(",)";
   EXPECT_THAT(error_of(large + kDelegates), HasSubstr("failed to load netconf: larger than"));

@@ -93,6 +93,15 @@ void read_positive(json::Fields& fields, std::string_view key, std::int64_t& out
   if (out <= 0) fields.fail(key, cat("must be greater than 0, got ", out));
 }
 
+// The core reads it from each request; a wrong one is said at once.
+void check_parallel_attach(json::Fields& fields) {
+  std::string text = "safe";
+  fields.read("parallelAttach", text);
+  if (text != "safe" && text != "off" && text != "all") {
+    fields.fail("parallelAttach", "must be safe, off or all");
+  }
+}
+
 void read_serving(json::Fields& fields, Config& config) {
   fields.read("chrootDir", config.chroot_dir);
   fields.read("socketDir", config.socket_dir);
@@ -112,6 +121,7 @@ void read_serving(json::Fields& fields, Config& config) {
   if (!(config.pod_lookup_timeout >= 0) || !std::isfinite(config.pod_lookup_timeout)) {
     fields.fail("podLookupTimeout", "must not be negative");
   }
+  check_parallel_attach(fields);
   if (fields.find("maxDelegates") != nullptr) {
     read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
   }

@@ -71,6 +71,7 @@ TEST(ParseConfig, NamesTheKeyOfAWrongType) {
            {R"({"globalNamespaces":["a"]})", "globalNamespaces"},
            {R"({"podLookupTimeout":-1})", "podLookupTimeout"},
            {R"({"podLookupTimeout":"2s"})", "podLookupTimeout"},
+           {R"({"parallelAttach":"yes"})", "parallelAttach"},
            {R"({"maxDelegates":0})", "maxDelegates"},
            {R"({"delegateTimeout":0})", "delegateTimeout"},
            {R"({"maxRequestBytes":-5})", "maxRequestBytes"},

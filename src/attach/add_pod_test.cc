@@ -1,0 +1,402 @@
+// ADD for pods: who is attached, and what their owners get to see of it (02, 5).
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/pod_fixture.h"
+#include "cni/error.h"
+#include "cni/version.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class AddPodTest : public PodTest {
+ protected:
+  void SetUp() override {
+    define("x");
+    define("y");
+  }
+  const std::string conf_ = delegates({"a"});
+};
+
+// 02, 12: row 106
+TEST_F(AddPodTest, WritesOneStatusForAllNetworks) {
+  add_pod("x@foo,y");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_EQ(status(),
+            "[{\n    \"name\": \"a\",\n    \"interface\": \"eth0\",\n    \"ips\": [\n        "
+            "\"10.0.0.2\"\n    ],\n    \"default\": true,\n    \"dns\": {}\n},{\n    \"name\": "
+            "\"ns1/x\",\n    \"interface\": \"foo\",\n    \"ips\": [\n        \"10.0.0.2\"\n    "
+            "],\n    \"dns\": {}\n},{\n    \"name\": \"ns1/y\",\n    \"interface\": \"net2\",\n    "
+            "\"ips\": [\n        \"10.0.0.2\"\n    ],\n    \"dns\": {}\n}]");
+  EXPECT_EQ(std::ranges::count(node_.journal, "write status ns1/p1"), 1);
+}
+
+// 02, 12: row 68
+TEST_F(AddPodTest, CountsPlacesInTheListForNames) {
+  node_.networks.configs["/n/c.conf"] = R"({"name":"c","type":"fake"})";
+  node_.networks.configs["/n/d.conf"] = R"({"name":"d","type":"fake"})";
+  add_pod("x@foo,y");
+
+  ASSERT_TRUE(add(request(R"("clusterNetwork":"/n/c.conf","defaultNetworks":["/n/d.conf"])")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD c eth0", "ADD d net1", "ADD x foo", "ADD y net3"));
+}
+
+// 02, 12: row 69
+TEST_F(AddPodTest, RefusesANameThatTwoNetworksWouldHave) {
+  add_pod("x@net2,y");
+
+  auto result = add(request(conf_));
+
+  EXPECT_THAT(result.error().text(), HasSubstr("net2"));
+  EXPECT_THAT(node_.journal, IsEmpty());
+}
+
+// 02, 12: row 111
+TEST_F(AddPodTest, SendsAnEventForEachInterfaceInTheOrderOfTheList) {
+  add_pod("x,y");
+  node_.plugins.answers["ADD x"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"}],)"
+      R"("ips":[{"address":"10.0.0.2/24"},{"address":"fd00::2/64"}]})";
+  node_.plugins.answers["ADD y"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"net2","sandbox":"/ns"}]})";
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.source.events,
+              ElementsAre("Normal AddedInterface: Add eth0 [10.0.0.2/24] from a",
+                          "Normal AddedInterface: Add net1 [10.0.0.2/24 fd00::2/64] from ns1/x",
+                          "Normal AddedInterface: Add net2 [] from ns1/y"));
+}
+
+// 02, 12: row 112
+TEST_F(AddPodTest, SaysNothingOfAnEmptyResult) {
+  add_pod("x");
+  node_.plugins.answers["ADD x"] = R"({"cniVersion":"1.0.0"})";
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_EQ(node_.source.events.size(), 1u);
+  EXPECT_THAT(status(), Not(HasSubstr("ns1/x")));
+}
+
+// 02, 12: row 112, for all networks of a pod
+TEST_F(AddPodTest, WritesNoStatusIfThereIsNothingToSay) {
+  add_pod("");
+  node_.plugins.answers["ADD a"] = R"({"cniVersion":"1.0.0"})";
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.journal, Not(Contains("write status ns1/p1")));
+}
+
+// 02, 12: row 107
+TEST_F(AddPodTest, TellsTheInterfacesOfOneResultApart) {
+  add_pod("");
+  node_.plugins.answers["ADD a"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"veth1"},{"name":"eth0","sandbox":"/ns"},)"
+      R"({"name":"eth1","sandbox":"/ns"}],"ips":[{"address":"10.0.0.2/24","interface":2,)"
+      R"("gateway":"10.0.0.1"}]})";
+  node_.plugins.on_run = [&](const PluginRun&) {
+    node_.links.namespaces["/ns"] = {"eth0", "eth1"};
+  };
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  const auto statuses = json::parse(status()).value();
+  ASSERT_EQ(statuses.as_array()->size(), 2u);
+  EXPECT_EQ((*statuses.as_array())[0].as_object()->find("default"), nullptr);
+  EXPECT_NE((*statuses.as_array())[1].as_object()->find("default"), nullptr);
+}
+
+// 02, 12: row 105: the source refuses to write to a pod that was replaced
+TEST_F(AddPodTest, RollsEverythingBackIfTheStatusCannotBeWritten) {
+  add_pod("x");
+  node_.source.status_error = Error(Errc::kConflict, "the pod was replaced");
+
+  auto result = add(request(conf_));
+
+  EXPECT_EQ(result.error().text(),
+            "Multus: [ns1/p1/u1]: error setting the networks status: the pod was replaced");
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD x net1", "DEL x net1", "DEL a eth0"));
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+  EXPECT_EQ(record().state, RecordState::kCreating);
+}
+
+// 02, 12: row 113
+TEST_F(AddPodTest, AnswersForAPodThatIsGoneInEveryVersionAndAttachesNothing) {
+  for (const std::string version : {"", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"}) {
+    Request what = request(conf_);
+    what.config = cat(R"({"cniVersion":")", version, R"(",)", conf_, "}");
+
+    auto result = add(what);
+
+    ASSERT_TRUE(result) << result.error().text();
+    EXPECT_EQ(result->version, version.empty() ? "0.1.0" : version);
+    const std::string text = json::dump(cni::to_json(*result));
+    EXPECT_THAT(text, HasSubstr("0.0.0.0/0")) << version;
+    const bool lists = cni::at_least(version, {0, 3, 0});
+    if (lists) EXPECT_THAT(text, HasSubstr(R"("sandbox":"/ns")")) << version;
+    EXPECT_EQ(text.contains(R"("version":"4")"), lists && version[0] == '0') << version;
+    EXPECT_TRUE(cni::read_result(cni::to_json(*result), version)) << version;
+  }
+  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.source.events, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+}
+
+TEST_F(AddPodTest, WaitsForThePodAsLongAsTheConfigurationSays) {
+  ASSERT_TRUE(add(request(R"("podLookupTimeout":0.25,)" + conf_)));
+
+  ASSERT_EQ(node_.source.lookups.size(), 1u);
+  EXPECT_EQ(node_.source.lookups[0].wait, std::chrono::milliseconds(250));
+  EXPECT_EQ(node_.source.lookups[0].uid, "u1");
+}
+
+// 00-index, "Folder of manifests"
+TEST_F(AddPodTest, TreatsAPodInNoFileAsOneWithoutAnnotations) {
+  node_.source.complete = false;
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0"));
+  EXPECT_THAT(node_.source.events, IsEmpty());
+  EXPECT_THAT(node_.source.statuses, IsEmpty());
+}
+
+// 00-index, "Requests of containers that are no pods"
+TEST_F(AddPodTest, AsksNobodyAboutAContainerThatNamesNoPod) {
+  for (const std::string args : {"", "IgnoreUnknown=1;K8S_POD_NAME=p1"}) {
+    Request what = request(conf_);
+    what.args = args;
+
+    ASSERT_TRUE(add(what)) << args;
+    ASSERT_TRUE(del(what)) << args;
+  }
+  EXPECT_THAT(node_.source.lookups, IsEmpty());
+  EXPECT_THAT(node_.source.events, IsEmpty());
+  EXPECT_THAT(node_.source.statuses, IsEmpty());
+}
+
+TEST_F(AddPodTest, FailsIfTheSourceCannotTell) {
+  node_.source.pod_error = Error(Errc::kUnavailable, "error waiting for pod: refused");
+
+  EXPECT_EQ(add(request(conf_)).error().text(),
+            "Multus: [ns1/p1/u1]: error waiting for pod: refused");
+  EXPECT_THAT(node_.journal, IsEmpty());
+}
+
+// 02, 9: the UID is the object's
+TEST_F(AddPodTest, NamesThePodsUidInItsLines) {
+  add_pod("x");
+  Request what = request(conf_);
+  what.args = "IgnoreUnknown=1;K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1";
+
+  ASSERT_TRUE(add(what));
+
+  EXPECT_TRUE(logged(R"([verbose] Add: ns1:p1:u1:ns1/x(x):net1 {"cniVersion":"1.0.0",)"));
+}
+
+// 02, 12: row 72
+TEST_F(AddPodTest, OffersWishesByCapabilityAndAddressesAsArgumentsToo) {
+  define("open", "bridge",
+         R"(,"capabilities":{"mac":true,"ips":true,"bandwidth":true,"portMappings":true})");
+  const std::string wishes =
+      R"("mac":"c2:11:22:33:44:55","ips":["10.1.1.9/24"],)"
+      R"("bandwidth":{"ingressRate":1,"ingressBurst":2,"egressRate":3,"egressBurst":4},)"
+      R"("portMappings":[{"hostPort":80,"containerPort":8080}])";
+  add_pod(cat(R"([{"name":"open",)", wishes, R"(},{"name":"x",)", wishes, "}]"));
+
+  ASSERT_TRUE(add(request(R"("parallelAttach":"off",)" + conf_)));
+
+  const json::Object offered = *node_.plugins.config(1).find("runtimeConfig")->as_object();
+  for (const char* key : {"mac", "ips", "bandwidth", "portMappings"}) {
+    EXPECT_NE(offered.find(key), nullptr) << key;
+  }
+  EXPECT_EQ(node_.plugins.config(2).find("runtimeConfig"), nullptr);
+  for (const std::size_t run : {1u, 2u}) {
+    EXPECT_THAT(cni::args_text(node_.plugins.runs[run].args),
+                HasSubstr("MAC=c2:11:22:33:44:55;IP=10.1.1.9/24"));
+  }
+}
+
+// 02, 12: row 159
+TEST_F(AddPodTest, GivesTheMasterTheWishesOfTheDefaultNetworkAnnotation) {
+  node_.source.add_pod("ns1", "p1",
+                       {{"v1.multus-cni.io/default-network",
+                         R"([{"name":"m","namespace":"ns1","mac":"c2:11:22:33:44:55",)"
+                         R"("ips":["10.1.1.9/24"]}])"}});
+  define("m", "bridge", R"(,"capabilities":{"mac":true,"ips":true})");
+
+  ASSERT_TRUE(add(request(conf_)));
+  ASSERT_TRUE(del(request(conf_)));
+
+  const json::Value offered =
+      json::parse(R"({"ips":["10.1.1.9/24"],"mac":"c2:11:22:33:44:55"})").value();
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD m eth0", "DEL m eth0"));
+  EXPECT_EQ(*node_.plugins.config(0).find("runtimeConfig"), offered);
+  EXPECT_EQ(*node_.plugins.config(1).find("runtimeConfig"), offered);
+}
+
+// 02, 12: row 162
+TEST_F(AddPodTest, DropsIncompleteElementsOfAResult) {
+  add_pod("");
+  node_.plugins.answers["ADD a"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/ns"}],)"
+      R"("ips":[{"gateway":"10.0.0.1"},{"address":"10.0.0.2/24"}],"routes":[{"gw":"10.0.0.1"}]})";
+
+  auto result = add(request(conf_));
+
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(result->ips.size(), 1u);
+  EXPECT_THAT(result->routes, IsEmpty());
+  EXPECT_TRUE(logged("warning: result of fake: "));
+}
+
+class DeviceInfoTest : public AddPodTest {
+ protected:
+  static constexpr const char* kFile = "/var/run/k8s.cni.cncf.io/devinfo/cni/ns1-d-c1_net1";
+  void SetUp() override {
+    node_.source.add_network("ns1", "d",
+                             R"({"cniVersion":"1.0.0","name":"d","type":"sriov",)"
+                             R"("capabilities":{"deviceID":true,"CNIDeviceInfoFile":true}})",
+                             "intel.com/vf");
+    node_.devices.ids["intel.com/vf"] = {"0000:01"};
+    node_.devices.known.insert("intel.com/vf");
+    add_pod("d");
+  }
+};
+
+// 02, 12: row 83
+TEST_F(DeviceInfoTest, IsCopiedReportedAndRemoved) {
+  node_.device_infos.of_plugins[{"intel.com/vf", "0000:01"}] = json::Object{{"type", "pci"}};
+  node_.device_infos.files[kFile] = json::Object{{"type", "vdpa"}};
+
+  ASSERT_TRUE(add(request(conf_)));
+  EXPECT_THAT(status(), HasSubstr("\"device-info\": {\n        \"type\": \"pci\"\n    }"));
+  const json::Object offered = *node_.plugins.config(1).find("runtimeConfig")->as_object();
+  EXPECT_EQ(*offered.find("CNIDeviceInfoFile"), json::Value(kFile));
+
+  ASSERT_TRUE(del(request(conf_)));
+  EXPECT_THAT(node_.device_infos.files, IsEmpty());
+}
+
+// 02, 12: row 84
+TEST_F(DeviceInfoTest, NeverFailsAnAdd) {
+  node_.device_infos.error = Error(Errc::kInvalid, "not JSON");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(status(), Not(HasSubstr("device-info")));
+  EXPECT_TRUE(logged("not JSON"));
+}
+
+TEST_F(DeviceInfoTest, GoesWithARollback) {
+  node_.device_infos.of_plugins[{"intel.com/vf", "0000:01"}] = json::Object{{"type", "pci"}};
+  node_.plugins.errors.emplace("ADD d", Error(Errc::kPlugin, "no"));
+
+  ASSERT_FALSE(add(request(conf_)));
+
+  EXPECT_THAT(node_.device_infos.files, IsEmpty());
+}
+
+// 02, 12: row 82
+TEST_F(DeviceInfoTest, IsOfferedForADeviceThatOnlyTheElementNames) {
+  define("e", "sriov", R"(,"capabilities":{"deviceID":true,"CNIDeviceInfoFile":true})");
+  add_pod(R"([{"name":"e","deviceID":"0000:09"}])");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  const json::Object config = node_.plugins.config(1);
+  EXPECT_EQ(config.find("deviceID"), nullptr);
+  EXPECT_EQ(*config.find("runtimeConfig"),
+            json::parse(R"({"CNIDeviceInfoFile":"/var/run/k8s.cni.cncf.io/devinfo/cni/)"
+                        R"(ns1-e-c1_net1","deviceID":"0000:09"})")
+                .value());
+}
+
+TEST_F(DeviceInfoTest, ThatTheRuntimeNamedElsewhereIsLeftAlone) {
+  add_pod("");
+  node_.device_infos.files["/run/other"] = json::Object{{"type", "pci"}};
+  const std::string conf = R"("runtimeConfig":{"CNIDeviceInfoFile":"/run/other"},)" + conf_;
+
+  ASSERT_TRUE(add(request(conf)));
+  ASSERT_TRUE(del(request(conf)));
+
+  EXPECT_TRUE(node_.device_infos.files.contains("/run/other"));
+}
+
+class AttachmentRecordTest : public AddPodTest {};
+
+// 05, 3.2
+TEST_F(AttachmentRecordTest, TellsOfEveryNetworkBeforeTheFirstPluginRuns) {
+  add_pod("x");
+  std::vector<AttachmentRecord> seen;
+  node_.plugins.on_run = [&](const PluginRun&) { seen.push_back(record()); };
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  ASSERT_EQ(seen.size(), 2u);
+  for (const AttachmentRecord& during : seen) {
+    EXPECT_EQ(during.state, RecordState::kCreating);
+    ASSERT_EQ(during.attachments.size(), 2u);
+    EXPECT_EQ(during.attachments[0].state, AttachmentState::kAdding);
+    EXPECT_EQ(during.attachments[1].state, AttachmentState::kAdding);
+  }
+}
+
+// 05, 3.11
+TEST_F(AttachmentRecordTest, IsReadyAfterTheStatusWasWritten) {
+  add_pod(R"([{"name":"x","interface":"foo","ips":["10.1.1.9/24"]}])");
+  node_.links.inodes["/ns"] = 4026532;
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  const AttachmentRecord after = record();
+  EXPECT_EQ(after.state, RecordState::kReady);
+  EXPECT_EQ(after.netns_inode, 4026532u);
+  EXPECT_EQ(after.boot_id, "boot-1");
+  EXPECT_EQ(after.pod_uid, "u1");
+  ASSERT_EQ(after.attachments.size(), 2u);
+  EXPECT_EQ(after.attachments[0].source, Source::kCluster);
+  EXPECT_TRUE(after.attachments[0].auto_name);
+  const RecordedAttachment& x = after.attachments[1];
+  EXPECT_EQ(x.source, Source::kAnnotation);
+  EXPECT_EQ(x.network, "ns1/x");
+  EXPECT_EQ(x.cni_name, "x");
+  EXPECT_EQ(x.ifname, "foo");
+  EXPECT_FALSE(x.auto_name);
+  EXPECT_EQ(x.state, AttachmentState::kAttached);
+  EXPECT_EQ(FakePlugins::text_in(x.config, "type"), "bridge");
+  ASSERT_TRUE(x.result.has_value());
+  EXPECT_NE(x.added_at, "");
+  const auto at = [&](const std::string& line) {
+    return std::ranges::find(node_.journal, line) - node_.journal.begin();
+  };
+  EXPECT_LT(at("write status ns1/p1"), at("sync results"));
+}
+
+TEST_F(AttachmentRecordTest, ThatCannotBeWrittenFailsNoAdd) {
+  add_pod("x");
+  node_.records.record_error = Error(Errc::kIo, "disk full");
+
+  EXPECT_TRUE(add(request(conf_)));
+
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+  EXPECT_TRUE(logged("writing the attachment record: disk full"));
+}
+
+}  // namespace
+}  // namespace mnet::attach
