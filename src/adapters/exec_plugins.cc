@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/failpoint.h"
 #include "base/text.h"
 #include "cni/args.h"
 
@@ -48,7 +49,9 @@ aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
   auto slot = co_await slots_.acquire(
       {.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller});
   if (!slot) co_return std::move(slot).error();
+  MNET_FAILPOINT("delegate-before-run");
   auto output = co_await plugin::run(invocation(what));
+  MNET_FAILPOINT("delegate-after-run");
   if (!output) co_return std::move(output).error();
   if (!output->err.empty()) {
     // Meant for whoever looks after the plugin; of one that failed it is part of the error.

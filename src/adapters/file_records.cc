@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/failpoint.h"
 #include "aio/together.h"
 #include "base/text.h"
 #include "cni/address.h"
@@ -241,7 +242,10 @@ aio::Task<void> FileRecords::end_add(std::string cni_dir, std::string container_
   auto tasks = syncs(cni_dir, std::move(keys));
   tasks.push_back(write_record(std::move(cni_dir), std::move(container_id), std::move(record),
                                attach::Kept::kDurable));
-  return side_by_side(std::move(tasks));
+  auto ended = co_await side_by_side(std::move(tasks));
+  if (!ended) co_return ended;
+  MNET_FAILPOINT("sync-after-results");
+  co_return Result<void>();
 }
 
 // The scratch file last: as long as it is there, a DEL that is repeated finds all it needs. A

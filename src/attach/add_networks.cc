@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "aio/cancel.h"
-#include "aio/failpoint.h"
 #include "aio/together.h"
 #include "attach/add.h"
 #include "attach/add_report.h"
@@ -84,10 +83,8 @@ aio::Task<void> Adding::add_one(std::size_t index) {
   touched_[index] = true;
   const AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
-  MNET_FAILPOINT("delegate-before-run");
   auto result = co_await chain_.add(attachment);
   if (!result) co_return std::move(result).error();
-  MNET_FAILPOINT("delegate-after-run");
   results_[index] = *std::move(result);
   log_added(index);
   // Only the status tells of it.

@@ -7,13 +7,20 @@
 
 #ifdef MNET_FAILPOINTS
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/text.h"
 
@@ -55,6 +62,8 @@ std::map<std::string, Plan, std::less<>>& plans() {
 
 FailAction fail_here(std::string_view point) {
   if (std::ranges::find(kFailPoints, point) == kFailPoints.end()) std::abort();
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   const auto found = plans().find(point);
   if (found == plans().end()) return {};
   if (found->second.passes_left-- > 0) return {};
@@ -65,6 +74,20 @@ FailAction fail_here(std::string_view point) {
   if (action == "fail") return {Error(Errc::kIo, cat("fail point ", point)), ""};
   if (action.starts_with("wait:")) return {std::nullopt, action.substr(5)};
   std::abort();  // an action that does not exist would make a test pass for nothing
+}
+
+Result<void> fail_blocking(std::string_view point) {
+  FailAction action = fail_here(point);
+  if (action.error) return *std::move(action.error);
+  if (action.wait_for.empty()) return {};
+  const std::string here = cat(action.wait_for, ".here");
+  const int announced = ::open(here.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (announced < 0) return Error::from_errno(errno, cat("open ", here));
+  ::close(announced);
+  while (::access(action.wait_for.c_str(), F_OK) != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return {};
 }
 
 }  // namespace mnet

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -20,24 +21,38 @@ namespace mnet {
 
 // Every place there is, so that "kill -9 at any step" is a loop over this list. fail_here() of a
 // name that is not in it is a bug and aborts.
-inline constexpr std::array<std::string_view, 14> kFailPoints = {
-    "request-before-admission", "request-after-admission",   "scratch-before-write",
-    "scratch-after-write",      "delegate-before-run",       "delegate-after-start",
-    "delegate-after-run",       "result-cache-before-write", "result-cache-after-write",
-    "scratch-before-remove",    "scratch-after-remove",      "sync-before-reply",
-    "reply-before-send",        "reply-after-send",
+inline constexpr std::array<std::string_view, 25> kFailPoints = {
+    "request-before-admission",  "request-after-admission",    "scratch-before-write",
+    "scratch-after-write",       "record-before-write",        "record-after-write",
+    "delegate-before-run",       "delegate-after-start",       "delegate-after-run",
+    "result-cache-before-write", "result-cache-after-write",   "sync-before-reply",
+    "sync-after-results",        "result-cache-before-remove", "result-cache-after-remove",
+    "record-before-remove",      "record-after-remove",        "scratch-before-remove",
+    "scratch-after-remove",      "pending-before-remove",      "pending-after-remove",
+    "pending-before-set-aside",  "pending-after-set-aside",    "reply-before-send",
+    "reply-after-send",
 };
 
 #ifdef MNET_FAILPOINTS
 
 // Crashes here if told so, or yields the error it was told to yield. A wait is handed back as the
 // path to wait for: only the caller knows how to wait without stopping the event loop
-// (aio/failpoint.h).
+// (aio/failpoint.h). From any thread.
 struct FailAction {
   std::optional<Error> error;
   std::string wait_for;
 };
 FailAction fail_here(std::string_view point);
+
+// The same where a thread may block: it waits itself. Use the macro.
+Result<void> fail_blocking(std::string_view point);
+
+// `return`s the error of a point that is told to fail. Nothing at all in release.
+#define MNET_FAIL_BLOCKING(point)                                  \
+  do {                                                             \
+    auto mnet_failpoint = ::mnet::fail_blocking(point);            \
+    if (!mnet_failpoint) return std::move(mnet_failpoint).error(); \
+  } while (false)
 
 #else
 
@@ -46,6 +61,10 @@ struct FailAction {
   std::string wait_for;
 };
 inline FailAction fail_here(std::string_view) { return {}; }
+
+#define MNET_FAIL_BLOCKING(point) \
+  do {                            \
+  } while (false)
 
 #endif
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace mnet {
 namespace {
@@ -41,6 +44,30 @@ TEST(FailPoint, HandsAWaitBackToTheCaller) {
                 return fail_here("reply-before-send").wait_for == "/tmp/go" ? 0 : 1;
               }),
               testing::ExitedWithCode(0), "");
+}
+
+// Told to wait for what is there already: it announces itself and goes on.
+TEST(FailPoint, FailsAndWaitsByItselfWhereAThreadMayBlock) {
+  char folder[] = "/tmp/mnet-failpoint-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string go = std::string(folder) + "/go";
+  std::ofstream(go) << "";
+  const std::string plan = "scratch-after-write=fail;record-before-write=wait:" + go;
+  ASSERT_EQ(setenv("MULTUS_FAILPOINTS", plan.c_str(), 1), 0);
+
+  EXPECT_EXIT(exit_code_of([] {
+                const auto blocking = [](const char* point) -> Result<bool> {
+                  MNET_FAIL_BLOCKING(point);
+                  return true;
+                };
+                const bool failed = !blocking("scratch-after-write").has_value();
+                return failed && blocking("record-before-write").has_value() ? 0 : 1;
+              }),
+              testing::ExitedWithCode(0), "");
+
+  EXPECT_TRUE(std::filesystem::exists(go + ".here"));
+  unsetenv("MULTUS_FAILPOINTS");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(FailPoint, AbortsForAPlaceThatIsNotListed) {

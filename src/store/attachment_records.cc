@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "store/names.h"
 #include "store/store.h"
@@ -45,7 +46,13 @@ Result<void> AttachmentRecords::write(const std::string& container_id, const jso
                  cat("no file name can be made of container ID ", go_quoted(container_id)));
   }
   if (auto made = sys::make_directories(directory_, kDirectoryMode); !made) return made;
-  return sys::replace_file(*path, json::dump(record), kFileMode, durability);
+  MNET_FAIL_BLOCKING("record-before-write");
+  if (auto written = sys::replace_file(*path, json::dump(record), kFileMode, durability);
+      !written) {
+    return written;
+  }
+  MNET_FAIL_BLOCKING("record-after-write");
+  return {};
 }
 
 bool AttachmentRecords::has(const std::string& container_id) const {
@@ -68,7 +75,10 @@ Result<bool> AttachmentRecords::remove(const std::string& container_id,
                                        sys::Durability durability) const {
   const auto path = path_of(container_id);
   if (!path) return false;
-  return sys::remove_file(*path, durability);
+  MNET_FAIL_BLOCKING("record-before-remove");
+  auto removed = sys::remove_file(*path, durability);
+  MNET_FAIL_BLOCKING("record-after-remove");
+  return removed;
 }
 
 Result<std::vector<std::string>> AttachmentRecords::list() const {

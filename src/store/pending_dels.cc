@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error_list.h"
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "cni/pending.h"
 #include "store/names.h"
@@ -63,7 +64,10 @@ Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& 
 
 Result<bool> PendingDels::remove(const std::string& file) const {
   if (!is_record(file)) return no_record(file);
-  return sys::remove_file(cat(directory_, "/", file));
+  MNET_FAIL_BLOCKING("pending-before-remove");
+  auto removed = sys::remove_file(cat(directory_, "/", file));
+  MNET_FAIL_BLOCKING("pending-after-remove");
+  return removed;
 }
 
 Result<void> PendingDels::set_aside(const std::string& file) const {
@@ -75,8 +79,10 @@ Result<void> PendingDels::set_aside(const std::string& file) const {
   for (int i = 1; std::filesystem::exists(std::filesystem::symlink_status(target, failed)); ++i) {
     target = cat(bad, "/", file, ".", i);
   }
+  MNET_FAIL_BLOCKING("pending-before-set-aside");
   std::filesystem::rename(cat(directory_, "/", file), target, failed);
   if (failed) return Error::from_errno(failed.value(), cat("rename ", file, " to ", target));
+  MNET_FAIL_BLOCKING("pending-after-set-aside");
   return {};
 }
 

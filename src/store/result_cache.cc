@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "cni/names.h"
 #include "store/cache_entry.h"
@@ -113,8 +114,10 @@ Result<void> ResultCache::remove(const std::string& network, const std::string& 
   auto path = path_of(network, container_id, ifname);
   if (!path) return std::move(path).error();
   if (!*path) return {};
+  MNET_FAIL_BLOCKING("result-cache-before-remove");
   auto removed = sys::remove_file(**path);
   if (!removed) return std::move(removed).error();
+  MNET_FAIL_BLOCKING("result-cache-after-remove");
   return {};
 }
 
