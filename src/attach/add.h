@@ -39,10 +39,9 @@ class Adding {
 
   // An ADD that was here before: its result if it still stands; none once nothing is left of it.
   aio::Task<std::optional<cni::NetResult>> settle_earlier_add();
-  aio::Task<std::optional<AttachmentRecord>> find_earlier_record();
-  aio::Task<bool> still_stands(Record record, std::optional<AttachmentRecord> earlier);
+  aio::Task<bool> still_stands(Record record);
   aio::Task<cni::NetResult> answer_again(Record record);
-  aio::Task<void> report_again(Record record, std::optional<AttachmentRecord> earlier);
+  aio::Task<void> report_again(Record record);
   aio::Task<std::vector<NetworkStatus>> append_status(std::vector<NetworkStatus> all,
                                                       std::string name, bool is_master,
                                                       json::Value result,

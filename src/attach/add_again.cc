@@ -9,6 +9,7 @@
 #include "attach/add.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
+#include "attach/recorded.h"
 #include "attach/remove.h"
 #include "base/text.h"
 #include "cni/error.h"
@@ -29,60 +30,54 @@ Result<std::vector<std::string>> links_of(const json::Value& document, const std
   return names;
 }
 
-// The links of all delegates; none if the record is incomplete.
-std::optional<std::vector<std::string>> recorded_links(const Record& record,
-                                                       const std::string& master) {
+// The entry of each delegate of the list; none if the record is incomplete.
+std::optional<std::vector<CacheEntry>> listed_entries(const Record& record,
+                                                      const std::string& master) {
   if (!record.delegates) return std::nullopt;
-  std::vector<std::string> all;
+  std::vector<CacheEntry> listed;
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const Delegate& delegate = (*record.delegates)[i];
-    const std::string ifname = interface_name(delegate, i, master);
-    const CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
+    const CacheEntry* entry =
+        record.find_entry(delegate.cni_name, interface_name(delegate, i, master));
     if (delegate.removed || entry == nullptr || !entry->result) return std::nullopt;
-    auto names = links_of(*entry->result, ifname);
+    listed.push_back(*entry);
+  }
+  return listed;
+}
+
+// All links that they say are in the pod; none if one of them cannot be read.
+std::optional<std::vector<std::string>> links_of(const std::vector<CacheEntry>& entries) {
+  std::vector<std::string> all;
+  for (const CacheEntry& entry : entries) {
+    auto names = links_of(*entry.result, entry.ifname);
     if (!names) return std::nullopt;
     all.insert(all.end(), names->begin(), names->end());
   }
   return all;
 }
 
-// By path, which is all that the result cache knows.
-bool is_of_path(const Record& record, const std::string& netns) {
-  return std::ranges::all_of(record.entries,
+// As far as the result cache knows: it has only the path.
+bool is_of_path(const std::vector<CacheEntry>& entries, const std::string& netns) {
+  return std::ranges::all_of(entries,
                              [&](const CacheEntry& entry) { return entry.netns == netns; });
-}
-
-// Attached to a container that runs, and so not in its scratch file.
-bool is_dynamic(const RecordedAttachment& attachment) {
-  return attachment.source == Source::kHotplug || attachment.source == Source::kDelegateApi;
 }
 
 }  // namespace
 
-// The attachment record of the earlier ADD, if there is one that can be read.
-aio::Task<std::optional<AttachmentRecord>> Adding::find_earlier_record() {
-  auto found =
-      co_await core_.ports.records.find_record(job_.conf.cni_dir, job_.request.container_id);
-  if (found && !*found) co_return std::optional<AttachmentRecord>();
-  auto decoded = found ? decode_record(**found) : Result<AttachmentRecord>(found.error());
-  if (!decoded) {
-    job_.log.error("reading the attachment record", decoded.error());
-    co_return std::optional<AttachmentRecord>();
-  }
-  co_return std::optional<AttachmentRecord>(*std::move(decoded));
-}
-
 // Complete, of this very namespace, with all its links. A record that was not finished is not
 // complete: routes and status may be missing (05, 3.11).
-aio::Task<bool> Adding::still_stands(Record record, std::optional<AttachmentRecord> earlier) {
-  if (earlier && earlier->state != RecordState::kReady) co_return false;
-  if (earlier && earlier->boot_id != core_.options.boot_id) co_return false;
-  const auto names = recorded_links(record, record.master_ifname(job_.request.ifname));
+aio::Task<bool> Adding::still_stands(Record record) {
+  const std::optional<AttachmentRecord>& journal = record.journal;
+  if (journal && journal->state != RecordState::kReady) co_return false;
+  const bool knows_boot = journal && !journal->boot_id.empty();
+  if (knows_boot && journal->boot_id != core_.options.boot_id) co_return false;
+  const auto entries = listed_entries(record, record.master_ifname(job_.request.ifname));
+  const auto names = entries ? links_of(*entries) : std::nullopt;
   if (!names) co_return false;
   auto seen = co_await core_.ports.links.look(job_.request.netns, *names);
   if (!seen || seen->taken.size() != names->size()) co_return false;
-  if (earlier && earlier->netns_inode != 0) co_return seen->netns.inode == earlier->netns_inode;
-  co_return is_of_path(record, job_.request.netns);
+  if (journal && journal->netns_inode != 0) co_return seen->netns.inode == journal->netns_inode;
+  co_return is_of_path(*entries, job_.request.netns);
 }
 
 aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
@@ -91,9 +86,7 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   if (scratch && !*scratch) co_return std::optional<cni::NetResult>();
 
   const Record record = co_await book_.load();
-  auto earlier = co_await find_earlier_record();
-  if (!earlier) co_return std::move(earlier).error();
-  auto stands = co_await still_stands(record, *earlier);
+  auto stands = co_await still_stands(record);
   if (!stands || !*stands) {
     auto cleared = co_await clear_away(record);
     if (!cleared) co_return std::move(cleared).error();
@@ -101,7 +94,7 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   }
   auto result = co_await answer_again(record);
   if (!result) co_return core_error(std::move(result).error(), job_.pod);
-  auto reported = co_await report_again(record, *std::move(earlier));
+  auto reported = co_await report_again(record);
   if (!reported) co_return std::move(reported).error();
   co_return std::optional<cni::NetResult>(*std::move(result));
 }
@@ -128,25 +121,24 @@ aio::Task<cni::NetResult> Adding::answer_again(Record record) {
 
 // The status of a pod that lacks it: from the result cache, where routes are as they were left, and
 // of what was attached later from the attachment record.
-aio::Task<void> Adding::report_again(Record record, std::optional<AttachmentRecord> earlier) {
+aio::Task<void> Adding::report_again(Record record) {
   if (pod_ == nullptr) co_return Result<void>();
   auto present = co_await core_.ports.source->find_status(pod_);
   if (present && *present && !(*present)->empty()) co_return Result<void>();
 
   std::vector<NetworkStatus> all;
-  const std::string master = record.master_ifname(job_.request.ifname);
-  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
+  const auto entries = listed_entries(record, record.master_ifname(job_.request.ifname));
+  for (std::size_t i = 0; i < entries->size(); ++i) {
     const Delegate& delegate = (*record.delegates)[i];
-    const CacheEntry* entry =
-        record.find_entry(delegate.cni_name, interface_name(delegate, i, master));
+    const CacheEntry& entry = (*entries)[i];
     auto added = co_await append_status(std::move(all), delegate.name, delegate.is_master,
-                                        *entry->result, entry->capability_args);
+                                        *entry.result, entry.capability_args);
     if (!added) co_return std::move(added).error();
     all = *std::move(added);
   }
-  for (const RecordedAttachment& attachment :
-       earlier ? earlier->attachments : std::vector<RecordedAttachment>()) {
-    if (!is_dynamic(attachment) || !attachment.result) continue;
+  const AttachmentRecord journal = record.journal.value_or(AttachmentRecord());
+  for (const RecordedAttachment& attachment : journal.attachments) {
+    if (!is_plugged_in(attachment) || !attachment.result) continue;
     auto added = co_await append_status(std::move(all), attachment.network, false,
                                         *attachment.result, attachment.capability_args);
     if (!added) co_return std::move(added).error();

@@ -245,6 +245,7 @@ TEST_F(Undoing, LeavesNothingBehindWhateverStepFails) {
       ASSERT_TRUE(del(request(conf))) << step;
       expect_nothing_left(step);
       EXPECT_THAT(node_.records.scratch, IsEmpty()) << step;
+      EXPECT_THAT(node_.records.records, IsEmpty()) << step;
     }
   }
 }
