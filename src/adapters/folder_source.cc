@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "aio/cancel.h"
+#include "aio/group.h"
 #include "base/dns_name.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -65,6 +67,30 @@ FolderSource::FolderSource(const aio::asio::any_io_executor& executor, const std
       status_(path, pool),
       events_(std::make_shared<manifests::EventFile>(path, log)),
       writers_(executor, std::move(log)) {}
+
+aio::Task<void> FolderSource::follow() {
+  aio::Group beside(co_await aio::asio::this_coro::executor, log_);
+  beside.spawn("status of pods that are gone", forget_gone_pods());
+  auto followed = co_await folder_.follow();
+  beside.cancel();
+  auto joined = co_await aio::shielded(beside.join());
+  co_return followed ? std::move(joined) : std::move(followed);
+}
+
+aio::Task<void> FolderSource::forget_gone_pods() {
+  auto seen = folder_.snapshot();
+  for (;;) {
+    auto now = co_await folder_.wait_newer(seen, aio::kNoDeadline);
+    if (!now) co_return std::move(now).error();
+    for (const auto& [key, pod] : seen->pods()) {
+      const auto still = (*now)->find_pod(pod->ns, pod->name);
+      if (still != nullptr && still->uid == pod->uid) continue;
+      auto removed = co_await status_.remove({.ns = pod->ns, .name = pod->name, .uid = pod->uid});
+      if (!removed) log_.error("removing the status of a pod that is gone", removed.error());
+    }
+    seen = *std::move(now);
+  }
+}
 
 aio::Task<void> FolderSource::loaded() {
   auto loaded = co_await folder_.wait_loaded(Clock::now() + kFirstReading);

@@ -26,8 +26,9 @@ class FolderSource : public attach::ObjectSource {
   FolderSource(const aio::asio::any_io_executor& executor, const std::string& path,
                aio::BlockingPool& pool, Log log, manifests::Timing timing = {});
 
-  // Reads the folder and follows it until cancelled; to be started once, in a group.
-  aio::Task<void> follow() { return folder_.follow(); }
+  // Reads the folder and follows it until cancelled; to be started once, in a group. The status of
+  // a pod that goes, or is replaced, goes with it, as the API's does.
+  aio::Task<void> follow();
   // Until the folder was read, or found missing, for the first time.
   aio::Task<void> wait_loaded(aio::Deadline deadline) { return folder_.wait_loaded(deadline); }
   // Until the events sent so far are written; kTimeout. To be awaited before this goes.
@@ -49,6 +50,7 @@ class FolderSource : public attach::ObjectSource {
 
  private:
   aio::Task<void> loaded();
+  aio::Task<void> forget_gone_pods();
   aio::Task<void> write_events();
 
   const std::string path_;

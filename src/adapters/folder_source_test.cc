@@ -264,6 +264,24 @@ TEST_F(FolderSourceTest, FindsNoStatusOfAnEarlierPodOfThatName) {
   EXPECT_EQ(aio::run(loop, source.find_status(web)).error().code(), Errc::kProtocol);
 }
 
+TEST_F(FolderSourceTest, ForgetsTheStatusOfAPodThatGoes) {
+  dir.write("objects/a.yaml", cat(pod("web", "u1"), pod("db", "u2")));
+  start();
+  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("web"), "[1]")).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("db"), "[2]")).has_value());
+
+  dir.write("objects/a.yaml", cat(pod("db", "u2"), pod("mark", "")));
+  the_pod("mark");
+  aio::Deadline deadline = std::chrono::steady_clock::now() + kLong;
+  while (std::filesystem::exists(path + "/status/ns1/web.json") &&
+         std::chrono::steady_clock::now() < deadline) {
+    (void)loop.run_one_for(10ms);
+  }
+
+  EXPECT_FALSE(std::filesystem::exists(path + "/status/ns1/web.json"));
+  EXPECT_EQ(aio::run(loop, source.find_status(the_pod("db"))).value(), "[2]");
+}
+
 // Row 104 of 02, 12.
 TEST_F(FolderSourceTest, WritesNoStatusOfAPodThatIsGone) {
   dir.write("objects/a.yaml", pod("web", "u1"));
