@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-demo:  ## build, start the daemon, give a pod three interfaces, show them, remove everything
+demo:  ## build, start the daemon on a folder of manifests, give pods their networks, plug one in, remove everything
 	@scripts/install-packages build test
 	@scripts/build release programs
 	@scripts/demo
