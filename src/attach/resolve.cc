@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -108,13 +109,23 @@ aio::Task<Resolver::Resolved> Resolver::resolve() {
   co_return resolved;
 }
 
+PodObjectPtr Resolver::device_owner() const {
+  if (!is_whole_ || pod_ != nullptr || !job_.pod.named()) return pod_;
+  auto pod = std::make_shared<PodObject>();
+  pod->ns = job_.pod.ns;
+  pod->name = job_.pod.name;
+  pod->uid = job_.pod.uid;
+  return pod;
+}
+
 // Devices are taken in the order of the list: one that was replaced takes none.
 aio::Task<std::vector<Delegate>> Resolver::complete(std::vector<Found> found) {
-  ResourceMap devices(core_.ports.devices, pod_, job_.pod.uid, job_.log);
+  const PodObjectPtr owner = device_owner();
+  ResourceMap devices(core_.ports.devices, owner, job_.pod.uid, job_.log);
   std::vector<Delegate> delegates;
   for (Found& one : found) {
     TakenDevice device;
-    if (pod_ != nullptr && !one.resource_name.empty()) {
+    if (owner != nullptr && !one.resource_name.empty()) {
       auto taken = co_await devices.take(one.resource_name, one.delegate.name);
       if (!taken) co_return explained(std::move(taken).error(), one.wanted);
       if (*taken) device = {.resource_name = one.resource_name, .id = **taken};

@@ -28,8 +28,8 @@ inline constexpr std::string_view kPodFault = "error loading k8s delegates k8s a
 
 class Resolver {
  public:
-  // Both must outlive it, and it the tasks it gives. Without a pod there are no annotations, no
-  // devices and no events.
+  // Both must outlive it, and it the tasks it gives. Without a pod there are no annotations and no
+  // events.
   Resolver(const Core& core, const Job& job, PodObjectPtr pod = nullptr)
       : core_(core), job_(job), pod_(std::move(pod)) {}
 
@@ -68,6 +68,8 @@ class Resolver {
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<Delegate>> auxiliary_chain();
 
+  // Who may have devices: the pod, also one that has no object; nobody outside of resolve().
+  PodObjectPtr device_owner() const;
   // The error with what was wanted in its text.
   Error explained(Error error, const WantedNetwork& wanted) const;
   void warn_of_ifname(const Selection& default_network) const;

@@ -50,7 +50,7 @@ class ResolverTest : public testing::Test {
     Core core(ports, log_, {});
     auto job = read_job(request(members), Verb::kAdd, log_);
     if (!job) return std::move(job).error();
-    Resolver resolver(core, *job, node_.source.pods.at("ns1/p1"));
+    Resolver resolver(core, *job, node_.source.pods["ns1/p1"]);
     return aio::run(loop_, resolver.resolve());
   }
   Result<Delegate> master(const std::string& members) {

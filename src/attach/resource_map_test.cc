@@ -133,6 +133,12 @@ TEST_F(ResourcesTest, AreNotAskedForWhereNoNetworkWantsOne) {
   EXPECT_EQ(node_.devices.asked, 0);
 }
 
+TEST_F(ResourcesTest, AreLookedForAlsoForAPodWithoutAnObject) {
+  node_.devices.ids["intel.com/vf"] = {"1"};
+  node_.source.pods.clear();
+  EXPECT_THAT(devices(resolve(R"("clusterNetwork":"a")")), ElementsAre("1"));
+}
+
 // 02, 12: row 153
 TEST_F(ResourcesTest, OfAMasterAreInItsConfigurationAndNotOffered) {
   node_.devices.ids["intel.com/vf"] = {"0000:00:00.1"};

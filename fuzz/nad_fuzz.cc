@@ -1,0 +1,62 @@
+// Any bytes as a definition's text and, behind the first NUL, an element of an annotation: what
+// becomes a delegate has its name, runs what it stores, and is changed only where something is
+// written into it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "attach/inject.h"
+#include "attach/nad.h"
+#include "attach/selection.h"
+#include "json/json.h"
+
+namespace {
+
+using mnet::attach::Delegate;
+
+bool runs_what_it_stores(const Delegate& delegate) {
+  if (!delegate.list) return true;
+  const auto stored = mnet::json::parse(delegate.bytes);
+  if (!stored) return false;
+  const mnet::json::Value run = delegate.is_list
+                                    ? mnet::json::Value(delegate.list->object)
+                                    : mnet::json::Value(delegate.list->plugins.front().object);
+  return *stored == run;
+}
+
+std::optional<mnet::attach::Selection> selection_of(std::string_view text) {
+  auto elements = mnet::attach::parse_networks_annotation(text, "ns");
+  if (!elements || elements->empty()) return std::nullopt;
+  return elements->front();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t end = input.find('\0');
+  mnet::attach::NetworkDefinition definition;
+  definition.ns = "ns";
+  definition.name = "nad";
+  definition.config = input.substr(0, end);
+  if (!mnet::attach::has_configuration(definition)) return 0;
+  auto text = mnet::attach::configuration_of(definition);
+  if (!text) return 0;
+  const auto delegate = mnet::attach::parse_delegate(*text);
+  if (!delegate) return 0;
+  if (delegate->cni_name.empty() || !runs_what_it_stores(*delegate)) std::abort();
+
+  const auto selection =
+      selection_of(end == std::string_view::npos ? std::string_view() : input.substr(end + 1));
+  const auto plain = mnet::attach::fulfil(*delegate, selection, {});
+  if (plain && (!selection || !selection->cni_args) && plain->bytes != *text) std::abort();
+  const auto with_device =
+      mnet::attach::fulfil(*delegate, selection, {.resource_name = "r", .id = "0000:00:00.1"});
+  for (const auto* done : {&plain, &with_device}) {
+    if (*done && !runs_what_it_stores(**done)) std::abort();
+  }
+  return 0;
+}
