@@ -9,6 +9,7 @@ import pytest
 from harness import networks
 from harness.cni import environment
 from harness.netconf import netconf
+from harness.pending import FOLDER, leave_pending_del
 from harness.wait import until
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
@@ -21,11 +22,14 @@ def two_networks():
                    networks.bridge("second", "br2", "10.6.0.0/24", default_route=False))
 
 
+GC_OF_ALL = {**two_networks(), "cniVersion": "1.1.0", "cni.dev/valid-attachments": []}
+
+
 class Node:
     """A node whose daemon dies and is started again, as its supervisor would."""
 
-    def __init__(self, host, daemons, shim):
-        self.host, self.daemons, self.shim = host, daemons, shim
+    def __init__(self, host, daemons, shim, pod):
+        self.host, self.daemons, self.shim, self.pod = host, daemons, shim, pod
         self.daemon = None
 
     def start(self, failpoints=None):
@@ -47,50 +51,119 @@ class Node:
         except (OSError, ValueError):
             return True
 
+    def restart_until(self, plan, done):
+        """Starts a daemon with fail points, then one without, until it is done; yields whether the first died."""
+        self.daemon = self.daemons.launch(failpoints=plan)
+        until(lambda: done() or not self.daemon.process.running or "fail point" in self.daemon.log,
+              lambda: f"done, or hindered:\n{self.daemon.log}")
+        status = self.daemon.stop()
+        assert status in (0, -9), self.daemon.log
+        self.start()
+        until(done, lambda: f"done:\n{self.daemon.log}")
+        return status == -9
+
     def assert_clean(self):
         until(lambda: not self.host.leaks.found(running=[self.daemon.pid]),
               lambda: f"clean: {self.host.leaks.found(running=[self.daemon.pid])}\n{self.daemon.log}")
 
 
 @pytest.fixture
-def node(host, daemons, shim):
-    return Node(host, daemons, shim)
+def node(host, daemons, shim, pod):
+    return Node(host, daemons, shim, pod)
+
+
+def life(node, plan):
+    """ADD, CHECK, DEL of a pod."""
+    conf, pod = two_networks(), node.pod
+    node.start(plan)
+    added = node.shim.add(conf, pod, args=ARGS)
+    died = node.revive()
+    checked = node.shim.check(conf, pod, args=ARGS)
+    died = node.revive() or died
+    deleted = node.shim.delete(conf, pod, args=ARGS)
+    if is_kill(plan):
+        assert deleted.ok, deleted
+        assert died or (added.ok and checked.ok), (added, checked)
+    elif not deleted.ok:
+        assert node.shim.delete(conf, pod, args=ARGS).ok  # as a runtime does
+    return node.revive() or died
+
+
+def collection(node, plan):
+    """GC of a pod that is gone."""
+    conf = GC_OF_ALL
+    pod = node.host.add_pod("gone")
+    node.start()
+    assert node.shim.add(conf, pod, args=ARGS).ok
+    node.daemon.kill()
+    pod.remove()
+    node.start(plan)
+    collected = node.shim.gc(conf)
+    died = node.revive()
+    assert died or collected.ok or not is_kill(plan), collected
+    assert collected.ok or node.shim.gc(conf).ok  # the runtime's next one
+    return died
+
+
+def replay(node, plan):
+    """A DEL that nobody was there for, replayed by a daemon that starts."""
+    conf, pod = two_networks(), node.pod
+    node.start()
+    assert node.shim.add(conf, pod, args=ARGS).ok
+    node.daemon.kill()
+    leave_pending_del(node.host, pod, conf, ARGS)
+    return node.restart_until(plan, lambda: not node.host.files_below(FOLDER))
+
+
+def bad_record(node, plan):
+    """A pending DEL that nobody can use, set aside by a daemon that starts."""
+    node.host.write(f"{FOLDER}/c9-eth0.json", "nonsense")
+    died = node.restart_until(plan, lambda: node.host.files_below(FOLDER) == ["bad/c9-eth0.json"])
+    node.host.path(f"{FOLDER}/bad/c9-eth0.json").unlink()
+    return died
+
+
+# Which points lie on the way of which story; that they do is part of the test.
+STORIES = {
+    life: r"request-.*|scratch-.*|record-.*|delegate-.*|result-cache-.*|sync-.*|reply-.*",
+    collection: r"request-.*|delegate-.*|(scratch|record|result-cache)-.*-remove|reply-.*",
+    replay: r"delegate-.*|(scratch|record|result-cache|pending)-.*-remove",
+    bad_record: r"pending-.*-set-aside",
+}
+WAYS = [(story, point) for story, points in STORIES.items() for point in POINTS if re.fullmatch(points, point)]
+each_way = pytest.mark.parametrize("story, point", WAYS, ids=[f"{story.__name__}-{point}" for story, point in WAYS])
+
+
+def is_kill(plan):
+    return plan.endswith("crash")
+
+
+def test_every_fail_point_lies_on_the_way_of_a_story():
+    assert {point for _, point in WAYS} == set(POINTS)
 
 
 @pytest.mark.failpoints
-@pytest.mark.parametrize("point", POINTS)
-def test_killed_at_a_fail_point_then_restarted_and_deleted(host, node, pod, point):
-    """ADD and DEL, killed at the first passage of the point, then at the second, until neither reaches it."""
-    conf = two_networks()
-    for passage in range(1, 30):
-        node.start(failpoints=f"{point}={passage}*crash")
-        added = node.shim.add(conf, pod, args=ARGS)
-        died_in_add = node.revive()
-        if not died_in_add:
-            assert added.ok, added
-        assert node.shim.delete(conf, pod, args=ARGS).ok
-        died_in_del = node.revive()
+@each_way
+def test_killed_at_a_fail_point_and_started_again(node, story, point):
+    """Killed at the first passage of the point, then at the second, until the story does not reach it."""
+    for passage in range(1, 40):
+        died = story(node, f"{point}={passage}*crash")
         node.assert_clean()
         assert node.daemon.stop() == 0
-        if not died_in_add and not died_in_del:
+        if not died:
             break
     else:
         pytest.fail(f"{point} is passed more often than this test can be right about")
-    assert passage > 1, f"{point} is never reached by ADD and DEL"
+    assert passage > 1, f"{point} is never reached by {story.__name__}"
 
 
 @pytest.mark.failpoints
-@pytest.mark.parametrize("point", POINTS)
-def test_failing_at_a_fail_point_leaves_nothing_after_delete(host, node, pod, point):
-    """The step fails instead: an error or none, but DEL (repeated, as a runtime does) cleans up."""
-    conf = two_networks()
-    node.start(failpoints=f"{point}=fail")
-
-    node.shim.add(conf, pod, args=ARGS)
-    for _ in range(2):
-        deleted = node.shim.delete(conf, pod, args=ARGS)
-
-    assert deleted.ok, deleted
+@each_way
+def test_failing_at_a_fail_point_leaves_nothing_behind(node, story, point):
+    """The step fails instead: an error or none, but what a runtime does anyway cleans up. A file that could not
+    be removed after all else was is no error of DEL, and stays for GC."""
+    story(node, f"{point}=fail")
+    assert node.shim.gc(GC_OF_ALL).ok
     node.assert_clean()
 
 

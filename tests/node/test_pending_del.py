@@ -6,21 +6,11 @@ import time
 
 import pytest
 from harness import networks
-from harness.cni import environment
-from harness.daemon import body
 from harness.netconf import netconf
+from harness.pending import FOLDER, leave_pending_del
 from harness.wait import until
 
-FOLDER = "/var/lib/cni/multus/pending-del"
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
-
-
-def record(host, pod, conf, name=None):
-    """A record as the shim writes it."""
-    host.path(FOLDER).mkdir(parents=True, exist_ok=True, mode=0o700)
-    container = f"c-{pod.name}"
-    env = environment("DEL", pod, container, args=ARGS)
-    return host.write(f"{FOLDER}/{name or container + '-eth0.json'}", body(env, conf), mode=0o600)
 
 
 @pytest.mark.spec("03:159")
@@ -55,7 +45,7 @@ def test_a_replay_that_fails_is_tried_again_every_30_seconds(host, daemons, pod,
     daemon = daemons()
     assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
     daemon.kill()
-    record(host, pod, conf)
+    leave_pending_del(host, pod, conf, ARGS)
 
     daemons()
     until(lambda: len(fake.calls("DEL")) == 3, lambda: f"three tries: {fake.order()}", timeout=75)
@@ -69,7 +59,7 @@ def test_a_replay_that_fails_is_tried_again_every_30_seconds(host, daemons, pod,
 def test_an_add_runs_the_recorded_delete_first(host, daemons, pod, fake):
     old, new = netconf(fake.conf("old")), netconf(fake.conf("new"))
     daemon = daemons()
-    record(host, pod, old)
+    leave_pending_del(host, pod, old, ARGS)
 
     assert daemon.cni("ADD", new, pod, args=ARGS).status == 200
 
@@ -84,7 +74,7 @@ def test_an_add_runs_the_recorded_delete_first(host, daemons, pod, fake):
 def test_a_delete_removes_the_record_of_the_same_container(host, daemon, pod, fake):
     conf = netconf(fake.conf("a"))
     assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
-    record(host, pod, conf)
+    leave_pending_del(host, pod, conf, ARGS)
 
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
 
