@@ -63,6 +63,10 @@ Result<void> validate_ifname(std::string_view ifname) {
   if (ifname == "." || ifname == "..") {
     return coded(Code::kInvalidEnvironment, "interface name is . or ..");
   }
+  // JSON can write one; a variable of the environment, and the kernel, would end there.
+  if (ifname.contains('\0')) {
+    return coded(Code::kInvalidEnvironment, "interface name contains a zero byte");
+  }
   if (has_forbidden_character(ifname)) {
     return coded(Code::kInvalidEnvironment,
                  "interface name contains / or : or whitespace characters");

@@ -63,6 +63,11 @@ TEST(InterfaceName, RefusesDotsSlashColonAndWhiteSpace) {
   }
 }
 
+TEST(InterfaceName, RefusesAZeroByte) {
+  EXPECT_EQ(outcome(validate_ifname(std::string_view("a\0b", 3))),
+            R"({"code":4,"msg":"interface name contains a zero byte"})");
+}
+
 TEST(InterfaceName, TakesEveryOtherByte) {
   for (const std::string_view name : {"e\xa0", "...", "a%$'\"", "a\x01", "\u200b", "\xff\xfe"}) {
     EXPECT_EQ(outcome(validate_ifname(name)), "ok") << name;
