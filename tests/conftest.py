@@ -34,7 +34,7 @@ def pytest_collection_finish(session):
         for mark in item.iter_markers("spec"):
             for row in mark.args:
                 rows.setdefault(row, set()).add(item.nodeid.split("[")[0])
-    for row in sorted(rows, key=lambda text: [int(n) for n in text.split(":")]):
+    for row in sorted(rows, key=lambda text: [(len(part), part) for part in text.split(":")]):
         print(row, " ".join(sorted(rows[row])))
     pytest.exit("printed the map", returncode=0)
 

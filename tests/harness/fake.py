@@ -78,6 +78,7 @@ class Fake:
         """Puts the fake under another plugin name or into another folder."""
         target = self.host.path(f"{folder}/{name}")
         target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)  # not through a link, of which we do not know where it leads
         shutil.copyfile(self._program, target)
         target.chmod(0o755)
         return target

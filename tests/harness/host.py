@@ -98,8 +98,10 @@ class Pod:
         return self.ip("route", *words)
 
     def defaults(self, family=4):
-        """Interface and gateway of each default route of the main table; None for one without gateway."""
-        return [(route["dev"], route.get("gateway")) for route in self.ip(f"-{family}", "route", "show", "default")]
+        """Interface and gateway of each way out of the main table's default routes; None for one without gateway."""
+        routes = self.ip(f"-{family}", "route", "show", "default")
+        ways = [way for route in routes for way in route.get("nexthops", [route])]
+        return [(way["dev"], way.get("gateway")) for way in ways]
 
     def mac(self, ifname):
         return self.ip("link", "show", "dev", ifname)[0]["address"]
@@ -129,9 +131,10 @@ class Host:
     def _install_plugins(self):
         folder = self.path(PLUGIN_DIR)
         folder.mkdir(parents=True)
+        up = "../" * PLUGIN_DIR.count("/")  # relative links stay inside, seen from here, too
         for plugin in REFERENCE_PLUGINS.iterdir():
-            (folder / plugin.name).symlink_to(plugin)
-        (folder / "multus-shim").symlink_to(f"{PROGRAMS}/multus-shim")
+            (folder / plugin.name).symlink_to(f"{up}{str(plugin)[1:]}")
+        (folder / "multus-shim").symlink_to(f"{up}{PROGRAMS[1:]}/multus-shim")
         for made in ("/etc/cni/net.d", "/var/lib/cni", "/run/netns"):
             self.path(made).mkdir(parents=True)
 
@@ -155,10 +158,19 @@ class Host:
             content = json.dumps(content)
         path = self.path(inside)
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._assert_inside(inside)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         if mode is not None:
             path.chmod(mode)
         return inside
+
+    def _assert_inside(self, inside):
+        """No absolute link on the way: we would follow it to the machine's own files, and write there."""
+        way = Path(inside)
+        for step in [way, *way.parents]:
+            place = self.path(str(step))
+            if step != Path("/") and place.is_symlink():
+                assert not os.readlink(place).startswith("/"), f"{step} leads out of the host"
 
     def _enter(self, argv):
         return ["/usr/bin/nsenter", f"--target={self.pid}", "--net", "--mount", "--pid", "--ipc", "--",
