@@ -212,7 +212,7 @@ def test_gc_removes_what_is_no_longer_valid_and_leaves_the_rest(host, daemon, sh
     assert keep.links() == {"eth0"}
     assert [name for name in host.files_below("/var/lib/cni/networks/cluster") if name[0].isdigit()] \
         == ["10.244.0.2"]
-    assert host.files_below("/var/lib/cni/multus") == ["c-pod0", "results/cluster-c-pod0-eth0"]
+    assert host.files_below("/var/lib/cni/multus") == ["_attachments/c-pod0.json", "c-pod0", "results/cluster-c-pod0-eth0"]
     drop.remove()  # its end of the veth went with GC only as far as the plugin could know the namespace
     assert shim.delete(conf, keep).ok
 

@@ -134,7 +134,7 @@ def test_a_netns_that_is_none(host, daemon, shim, pod, fake, make):
     assert shim.delete(conf, None, container_id="c1", netns=paths[make]).ok
 
 
-@pytest.mark.spec("01:38")
+@pytest.mark.spec("01:P38")
 def test_the_hosts_own_netns_is_refused(host, daemon, shim, fake):
     conf = netconf(fake.conf("a"))
 

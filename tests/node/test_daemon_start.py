@@ -162,7 +162,7 @@ def test_something_else_in_the_sockets_place_stays_and_exits_3(host, daemons):
     assert "/run/multus/multus.sock" in daemon.log
 
 
-@pytest.mark.spec("03:11")
+@pytest.mark.spec("03:11", "05:68")
 def test_a_filled_folder_in_the_sockets_place_stays_and_exits_3(host, daemons):
     host.write("/run/multus/multus.sock/inside", "precious")
 
@@ -172,7 +172,7 @@ def test_a_filled_folder_in_the_sockets_place_stays_and_exits_3(host, daemons):
     assert host.path("/run/multus/multus.sock/inside").read_text() == "precious"
 
 
-@pytest.mark.spec("03:11")
+@pytest.mark.spec("03:11", "05:68")
 def test_an_empty_folder_in_the_sockets_place_is_removed_with_a_warning(host, daemons):
     host.path("/run/multus/multus.sock").mkdir(parents=True)
 

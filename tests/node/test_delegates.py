@@ -55,7 +55,8 @@ def test_with_a_chroot_plugins_and_their_files_are_the_hosts(host, daemons, shim
     assert pod.addresses("eth0") == ["10.244.0.2/24"]
     assert "10.244.0.2" in host.files_below(f"{ROOT}/var/lib/cni/networks/cluster")
     assert not host.path("/var/lib/cni/networks").exists()
-    assert host.files_below("/var/lib/cni/multus") == ["c-pod0", "results/cluster-c-pod0-eth0"]
+    assert host.files_below("/var/lib/cni/multus") \
+        == ["_attachments/c-pod0.json", "c-pod0", "results/cluster-c-pod0-eth0"]
     assert shim.delete(conf, pod).ok
     assert "10.244.0.2" not in host.files_below(f"{ROOT}/var/lib/cni/networks/cluster")
 
