@@ -1,6 +1,6 @@
 import pytest
 
-SPEC = "\n## 10. How to test it\n\n| row | what |\n|---|---|\n| P1 | a |\n| P2 | b |\n"
+SPEC = "\n## 10. How to test it\n\n| row | what |\n|---|---|\n| P1 | a |\n| P2 | b |\n| P7 | c |\n| P8 | d |\n"
 CPP = """
 // P1, and more.
 TEST(Front, RefusesNothing) {
@@ -13,6 +13,9 @@ TEST_F(Front,
        LongName) {
   EXPECT_EQ(1, 1);  // 02, 12: rows 3 to 5 and 9
 }
+
+// 05, 4: rows 2 and 69; pain 21.
+TEST(HotPlug, AnswersFromTheRecord) {}
 
 INSTANTIATE_TEST_SUITE_P(
     All, FrontCases,
@@ -48,7 +51,7 @@ def index(load, tree, monkeypatch):
 def test_reads_the_rows_that_tests_name(index):
     assert set(index.cpp_marks(CPP)) == {
         ("Front.RefusesNothing", "01 P1"), ("Front.LongName", "02 3"), ("Front.LongName", "02 4"),
-        ("Front.LongName", "02 5"), ("Front.LongName", "02 9"), ("FrontCases.*", "01 P7"), ("FrontCases.*", "01 P8")}
+        ("HotPlug.AnswersFromTheRecord", "05 2"), ("HotPlug.AnswersFromTheRecord", "05 69"), ("Front.LongName", "02 5"), ("Front.LongName", "02 9"), ("FrontCases.*", "01 P7"), ("FrontCases.*", "01 P8")}
     assert index.tests()[1]["03 22"] == ["test_http.py::test_probes"]
     assert index.tests()[1]["02 7"] == ["test_http.py::test_cases"]
 
@@ -62,6 +65,7 @@ def test_reads_the_rows_that_tests_name(index):
     ({"P1": "open: x", "P2": "open: x", "P3": "open: x"}, "row 01 P3 is not in the specification"),
 ])
 def test_holds_the_index_to_specification_and_tests(index, tree, capsys, cells, complaint):
+    cells = {"P7": "open: x", "P8": "open: x", **cells}
     tree.write("docs/test-index.md", "".join(f"| 01 {row} | {cell} |\n" for row, cell in cells.items()))
 
     status = index.main()
@@ -76,4 +80,13 @@ def test_writes_what_tests_say_and_keeps_what_was_written_by_hand(index, tree, m
 
     index.main()
 
-    assert index.load() == {"01 P1": "`Front.LongName`, `Front.RefusesNothing`", "01 P2": "open: needs more than `Front.LongName`"}
+    assert index.load() == {"01 P1": "`Front.LongName`, `Front.RefusesNothing`", "01 P2": "open: needs more than `Front.LongName`",
+                            "01 P7": "`FrontCases.*`", "01 P8": "`FrontCases.*`"}
+
+
+def test_refuses_a_test_that_names_a_row_which_is_none(index, tree, capsys):
+    tree.write("tests/node/test_more.py", PYTHON.replace("03:21", "01:P9"))
+    tree.write("docs/test-index.md", "".join(f"| 01 P{row} | open: later |\n" for row in (1, 2, 7, 8)))
+
+    assert index.main() == 1
+    assert "test_more.py::test_probes names row 01 P9, which is not in the specification" in capsys.readouterr().out
