@@ -6,7 +6,7 @@
 // what that one does, in the same order; the string functions then are the ones that every x86-64
 // processor has. It stands on names inside the library, so it is for one version of it:
 // cmake/quick_start.cmake tries it out and leaves it away where it does not fit. For programs of one
-// thread that are never set-uid. (docs/decisions/0019)
+// thread that are never set-uid. (docs/decisions/0021)
 #include <elf.h>
 #include <features.h>
 #include <stdbool.h>

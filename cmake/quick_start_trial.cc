@@ -53,10 +53,10 @@ bool has_errno() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_well = argc == 3 && argv[1] == std::string("one") && argv[2] == std::string("two") &&
-                       getenv("PATH") != nullptr && made_before_main.size() == 100 &&
-                       per_thread == 7 && getauxval(AT_PAGESZ) > 0 && copies() && throws() &&
-                       has_canary() && has_errno();
+  const bool is_well =
+      argc == 3 && argv[1] == std::string("one") && argv[2] == std::string("two") &&
+      getenv("PATH") != nullptr && made_before_main.size() == 100 && per_thread == 7 &&
+      getauxval(AT_PAGESZ) > 0 && copies() && throws() && has_canary() && has_errno();
   last.state = is_well ? 0 : 1;
   return 2;
 }
