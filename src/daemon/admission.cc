@@ -1,10 +1,13 @@
 #include "daemon/admission.h"
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
@@ -19,6 +22,8 @@
 namespace mnet::daemon {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // One who waits. Shared with the task that looks whether its caller leaves.
 struct Waiting {
   adapters::SlotRequest turn;
@@ -32,54 +37,135 @@ aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
   co_return std::move(left);
 }
 
+using Line = std::list<std::shared_ptr<Waiting>>;
+
+// Who needs the daemon right now. The one who does so for longest stands first.
+class Workers {
+ public:
+  explicit Workers(Pace pace) : pace_(pace) {}
+
+  bool has_room_for(bool is_del) const {
+    return workers_.size() < pace_.most + (is_del ? pace_.more_for_del : 0);
+  }
+  void start(std::uint64_t ticket) { workers_.push_back({ticket, Clock::now()}); }
+  void stop(std::uint64_t ticket) {
+    const auto found = std::ranges::find(workers_, ticket, &Worker::ticket);
+    if (found != workers_.end()) workers_.erase(found);
+  }
+  // Those who have taken too long count no longer.
+  void forget_slow() {
+    const auto since = Clock::now() - pace_.longest;
+    std::erase_if(workers_, [&](const Worker& each) { return each.since <= since; });
+  }
+  // When the next one will have; none if nobody is there.
+  std::optional<Clock::time_point> next_slow() const {
+    if (workers_.empty()) return std::nullopt;
+    return workers_.front().since + pace_.longest;
+  }
+
+ private:
+  struct Worker {
+    std::uint64_t ticket;
+    Clock::time_point since;
+  };
+
+  Pace pace_;
+  std::list<Worker> workers_;
+};
+
 }  // namespace
 
 struct Admission::State : std::enable_shared_from_this<Admission::State> {
-  bool has_room_for(const adapters::SlotRequest& turn) const {
+  bool has_room_for(bool is_del) const {
+    if (workers && !workers->has_room_for(is_del)) return false;
     if (!places) return true;
-    return turn.is_del ? running < *places : running < *places && others < open_to_all;
+    return running < *places && (is_del || others < open_to_all);
   }
 
-  adapters::Slot give(bool is_del) {
+  adapters::Slot give(bool is_del, std::uint64_t ticket) {
     ++running;
     if (!is_del) ++others;
+    if (workers) workers->start(ticket);
     most = std::max(most, running);
-    return adapters::Slot([self = shared_from_this(), is_del] { self->give_back(is_del); });
+    return adapters::Slot(
+        [self = shared_from_this(), is_del, ticket] { self->give_back(is_del, ticket); });
   }
 
-  void give_back(bool is_del) {
+  void give_back(bool is_del, std::uint64_t ticket) {
     --running;
     if (!is_del) --others;
+    if (workers) workers->stop(ticket);
     wake_next();
   }
 
-  // Whoever is first in line and fits; one who must leave a kept place free holds up no DEL.
+  // One who has a place begins, or ends, to wait for something else.
+  void note(std::uint64_t ticket, bool is_waiting) {
+    if (!workers) return;
+    is_waiting ? workers->stop(ticket) : workers->start(ticket);
+    wake_next();
+  }
+
+  void forget_slow() {
+    if (!workers) return;
+    workers->forget_slow();
+    wake_next();
+  }
+
+  Line& line_of(bool is_del) { return is_del ? dels : rest; }
+
+  // The line whose first goes next: the older of those who fit. One who must leave a kept place
+  // free holds up no DEL.
+  Line* next_line() {
+    const bool del_fits = !dels.empty() && has_room_for(true);
+    const bool other_fits = !rest.empty() && has_room_for(false);
+    if (del_fits && other_fits) {
+      return dels.front()->turn.ticket < rest.front()->turn.ticket ? &dels : &rest;
+    }
+    if (del_fits) return &dels;
+    return other_fits ? &rest : nullptr;
+  }
+
   void wake_next() {
-    for (auto at = line.begin(); at != line.end();) {
-      const std::shared_ptr<Waiting> waiting = *at;
-      if (!has_room_for(waiting->turn)) {
-        ++at;
-        continue;
-      }
-      at = line.erase(at);
-      waiting->place = give(waiting->turn.is_del);
+    while (Line* line = next_line()) {
+      const std::shared_ptr<Waiting> waiting = line->front();
+      line->pop_front();
+      waiting->place = give(waiting->turn.is_del, waiting->turn.ticket);
       waiting->woken.set();
     }
+    watch_slow();
+  }
+
+  // Only while somebody waits: otherwise nobody asks.
+  void watch_slow() {
+    if (!workers || is_watching || (dels.empty() && rest.empty())) return;
+    const auto at = workers->next_slow();
+    if (!at) return;
+    is_watching = true;
+    timer->expires_at(*at);
+    timer->async_wait([weak = weak_from_this()](const boost::system::error_code&) {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->is_watching = false;
+      self->forget_slow();
+    });
   }
 
   // Off the line at once: a place that gets free now is not for them.
-  void dismiss_if(const std::function<bool(const adapters::SlotRequest&)>& is_meant) {
-    std::erase_if(line, [&](const auto& waiting) {
+  void dismiss_if(bool is_del, const std::function<bool(const adapters::SlotRequest&)>& is_meant) {
+    std::erase_if(line_of(is_del), [&](const auto& waiting) {
       if (!is_meant(waiting->turn)) return false;
       waiting->woken.set();
       return true;
     });
   }
 
+  // From the end: most come in the order of their tickets.
   void stand_in_line(std::shared_ptr<Waiting> waiting) {
-    const auto behind = std::ranges::find_if(
-        line, [&](const auto& other) { return other->turn.ticket > waiting->turn.ticket; });
-    line.insert(behind, std::move(waiting));
+    Line& line = line_of(waiting->turn.is_del);
+    auto at = line.end();
+    while (at != line.begin() && (*std::prev(at))->turn.ticket > waiting->turn.ticket) --at;
+    line.insert(at, std::move(waiting));
+    watch_slow();
   }
 
   std::optional<std::size_t> places;
@@ -87,7 +173,10 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
   std::size_t most = 0;
-  std::list<std::shared_ptr<Waiting>> line;
+  Line dels, rest;  // those who wait, by their tickets
+  std::optional<Workers> workers;
+  std::optional<aio::asio::steady_timer> timer;
+  bool is_watching = false;
 };
 
 Admission::Admission(std::optional<std::size_t> places, std::size_t kept)
@@ -96,13 +185,21 @@ Admission::Admission(std::optional<std::size_t> places, std::size_t kept)
   if (places) state_->open_to_all = *places > kept ? *places - kept : 1;
 }
 
+Admission::Admission(std::optional<std::size_t> places, std::size_t kept,
+                     aio::asio::any_io_executor executor, Pace pace)
+    : Admission(places, kept) {
+  state_->workers.emplace(pace);
+  state_->timer.emplace(executor);
+}
+
 Admission::~Admission() = default;
 
 aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   const auto state = state_;
   if (turn.caller && turn.caller->gone()) co_return aio::cancelled_error();
+  state->forget_slow();
   // Who stands in line here does not fit; one who does fit takes nothing from them.
-  if (state->has_room_for(turn)) co_return state->give(turn.is_del);
+  if (state->has_room_for(turn.is_del)) co_return state->give(turn.is_del, turn.ticket);
 
   const auto waiting = std::make_shared<Waiting>();
   waiting->turn = std::move(turn);
@@ -114,7 +211,7 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   }
   const auto woken = co_await waiting->woken.wait();
 
-  state->line.remove(waiting);
+  if (!waiting->place) state->line_of(waiting->turn.is_del).remove(waiting);
   const bool is_gone = waiting->turn.caller && waiting->turn.caller->gone();
   if (!woken || is_gone || !waiting->place) {
     waiting->place.reset();
@@ -123,20 +220,26 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   co_return *std::move(waiting->place);
 }
 
-bool Admission::is_full() const { return !state_->has_room_for({}); }
+bool Admission::is_full() const { return !state_->has_room_for(false); }
 
 void Admission::dismiss(std::uint64_t ticket) {
-  state_->dismiss_if([&](const adapters::SlotRequest& turn) { return turn.ticket == ticket; });
+  const auto has_it = [&](const adapters::SlotRequest& turn) { return turn.ticket == ticket; };
+  state_->dismiss_if(false, has_it);
+  state_->dismiss_if(true, has_it);
 }
 
 void Admission::dismiss_others(const std::string& container_id) {
-  state_->dismiss_if([&](const adapters::SlotRequest& turn) {
-    return !turn.is_del && turn.container_id == container_id;
-  });
+  state_->dismiss_if(
+      false, [&](const adapters::SlotRequest& turn) { return turn.container_id == container_id; });
+}
+
+std::function<void(std::uint64_t, bool)> Admission::pacer() const {
+  return
+      [state = state_](std::uint64_t ticket, bool is_waiting) { state->note(ticket, is_waiting); };
 }
 
 std::size_t Admission::running() const { return state_->running; }
-std::size_t Admission::waiting() const { return state_->line.size(); }
+std::size_t Admission::waiting() const { return state_->dels.size() + state_->rest.size(); }
 std::size_t Admission::most() const { return state_->most; }
 
 std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, unsigned cores) {
@@ -145,6 +248,8 @@ std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, uns
   const std::uint64_t left = *memory_limit > 16 * kMiB ? *memory_limit - 16 * kMiB : 0;
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(left / (32 * kMiB), 2, 64));
 }
+
+Pace default_pace(unsigned cores) { return {.most = cores > 2 ? 2u : 1u, .more_for_del = 1}; }
 
 std::size_t default_max_requests(std::size_t max_delegates) {
   return std::max<std::size_t>(64, 4 * max_delegates);

@@ -2,8 +2,11 @@
 // processes running (`maxDelegates`). Knows nothing of what is done. Lives on the event loop.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,12 +16,24 @@
 
 namespace mnet::daemon {
 
+// How many of those who have a place may need the daemon itself at the same time. One who waits for
+// something else does not count, and whoever needs it for longer than `longest` is taken for
+// waiting: there is no telling, and nobody may keep the others out.
+struct Pace {
+  std::size_t most = 0;
+  std::size_t more_for_del = 0;
+  std::chrono::milliseconds longest{3};
+};
+
 // A number of places, given in the order of the tickets. All that is not a DEL leaves some of them
 // free, so that a flood of ADDs never keeps a node from giving back what it holds.
 class Admission final : public adapters::DelegateSlots {
  public:
   // No `places`: no bound, nobody waits. At least one place is open to all, whatever is kept.
   explicit Admission(std::optional<std::size_t> places, std::size_t kept_for_del = 0);
+  // Places are given no faster than that. `executor` is the event loop's.
+  Admission(std::optional<std::size_t> places, std::size_t kept_for_del,
+            aio::asio::any_io_executor executor, Pace pace);
   ~Admission() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
@@ -30,6 +45,10 @@ class Admission final : public adapters::DelegateSlots {
   void dismiss(std::uint64_t ticket);
   // A DEL has come: of those who wait, all others of its container need not any more (02, 0.5).
   void dismiss_others(const std::string& container_id);
+
+  // To be told of a request that has a place: that it waits for something else now (a delegate),
+  // that it needs us again. May outlive this.
+  std::function<void(std::uint64_t ticket, bool is_waiting)> pacer() const;
 
   std::size_t running() const;
   std::size_t waiting() const;
@@ -45,6 +64,10 @@ class Admission final : public adapters::DelegateSlots {
 // allows, 16 MiB for the daemon and 32 MiB for each delegate, from 2 to 64; without a limit four
 // for each core, at least 8, at most 64.
 std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, unsigned cores);
+
+// One request at a time, and one DEL beside it: two share one thread, and the second makes the
+// first wait. Where the daemon has a core to itself, two: one may be with the disk.
+Pace default_pace(unsigned cores);
 
 // Requests executed at once where the configuration says nothing (`connectionLimit`): enough to
 // keep all delegates busy while some wait for something else.

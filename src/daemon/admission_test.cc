@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -193,6 +194,82 @@ TEST_F(AdmissionTest, TakesWaitersOffTheLineWhenTheyAreCancelled) {
 
   EXPECT_EQ(admission.waiting(), 0u);
   EXPECT_THAT(given_, ElementsAre("first", "refused second"));
+}
+
+// One request works at a time; whoever waits for a delegate makes room for the next.
+class PaceTest : public AdmissionTest {
+ protected:
+  Admission paced(std::chrono::milliseconds longest = std::chrono::hours(1)) {
+    return Admission(10, 1, loop_.get_executor(),
+                     {.most = 1, .more_for_del = 1, .longest = longest});
+  }
+};
+
+TEST_F(PaceTest, LetsTheNextOneInWhenOneWaitsForADelegateOrEnds) {
+  Admission admission = paced();
+  for (std::uint64_t i = 1; i <= 4; ++i) ask(admission, cat(i), {.ticket = i});
+  EXPECT_THAT(given_, ElementsAre("1"));
+
+  admission.pacer()(1, true);
+  settle();
+  EXPECT_THAT(given_, ElementsAre("1", "2"));
+
+  give_back("2");
+  EXPECT_THAT(given_, ElementsAre("1", "2", "3"));
+}
+
+TEST_F(PaceTest, KeepsOthersOutWhileOneIsBackFromItsDelegate) {
+  Admission admission = paced();
+  ask(admission, "first", {.ticket = 1});
+  admission.pacer()(1, true);
+  ask(admission, "second", {.ticket = 2});
+  admission.pacer()(1, false);
+  admission.pacer()(2, true);
+  ask(admission, "third", {.ticket = 3});
+  EXPECT_THAT(given_, ElementsAre("first", "second"));
+
+  give_back("first");
+
+  EXPECT_THAT(given_, ElementsAre("first", "second", "third"));
+}
+
+TEST_F(PaceTest, LetsADelGoBesideWhoeverWorks) {
+  Admission admission = paced();
+  ask(admission, "first", {.ticket = 1});
+  ask(admission, "second", {.ticket = 2});
+
+  ask(admission, "DEL", {.ticket = 3, .is_del = true});
+
+  EXPECT_THAT(given_, ElementsAre("first", "DEL"));
+}
+
+TEST_F(PaceTest, HoldsNobodyUpForOneWhoTakesLong) {
+  Admission admission = paced(std::chrono::milliseconds(1));
+  ask(admission, "long", {.ticket = 1});
+  ask(admission, "next", {.ticket = 2});
+
+  loop_.restart();
+  while (given_.size() < 2) loop_.run_one();
+
+  EXPECT_THAT(given_, ElementsAre("long", "next"));
+}
+
+TEST_F(PaceTest, MayBeToldOfRequestsWhenItIsGone) {
+  auto admission = std::make_unique<Admission>(paced());
+  ask(*admission, "first", {.ticket = 1});
+  const auto pacer = admission->pacer();
+  admission.reset();
+
+  pacer(1, true);
+  pacer(1, false);
+  give_back("first");
+
+  EXPECT_THAT(given_, ElementsAre("first"));
+}
+
+TEST(DefaultPace, LeavesTheDaemonOneRequestAtATimeOnSmallMachines) {
+  EXPECT_EQ(default_pace(2).most, 1u);
+  EXPECT_EQ(default_pace(8).most, 2u);
 }
 
 TEST(DefaultMaxDelegates, FollowsTheMemoryLimit) {

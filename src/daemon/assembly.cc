@@ -35,10 +35,13 @@ std::size_t max_delegates(const Config& config) {
 
 // Requests executed at once. What waits behind them costs little more than its body, and those that
 // are executed find work enough for all delegates.
-Admission make_requests(const Config& config) {
-  if (config.connection_limit) return Admission(static_cast<std::size_t>(*config.connection_limit));
+Admission make_requests(const aio::asio::any_io_executor& executor, const Config& config) {
+  const Pace pace = default_pace(std::thread::hardware_concurrency());
+  if (config.connection_limit) {
+    return Admission(static_cast<std::size_t>(*config.connection_limit), 0, executor, pace);
+  }
   const std::size_t most = default_max_requests(max_delegates(config));
-  return Admission(most, kept_for_del(most));
+  return Admission(most, kept_for_del(most), executor, pace);
 }
 
 adapters::ExecSettings exec_settings(const Config& config) {
@@ -77,7 +80,8 @@ struct Assembly::Parts {
   Parts(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
       : config(std::move(the_config)),
         places(max_delegates(config), kept_for_del(max_delegates(config))),
-        requests(make_requests(config)),
+        requests(make_requests(executor, config)),
+        times(places, requests.pacer()),
         ports(pool, times, exec_settings(config), log),
         source(make_source(executor, config, pool, log)),
         attachments(all_ports(), log, {.boot_id = sys::boot_id()}),
@@ -134,8 +138,8 @@ struct Assembly::Parts {
   Metrics metrics;
   Arrivals arrivals;
   Admission places;
-  DelegateTimes times{places};
   Admission requests;
+  DelegateTimes times;
   adapters::FilePorts ports;
   std::unique_ptr<adapters::FolderSource> source;
   attach::Attachments attachments;

@@ -9,20 +9,29 @@ namespace mnet::daemon {
 
 // Runs while at least one has started it.
 struct DelegateTimes::Watch {
+  Watch(std::uint64_t of, OnChange report) : ticket(of), on_change(std::move(report)) {}
+
+  std::uint64_t ticket;
+  OnChange on_change;
   int running = 0;
   Clock::time_point since;
   Clock::duration sum{};
 
   void start() {
-    if (running++ == 0) since = Clock::now();
+    if (running++ > 0) return;
+    since = Clock::now();
+    if (on_change) on_change(ticket, true);
   }
   void stop() {
-    if (--running == 0) sum += Clock::now() - since;
+    if (--running > 0) return;
+    sum += Clock::now() - since;
+    if (on_change) on_change(ticket, false);
   }
   Clock::duration total() const { return running == 0 ? sum : sum + (Clock::now() - since); }
 };
 
-DelegateTimes::DelegateTimes(adapters::DelegateSlots& places) : places_(places) {}
+DelegateTimes::DelegateTimes(adapters::DelegateSlots& places, OnChange on_change)
+    : places_(places), on_change_(std::move(on_change)) {}
 DelegateTimes::~DelegateTimes() = default;
 
 aio::Task<adapters::Slot> DelegateTimes::acquire(adapters::SlotRequest request) {
@@ -46,7 +55,7 @@ aio::Task<adapters::Slot> DelegateTimes::acquire(adapters::SlotRequest request) 
 
 DelegateTimes::Account::Account(DelegateTimes& times, std::uint64_t ticket)
     : times_(times), ticket_(ticket) {
-  times_.watches_.emplace(ticket, std::make_shared<Watch>());
+  times_.watches_.emplace(ticket, std::make_shared<Watch>(ticket, times_.on_change_));
 }
 
 DelegateTimes::Account::~Account() { times_.watches_.erase(ticket_); }

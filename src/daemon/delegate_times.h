@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -16,9 +17,11 @@ namespace mnet::daemon {
 class DelegateTimes final : public adapters::DelegateSlots {
  public:
   using Clock = std::chrono::steady_clock;
+  // That the first delegate of this request starts, or waits; that none does any more.
+  using OnChange = std::function<void(std::uint64_t ticket, bool has_delegate)>;
 
   // `places` must outlive it.
-  explicit DelegateTimes(adapters::DelegateSlots& places);
+  explicit DelegateTimes(adapters::DelegateSlots& places, OnChange on_change = nullptr);
   ~DelegateTimes() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
@@ -43,6 +46,7 @@ class DelegateTimes final : public adapters::DelegateSlots {
   struct Watch;
 
   adapters::DelegateSlots& places_;
+  OnChange on_change_;
   std::map<std::uint64_t, std::shared_ptr<Watch>> watches_;
 };
 

@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "adapters/slots.h"
 #include "aio/run.h"
@@ -70,6 +71,21 @@ TEST_F(DelegateTimesTest, KeepsRequestsApartAndForgetsThoseThatAreOver) {
   late.release();
 
   EXPECT_EQ(account.total().count(), 0);
+}
+
+TEST_F(DelegateTimesTest, TellsWhenARequestHasDelegatesAndWhenItHasNoneAnyMore) {
+  std::vector<std::pair<std::uint64_t, bool>> told;
+  DelegateTimes times(places_, [&](std::uint64_t ticket, bool has_delegate) {
+    told.emplace_back(ticket, has_delegate);
+  });
+  const DelegateTimes::Account account(times, 7);
+
+  adapters::Slot one = aio::run(loop_, times.acquire({.ticket = 7})).value();
+  adapters::Slot other = aio::run(loop_, times.acquire({.ticket = 7})).value();
+  one.release();
+  other.release();
+
+  EXPECT_EQ(told, (std::vector<std::pair<std::uint64_t, bool>>{{7, true}, {7, false}}));
 }
 
 }  // namespace
