@@ -1,10 +1,11 @@
 #include "daemon/routes.h"
 
+#include <sys/random.h>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,9 +22,12 @@ namespace {
 // A body up to this size is read on arrival, a larger one only when it is its turn (03, 2.11).
 constexpr std::uint64_t kReadOnArrival = 64u << 10;
 
+// Not std::random_device: it asks the processor what it can do (CPUID), each time anew, and a
+// virtual machine takes 20 us for that. An id only has to tell lines of the log apart.
 std::uint64_t random_number() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
 bool is_small(const http::Exchange& exchange) {
