@@ -33,6 +33,14 @@ Error name_error(Error error, const Attachment& attachment) {
                                    " interface name to ", go_quoted(attachment.ifname)));
 }
 
+json::Array encode_delegates(const std::vector<AttachmentPtr>& attachments) {
+  json::Array delegates;
+  for (const AttachmentPtr& attachment : attachments) {
+    delegates.emplace_back(encode_scratch(attachment->delegate));
+  }
+  return delegates;
+}
+
 }  // namespace
 
 Adding::Adding(Core& core, const Job& job, Containers::Add& books)
@@ -174,17 +182,15 @@ aio::Task<void> Adding::attach(NetnsId netns) {
 
 aio::Task<void> Adding::begin(NetnsId netns) {
   MNET_FAILPOINT("scratch-before-write");
-  json::Array delegates;
-  for (const AttachmentPtr& attachment : attachments_) {
-    delegates.emplace_back(encode_scratch(attachment->delegate));
-  }
   record_ = begin_record(job_, pod_, netns, core_.options.boot_id, attachments_);
   Records& records = core_.ports.records;
   const std::string& id = job_.request.container_id;
-  auto begun = co_await records.begin_add(job_.conf.cni_dir, id, delegates, encode_record(record_));
+  auto begun = co_await records.begin_add(job_.conf.cni_dir, id, encode_delegates(attachments_),
+                                          encode_record(record_));
   if (!begun) {
     // Without an attachment record ADD can do, without its scratch file not (05, 3.2).
-    auto noted = co_await records.write_scratch(job_.conf.cni_dir, id, std::move(delegates));
+    auto noted =
+        co_await records.write_scratch(job_.conf.cni_dir, id, encode_delegates(attachments_));
     if (!noted) co_return noted;
     job_.log.error("writing the attachment record", begun.error());
   }
