@@ -10,7 +10,6 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -25,6 +24,7 @@
 #include "base/command_line.h"
 #include "base/text.h"
 #include "bench/samples.h"
+#include "bench/tool.h"
 #include "cni/conf.h"
 #include "json/json.h"
 #include "plugin/plugin.h"
@@ -150,19 +150,7 @@ int run(int argc, char** argv) {
   flags.text("through", &options.through, "the delegating plugin");
   flags.text("through-config", &options.through_config_file, "its configuration");
   flags.text("cni-path", &options.cni_path, "where the chain's plugins are");
-  const auto outcome = flags.parse(words_of(argc, argv));
-  if (!outcome || *outcome == GoFlags::Outcome::kHelp) {
-    std::fprintf(stderr, "%s\n%s", outcome ? "" : outcome.error().text().c_str(),
-                 flags.usage().c_str());
-    return outcome ? 0 : 2;
-  }
-  auto report = measure(std::move(options));
-  if (!report) {
-    std::fprintf(stderr, "chain-timer: %s\n", report.error().text().c_str());
-    return 1;
-  }
-  std::printf("%s\n", json::dump(*report).c_str());
-  return 0;
+  return run_tool(flags, argc, argv, [&] { return measure(std::move(options)); });
 }
 
 }  // namespace

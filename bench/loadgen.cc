@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -27,6 +26,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "bench/samples.h"
+#include "bench/tool.h"
 #include "http/http.h"
 #include "json/json.h"
 #include "plugin/plugin.h"
@@ -158,6 +158,9 @@ Result<std::string> read_config(const std::string& path) {
 }
 
 Result<json::Object> measure(Options options) {
+  auto config = read_config(options.config_file);
+  if (!config) return std::move(config).error();
+  options.config = *std::move(config);
   boost::asio::io_context loop(1);
   if (options.mode == "direct") return aio::run(loop, run_directly(std::move(options)));
   Load load(loop, std::move(options));
@@ -177,25 +180,7 @@ int run(int argc, char** argv) {
   flags.text("cni-path", &options.cni_path, "CNI_PATH");
   flags.integer("count", &options.count, "how many requests in all");
   flags.integer("concurrency", &options.concurrency, "how many at a time");
-  const auto outcome = flags.parse(words_of(argc, argv));
-  if (!outcome || *outcome == GoFlags::Outcome::kHelp) {
-    std::fprintf(stderr, "%s\n%s", outcome ? "" : outcome.error().text().c_str(),
-                 flags.usage().c_str());
-    return outcome ? 0 : 2;
-  }
-  auto config = read_config(options.config_file);
-  if (!config) {
-    std::fprintf(stderr, "loadgen: %s\n", config.error().text().c_str());
-    return 1;
-  }
-  options.config = *std::move(config);
-  auto report = measure(std::move(options));
-  if (!report) {
-    std::fprintf(stderr, "loadgen: %s\n", report.error().text().c_str());
-    return 1;
-  }
-  std::printf("%s\n", json::dump(*report).c_str());
-  return 0;
+  return run_tool(flags, argc, argv, [&] { return measure(std::move(options)); });
 }
 
 }  // namespace
