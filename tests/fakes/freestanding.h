@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #if defined(__x86_64__)
-enum { kRead = 0, kWrite = 1, kExit = 231 };
+enum { kRead = 0, kWrite = 1, kSleep = 35, kExit = 231 };
 __asm__(
     ".globl _start\n"
     "_start:\n"
@@ -21,7 +21,7 @@ static long system_call(long number, long a, long b, long c) {
   return result;
 }
 #elif defined(__aarch64__)
-enum { kRead = 63, kWrite = 64, kExit = 94 };
+enum { kRead = 63, kWrite = 64, kSleep = 101, kExit = 94 };
 __asm__(
     ".globl _start\n"
     "_start:\n"

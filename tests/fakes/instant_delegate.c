@@ -1,7 +1,7 @@
 /* The cheapest CNI plugin there can be, for benchmarks: reads its stdin, answers ADD with a fixed
  * result in which only the names of the interface and of the namespace vary, VERSION with all
  * versions, everything else with success. Static, without libraries: it also runs in an empty
- * chroot. */
+ * chroot. With WAIT_MS its ADD takes that long, and no more of the processor. */
 #include "freestanding.h"
 
 static char answer[8192];
@@ -33,10 +33,18 @@ static void drain_stdin(void) {
   }
 }
 
+static void wait(void) {
+#ifdef WAIT_MS
+  const long time[2] = {0, WAIT_MS * 1000000L}; /* seconds, nanoseconds */
+  system_call(kSleep, (long)time, 0, 0);
+#endif
+}
+
 static int run(char** environment) {
   drain_stdin();
   const char* command = variable(environment, "CNI_COMMAND=");
   if (equal(command, "ADD")) {
+    wait();
     add("{\"cniVersion\":\"1.0.0\",\"interfaces\":[{\"name\":\"");
     add(variable(environment, "CNI_IFNAME="));
     add("\",\"mac\":\"02:00:00:00:00:01\",\"sandbox\":\"");
