@@ -102,7 +102,7 @@ TEST_F(FilePortsTest, AddMakesLinksAndRecordsAndDelTakesThemAway) {
   ASSERT_TRUE(added) << added.error().text();
   EXPECT_EQ(added->interfaces.at(0).name, "eth0");
   EXPECT_THAT(links(), ElementsAre("eth0", "net1"));
-  EXPECT_THAT(files(), ElementsAre("a-c1-eth0", "b-c1-net1", "c1"));
+  EXPECT_THAT(files(), ElementsAre("a-c1-eth0", "b-c1-net1", "c1", "c1.json"));
 
   // A lost reply: the same again, without a plugin run (pain 21).
   EXPECT_THAT(calls(), ElementsAre("ADD eth0", "ADD net1"));
@@ -125,7 +125,7 @@ TEST_F(FilePortsTest, AFailedAddLeavesNoLinkBehind) {
   EXPECT_EQ(added.error().origin()->code, 11u);
   EXPECT_THAT(added.error().text(), HasSubstr("error adding container to network \"b\": no luck"));
   EXPECT_THAT(links(), IsEmpty());
-  EXPECT_THAT(files(), ElementsAre("c1"));
+  EXPECT_THAT(files(), ElementsAre("c1", "c1.json"));
   EXPECT_TRUE(del(request()));
   EXPECT_THAT(files(), IsEmpty());
 }
