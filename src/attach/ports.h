@@ -202,8 +202,8 @@ class Records {
   // The record, durable, and these results synced.
   virtual aio::Task<void> end_add(std::string cni_dir, std::string container_id,
                                   json::Object record, std::vector<CacheKey> keys) = 0;
-  // For DEL, when nothing is left to delete: remove_record() and remove_scratch() in one go, the
-  // scratch file last.
+  // For DEL, when nothing is left to delete: remove_record() and, if that went well,
+  // remove_scratch() in one go.
   virtual aio::Task<void> end_del(std::string cni_dir, std::string container_id) = 0;
 };
 

@@ -177,12 +177,14 @@ aio::Task<void> Book::sync() {
 
 aio::Task<void> Book::remove() {
   MNET_FAILPOINT("scratch-before-remove");
-  auto forgotten =
-      co_await core_.ports.records.remove_record(job_.conf.cni_dir, job_.request.container_id);
-  if (!forgotten) job_.log.error("removing the attachment record", forgotten.error());
-  auto removed =
-      co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, job_.request.container_id);
-  if (!removed) co_return removed;
+  const std::string& id = job_.request.container_id;
+  auto ended = co_await core_.ports.records.end_del(job_.conf.cni_dir, id);
+  if (!ended) {
+    // An attachment record may stay, the scratch file not (05, 3.2).
+    auto removed = co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, id);
+    if (!removed) co_return removed;
+    job_.log.error("removing the attachment record", ended.error());
+  }
   MNET_FAILPOINT("scratch-after-remove");
   co_return Result<void>();
 }
