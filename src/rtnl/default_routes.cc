@@ -43,8 +43,8 @@ Result<std::vector<Route>> list_defaults(Netlink& netlink, Family family) {
   return found;
 }
 
-Result<void> remove(Netlink& netlink, const Route& route) {
-  auto removed = netlink.ask(RTM_DELROUTE, 0, route.deletion);
+Result<void> remove(Netlink& netlink, const std::string& deletion) {
+  auto removed = netlink.ask(RTM_DELROUTE, 0, deletion);
   if (!removed && removed.error().os_errno() == ESRCH) return {};
   return removed;
 }
@@ -52,6 +52,7 @@ Result<void> remove(Netlink& netlink, const Route& route) {
 // The defaults of `family` that are on `ifname`, and who speaks for them; none without such a link.
 struct Visit {
   Netlink netlink;
+  int ifindex = 0;
   std::vector<Route> routes;
 };
 Result<Visit> visit(const sys::NetNs& target, const std::string& ifname, Family family) {
@@ -59,11 +60,11 @@ Result<Visit> visit(const sys::NetNs& target, const std::string& ifname, Family 
   if (!netlink) return std::move(netlink).error();
   auto index = find_link_index(netlink->fd(), ifname);
   if (!index) return std::move(index).error();
-  if (!*index) return Visit{*std::move(netlink), {}};
+  if (!*index) return Visit{*std::move(netlink), 0, {}};
   auto routes = list_defaults(*netlink, family);
   if (!routes) return std::move(routes).error();
   std::erase_if(*routes, [&](const Route& route) { return !route.is_on(**index); });
-  return Visit{*std::move(netlink), *std::move(routes)};
+  return Visit{*std::move(netlink), **index, *std::move(routes)};
 }
 
 Result<std::vector<int>> indexes_of(const Netlink& netlink, const std::vector<std::string>& names) {
@@ -103,7 +104,7 @@ Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>
   std::erase_if(*routes, [&](const Route& route) { return !is_only_on(route, own); });
   if (routes->empty()) return occupied;
   for (const Route& route : *routes) {
-    if (auto removed = remove(netlink, route); !removed) return removed;
+    if (auto removed = remove(netlink, route.deletion); !removed) return removed;
   }
   return add(netlink, hop);
 }
@@ -121,7 +122,7 @@ Result<void> remove_default_routes(const sys::NetNs& target, const std::string& 
   auto seen = visit(target, ifname, family);
   if (!seen) return std::move(seen).error();
   for (const Route& route : seen->routes) {
-    auto removed = remove(seen->netlink, route);
+    auto removed = remove(seen->netlink, route.deletion_on(seen->ifindex));
     if (!removed) return std::move(removed).error().wrap(cat("removing one of ", ifname));
   }
   return {};

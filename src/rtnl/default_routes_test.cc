@@ -128,6 +128,17 @@ TEST_F(DefaultRoutesTest, WithSeveralNextHopsAreRemovedWhole) {
   EXPECT_THAT(defaults("-6"), IsEmpty());
 }
 
+// Plugins append theirs, and the kernel makes one route of them.
+TEST_F(DefaultRoutesTest, OfIpv6StayOnOtherLinksThatTheKernelJoined) {
+  ip("-6 route add default via fd00::1 dev eth0");
+  ip("-6 route append default via fd01::1 dev net1");
+  ip("-6 route append default via fd00::2 dev eth0");
+
+  ASSERT_TRUE(remove("eth0", Family::kV6));
+
+  EXPECT_THAT(defaults("-6"), ElementsAre(HasSubstr("default via fd01::1 dev net1")));
+}
+
 TEST_F(DefaultRoutesTest, ThatUseNextHopObjectsAreRemovedAndTheObjectsStay) {
   ip("nexthop add id 7 via 10.0.0.1 dev eth0");
   ip("nexthop add id 8 via fd00::1 dev eth0");

@@ -28,18 +28,41 @@ void read_hop_attribute(Hop& hop, const Attribute& attribute) {
   }
 }
 
-std::vector<Hop> hops_in(std::string_view bytes) {
-  std::vector<Hop> hops;
+// The entries of RTA_MULTIPATH, each with its padding.
+std::vector<std::string_view> entries_in(std::string_view bytes) {
+  std::vector<std::string_view> entries;
   for (;;) {
     const auto next = value_in<rtnexthop>(bytes);
-    if (!next || next->rtnh_len < sizeof(rtnexthop) || next->rtnh_len > bytes.size()) return hops;
-    Hop hop;
-    hop.ifindex = next->rtnh_ifindex;
-    const auto more = bytes.substr(sizeof(rtnexthop), next->rtnh_len - sizeof(rtnexthop));
-    for (const Attribute& attribute : attributes_in(more)) read_hop_attribute(hop, attribute);
-    hops.push_back(std::move(hop));
-    bytes.remove_prefix(std::min(aligned(next->rtnh_len), bytes.size()));
+    if (!next || next->rtnh_len < sizeof(rtnexthop) || next->rtnh_len > bytes.size()) {
+      return entries;
+    }
+    const std::size_t length = std::min(aligned(next->rtnh_len), bytes.size());
+    entries.push_back(bytes.substr(0, length));
+    bytes.remove_prefix(length);
   }
+}
+
+Hop hop_of(std::string_view entry) {
+  const auto header = value_in<rtnexthop>(entry);
+  Hop hop;
+  hop.ifindex = header->rtnh_ifindex;
+  const auto more = entry.substr(sizeof(rtnexthop), header->rtnh_len - sizeof(rtnexthop));
+  for (const Attribute& attribute : attributes_in(more)) read_hop_attribute(hop, attribute);
+  return hop;
+}
+
+std::vector<Hop> hops_in(std::string_view bytes) {
+  std::vector<Hop> hops;
+  for (const std::string_view entry : entries_in(bytes)) hops.push_back(hop_of(entry));
+  return hops;
+}
+
+std::string entries_on(std::string_view bytes, int ifindex) {
+  std::string kept;
+  for (const std::string_view entry : entries_in(bytes)) {
+    if (hop_of(entry).ifindex == ifindex) kept += entry;
+  }
+  return kept;
 }
 
 // What a next-hop object stands for is listed beside it, but must not be said twice.
@@ -92,6 +115,21 @@ bool Route::is_default() const {
 
 bool Route::is_on(int ifindex) const {
   return std::ranges::any_of(hops, [&](const Hop& hop) { return hop.ifindex == ifindex; });
+}
+
+std::string Route::deletion_on(int ifindex) const {
+  // An IPv4 route with several hops is one thing, made as such by somebody.
+  if (family == Family::kV4 || hops.size() < 2) return deletion;
+  const std::size_t begin = aligned(sizeof(rtmsg));
+  std::string body = deletion.substr(0, begin);
+  for (const Attribute& attribute : attributes_in(std::string_view(deletion).substr(begin))) {
+    if (attribute.type == RTA_MULTIPATH) {
+      append_attribute(body, RTA_MULTIPATH, entries_on(attribute.bytes, ifindex));
+    } else {
+      append_attribute(body, attribute.type, attribute.bytes);
+    }
+  }
+  return body;
 }
 
 std::optional<Route> parse_route(std::string_view message) {

@@ -31,6 +31,9 @@ struct Route {
 
   bool is_default() const;  // of the main table
   bool is_on(int ifindex) const;
+  // The body of the request that takes this route from that link. IPv6 routes of one metric are one
+  // route to the kernel, whoever added them: what is on other links stays.
+  std::string deletion_on(int ifindex) const;
 };
 
 // None if it is no route of the two families.
