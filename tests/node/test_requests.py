@@ -100,7 +100,8 @@ def test_the_daemons_keys_win_and_numbers_keep_their_digits(daemons, pod, fake):
 
     text = fake.calls("ADD")[0].stdin.decode()
     assert "9007199254740993" in text and "1e400" in text and "1.50" in text
-    assert daemon.host.files_below("/srv/of-daemon") == ["c-pod0", "results/a-c-pod0-eth0"]
+    assert daemon.host.files_below("/srv/of-daemon") \
+        == ["_attachments/c-pod0.json", "c-pod0", "results/a-c-pod0-eth0"]
     assert not daemon.host.path("/srv/of-request").exists()
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
 

@@ -84,6 +84,19 @@ def test_two_networks_own_one_family_each(dual):
 
 
 @pytest.mark.spec("02:95")
+def test_an_empty_list_keeps_what_the_network_brings(dual):
+    """The cluster's default routes go, both families, also where the kernel had joined them into one."""
+    pod = dual.pod([{"name": "defaulted", "default-route": []}])
+
+    result = pod.add().result
+
+    assert pod.defaults(4) == [("net1", OTHER4)]
+    assert pod.defaults(6) == [("net1", OTHER6)]
+    assert default_routes(result) == default_routes(pod.cached("cluster", "eth0")["result"]) == []
+    assert {dst for dst, _ in default_routes(pod.cached("second1", "net1")["result"])} == {"0.0.0.0/0", "::/0"}
+
+
+@pytest.mark.spec("02:95")
 def test_an_empty_list_of_a_network_without_default_route_takes_none_away(dual):
     """A pod never loses its last default route."""
     pod = dual.pod([{"name": "second", "default-route": []}])
@@ -191,3 +204,14 @@ def test_check_passes_after_the_routes_were_moved(dual):
 
     pod.run("ip", "route", "del", "default")
     assert not pod.check().ok
+
+
+@pytest.mark.parametrize("mode", ["off", "safe", "all"])
+def test_the_owner_may_come_before_others_that_bring_default_routes(dual, mode):
+    dual.start(parallelAttach=mode)
+    dual.network("third", second(2, default_route=True))
+    pod = dual.pod([{"name": "second", "default-route": ["10.1.1.254", "fd00:1::fe"]}, {"name": "third"}])
+
+    assert pod.add().ok
+
+    assert pod.defaults(4) == [("net1", "10.1.1.254")] and pod.defaults(6) == [("net1", "fd00:1::fe")]
