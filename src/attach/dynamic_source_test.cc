@@ -1,0 +1,234 @@
+// Dynamic attachments of pods that an object source knows.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/dynamic_fixture.h"
+#include "attach/network_status.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class DynamicPod : public DynamicTest {
+ protected:
+  DynamicPod() { node_.source.add_pod("ns1", "p1", {}); }
+
+  // As with a folder of manifests: not every container has an object, and nobody else keeps the
+  // status.
+  void use_folder() { node_.source.complete = false; }
+  std::string& status() { return node_.source.statuses["ns1/p1"]; }
+  // `<name> <interface>` of each entry.
+  std::vector<std::string> entries() {
+    std::vector<std::string> names;
+    const json::Value document = json::parse(status()).value();
+    for (const json::Value& entry : *document.as_array()) {
+      const json::Value* interface = entry.as_object()->find("interface");
+      names.push_back(cat(*entry.as_object()->find("name")->as_string(), " ",
+                          interface == nullptr ? std::string("-") : *interface->as_string()));
+    }
+    return names;
+  }
+  static DynamicRequest without_pod() {
+    DynamicRequest what = dynamic("net1", "x");
+    what.request.args = "";
+    return what;
+  }
+
+  Attachments& attachments() override { return with_source_; }
+
+  Attachments with_source_{node_.cluster_ports(), log_};
+};
+
+// 05, 4: row 70; 03, 12: row 66
+TEST_F(DynamicPod, MustExistForAddAndDelButNotForCheck) {
+  node_.source.pods.clear();
+
+  auto added = plug(dynamic("net1", "x"));
+  auto removed = unplug(dynamic("net1", "x"));
+
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().text(), HasSubstr("pod not found during Multus GetPod"));
+  ASSERT_FALSE(removed);
+  EXPECT_THAT(removed.error().text(), HasSubstr("pod not found during Multus GetPod"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(node_.source.lookups.at(0).wait, std::chrono::milliseconds(2500));
+  EXPECT_TRUE(check_dynamic(dynamic("net1", "x")));
+}
+
+// 05, 4: rows 10 and 70: which UID fits is the source's business, also for static pods
+TEST_F(DynamicPod, MustHaveTheRightUid) {
+  node_.source.pod_error =
+      Error(Errc::kConflict, R"(expected pod UID "u1" but got "u2" from Kube API)");
+
+  EXPECT_FALSE(plug(dynamic("net1", "x")));
+  EXPECT_FALSE(unplug(dynamic("net1", "x")));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(node_.source.lookups.at(0).uid, "u1");
+}
+
+TEST_F(DynamicPod, GivesPluginsItsUidIfTheRequestHasNone) {
+  DynamicRequest what = dynamic("net1", "x");
+  what.request.args = "K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1";
+
+  ASSERT_TRUE(plug(what));
+  EXPECT_EQ(*cni::find_arg(node_.plugins.runs.at(0).args, "K8S_POD_UID"), "u1");
+}
+
+// 02, 5.1 step 7d
+TEST_F(DynamicPod, HearsOfItsNewInterfaceOnce) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+
+  EXPECT_THAT(node_.source.events,
+              ElementsAre("Normal AddedInterface: Add net1 [10.0.0.2/24] from x"));
+}
+
+TEST_F(DynamicPod, HearsNothingOfAnEmptyResult) {
+  use_folder();
+  node_.plugins.answers["ADD x"] = "{}";
+
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+
+  EXPECT_THAT(node_.source.events, IsEmpty());
+  EXPECT_THAT(node_.source.statuses, IsEmpty());
+}
+
+// 02, 5.9: the client does it (0018)
+TEST_F(DynamicPod, KeepsItsStatusWhereClientsWriteIt) {
+  status() = "[]";
+
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+
+  EXPECT_EQ(status(), "[]");
+}
+
+TEST_F(DynamicPod, GetsItsStatusFromUsWhereNobodyElseWritesIt) {
+  use_folder();
+  status() = R"([{"name":"c","interface":"eth0","default":true,"more":1.50,"dns":{}},{"odd":1}])";
+  const std::string before = status();
+
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+
+  const json::Array after = *json::parse(status()).value().as_array();
+  ASSERT_THAT(after, SizeIs(3));
+  EXPECT_EQ(json::Value(json::Array{after[0], after[1]}), json::parse(before).value());
+  EXPECT_EQ(json::dump(after[2]), R"({"name":"x","interface":"net1","ips":["10.0.0.2"],"dns":{}})");
+  EXPECT_THAT(status(), HasSubstr("\"more\": 1.50"));
+
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_EQ(json::parse(status()).value(), json::parse(before).value());
+}
+
+TEST_F(DynamicPod, LosesEveryEntryOfARemovedNetworkAndNoOther) {
+  use_folder();
+  node_.plugins.answers["ADD x"] =
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"},)"
+      R"({"name":"net1b","sandbox":"/ns"}]})";
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(dynamic("net2", "y")));
+  node_.plugins.answers["ADD z"] = R"({"cniVersion":"1.0.0","ips":[{"address":"10.0.0.9/24"}]})";
+  ASSERT_TRUE(plug(dynamic("net3", "z")));
+  EXPECT_THAT(entries(), ElementsAre("x net1", "x net1b", "y net2", "z -"));
+
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_THAT(entries(), ElementsAre("y net2", "z -"));
+
+  ASSERT_TRUE(unplug(dynamic("net3", "z")));
+  EXPECT_THAT(entries(), ElementsAre("y net2"));
+}
+
+// A status that is not understood is not destroyed, and the interface is there all the same.
+TEST_F(DynamicPod, KeepsAStatusThatNobodyCanRead) {
+  use_folder();
+  status() = "garbage";
+
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+
+  EXPECT_EQ(status(), "garbage");
+  EXPECT_TRUE(logged("error setting the networks status"));
+}
+
+TEST_F(DynamicPod, HasItsInterfaceAlsoIfTheStatusCannotBeWritten) {
+  use_folder();
+  node_.source.status_error = Error(Errc::kIo, "disk full");
+
+  EXPECT_TRUE(plug(dynamic("net1", "x")));
+  EXPECT_TRUE(logged("disk full"));
+}
+
+// 00-index, "Folder of manifests": in no file, so without annotations
+TEST_F(DynamicPod, NeedNotBeInTheFolder) {
+  use_folder();
+  node_.source.pods.clear();
+
+  EXPECT_TRUE(plug(dynamic("net1", "x")));
+  EXPECT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_THAT(node_.source.lookups, SizeIs(2));
+  EXPECT_THAT(node_.source.statuses, IsEmpty());
+}
+
+// 00-index, "Requests of containers that are no pods"
+TEST_F(DynamicPod, IsNotLookedForIfTheRequestNamesNone) {
+  use_folder();
+
+  ASSERT_TRUE(plug(without_pod()));
+  ASSERT_TRUE(unplug(without_pod()));
+
+  EXPECT_THAT(node_.source.lookups, IsEmpty());
+  EXPECT_THAT(node_.source.events, IsEmpty());
+  EXPECT_THAT(node_.source.statuses, IsEmpty());
+}
+
+// 05, 3.2: what the annotation names was its wish, the rest is never unplugged
+TEST_F(DynamicPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
+  node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b, ns2/c"}});
+  node_.source.add_network("ns1", "b", R"({"cniVersion":"1.0.0","type":"fake"})");
+  node_.source.add_network("ns2", "c", R"({"cniVersion":"1.0.0","type":"fake"})");
+  auto added = aio::run(loop_, with_source_.add(request(delegates({"a", "d"}))));
+  ASSERT_TRUE(added) << added.error().text();
+  node_.records.records.clear();
+
+  ASSERT_TRUE(plug(dynamic("net9", "x")));
+
+  std::vector<std::pair<std::string, Source>> sources;
+  for (const RecordedAttachment& one : journal().attachments) {
+    sources.emplace_back(one.ifname, one.source);
+  }
+  using Pair = std::pair<std::string, Source>;
+  EXPECT_THAT(sources,
+              ElementsAre(Pair("eth0", Source::kCluster), Pair("net1", Source::kDefaultNetworks),
+                          Pair("net2", Source::kAnnotation), Pair("net3", Source::kAnnotation),
+                          Pair("net9", Source::kDelegateApi)));
+}
+
+// 05, R3: the same NAD, asked for by a controller, which fills in its name
+TEST_F(DynamicPod, IsAnsweredForANetworkOfItsAnnotation) {
+  node_.source.add_pod("ns1", "p1",
+                       {{"k8s.v1.cni.cncf.io/networks",
+                         R"([{"name":"b","ips":["10.9.0.1/24"],"cni-args":{"k":1}}])"}});
+  node_.source.add_network("ns1", "b", R"({"cniVersion":"1.0.0","type":"fake"})");
+  auto added = aio::run(loop_, with_source_.add(request(delegates({"a"}))));
+  ASSERT_TRUE(added) << added.error().text();
+  forget();
+  DynamicRequest what = dynamic("net1", "b");
+  what.ips = {"10.9.0.1/24"};
+  what.cni_args = json::Object{{"k", 1}};
+
+  auto again = plug(what);
+
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mnet::attach

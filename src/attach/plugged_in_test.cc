@@ -1,0 +1,311 @@
+// What a container's own DEL, CHECK and GC, and requests beside it, make of networks that were
+// plugged in later (05, 3.11).
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/dynamic_fixture.h"
+#include "cni/error.h"
+
+namespace mnet::attach {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class PluggedIn : public DynamicTest {
+ protected:
+  void plug_and_forget(const std::string& ifname, const std::string& network,
+                       const std::string& version = "1.0.0") {
+    auto added = plug(dynamic(ifname, network, version));
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+  }
+  static Request gc_request(const std::string& valid) {
+    Request what =
+        request(cat(delegates({"a"}, "1.1.0"), R"(,"cni.dev/valid-attachments":)", valid));
+    what.container_id.clear();
+    return what;
+  }
+  // What a GC run was told is valid, as `<container>/<ifname>`.
+  std::vector<std::string> valid_of(std::size_t run) {
+    std::vector<std::string> ids;
+    const json::Object config = node_.plugins.config(run);
+    for (const json::Value& one : *config.find("cni.dev/valid-attachments")->as_array()) {
+      ids.push_back(cat(*one.as_object()->find("containerID")->as_string(), "/",
+                        *one.as_object()->find("ifname")->as_string()));
+    }
+    return ids;
+  }
+  void set_state(const std::string& ifname, AttachmentState state) {
+    AttachmentRecord record = journal();
+    record.find(ifname)->state = state;
+    node_.records.records["c1"] = encode_record(record);
+  }
+
+  aio::Group group_{loop_.get_executor(), log_};
+};
+
+// 05, 4: rows 12 and 63
+TEST_F(PluggedIn, GoesFirstAtTheContainersDelAndInReverseOrder) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  plug_and_forget("net7", "x");
+  plug_and_forget("net5", "y");
+
+  ASSERT_TRUE(del(request(delegates({"a", "b"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL y net5", "DEL x net7", "DEL b net1", "DEL a eth0"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+TEST_F(PluggedIn, GetsItsRecordedResultAtTheContainersDelIfTheCacheLostIt) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  plug_and_forget("net7", "x");
+  node_.records.results.erase("x-c1-net7");
+
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+
+  EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// Its errors count like all others, and a retry does not repeat what is done.
+TEST_F(PluggedIn, IsTriedAgainWithTheContainersDelUntilItIsGone) {
+  const std::string members = cat(delegates({"a", "b"}), R"(,"retryDeleteOnError":true)");
+  ASSERT_TRUE(add(request(members)));
+  plug_and_forget("net7", "x");
+  plug_and_forget("net8", "y");
+  node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "busy"));
+
+  auto first = del(request(members));
+
+  ASSERT_FALSE(first);
+  EXPECT_THAT(first.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_EQ(journal().state, RecordState::kDeleting);
+  EXPECT_EQ(journal().find("net8"), nullptr);
+  ASSERT_NE(journal().find("net7"), nullptr);
+  node_.plugins.errors.clear();
+  forget();
+  ASSERT_TRUE(del(request(members)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+}
+
+TEST_F(PluggedIn, IsLeftToTheResultCacheIfItsDelFailsAndNobodyTriesAgain) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  plug_and_forget("net7", "x");
+  node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "busy"));
+
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.records.records, IsEmpty());
+  EXPECT_TRUE(node_.records.results.contains("x-c1-net7"));
+  node_.plugins.errors.clear();
+  forget();
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7"));
+}
+
+// 05, 3.2: without or with a damaged record it is a left-over of the result cache
+TEST_F(PluggedIn, IsFoundInTheResultCacheWithoutARecord) {
+  for (const bool is_damaged : {false, true}) {
+    ASSERT_TRUE(add(request(delegates({"a"}))));
+    plug_and_forget("net7", "x");
+    node_.records.records.clear();
+    if (is_damaged) node_.records.damaged_records.insert("c1");
+
+    ASSERT_TRUE(del(request(delegates({"a"}))));
+
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0", "DEL x net7"));
+    EXPECT_THAT(node_.records.damaged_records, IsEmpty());
+  }
+}
+
+// A container that our ADD never saw.
+TEST_F(PluggedIn, IsAllThatIsDeletedOfAForeignContainer) {
+  plug_and_forget("net7", "x");
+
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// A crash in the middle of an ADD, before its result was cached, and a scratch file that is gone:
+// the record alone knows what may be there.
+TEST_F(PluggedIn, RecordHelpsWhereScratchFileAndCacheAreLost) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  node_.records.scratch.clear();
+  node_.records.results.erase("a-c1-eth0");
+  forget();
+
+  ASSERT_TRUE(del(request(delegates({"other"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+TEST_F(PluggedIn, IsCheckedBehindTheListIfItIsWhole) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  plug_and_forget("net7", "x");
+  plug_and_forget("net8", "y");
+  plug_and_forget("net9", "old", "0.3.1");
+  set_state("net8", AttachmentState::kRemoving);
+
+  ASSERT_TRUE(check(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK x net7"));
+  EXPECT_NE(node_.plugins.config(1).find("prevResult"), nullptr);
+}
+
+TEST_F(PluggedIn, FailsTheContainersCheck) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  plug_and_forget("net7", "x");
+  node_.plugins.errors.insert_or_assign("CHECK x", cni::coded(static_cast<cni::Code>(42), "gone"));
+
+  auto checked = check(request(delegates({"a"})));
+
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error(), HasCode(42));
+}
+
+TEST_F(PluggedIn, HalfRemovedColdPluggedOnesAreNotChecked) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+  node_.plugins.errors.insert_or_assign("DEL b", Error(Errc::kPlugin, "busy"));
+  ASSERT_FALSE(unplug(dynamic("net1", "b")));
+  forget();
+
+  ASSERT_TRUE(check(request(delegates({"a"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0"));
+}
+
+// 05, 4: row 59
+TEST_F(PluggedIn, IsValidForGcIfItsContainerIs) {
+  ASSERT_TRUE(add(request(delegates({"a"}, "1.1.0"))));
+  plug_and_forget("net7", "x", "1.1.0");
+  set_state("net7", AttachmentState::kAdding);
+  node_.records.results.erase("x-c1-net7");
+
+  auto collected = gc(gc_request(R"([{"containerID":"c1","ifname":"eth0"}])"));
+
+  ASSERT_TRUE(collected) << collected.error().text();
+  ASSERT_THAT(node_.runs(), ElementsAre("GC a"));
+  EXPECT_THAT(valid_of(0), ElementsAre("c1/eth0", "c1/net7"));
+  EXPECT_TRUE(node_.records.records.contains("c1"));
+}
+
+// 05, 4: row 60
+TEST_F(PluggedIn, IsDeletedByGcIfItsContainerIsNotListed) {
+  ASSERT_TRUE(add(request(delegates({"a"}, "1.1.0"))));
+  plug_and_forget("net7", "x", "1.1.0");
+  node_.records.results.clear();
+
+  auto collected = gc(gc_request("[]"));
+
+  ASSERT_TRUE(collected) << collected.error().text();
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7", "DEL a eth0", "GC a"));
+  EXPECT_EQ(*cni::find_arg(node_.plugins.runs[0].args, "K8S_POD_NAME"), "p1");
+  EXPECT_THAT(node_.records.records, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+}
+
+TEST_F(PluggedIn, RecordAloneIsEnoughForGc) {
+  plug_and_forget("net7", "x", "1.1.0");
+  node_.records.results.clear();
+
+  ASSERT_TRUE(gc(gc_request("[]")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7", "GC a"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// 05, R1; 02, 0.5: one at a time; a DEL of the container ends the ADD and waits for its rollback
+TEST_F(PluggedIn, IsUndoneWhenTheContainerIsDeletedMeanwhile) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  forget();
+  auto hold = node_.plugins.hold("ADD x");
+  group_.spawn("other", plugging(dynamic("net7", "x")));
+  auto reached = aio::run(loop_, hold->reached.wait());
+  ASSERT_TRUE(reached);
+  group_.spawn("other", attachments_.del(request(delegates({"a"}))));
+  loop_.poll();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  hold->release.set();
+  ASSERT_TRUE(aio::run(loop_, group_.join()));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD x net7", "DEL x net7", "DEL a eth0"));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// 05, R1: one after the other for one container, side by side for two
+TEST_F(PluggedIn, WaitsForItsTurn) {
+  auto hold = node_.plugins.hold("ADD x");
+  group_.spawn("other", plugging(dynamic("net1", "x")));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+  group_.spawn("other", plugging(dynamic("net2", "y")));
+  DynamicRequest other = dynamic("net1", "z");
+  other.request.container_id = "c2";
+  other.request.netns = "/ns2";
+  node_.links.namespaces["/ns2"] = {};
+  group_.spawn("other", plugging(other));
+  loop_.poll();
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD z net1"));
+
+  hold->release.set();
+  ASSERT_TRUE(aio::run(loop_, group_.join()));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD z net1", "ADD x net1", "ADD y net2"));
+}
+
+// The books show what GC must keep its hands off while a plugin runs.
+TEST_F(PluggedIn, IsValidForGcWhileItIsMade) {
+  ASSERT_TRUE(add(request(delegates({"a"}, "1.1.0"))));
+  forget();
+  auto hold = node_.plugins.hold("ADD x");
+  group_.spawn("other", plugging(dynamic("net7", "x", "1.1.0")));
+  ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
+
+  auto collected = gc(gc_request("[]"));
+
+  ASSERT_TRUE(collected) << collected.error().text();
+  EXPECT_THAT(valid_of(0), Contains("c1/net7"));
+  hold->release.set();
+  ASSERT_TRUE(aio::run(loop_, group_.join()));
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a", "ADD x net7"));
+}
+
+// A repeated ADD of the runtime leaves the record as it is (05, 3.11).
+TEST_F(PluggedIn, SurvivesARepeatedAddOfTheContainer) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  plug_and_forget("net7", "x");
+
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_NE(journal().find("net7"), nullptr);
+}
+
+// One whose interfaces are gone replaces it; what was plugged in goes with it.
+TEST_F(PluggedIn, GoesWhenTheContainerIsAddedAnew) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  plug_and_forget("net7", "x");
+  node_.links.namespaces["/ns"].clear();
+
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7", "DEL a eth0", "ADD a eth0"));
+  EXPECT_THAT(journal().attachments, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace mnet::attach
