@@ -74,7 +74,7 @@ Update Contents::load(const Touched& touched) {
 
 void Contents::load_everything(Update& update) {
   auto entries = sys::list_directory(folder_);
-  if (!entries) return clear(update, entries.error());
+  if (!entries) return note_trouble(update, entries.error());
   trouble_.clear();
 
   std::set<std::string> names;
@@ -118,15 +118,12 @@ bool Contents::note(File& file, std::string seen) {
 
 void Contents::drop(const std::string& name) { changed_ |= files_.erase(name) > 0; }
 
-void Contents::clear(Update& update, const Error& why) {
-  // What is there but cannot be read is still there.
-  if (is_missing(why)) {
-    changed_ |= !files_.empty();
-    files_.clear();
-  }
+// A folder that cannot be read, or is gone, says nothing about its objects: pods that came up
+// without their networks in the meantime would be worse than pods of yesterday (pain 30).
+void Contents::note_trouble(Update& update, const Error& why) {
   if (trouble_ == why.text()) return;
   trouble_ = why.text();
-  update.errors.push_back(trouble_);
+  update.errors.push_back(files_.empty() ? trouble_ : cat(trouble_, "; its last objects stay"));
 }
 
 void Contents::publish(Update& update) {

@@ -40,8 +40,9 @@ class Contents {
   explicit Contents(std::string folder);
 
   // Reads what was touched. A file that cannot be used leaves its last good objects in force; one
-  // that is gone takes its objects with it, and so does a folder that is gone. A file that was just
-  // created counts when its writer has closed it; a link counts at once.
+  // that is gone takes its objects with it. A folder that cannot be read, or is gone, leaves them
+  // all in force. A file that was just created counts when its writer has closed it; a link counts
+  // at once.
   Update load(const Touched& touched);
 
  private:
@@ -53,7 +54,7 @@ class Contents {
   void load_everything(Update& update);
   void load_file(const std::string& name, Update& update);
   void drop(const std::string& name);
-  void clear(Update& update, const Error& why);
+  void note_trouble(Update& update, const Error& why);
   // Whether the text is news for this file.
   bool note(File& file, std::string seen);
   void publish(Update& update);

@@ -218,7 +218,20 @@ TEST_F(ContentsTest, WaitsForTheWriterOfANewFileButNotForALink) {
   EXPECT_THAT(pods(contents.load(created("soft.yaml")).snapshot), ElementsAre("new:"));
 }
 
-TEST_F(ContentsTest, AMissingFolderHasNoObjectsAndIsReportedOnce) {
+TEST_F(ContentsTest, AFolderThatIsNotThereHasNoObjectsAndIsReportedOnce) {
+  Contents objects(dir / "objects");
+
+  const Update missing = objects.load(kEverything);
+  const Update again = objects.load(kEverything);
+
+  EXPECT_THAT(pods(missing.snapshot), IsEmpty());
+  EXPECT_THAT(missing.errors,
+              ElementsAre("open " + (dir / "objects") + ": no such file or directory"));
+  EXPECT_THAT(again.errors, IsEmpty());
+}
+
+// pain 30
+TEST_F(ContentsTest, AFolderThatIsGoneLeavesItsObjectsInForceAndIsReportedEachTime) {
   dir.write("objects/a.yaml", pod("a"));
   Contents objects(dir / "objects");
   objects.load(kEverything);
@@ -226,16 +239,16 @@ TEST_F(ContentsTest, AMissingFolderHasNoObjectsAndIsReportedOnce) {
   std::filesystem::remove_all(dir / "objects");
   const Update gone = objects.load(kEverything);
   const Update again = objects.load(kEverything);
-  dir.write("objects/a.yaml", pod("a"));
+  dir.write("objects/b.yaml", pod("b"));
   const Update back = objects.load(kEverything);
   std::filesystem::remove_all(dir / "objects");
   const Update gone_again = objects.load(kEverything);
 
-  EXPECT_THAT(pods(gone.snapshot), IsEmpty());
-  EXPECT_THAT(gone.errors,
-              ElementsAre("open " + (dir / "objects") + ": no such file or directory"));
+  EXPECT_EQ(gone.snapshot, nullptr);
+  EXPECT_THAT(gone.errors, ElementsAre("open " + (dir / "objects") +
+                                       ": no such file or directory; its last objects stay"));
   EXPECT_THAT(again.errors, IsEmpty());
-  EXPECT_THAT(pods(back.snapshot), ElementsAre("a:"));
+  EXPECT_THAT(pods(back.snapshot), ElementsAre("b:"));
   EXPECT_EQ(gone_again.errors.size(), 1u);
 }
 

@@ -288,13 +288,13 @@ TEST_F(FolderTest, WaitsForAFolderThatIsMissingTogetherWithThoseAboveIt) {
   ASSERT_TRUE(aio::run(loop, group.join(in(kLong))).has_value());
 }
 
-TEST_F(FolderTest, SurvivesThatItIsDeletedAndMadeAgain) {
+TEST_F(FolderTest, KeepsItsObjectsWhileItIsAwayAndTakesThoseOfTheNext) {
   dir.write("objects/a.yaml", pod("a"));
   start();
 
-  std::filesystem::remove_all(path);
-  EXPECT_THAT(next_pods(), IsEmpty());
+  std::filesystem::rename(path, dir / "old");
   ASSERT_TRUE(aio::run(loop, lines->wait_for("no such file or directory")).has_value());
+  EXPECT_THAT(pods(), ElementsAre("a"));
 
   dir.write("objects/b.yaml", pod("b"));
   EXPECT_THAT(next_pods(), ElementsAre("b"));

@@ -196,3 +196,20 @@ def test_a_status_that_cannot_be_written_fails_the_add_and_undoes_it(host, node)
 
     assert "error setting the networks status" in error["msg"]
     until(lambda: pod.links() == set(), "undone")
+
+
+def test_a_folder_that_is_away_takes_no_network_from_a_pod(host, node):
+    """Pain 30: better no pod than one without its networks."""
+    node.network("extra", networks.ptp("extra", "10.10.7.0/24"))
+    pod = node.pod("extra")
+    node.start()
+    host.path(FOLDER).rename(host.path("/srv/elsewhere"))
+    node.daemon.wait_log("no such file or directory; its last objects stay")
+
+    refused = pod.call("ADD").error
+
+    assert "objects folder /srv/objects is missing" in refused["msg"]
+    assert pod.links() == set()
+    host.path("/srv/elsewhere").rename(host.path(FOLDER))
+    until(lambda: pod.add().ok, "the folder is back")
+    assert pod.links() == {"eth0", "net1"}
