@@ -181,14 +181,13 @@ Result<AttachmentRecord> decode_record(const json::Object& object) {
   return record;
 }
 
-std::string config_hash(const json::Object& config, std::string_view fill) {
+std::string config_hash(const json::Object& config) {
   json::Object filled = config;
   const json::Value* version = filled.find("cniVersion");
   const std::string* text = version == nullptr ? nullptr : version->as_string();
-  // The daemon fills it in for /delegate (03, 2.10), and the two shall compare equal; one that is
-  // missing for good means the oldest.
+  // One that is missing means the oldest (01, 1), so the two compare equal.
   const bool is_missing = version == nullptr || version->is_null() || (text && text->empty());
-  if (is_missing) filled.set("cniVersion", fill.empty() ? std::string_view("0.1.0") : fill);
+  if (is_missing) filled.set("cniVersion", "0.1.0");
   return cat("sha256:", sha256_hex(json::dump(std::move(filled), json::kSorted)));
 }
 

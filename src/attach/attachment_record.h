@@ -55,7 +55,7 @@ json::Object encode_record(const AttachmentRecord& record);
 Result<AttachmentRecord> decode_record(const json::Object& object);
 
 // `sha256:<hex>` of the canonical JSON (members sorted, numbers as written) of a configuration that
-// has its name. A `cniVersion` that is missing or empty counts as `version`, or as 0.1.0.
-std::string config_hash(const json::Object& config, std::string_view version = {});
+// has its name. A `cniVersion` that is missing or empty counts as 0.1.0.
+std::string config_hash(const json::Object& config);
 
 }  // namespace mnet::attach

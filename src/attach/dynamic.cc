@@ -34,6 +34,15 @@ std::vector<std::string> status_names_of(const RecordedAttachment& attachment) {
   return names;
 }
 
+std::string unfilled_hash(const Delegate& delegate, const std::string& config,
+                          const std::string& settings_version) {
+  json::Object object = json::parse_object(config).value_or(json::Object());
+  const json::Value* version = object.find("cniVersion");
+  if (version == nullptr || *version != json::Value(settings_version)) return delegate.config_hash;
+  object.erase("cniVersion");
+  return config_hash(object);
+}
+
 // The name of its interface is wished, too: there is no list that it could have a place in.
 Result<Delegate> read_delegate(const DynamicRequest& request, Verb verb) {
   auto delegate = parse_delegate(request.request.config);
@@ -57,6 +66,7 @@ Result<Delegate> read_delegate(const DynamicRequest& request, Verb verb) {
 
 Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log& log) {
   auto delegate = read_delegate(request, verb);
+  const std::string config = request.request.config;
   Request base = std::move(request.request);
   base.config = std::move(request.settings);
   // Which networks the settings name is nobody's business here.
@@ -73,13 +83,15 @@ Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log
     job->pod.infra_container_id = job->request.container_id;
   }
   job->args = delegate_args(job->pod, job->args);
-  return DynamicJob{*std::move(job), *std::move(delegate)};
+  std::string unfilled = unfilled_hash(*delegate, config, job->conf.cni_version);
+  return DynamicJob{*std::move(job), *std::move(delegate), std::move(unfilled)};
 }
 
 Dynamic::Dynamic(Core& core, DynamicJob what)
     : core_(core),
       job_(std::move(what.job)),
       delegate_(std::move(what.delegate)),
+      unfilled_hash_(std::move(what.unfilled_hash)),
       book_(core_, job_) {}
 
 Error Dynamic::failed(Error error) const { return core_error(std::move(error), job_.pod); }

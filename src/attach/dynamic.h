@@ -23,6 +23,8 @@ namespace mnet::attach {
 struct DynamicJob {
   Job job;            // its configuration holds the core's settings
   Delegate delegate;  // of the request's own configuration, what is wished of it included
+  // Its hash if the `cniVersion` was filled in on its way (03, 2.10); a definition's is not.
+  std::string unfilled_hash;
 };
 
 // `verb` is ADD, DEL, CHECK or STATUS.
@@ -52,6 +54,7 @@ class Dynamic {
 
   // ADD.
   aio::Task<std::optional<cni::NetResult>> settle_recorded();
+  bool is_the_same(const RecordedAttachment& there) const;
   aio::Task<void> clear_away();
   aio::Task<void> expect_free();
   aio::Task<cni::NetResult> attach();
@@ -80,6 +83,7 @@ class Dynamic {
   Core& core_;
   Job job_;
   Delegate delegate_;
+  std::string unfilled_hash_;
   Book book_;
   PodObjectPtr pod_;
   Record record_;

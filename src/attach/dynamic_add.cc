@@ -79,12 +79,7 @@ aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
     if (!cleared) co_return std::move(cleared).error();
     co_return std::optional<cni::NetResult>();
   }
-  const bool is_same = there->source != Source::kCluster &&
-                       there->state == AttachmentState::kAttached && there->result &&
-                       there->cni_name == delegate_.cni_name &&
-                       there->config_hash == delegate_.config_hash &&
-                       equal_wishes(there->attributes, delegate_.attributes);
-  if (!is_same) {
+  if (!is_the_same(*there)) {
     co_return add_error(name_taken(delegate_, ifname()), job_.pod, delegate_.cni_name);
   }
   auto result = cni::read_result(*there->result);
@@ -92,6 +87,15 @@ aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
   job_.log.verbose(cat("ADD repeated for interface ", ifname(), " of container ",
                        job_.request.container_id, ": answered from the record"));
   co_return std::optional<cni::NetResult>(*std::move(result));
+}
+
+bool Dynamic::is_the_same(const RecordedAttachment& there) const {
+  if (there.source == Source::kCluster || there.state != AttachmentState::kAttached) return false;
+  if (!there.result || there.cni_name != delegate_.cni_name) return false;
+  if (there.config_hash != delegate_.config_hash && there.config_hash != unfilled_hash_) {
+    return false;
+  }
+  return equal_wishes(there.attributes, delegate_.attributes);
 }
 
 aio::Task<void> Dynamic::clear_away() {

@@ -230,5 +230,22 @@ TEST_F(DynamicPod, IsAnsweredForANetworkOfItsAnnotation) {
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
+// The daemon fills in the version of what a client sends (03, 2.10), a definition's stays missing.
+TEST_F(DynamicPod, IsAnsweredForANetworkWithoutAVersion) {
+  node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b"}});
+  node_.source.add_network("ns1", "b", R"({"type":"fake"})");
+  auto added = aio::run(loop_, with_source_.add(request(delegates({"a"}))));
+  ASSERT_TRUE(added) << added.error().text();
+  forget();
+  DynamicRequest what = dynamic("net1", "b", "0.4.0");
+  what.settings = R"({"cniVersion":"0.4.0"})";
+  DynamicRequest other = dynamic("net1", "b", "1.0.0");
+  other.settings = what.settings;
+
+  EXPECT_TRUE(plug(what));
+  EXPECT_FALSE(plug(other));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace mnet::attach
