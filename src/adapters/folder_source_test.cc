@@ -140,7 +140,7 @@ TEST_F(FolderSourceTest, TakesAUidThatFits) {
   EXPECT_EQ(mirror->uid, "m1");
 }
 
-// Row 115 of 02, 12.
+// 02, 12: row 115
 TEST_F(FolderSourceTest, RefusesAPodOfAnotherUid) {
   dir.write("objects/a.yaml", pod("web", "u2"));
   start();
@@ -152,7 +152,7 @@ TEST_F(FolderSourceTest, RefusesAPodOfAnotherUid) {
   EXPECT_EQ(found.error().text(), R"(expected pod UID "u1" but got "u2" from Kube API)");
 }
 
-// Rows 114 and 161 of 02, 12: the event ends the wait, whatever the limit.
+// 02, 12: rows 114 and 161: the event ends the wait, whatever the limit.
 TEST_F(FolderSourceTest, WaitsForThePodOnTheFoldersEvent) {
   dir.write("objects/a.yaml", pod("web", "old"));
   start();
@@ -192,7 +192,7 @@ TEST_F(FolderSourceTest, FindsNetworksWordForWord) {
   EXPECT_EQ(find_network("ns2", "mac1").value(), nullptr);
 }
 
-// Row 39 of 02, 12.
+// 02, 12: row 39
 TEST_F(FolderSourceTest, DoesNotLookForNamesThatCannotExist) {
   start();
 
@@ -201,7 +201,7 @@ TEST_F(FolderSourceTest, DoesNotLookForNamesThatCannotExist) {
   EXPECT_EQ(find_network("", "").value(), nullptr);
 }
 
-// Row 49 of 02, 12: what no event has told of yet counts.
+// 02, 12: row 49: what no event has told of yet counts.
 TEST_F(FolderSourceTest, ReadsTheFolderAgainForANetworkItDoesNotKnow) {
   FolderSource slow(loop.get_executor(), path, pool, log, {.settling = 1h, .pause = 1h});
   group.spawn("slow", slow.follow());
@@ -282,7 +282,7 @@ TEST_F(FolderSourceTest, ForgetsTheStatusOfAPodThatGoes) {
   EXPECT_EQ(aio::run(loop, source.find_status(the_pod("db"))).value(), "[2]");
 }
 
-// Row 104 of 02, 12.
+// 02, 12: row 104
 TEST_F(FolderSourceTest, WritesNoStatusOfAPodThatIsGone) {
   dir.write("objects/a.yaml", pod("web", "u1"));
   start();
@@ -296,7 +296,7 @@ TEST_F(FolderSourceTest, WritesNoStatusOfAPodThatIsGone) {
   EXPECT_FALSE(std::filesystem::exists(path + "/status"));
 }
 
-// Row 105 of 02, 12.
+// 02, 12: row 105
 TEST_F(FolderSourceTest, RefusesTheStatusOfAPodThatWasReplaced) {
   dir.write("objects/a.yaml", pod("web", "u1"));
   start();

@@ -93,7 +93,7 @@ TEST_F(ThinTest, LeavesNoLockBehind) {
   EXPECT_TRUE(sys::list_directory(dir / "cni/_locks").value().empty());
 }
 
-// Row 163 of 02, 12 for a netconf: there logToStderr is true unless it says otherwise.
+// 02, 12: row 144
 TEST_F(ThinTest, ComplainsOfAnUnknownLevel) {
   EXPECT_EQ(run("DEL", conf(cat(kDelegates, R"(,"loglevel":"xx")"))), 0);
   EXPECT_EQ(err, "");

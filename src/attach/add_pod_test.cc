@@ -134,7 +134,7 @@ TEST_F(AddPodTest, RollsEverythingBackIfTheStatusCannotBeWritten) {
   EXPECT_EQ(record().state, RecordState::kCreating);
 }
 
-// 02, 12: row 113
+// 02, 12: row 113; 03, 12: row 48
 TEST_F(AddPodTest, AnswersForAPodThatIsGoneInEveryVersionAndAttachesNothing) {
   for (const std::string version : {"", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"}) {
     Request what = request(conf_);

@@ -287,6 +287,7 @@ TEST_F(AddTest, TakesDownWhatItCannotMakeDurable) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD b net1", "DEL b net1", "DEL a eth0"));
 }
 
+// 02, 12: row 118
 TEST_F(AddTest, WaitsForTheReadinessIndicator) {
   node_.readiness.on_ask = [&] {
     if (node_.readiness.asked == 3) node_.readiness.files.insert("/ready");

@@ -386,7 +386,7 @@ TEST_F(DynamicDel, KnowsWhatOnlyTheResultCacheKnows) {
   node_.records.records.clear();
   forget();
 
-  ASSERT_TRUE(unplug(dynamic("net7", "y")));  // R4
+  ASSERT_TRUE(unplug(dynamic("net7", "y")));  // 05, R4
   EXPECT_THAT(node_.runs(), IsEmpty());
   ASSERT_TRUE(unplug(dynamic("net7", "x")));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7"));

@@ -52,7 +52,7 @@ class PluggedIn : public DynamicTest {
   aio::Group group_{loop_.get_executor(), log_};
 };
 
-// 05, 4: rows 12 and 63
+// 05, 4: row 12; of row 63 the pod's DEL
 TEST_F(PluggedIn, GoesFirstAtTheContainersDelAndInReverseOrder) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   plug_and_forget("net7", "x");

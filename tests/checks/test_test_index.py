@@ -14,7 +14,7 @@ TEST_F(Front,
   EXPECT_EQ(1, 1);  // 02, 12: rows 3 to 5 and 9
 }
 
-// 05, 4: rows 2 and 69; pain 21.
+// 05, R1; 05, 4: rows 2 and 69; pain 21: a rollback (P2) harms nothing.
 TEST(HotPlug, AnswersFromTheRecord) {}
 
 INSTANTIATE_TEST_SUITE_P(

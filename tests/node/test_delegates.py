@@ -242,3 +242,46 @@ def test_max_delegates_holds_and_leaves_a_place_for_del(host, daemons, fake):
     assert fake.most_at_once() <= 3
     for pod in pods:
         assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+
+
+def chained_list(host, fake, **keys):
+    """A list in a file, with two more plugins in the folder of its name."""
+    def plugin(name):
+        return {"type": fake.install(name).name, "fake": fake.orders(ADD={"result": {"cniVersion": "1.0.0"}})}
+    folder = "/etc/cni/multus/net.d"
+    host.write(f"{folder}/kindnet/60-b.conf", plugin("b"))
+    host.write(f"{folder}/kindnet/50-a.conf", plugin("a"))
+    return host.write(f"{folder}/10-kindnet.conflist",
+                      {"cniVersion": "1.0.0", "name": "kindnet", "plugins": [plugin("inline")], **keys})
+
+
+def ran(fake):
+    """The plugins of a list in the order they ran, with what they were asked."""
+    return [f"{call.command} {call.conf['type']}" for call in fake.calls()]
+
+
+@pytest.mark.spec("02:61", "01:T4")
+def test_a_folders_plugins_follow_those_of_the_list_and_go_before_them(host, daemon, shim, pod, fake):
+    conf = netconf(clusterNetwork=chained_list(host, fake))
+    cached = host.path("/var/lib/cni/multus/results/kindnet-c-pod0-eth0")
+
+    assert shim.add(conf, pod).ok and cached.exists()
+    assert shim.check(conf, pod).ok
+    assert shim.delete(conf, pod).ok
+
+    assert ran(fake) == [f"{command} {name}" for command, names in (
+        ("ADD", ["inline", "a", "b"]), ("CHECK", ["inline", "a", "b"]), ("DEL", ["b", "a", "inline"])) for name in names]
+    first, *others = fake.calls("ADD")
+    assert "prevResult" not in first.conf
+    assert all("prevResult" in call.conf for call in [*others, *fake.calls("CHECK"), *fake.calls("DEL")])
+    assert all((call.conf["name"], call.conf["cniVersion"]) == ("kindnet", "1.0.0") for call in fake.calls())
+    assert not cached.exists()
+
+
+@pytest.mark.spec("02:62")
+def test_a_list_may_want_its_own_plugins_alone(host, daemon, shim, pod, fake):
+    conf = netconf(clusterNetwork=chained_list(host, fake, loadOnlyInlinedPlugins="True"))
+
+    assert shim.add(conf, pod).ok and shim.delete(conf, pod).ok
+
+    assert ran(fake) == ["ADD inline", "DEL inline"]

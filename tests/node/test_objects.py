@@ -96,8 +96,9 @@ def test_a_file_replaced_while_running_counts_for_the_next_pod(node):
     assert "cannot find a network-attachment-definition (storage)" in third.add().error["msg"]
 
 
+@pytest.mark.spec("02:49")
 def test_a_network_written_a_moment_before_is_found(host, node):
-    """Row 49 of 02, 12: nothing waits for the folder's event."""
+    """Nothing waits for the folder's event."""
     host.add_bridge("nodebr")
     pod = node.pod("late")
     daemon = node.start()

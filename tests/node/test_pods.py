@@ -457,6 +457,8 @@ def test_the_uid_must_fit_but_for_static_pods_and_requests_without_one(node, fak
     if not works:
         assert f'expected pod UID "another" but got "{own}" from Kube API' in outcome.error["msg"]
         assert fake.calls() == []
+        return
+    assert pod.record()["podUID"] == own  # the object's, whatever the request says
 
 
 def test_a_manifest_without_uid_fits_every_request(node):

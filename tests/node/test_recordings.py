@@ -191,6 +191,7 @@ def attached_by_the_original(host, recorded_node, cap0):
     return cap0
 
 
+@pytest.mark.spec("02:120")
 @pytest.mark.parametrize("without", [None, "scratch", "results"])
 def test_what_the_original_attached_is_deleted_from_its_records(host, recorded_node, attached_by_the_original, without):
     """02, 6.1 and 6.2: upgrade with running pods."""

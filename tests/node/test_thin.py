@@ -82,8 +82,9 @@ def test_a_folder_of_manifests(host, thin, objects):
     assert pod.links() == set()
 
 
+@pytest.mark.spec("02:48")
 def test_a_network_that_is_not_there_fails_the_add(host, thin, objects):
-    """Pain 30; row 48 of 02, 12."""
+    """Pain 30."""
     conf = with_folder(host, objects)
     objects.pod("web", annotations={NETWORKS: "nowhere"})
     pod = host.add_pod("web")
@@ -139,8 +140,9 @@ def test_processes_of_one_container_wait_for_each_other(host, thin, fake, pod):
     assert locks(host) == []
 
 
+@pytest.mark.spec("02:143")
 def test_gc_waits_for_what_runs(host, thin, fake, pod):
-    """Row 143 of 02, 12, across processes: the container is on nobody's list yet."""
+    """Across processes: the container is on nobody's list yet."""
     gate = fake.gate()
     conf = netconf(fake.conf("a", version="1.1.0", ADD={"gate": gate.path}), version="1.1.0", type="multus")
     with concurrent.futures.ThreadPoolExecutor() as threads:
