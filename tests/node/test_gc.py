@@ -41,6 +41,17 @@ def test_what_the_runtime_no_longer_knows_is_deleted_in_every_network(node, fake
                 == {(keep.container_id, ifname) for ifname in ("eth0", "net1", "net2")}
 
 
+@pytest.mark.spec("01:X26")
+def test_networks_that_the_configuration_no_longer_names_stay_with_their_pods(node, fake, mixed):
+    """The container decides, not the network (02, 7.3)."""
+    other = node.configure(fake.network("another", version="1.1.0"))
+
+    assert collect(node, *mixed, conf=other).ok
+
+    assert fake.calls("DEL") == [] and all(len(pod.remembered()) == 5 for pod in mixed)
+    assert sorted({call.network for call in fake.calls("GC")}) == ["another", "cluster", "new"]
+
+
 @pytest.mark.spec("02:141")
 def test_without_a_list_nothing_is_touched(node, fake, mixed):
     """Never on a partial list."""
