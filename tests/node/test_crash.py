@@ -3,11 +3,13 @@
 import re
 import threading
 import time
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
 from harness import networks
 from harness.cni import environment
+from harness.daemon import body
 from harness.netconf import netconf
 from harness.pending import FOLDER, leave_pending_del
 from harness.wait import until
@@ -123,12 +125,36 @@ def bad_record(node, plan):
     return died
 
 
+def plugging(node, plan):
+    """An interface comes and goes in a running sandbox, one of the pod's own goes, then the pod."""
+    conf, pod = two_networks(), node.pod
+    hot = networks.ptp("hot", "10.7.0.0/24")
+    node.start()
+    assert node.shim.add(conf, pod, args=ARGS).ok
+    node.daemon.kill()
+    node.start(plan)
+    died = False
+    for command, config, ifname in (("ADD", hot, "hot0"), ("DEL", hot, "hot0"), ("DEL", conf["delegates"][1], "net1")):
+        env = environment(command, pod, f"c-{pod.name}", ifname=ifname, args=ARGS, path=None)
+        try:
+            answer = node.daemon.http("POST", "/delegate", body(env, config))
+            assert answer.status == 200 or not is_kill(plan), answer
+        except (OSError, HTTPException):
+            assert is_kill(plan)
+        died = node.revive() or died
+    deleted = node.shim.delete(conf, pod, args=ARGS)
+    assert deleted.ok or not is_kill(plan), deleted
+    assert deleted.ok or node.shim.delete(conf, pod, args=ARGS).ok
+    return node.revive() or died
+
+
 # Which points lie on the way of which story; that they do is part of the test.
 STORIES = {
     life: r"request-.*|scratch-.*|record-.*|delegate-.*|result-cache-.*|sync-.*|reply-.*",
     collection: r"request-.*|delegate-.*|(scratch|record|result-cache)-.*-remove|reply-.*",
     replay: r"delegate-.*|(scratch|record|result-cache|pending)-.*-remove",
     bad_record: r"pending-.*-set-aside",
+    plugging: r"request-.*|scratch-.*|record-.*|delegate-.*|result-cache-.*|reply-.*",
 }
 WAYS = [(story, point) for story, points in STORIES.items() for point in POINTS if re.fullmatch(points, point)]
 each_way = pytest.mark.parametrize("story, point", WAYS, ids=[f"{story.__name__}-{point}" for story, point in WAYS])

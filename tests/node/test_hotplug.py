@@ -408,3 +408,42 @@ def test_sandboxes_that_are_no_pods_can_be_plugged_too(node, fake):
     assert pod.delegate("ADD", hot_conf(fake), "hot0", args="").status == 200
     assert pod.delegate("DEL", hot_conf(fake), "hot0", args="").status == 200
     assert pod.links() == set()
+
+
+DAMAGES = ["", "{", "[]", "null", '{"version":2}', '{"version":1}', '{"version":1,"attachments":5}', "\x00\xff",
+           '{"version":1,"containerID":"c","state":"ready","attachments":[null]}']
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_attachment_record_makes_nothing_fail(node, fake, damage):
+    """05, 3.2: scratch file and result cache say what was attached; it is said in the log (pain 6)."""
+    linking = fake.install_linking()
+    node.configure(fake.network("cluster", plugin_type=linking))
+    node.network("n", fake.network("n", plugin_type=linking))
+    pod = node.pod("n")
+    assert pod.add().ok
+    assert pod.delegate("ADD", hot_conf(fake), "hot0").status == 200
+    node.host.write(f"/var/lib/cni/multus/_attachments/{pod.container_id}.json", damage)
+
+    assert pod.check().ok
+    assert pod.delete().ok
+
+    assert fake.calls("DEL", "hot") and pod.links() == set() and pod.remembered() == []
+    node.daemon.wait_log(r"\[error\] .*attachment record")
+
+
+@pytest.mark.parametrize("damage", DAMAGES[:3])
+def test_with_a_damaged_record_interfaces_still_come_and_go(node, fake, damage):
+    linking = fake.install_linking()
+    node.configure(fake.network("cluster", plugin_type=linking))
+    pod = node.pod()
+    assert pod.add().ok
+    conf = hot_conf(fake)
+    assert pod.delegate("ADD", conf, "hot0").status == 200
+    node.host.write(f"/var/lib/cni/multus/_attachments/{pod.container_id}.json", damage)
+
+    assert pod.delegate("DEL", conf, "hot0").status == 200
+    assert pod.delegate("ADD", conf, "hot0").status == 200
+
+    assert fake.order() == ["ADD cluster", "ADD hot", "DEL hot", "ADD hot"]
+    assert pod.links() == {"eth0", "hot0"}

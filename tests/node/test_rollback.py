@@ -101,3 +101,33 @@ def test_pods_with_failures_at_any_step_leave_nothing(node, fake, host, seed):
             assert pod.delete().ok
         assert pod.links() == set() and pod.remembered() == []
     assert node.host.leaks.found(running=[node.daemon.pid]) == []
+
+
+def test_a_delete_that_is_tried_again_goes_on_where_it_failed(node, fake):
+    """Pain 7: only what failed is run again."""
+    node.start(retryDeleteOnError=True)
+    pod = five(node, fake, 2, {"DEL": {"error": {"code": 7, "msg": "not yet"}, "first": 2}})
+    assert pod.add().ok
+
+    assert pod.delete().error["code"] == 11
+    assert pod.delete().error["code"] == 11
+    assert pod.delete().ok
+
+    assert [call.network for call in fake.calls("DEL")] == ["n4", "n3", "n2", "n1", "n0", "n2", "n2"]
+    assert pod.links() == set() and pod.remembered() == []
+
+
+@pytest.mark.parametrize("lost", ["scratch", "record", "both"])
+def test_a_pod_is_deleted_from_whatever_record_is_left(node, fake, lost):
+    """Pain 6."""
+    pod = five(node, fake, None, {})
+    assert pod.add().ok
+    for name in pod.remembered():
+        if (name == pod.container_id and lost != "record") or (name.startswith("_") and lost != "scratch"):
+            node.host.write(f"/var/lib/cni/multus/{name}", "{torn")
+
+    assert pod.delete().ok
+
+    assert sorted(call.network for call in fake.calls("DEL")) == [f"n{i}" for i in range(5)]
+    assert fake.calls("DEL")[-1].network == "n0"  # the cluster network last
+    assert pod.links() == set() and pod.remembered() == []
