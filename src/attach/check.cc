@@ -12,6 +12,7 @@
 #include "attach/resolve.h"
 #include "base/text.h"
 #include "cni/version.h"
+#include "json/secrets.h"
 
 namespace mnet::attach {
 namespace {
@@ -78,9 +79,12 @@ aio::Task<void> Checking::check_one(AttachmentPtr attachment) {
   const Delegate& delegate = attachment->delegate;
   if (!can_be_checked(delegate)) co_return Result<void>();
   if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
-  job_.log.verbatim(LogLevel::kVerbose,
-                    cat("Check: ", job_.pod.ns, ":", job_.pod.name, ":", delegate.name, "(",
-                        delegate.cni_name, "):", attachment->ifname, " ", delegate.bytes));
+  if (job_.log.writes(LogLevel::kVerbose)) {
+    job_.log.verbatim(
+        LogLevel::kVerbose,
+        cat("Check: ", job_.pod.ns, ":", job_.pod.name, ":", delegate.name, "(", delegate.cni_name,
+            "):", attachment->ifname, " ", json::without_secrets(delegate.bytes)));
+  }
   Chain chain = chain_of(core_, job_);
   auto checked = co_await chain.check(attachment);
   if (!checked) {

@@ -7,6 +7,7 @@
 #include "attach/plan.h"
 #include "attach/runtime_config.h"
 #include "base/text.h"
+#include "json/secrets.h"
 
 namespace mnet::attach {
 namespace {
@@ -25,8 +26,11 @@ aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachm
   for (std::size_t i = attachments.size(); i-- > 0;) {
     const AttachmentPtr attachment = attachments[i];
     const Delegate& delegate = attachment->delegate;
-    job_.log.verbatim(LogLevel::kVerbose, cat("Del: ", job_.log_identity(), ":", delegate.cni_name,
-                                              ":", attachment->ifname, " ", delegate.bytes));
+    if (job_.log.writes(LogLevel::kVerbose)) {
+      job_.log.verbatim(LogLevel::kVerbose,
+                        cat("Del: ", job_.log_identity(), ":", delegate.cni_name, ":",
+                            attachment->ifname, " ", json::without_secrets(delegate.bytes)));
+    }
     auto deleted = co_await chain_.del(attachment);
     if (deleted) {
       removal.removed.push_back(attachment);

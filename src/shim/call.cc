@@ -13,6 +13,7 @@
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "json/secrets.h"
 #include "shim/config.h"
 #include "shim/connection.h"
 #include "shim/daemon.h"
@@ -103,7 +104,9 @@ Deadline Call::end_of(const Verb& verb, const Config& config) const {
 Error Call::failed(const Verb& verb, const Error& error) const {
   Error shown = headed(verb, error);
   log_.error(shown.text());
-  log_.debug(headed(verb, cat("StdinData: ", args_.stdin_data)));
+  if (log_.writes(LogLevel::kDebug)) {
+    log_.debug(headed(verb, cat("StdinData: ", json::without_secrets(args_.stdin_data))));
+  }
   return shown;
 }
 
