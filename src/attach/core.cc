@@ -41,7 +41,8 @@ Result<PodArgs> read_args(const Request& request, Verb verb) {
 
 Log log_of(const Request& request, const NetConf& conf, const Log& log) {
   Log own = request.id.empty() ? log : log.with_request(request.id);
-  // A request's level counts for its own lines and no others (02-F48).
+  // A request's file and level count for its own lines and no others (02-F48).
+  own = own.with_file(conf.log_file);
   const auto level = parse_log_level(conf.log_level);
   return level ? own.with_level(*level) : own;
 }

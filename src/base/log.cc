@@ -110,6 +110,17 @@ Log Log::with_targets(std::vector<std::shared_ptr<LogTarget>> targets) const {
   return copy;
 }
 
+Log Log::with_elsewhere(Elsewhere elsewhere) const {
+  Log copy = *this;
+  copy.elsewhere_ = std::make_shared<const Elsewhere>(std::move(elsewhere));
+  return copy;
+}
+
+Log Log::with_file(const std::string& path) const {
+  if (path.empty() || elsewhere_ == nullptr) return *this;
+  return with_targets((*elsewhere_)(path));
+}
+
 void Log::error(std::string_view message) const { write(LogLevel::kError, message, true); }
 void Log::error(std::string_view doing, const Error& why) const {
   write(LogLevel::kError, cat(doing, ": ", why.text()), true);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,13 @@ class Log {
   // A copy whose lines end in ` request=<id>` (JSON: have the member `request`).
   Log with_request(std::string id) const;
   Log with_level(LogLevel level) const;
+  // A copy whose with_file() knows where other files are written to. `elsewhere` yields the targets
+  // for a path; it may be called from any thread.
+  using Elsewhere = std::function<std::vector<std::shared_ptr<LogTarget>>(const std::string& path)>;
+  Log with_elsewhere(Elsewhere elsewhere) const;
+  // A copy that writes to the file of that path (02, 9, "Scope"). An empty path, or one of which
+  // nobody knows where it leads: the same log.
+  Log with_file(const std::string& path) const;
   // A copy that writes somewhere else.
   Log with_targets(std::vector<std::shared_ptr<LogTarget>> targets) const;
 
@@ -64,6 +72,7 @@ class Log {
   LogLevel level_ = LogLevel::kPanic;
   LogFormat format_ = LogFormat::kText;
   std::string request_;
+  std::shared_ptr<const Elsewhere> elsewhere_;
   const WallClock* clock_ = &WallClock::system();
 };
 

@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
 #include "base/clock.h"
 
 namespace mnet {
@@ -50,6 +52,28 @@ TEST_F(LogTest, WritesLinesAsTheOriginalDoes) {
             "2025-08-20T15:39:05Z [error] Multus: two\\nlines\n"
             "2025-08-20T15:39:05Z [error] warning: odd\n"
             "2025-08-20T15:39:05Z [verbose] multus-daemon started\n");
+}
+
+TEST_F(LogTest, WritesToAnotherFileWhereSomebodyKnowsIt) {
+  const Log plain({memory}, LogLevel::kVerbose, LogFormat::kText, &clock);
+  const auto other = std::make_shared<Memory>();
+  std::string asked;
+  const Log log = plain.with_elsewhere([&](const std::string& path) {
+    asked = path;
+    return std::vector<std::shared_ptr<LogTarget>>{other};
+  });
+
+  plain.with_file("/nobody/knows").verbose("one");
+  log.with_file("").verbose("two");
+  log.with_file("/a").verbose("three");
+  log.verbose("four");
+
+  EXPECT_EQ(asked, "/a");
+  EXPECT_EQ(other->text, "2025-08-20T15:39:05Z [verbose] three\n");
+  EXPECT_EQ(memory->text,
+            "2025-08-20T15:39:05Z [verbose] one\n"
+            "2025-08-20T15:39:05Z [verbose] two\n"
+            "2025-08-20T15:39:05Z [verbose] four\n");
 }
 
 TEST_F(LogTest, EndsARequestsLinesInItsIdExceptThoseKeptWordForWord) {

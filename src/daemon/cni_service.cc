@@ -65,14 +65,14 @@ aio::asio::awaitable<http::Response> CniService::cni(std::string body, Arrival a
   auto call = read_cni_call(body, needs_.rules, std::move(arrival));
   std::string().swap(body);  // not needed while delegates run, and there may be a thousand
   if (!call) co_return error_response(call.error());
+  const Log log = log_of(*call);
   for (const std::string& part : call->skipped_args) {
-    log_.with_request(call->request.id)
-        .warning(cat("DEL goes on without the invalid CNI_ARG '", part, "'"));
+    log.warning(cat("DEL goes on without the invalid CNI_ARG '", part, "'"));
   }
-  log_.verbatim(LogLevel::kVerbose,
-                cat(call->call.command, " starting CNI request ", wire::request_line(call->call)));
-  note_id(*call);
-  const Asked asked{call->call, call->request.pod, begun, admitted, delegates};
+  log.verbatim(LogLevel::kVerbose,
+               cat(call->call.command, " starting CNI request ", wire::request_line(call->call)));
+  note_id(*call, log);
+  const Asked asked{call->call, call->request.pod, begun, admitted, delegates, log};
   auto outcome = co_await run(*std::move(call));
   co_return finish(asked, "CNI", std::move(outcome));
 }
@@ -84,19 +84,25 @@ aio::asio::awaitable<http::Response> CniService::delegate(std::string body, Arri
   auto call = read_delegate_call(body, needs_.rules, std::move(arrival));
   std::string().swap(body);
   if (!call) co_return error_response(call.error());
-  log_.verbatim(LogLevel::kVerbose, cat(call->call.command, " starting delegate request ",
-                                        wire::request_line(call->call)));
-  note_id(*call);
-  const Asked asked{call->call, call->request.pod, begun, admitted, delegates};
+  const Log log = log_of(*call);
+  log.verbatim(LogLevel::kVerbose, cat(call->call.command, " starting delegate request ",
+                                       wire::request_line(call->call)));
+  note_id(*call, log);
+  const Asked asked{call->call, call->request.pod, begun, admitted, delegates, log};
   auto outcome = co_await run_dynamic(*std::move(call));
   co_return finish(asked, "Delegate", std::move(outcome));
 }
 
 // The lines above carry no id, because tools compare them word for word; this one joins the two.
-void CniService::note_id(const CniCall& call) const {
-  log_.with_request(call.request.id)
-      .debug(cat(call.call.command, " container ", go_quoted(call.call.container_id), " interface ",
-                 go_quoted(call.call.ifname)));
+void CniService::note_id(const CniCall& call, const Log& log) {
+  log.debug(cat(call.call.command, " container ", go_quoted(call.call.container_id), " interface ",
+                go_quoted(call.call.ifname)));
+}
+
+Log CniService::log_of(const CniCall& call) const {
+  const Log log = log_.with_request(call.request.id).with_file(call.facts.log_file);
+  const auto level = parse_log_level(call.facts.log_level);
+  return level ? log.with_level(*level) : log;
 }
 
 http::Response CniService::finish(const Asked& asked, std::string_view kind,
@@ -105,11 +111,17 @@ http::Response CniService::finish(const Asked& asked, std::string_view kind,
   const auto now = std::chrono::steady_clock::now();
   needs_.metrics.observe_request(call.command, now - asked.begun);
   needs_.metrics.observe_own_share(call.command, now - asked.admitted - asked.delegates.total());
-  if (log_.writes(LogLevel::kVerbose)) {
-    log_.verbatim(LogLevel::kVerbose,
-                  cat(call.command, " finished ", kind, " request ", wire::request_line(call),
-                      ", result: ", go_quoted(outcome.value_or("")),
-                      ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
+  if (asked.log.writes(LogLevel::kVerbose)) {
+    asked.log.verbatim(LogLevel::kVerbose,
+                       cat(call.command, " finished ", kind, " request ", wire::request_line(call),
+                           ", result: ", go_quoted(outcome.value_or("")),
+                           ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
+  }
+  if (!outcome) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - asked.begun);
+    asked.log.error(cat(call.command, " of container ", call.container_id, " failed after ",
+                        took.count(), " ms"),
+                    outcome.error());
   }
   if (!outcome) return error_response(request_error(call, asked.pod, std::move(outcome).error()));
   return success(*std::move(outcome));
@@ -154,9 +166,8 @@ Result<void> CniService::check_indicator(const CniCall& call) const {
 }
 
 aio::Task<std::string> CniService::add(CniCall call) {
-  const PendingKey key{facts_of(call.request.config).cni_dir, call.request.container_id,
-                       call.request.ifname};
-  const Log log = log_.with_request(call.request.id);
+  const PendingKey key{call.facts.cni_dir, call.request.container_id, call.request.ifname};
+  const Log log = log_of(call);
   const auto caller = call.request.caller;
   needs_.pending.look_in(key.cni_dir);
   const PendingDels::Hold hold(needs_.pending, key);
@@ -178,9 +189,9 @@ aio::Task<std::string> CniService::add(CniCall call) {
 }
 
 aio::Task<std::string> CniService::del(CniCall call) {
-  const ConfigFacts facts = facts_of(call.request.config);
+  const ConfigFacts facts = call.facts;
   const PendingKey key{facts.cni_dir, call.request.container_id, call.request.ifname};
-  const Log log = log_.with_request(call.request.id);
+  const Log log = log_of(call);
   needs_.pending.look_in(key.cni_dir);
   // Whether every delegate was deleted: the record wants to know it, the runtime may not.
   call.request.report_failed_del = true;

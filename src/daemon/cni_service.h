@@ -44,7 +44,9 @@ class CniService {
   aio::Task<std::string> del(CniCall call);
   aio::Task<std::string> gc(CniCall call);
   Result<void> check_indicator(const CniCall& call) const;
-  void note_id(const CniCall& call) const;
+  static void note_id(const CniCall& call, const Log& log);
+  // With its id, and with the file and the level that its configuration names (02-F48).
+  Log log_of(const CniCall& call) const;
 
   // What the end of a request says of it.
   struct Asked {
@@ -52,6 +54,7 @@ class CniService {
     attach::Pod pod;
     std::chrono::steady_clock::time_point begun, admitted;
     const DelegateTimes::Account& delegates;
+    Log log;
   };
   http::Response finish(const Asked& asked, std::string_view kind, Result<std::string> outcome);
 

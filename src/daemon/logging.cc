@@ -18,28 +18,48 @@ namespace {
 // done by the next one.
 void in_a_thread_of_its_own(std::function<void()> job) { std::thread(std::move(job)).detach(); }
 
+// Handles shared by path among all requests that name one (02-F48). A file that only requests name
+// is rotated as the daemon's own; its lines go to stderr too where the daemon's do.
+class Files {
+ public:
+  Files(logfile::Rotation rotation, bool to_stderr)
+      : files_({.report = {}, .background = in_a_thread_of_its_own}),
+        rotation_(rotation),
+        to_stderr_(to_stderr) {}
+
+  std::vector<std::shared_ptr<LogTarget>> targets(const std::string& path) {
+    std::vector<std::shared_ptr<LogTarget>> out;
+    if (!path.empty()) out.push_back(files_.open(path, rotation_));
+    if (to_stderr_) out.push_back(stderr_target());
+    return out;
+  }
+
+ private:
+  logfile::LogFiles files_;
+  const logfile::Rotation rotation_;
+  const bool to_stderr_;
+};
+
+LogLevel level_of(const Config& config, std::vector<std::string>& complaints) {
+  if (const auto wanted = parse_log_level(config.log_level)) return *wanted;
+  if (!config.log_level.empty()) {
+    complaints.push_back(cat("multus logging: cannot set logging level to ", config.log_level));
+  }
+  return LogLevel::kPanic;
+}
+
 }  // namespace
 
 Logging make_logging(const Config& config) {
   Logging out;
-  std::vector<std::shared_ptr<LogTarget>> targets;
   out.to_stderr = config.log_to_stderr.value_or(config.log_file.empty());
   std::vector<std::string> warnings;
-  if (!config.log_file.empty()) {
-    logfile::LogFiles files({.report = {}, .background = in_a_thread_of_its_own});
-    targets.push_back(files.open(
-        config.log_file,
-        logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings)));
-  }
-  if (out.to_stderr) targets.push_back(stderr_target());
-
-  LogLevel level = LogLevel::kPanic;
-  if (const auto wanted = parse_log_level(config.log_level)) {
-    level = *wanted;
-  } else if (!config.log_level.empty()) {
-    out.complaints.push_back(cat("multus logging: cannot set logging level to ", config.log_level));
-  }
-  out.log = Log(std::move(targets), level, config.log_format);
+  const auto files = std::make_shared<Files>(
+      logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings),
+      out.to_stderr);
+  out.log =
+      Log(files->targets(config.log_file), level_of(config, out.complaints), config.log_format)
+          .with_elsewhere([files](const std::string& path) { return files->targets(path); });
   for (const std::string& warning : warnings) out.log.warning(warning);
   return out;
 }

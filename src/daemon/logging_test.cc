@@ -18,6 +18,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 Config logging_to(const std::string& file) {
   Config config;
@@ -56,6 +57,22 @@ TEST(MakeLogging, PutsAFullFileAside) {
   for (int i = 0; i < 3; ++i) logging.log.error(std::string(400'000, 'x'));
 
   EXPECT_EQ(std::ranges::distance(std::filesystem::directory_iterator(dir.path())), 2);
+}
+
+// 02-F48: through a handle shared by path.
+TEST(MakeLogging, LetsARequestNameAFileOfItsOwn) {
+  const sys::TestDir dir;
+  const Log log = make_logging(logging_to(dir / "multus.log")).log;
+
+  log.with_file(dir / "own.log").error("a request's");
+  log.with_file(dir / "multus.log").error("of both");
+  log.error("the daemon's");
+
+  EXPECT_THAT(sys::read_file(dir / "own.log").value(), EndsWith("[error] a request's\n"));
+  const std::string ours = sys::read_file(dir / "multus.log").value();
+  EXPECT_THAT(ours, HasSubstr("[error] of both\n"));
+  EXPECT_THAT(ours, EndsWith("[error] the daemon's\n"));
+  EXPECT_THAT(ours, Not(HasSubstr("a request's")));
 }
 
 TEST(MakeLogging, SaysWhichOptionMakesNoSense) {

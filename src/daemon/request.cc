@@ -82,6 +82,12 @@ Result<CniCall> begin(std::string_view body, Arrival arrival, std::string& confi
   return call;
 }
 
+std::string text_in(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.find_folded(key);
+  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  return text == nullptr ? std::string() : *text;
+}
+
 }  // namespace
 
 Glance glance(std::string_view body) {
@@ -102,6 +108,7 @@ Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, 
   auto merged = wire::overlay(config, rules.server_config, rules.drops_readiness_indicator);
   if (!merged) return std::move(merged).error().wrap(kNotExtracted);
   call->request.config = *std::move(merged);
+  call->facts = facts_of(call->request.config);
   if (!call->has_container()) return call;
   if (auto pod = read_pod(*call, rules); !pod) return std::move(pod).error();
   return call;
@@ -136,11 +143,12 @@ bool is_try_again(const Error& error) {
 ConfigFacts facts_of(std::string_view config) {
   ConfigFacts facts;
   if (const auto document = json::parse_object(config)) {
-    const json::Value* dir = document->find_folded("cniDir");
-    if (dir != nullptr && dir->as_string() != nullptr) facts.cni_dir = *dir->as_string();
+    facts.cni_dir = text_in(*document, "cniDir");
     const json::Value* retry = document->find_folded("retryDeleteOnError");
     facts.retry_delete_on_error =
         retry != nullptr && retry->as_bool() != nullptr && *retry->as_bool();
+    facts.log_file = text_in(*document, "logFile");
+    facts.log_level = text_in(*document, "logLevel");
   }
   if (facts.cni_dir.empty()) facts.cni_dir = wire::kDefaultCniDir;
   return facts;

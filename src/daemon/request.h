@@ -42,9 +42,17 @@ struct Glance {
 };
 Glance glance(std::string_view body);
 
+// What the daemon itself wants to know of a merged configuration.
+struct ConfigFacts {
+  std::string cni_dir;
+  bool retry_delete_on_error = false;
+  std::string log_file, log_level;
+};
+
 struct CniCall {
   wire::Call call;          // as the client wrote it: for errors and log lines
   attach::Request request;  // what the core gets
+  ConfigFacts facts;        // of /cni alone: there the configuration is Multus's
   std::optional<wire::InterfaceAttributes> attributes;
   std::vector<std::string> skipped_args;  // of a DEL, for the log
 
@@ -66,11 +74,7 @@ Error request_error(const wire::Call& call, const attach::Pod& pod, Error cause)
 // Whether the error tells the runtime to try again (code 11).
 bool is_try_again(const Error& error);
 
-// What the daemon itself wants to know of a merged configuration; defaults where it cannot be read.
-struct ConfigFacts {
-  std::string cni_dir;
-  bool retry_delete_on_error = false;
-};
+// Defaults where the configuration cannot be read.
 ConfigFacts facts_of(std::string_view config);
 
 }  // namespace mnet::daemon
