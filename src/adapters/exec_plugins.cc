@@ -1,7 +1,9 @@
 #include "adapters/exec_plugins.h"
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,21 @@
 #include "cni/args.h"
 
 namespace mnet::adapters {
+namespace {
+
+constexpr std::size_t kTail = 4u << 10;
+
+// In whole lines where there are any.
+std::string end_of(std::string_view text) {
+  text = trim(text);
+  if (text.size() <= kTail) return std::string(text);
+  text.remove_prefix(text.size() - kTail);
+  const std::size_t line = text.find('\n');
+  if (line != std::string_view::npos) text.remove_prefix(line + 1);
+  return cat("...", text);
+}
+
+}  // namespace
 
 ExecPlugins::ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings,
                          Log log)
@@ -45,14 +62,35 @@ plugin::Invocation ExecPlugins::invocation(const attach::PluginRun& what) const 
   return invocation;
 }
 
+// What the error, which goes on its way, does not tell: how long it took, and what a plugin that
+// printed an error object wrote to stderr besides (pain 40).
+void ExecPlugins::report(const attach::PluginRun& what, std::chrono::steady_clock::time_point begun,
+                         const std::string& complaint) const {
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begun);
+  const std::string line =
+      cat(what.command, " ", what.binary, " for interface ", what.ifname, " of container ",
+          what.container_id, " failed after ", took.count(), " ms");
+  const Log log = log_.with_request(what.request_id);
+  if (complaint.empty()) return log.verbose(line);
+  log.error(cat(line, "; its stderr ends in ", go_quoted(complaint)));
+}
+
 aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
   auto slot = co_await slots_.acquire(
       {.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller});
   if (!slot) co_return std::move(slot).error();
   MNET_FAILPOINT("delegate-before-run");
-  auto output = co_await plugin::run(invocation(what));
+  plugin::Invocation call = invocation(what);
+  const auto begun = std::chrono::steady_clock::now();
+  std::string complaint;
+  call.failed = [&complaint](const std::string& err) { complaint = end_of(err); };
+  auto output = co_await plugin::run(std::move(call));
   MNET_FAILPOINT("delegate-after-run");
-  if (!output) co_return std::move(output).error();
+  if (!output) {
+    report(what, begun, complaint);
+    co_return std::move(output).error();
+  }
   if (!output->err.empty()) {
     // Meant for whoever looks after the plugin; of one that failed it is part of the error.
     log_.with_request(what.request_id)

@@ -31,6 +31,8 @@ class ExecPlugins : public attach::Plugins {
 
  private:
   plugin::Invocation invocation(const attach::PluginRun& what) const;
+  void report(const attach::PluginRun& what, std::chrono::steady_clock::time_point begun,
+              const std::string& complaint) const;
 
   aio::BlockingPool& pool_;
   DelegateSlots& slots_;

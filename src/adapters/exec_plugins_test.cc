@@ -110,6 +110,24 @@ TEST_F(ExecPluginsTest, KeepsTheErrorObjectOfAPluginThatFailed) {
   EXPECT_EQ(output.error().origin()->msg, "busy");
 }
 
+// Pain 40.
+TEST_F(ExecPluginsTest, LogsTheEndOfWhatAPluginThatFailedSaid) {
+  ExecPlugins plugins = this->plugins();
+  const std::string much =
+      "i=0; while [ $i -lt 500 ]; do echo \"line $i of many\" >&2; i=$((i+1)); done\n";
+
+  auto output =
+      run(plugins, run_of(script("p", much + R"(echo '{"code":11,"msg":"busy"}'; exit 1)")));
+
+  EXPECT_EQ(output.error().origin()->msg, "busy");
+  EXPECT_THAT(lines_->text, HasSubstr("[error] ADD " + (dir_ / "p") +
+                                      " for interface eth0 of container c1 failed after "));
+  EXPECT_THAT(lines_->text, HasSubstr(R"( ms; its stderr ends in "...line )"));
+  EXPECT_THAT(lines_->text, HasSubstr("line 499 of many\" request=00112233aabbccdd\n"));
+  EXPECT_THAT(lines_->text, Not(HasSubstr("line 7 of many")));
+  EXPECT_LT(lines_->text.size(), 6000u);
+}
+
 TEST_F(ExecPluginsTest, LogsWhatAPluginThatSucceededSaid) {
   ExecPlugins plugins = this->plugins();
 

@@ -1,5 +1,6 @@
 #include "plugin/failure.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,9 +12,24 @@
 namespace mnet::plugin {
 namespace {
 
+// An error travels through several programs and logs: of what a plugin printed, so much.
+constexpr std::size_t kMostQuoted = 16u << 10;
+
+// The end says why it failed.
+std::string quoted_end(std::string_view text) {
+  if (text.size() <= kMostQuoted) return go_quoted(text);
+  return cat("...", go_quoted(text.substr(text.size() - kMostQuoted)));
+}
+
+// The beginning says what it was meant to be.
+std::string quoted_beginning(std::string_view text) {
+  if (text.size() <= kMostQuoted) return go_quoted(text);
+  return cat(go_quoted(text.substr(0, kMostQuoted)), "...");
+}
+
 std::string without_words(const Ending& ending, std::string_view err) {
   if (err.empty()) return cat("netplugin failed with no error message: ", ending.how);
-  return cat("netplugin failed: ", go_quoted(err), ": ", ending.how);
+  return cat("netplugin failed: ", quoted_end(err), ": ", ending.how);
 }
 
 Result<ErrorObject> read_object(std::string_view out) {
@@ -31,7 +47,7 @@ Error failure(Errc code, const Ending& ending, std::string_view out, std::string
   auto object = read_object(out);
   if (!object) {
     std::string msg = cat("netplugin failed but error parsing its diagnostic message ",
-                          go_quoted(out), ": ", object.error().text());
+                          quoted_beginning(out), ": ", object.error().text());
     return Error::from_object(code, {0, std::move(msg), ending.details});
   }
   if (object->msg.empty()) object->msg = without_words(ending, err);

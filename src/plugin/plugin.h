@@ -36,6 +36,8 @@ struct Invocation {
   std::size_t max_output = 16u << 20;  // of stdout and of stderr, each
   // Called with the child's process id once it runs; used to note the group for a later daemon.
   std::function<void(pid_t)> started = {};
+  // Called with what a plugin that failed had written to stderr, if it wrote anything.
+  std::function<void(const std::string& err)> failed = {};
   std::chrono::milliseconds grace = std::chrono::seconds(5);       // zero: SIGKILL at once
   std::chrono::milliseconds busy_pause = std::chrono::seconds(1);  // between tries on ETXTBSY
 };
