@@ -1,6 +1,7 @@
 #include "attach/add_routes.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "attach/messages.h"
+#include "base/text.h"
 #include "cni/version.h"
 
 namespace mnet::attach {
@@ -70,21 +72,30 @@ void edit_result(cni::NetResult& result, const RouteEdit& edit) {
 RouteEditor::RouteEditor(const Core& core, const Job& job, std::vector<std::string> own_ifnames)
     : core_(core), job_(job), own_ifnames_(std::move(own_ifnames)) {}
 
+Error RouteEditor::failed(Error error, const Attachment& attachment, std::string_view doing) const {
+  const std::string network = cat("network ", go_quoted(attachment.delegate.name));
+  if (error.os_errno() == ENETUNREACH) {
+    error = error.with_text(
+        cat(error.text(), "; a gateway must lie in one of the networks of ", attachment.ifname));
+  }
+  return core_error(std::move(error).wrap(network), job_.pod, doing);
+}
+
 aio::Task<void> RouteEditor::edit(AttachmentPtr attachment, RouteEdit edit) {
   Routes& routes = core_.ports.routes;
   for (const Family family : edit.remove) {
     auto removed = co_await routes.remove_defaults(attachment->netns, attachment->ifname, family);
-    if (!removed) co_return core_error(std::move(removed).error(), job_.pod, kDeleting);
+    if (!removed) co_return failed(std::move(removed).error(), *attachment, kDeleting);
   }
   for (const cni::IpAddress& gateway : edit.add) {
     auto added =
         co_await routes.add_default(attachment->netns, attachment->ifname, gateway, own_ifnames_);
-    if (!added) co_return core_error(std::move(added).error(), job_.pod, kSetting);
+    if (!added) co_return failed(std::move(added).error(), *attachment, kSetting);
   }
   const std::string_view doing = edit.add.empty() ? kDeletingInCache : kSettingInCache;
   auto cached = co_await core_.ports.records.edit_routes(job_.conf.cni_dir, attachment->key(),
                                                          std::move(edit));
-  if (!cached) co_return core_error(std::move(cached).error(), job_.pod, doing);
+  if (!cached) co_return failed(std::move(cached).error(), *attachment, doing);
   co_return Result<void>();
 }
 
@@ -97,7 +108,7 @@ aio::Task<std::vector<Family>> RouteEditor::fulfilled(RoutePlan plan,
     const AttachmentPtr attachment = attachments[owner->index];
     auto has =
         co_await core_.ports.routes.has_default(attachment->netns, attachment->ifname, family);
-    if (!has) co_return core_error(std::move(has).error(), job_.pod, kDeleting);
+    if (!has) co_return failed(std::move(has).error(), *attachment, kDeleting);
     if (*has) families.push_back(family);
   }
   co_return families;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aio/task.h"
@@ -33,6 +34,9 @@ class RouteEditor {
   aio::Task<std::vector<Family>> fulfilled(RoutePlan plan, std::vector<AttachmentPtr> attachments);
 
  private:
+  // With the network, and what to do where that is known.
+  Error failed(Error error, const Attachment& attachment, std::string_view doing) const;
+
   const Core& core_;
   const Job& job_;
   std::vector<std::string> own_ifnames_;

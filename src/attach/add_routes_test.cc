@@ -1,4 +1,5 @@
 // Default routes of a pod's networks (02, 5.4): which are edited, where, and what is said of it.
+#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -175,16 +176,18 @@ TEST_F(DefaultRoutesTest, OfOneFamilyHaveOneGateway) {
   EXPECT_THAT(node_.journal, IsEmpty());
 }
 
-// 02, 12: row 97
+// 02, 12: row 97; pain 40
 TEST_F(DefaultRoutesTest, ThatCannotBeSetFailTheAddAndAllIsTakenDown) {
   add_pod(R"([{"name":"x","default-route":["10.1.1.254"]}])");
   node_.routes.errors.emplace("add default net1 via 10.1.1.254",
-                              Error(Errc::kIo, "network is unreachable"));
+                              Error::from_errno(ENETUNREACH, "via 10.1.1.254"));
 
   auto failed = add(request(conf_));
 
-  EXPECT_EQ(failed.error().text(),
-            "Multus: [ns1/p1/u1]: error setting default gateway: network is unreachable");
+  EXPECT_EQ(
+      failed.error().text(),
+      "Multus: [ns1/p1/u1]: error setting default gateway: network \"ns1/x\": via 10.1.1.254: "
+      "network is unreachable; a gateway must lie in one of the networks of net1");
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD x net1", "DEL x net1", "DEL a eth0"));
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }
@@ -203,13 +206,14 @@ TEST_F(DefaultRoutesTest, SayWhatCouldNotBeEdited) {
   };
 
   node_.routes.errors.emplace("remove default v4 eth0", Error(Errc::kIo, "EPERM"));
-  fails_with("error deleting default gateway: EPERM");
+  fails_with(R"(error deleting default gateway: network "a": EPERM)");
   node_.records.errors.emplace("edit routes a-c1-eth0 -v4",
                                Error(Errc::kInvalid, "not supported version: 0.9.0"));
-  fails_with("error deleting default gateway in cache: not supported version: 0.9.0");
+  fails_with(
+      R"(error deleting default gateway in cache: network "a": not supported version: 0.9.0)");
   node_.records.errors.emplace("edit routes x-c1-net1 -v4 +10.1.1.254",
                                Error(Errc::kInvalid, "wrong routes format"));
-  fails_with("error setting default gateway in cache: wrong routes format");
+  fails_with(R"(error setting default gateway in cache: network "ns1/x": wrong routes format)");
 }
 
 // 02, 12: row 112

@@ -12,7 +12,11 @@ namespace {
 
 constexpr std::array<Family, 2> kFamilies = {Family::kV4, Family::kV6};
 
-Error ecmp() { return Error(Errc::kInvalid, "multus does not support ECMP for default-route"); }
+Error ecmp() {
+  return Error(Errc::kInvalid,
+               "multus does not support ECMP for default-route; leave one gateway of each family, "
+               "or one empty list, among the pod's networks");
+}
 
 Result<void> name_owner(RoutePlan& plan, std::size_t index, const std::string& gateway) {
   auto address = cni::IpAddress::parse(gateway);

@@ -83,7 +83,9 @@ TEST(DefaultRoutes, MayHaveOneGatewayOfEachFamilyOnTwoDelegates) {
 }
 
 TEST(DefaultRoutes, HaveNoMoreThanOneGatewayOfAFamily) {
-  const std::string ecmp = "multus does not support ECMP for default-route";
+  const std::string ecmp =
+      "multus does not support ECMP for default-route; leave one gateway of each family, or one "
+      "empty list, among the pod's networks";
   EXPECT_EQ(error_of({{{"10.1.1.1"}}, {{"10.1.1.1"}}}), ecmp);
   EXPECT_EQ(error_of({{{"10.1.1.1", "10.1.1.2"}}}), ecmp);
   EXPECT_EQ(error_of({{{"fc00::1"}}, kNone, {{"fc00::2"}}}), ecmp);

@@ -65,7 +65,8 @@ Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate
     if (!attachment) return add_error(std::move(attachment).error(), job.pod, network);
     if (!names.insert(attachment->ifname).second) {
       return add_error(Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
-                                                 " is given to two networks")),
+                                                 " is given to two networks; name another "
+                                                 "interface in the annotation")),
                        job.pod, network);
     }
     attachments.push_back(std::make_shared<const Attachment>(*std::move(attachment)));

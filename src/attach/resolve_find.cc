@@ -162,6 +162,9 @@ aio::Task<Delegate> Resolver::load_delegate(NetworkDefinitionPtr definition) {
 
 Error Resolver::explained(Error error, const WantedNetwork& wanted) const {
   if (wanted.selection) {
+    if (error.code() == Errc::kNotFound) {
+      error = error.with_text(cat(error.text(), "; create it, or correct the pod's annotation"));
+    }
     return std::move(error).wrap("failed getting the delegate").wrap(kPodFault);
   }
   const std::string& name = wanted.configured;

@@ -25,7 +25,8 @@ Result<void> check_isolation(const NetConf& conf, const PodObject& pod, const Se
   return Error(Errc::kDenied,
                cat("namespace isolation enabled, annotation violates permission, pod is in "
                    "namespace ",
-                   pod.ns, " but refers to target namespace ", element.ns));
+                   pod.ns, " but refers to target namespace ", element.ns, "; take a network of ",
+                   pod.ns, ", or name ", element.ns, " in globalNamespaces"));
 }
 
 Result<std::vector<Selection>> read_networks(const NetConf& conf, const PodObject& pod) {
