@@ -249,10 +249,11 @@ Result<Child> Child::spawn(const Program& program) {
   if (!err) return std::move(err).error();
 
   const std::vector<char*> envp = pointers_to(program.env);
-  char* const argv[] = {const_cast<char*>(program.path.c_str()), nullptr};
+  std::vector<char*> argv = pointers_to(program.args);
+  argv.insert(argv.begin(), const_cast<char*>(program.path.c_str()));
   Plan plan;
   plan.path = program.path.c_str();
-  plan.argv = argv;
+  plan.argv = argv.data();
   plan.envp = envp.data();
   plan.root = program.root.empty() ? nullptr : program.root.c_str();
   plan.mount_namespace = program.mount_namespace;

@@ -14,10 +14,11 @@
 namespace mnet::sys {
 
 struct Program {
-  std::string path;              // absolute, as seen from inside `root`
-  std::vector<std::string> env;  // the child's whole environment; nothing is inherited
-  std::string root = {};         // chroot to it and chdir "/"; empty: none
-  int mount_namespace = -1;      // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
+  std::string path;                    // absolute, as seen from inside `root`
+  std::vector<std::string> env;        // the child's whole environment; nothing is inherited
+  std::string root = {};               // chroot to it and chdir "/"; empty: none
+  int mount_namespace = -1;            // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
+  std::vector<std::string> args = {};  // behind the first argument, which is its path
 };
 
 // How a child ended: "exit status 3", "signal: killed", "signal: segmentation fault (core dumped)".
@@ -31,7 +32,7 @@ struct ExitStatus {
 };
 
 // A running child in a process group of its own, with default signal dispositions, an empty signal
-// mask and no descriptors but 0-2. Its one argument is its path. It gets no SIGKILL when the daemon
+// mask and no descriptors but 0-2. It gets no SIGKILL when the daemon
 // dies: sys/orphans.h finds what a killed daemon left running.
 class Child {
  public:
