@@ -118,8 +118,12 @@ class Peer {
   }
   void end_chunks() { send("0\r\n\r\n"); }
 
-  // The connection ends without the notice of TLS.
-  void cut() { is_polite_ = false; }
+  // Ends the connection now, without the notice of TLS.
+  void hang_up() {
+    is_polite_ = false;
+    is_open_ = false;
+    ::shutdown(fd_.get(), SHUT_RDWR);
+  }
   // Until the client closes, or the test ends.
   void wait_for_close() {
     while (fill()) {

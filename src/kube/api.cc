@@ -1,0 +1,153 @@
+#include "kube/api.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "aio/sleep.h"
+#include "base/text.h"
+#include "http/proxy.h"
+#include "http/url.h"
+
+namespace mnet::kube {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Result<std::optional<http::Url>> proxy_for(const Config& config, const http::Url& origin,
+                                           const std::vector<std::string>& environment) {
+  if (config.proxy_url.empty()) return http::proxy_of_environment(origin, environment);
+  auto proxy = http::parse_proxy(config.proxy_url);
+  if (!proxy) return std::move(proxy).error();
+  return std::optional<http::Url>(*std::move(proxy));
+}
+
+Credentials::Settings credential_settings(const ApiSettings& settings) {
+  Credentials::Settings out = settings.credentials;
+  out.environment = settings.environment;
+  return out;
+}
+
+}  // namespace
+
+std::string query_value(std::string_view value) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string out;
+  for (const char byte : value) {
+    const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                          (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' ||
+                          byte == '_' || byte == '~';
+    const auto number = static_cast<unsigned char>(byte);
+    if (is_plain) {
+      out += byte;
+    } else {
+      out += cat('%', kHex[number >> 4], kHex[number & 15]);
+    }
+  }
+  return out;
+}
+
+Result<std::unique_ptr<Api>> Api::make(Config config, ApiSettings settings, Log log) {
+  auto origin = http::parse_url(config.server);
+  if (!origin) return std::move(origin).error().wrap("API server");
+  auto proxy = proxy_for(config, *origin, settings.environment);
+  if (!proxy) return std::move(proxy).error();
+  http::OriginSettings where{.origin = *std::move(origin)};
+  where.tls_server_name = config.tls_server_name;
+  where.proxy = *std::move(proxy);
+  where.idle_connections = std::max<std::size_t>(2, settings.requests_at_once / 2);
+  return std::unique_ptr<Api>(
+      new Api(std::move(config), std::move(settings), std::move(where), std::move(log)));
+}
+
+Api::Api(Config config, ApiSettings settings, http::OriginSettings origin, Log log)
+    : settings_(std::move(settings)),
+      server_(config.server),
+      credentials_(std::move(config), credential_settings(settings_), std::move(log)),
+      client_(std::move(origin), nullptr),
+      gate_(settings_.requests_at_once) {}
+
+aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientRequest request,
+                                                              aio::Deadline deadline) {
+  auto access = co_await credentials_.current();
+  if (!access) co_return std::move(access).error();
+  if (access->tls_number != tls_number_) {
+    client_.set_tls(access->tls);
+    tls_number_ = access->tls_number;
+  }
+  for (auto& header : access->headers) request.headers.push_back(std::move(header));
+  ++requests_;
+  auto answer = co_await client_.open(std::move(request), deadline);
+  co_return answer;
+}
+
+aio::Task<std::unique_ptr<http::ResponseStream>> Api::send(http::ClientRequest request,
+                                                           aio::Deadline deadline) {
+  request.headers.emplace_back("User-Agent", settings_.user_agent);
+  request.headers.emplace_back("Accept", "application/json");
+  auto answer = co_await attempt(request, deadline);
+  const bool is_refused =
+      answer ? (*answer)->status() == 401 : answer.error().code() == Errc::kDenied;
+  if (!is_refused) co_return answer;
+  auto changed = co_await credentials_.renew();
+  if (!changed || !*changed) co_return answer;
+  // What is left of the refusal would keep its connection busy.
+  if (answer) answer->reset();
+  auto again = co_await attempt(std::move(request), deadline);
+  co_return again;
+}
+
+aio::Task<Reply> Api::exchange(http::ClientRequest request, std::size_t max_bytes,
+                               aio::Deadline deadline) {
+  auto answer = co_await send(std::move(request), deadline);
+  if (!answer) co_return std::move(answer).error();
+  Reply reply{.status = (*answer)->status()};
+  reply.retry_after = parse_retry_after((*answer)->headers());
+  auto body = co_await http::read_whole((*answer).get(), max_bytes, deadline);
+  if (!body) co_return std::move(body).error();
+  reply.body = *std::move(body);
+  if (!reply.ok() && !reply.retry_after) {
+    reply.retry_after = parse_status(reply.status, reply.body).retry_after;
+  }
+  co_return reply;
+}
+
+aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
+  deadline = std::min(deadline, Clock::now() + settings_.call_time);
+  auto place = co_await gate_.enter(call.priority, deadline);
+  if (!place) co_return std::move(place).error();
+  http::ClientRequest request{.method = call.method, .target = std::move(call.path)};
+  if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);
+  request.body = std::move(call.body);
+  auto reply = co_await exchange(std::move(request), call.max_bytes, deadline);
+  co_return reply;
+}
+
+aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
+  const aio::Deadline end = Clock::now() + retries.total;
+  auto pause = retries.first_pause;
+  for (;;) {
+    auto reply = co_await call(what, std::min(end, Clock::now() + retries.per_call));
+    if (!is_transient(reply)) co_return reply;
+    std::chrono::milliseconds wait = pause;
+    if (reply && reply->retry_after) {
+      wait = std::max<std::chrono::milliseconds>(wait, *reply->retry_after);
+    }
+    if (Clock::now() + wait >= end) co_return reply;
+    auto slept = co_await aio::sleep_for(wait);
+    if (!slept) co_return std::move(slept).error();
+    if (retries.doubles) pause *= 2;
+  }
+}
+
+aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path,
+                                                           aio::Deadline deadline) {
+  http::ClientRequest request{.method = "GET", .target = std::move(path)};
+  auto answer = co_await send(std::move(request), deadline);
+  co_return answer;
+}
+
+}  // namespace mnet::kube

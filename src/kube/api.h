@@ -1,0 +1,93 @@
+// Talks to one Kubernetes API server: credentials, bounded concurrency, kept connections. Knows
+// paths and answers, not what the objects mean.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/log.h"
+#include "http/http.h"
+#include "http/origin_client.h"
+#include "kube/config.h"
+#include "kube/credentials.h"
+#include "kube/gate.h"
+#include "kube/reply.h"
+
+namespace mnet::kube {
+
+struct Call {
+  std::string method = "GET";
+  std::string path = {};  // with its query, encoded
+  std::string body = {};
+  std::string content_type = "application/json";
+  Priority priority = Priority::kUrgent;
+  std::size_t max_bytes = 16u << 20;
+};
+
+// How a request that fails for the moment is repeated.
+struct Retries {
+  std::chrono::milliseconds per_call{5000};
+  std::chrono::milliseconds first_pause{250};
+  bool doubles = true;
+  std::chrono::milliseconds total{10'000};
+};
+
+struct ApiSettings {
+  std::string user_agent = "multus";
+  std::size_t requests_at_once = 16;  // watches are not counted
+  std::chrono::milliseconds call_time{60'000};
+  Credentials::Settings credentials = {};
+  std::vector<std::string> environment = {};  // proxies and exec plugins
+};
+
+class Api {
+ public:
+  // An error if the configuration names no server that can be reached in principle. Nothing is read
+  // or asked yet.
+  static Result<std::unique_ptr<Api>> make(Config config, ApiSettings settings, Log log);
+
+  // One request; any answer of the server is a success. A 401 makes us read our credentials anew
+  // and, if they differ, ask once more; so does a certificate that we do not trust.
+  aio::Task<Reply> call(Call call, aio::Deadline deadline);
+
+  // Repeats what is_transient(), after pauses that honour Retry-After; ends with the last answer
+  // or error.
+  aio::Task<Reply> call_patiently(Call call, Retries retries);
+
+  // A GET whose answer is read as it comes; not counted among the requests. A refusal is a success
+  // here, too: look at its status.
+  aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline);
+
+  std::uint64_t requests_made() const { return requests_; }
+  const std::string& server() const { return server_; }
+
+ private:
+  Api(Config config, ApiSettings settings, http::OriginSettings origin, Log log);
+
+  aio::Task<std::unique_ptr<http::ResponseStream>> attempt(http::ClientRequest request,
+                                                           aio::Deadline deadline);
+  aio::Task<std::unique_ptr<http::ResponseStream>> send(http::ClientRequest request,
+                                                        aio::Deadline deadline);
+  aio::Task<Reply> exchange(http::ClientRequest request, std::size_t max_bytes,
+                            aio::Deadline deadline);
+
+  const ApiSettings settings_;
+  const std::string server_;
+  Credentials credentials_;
+  http::OriginClient client_;
+  Gate gate_;
+  std::uint64_t tls_number_ = 0;
+  std::uint64_t requests_ = 0;
+};
+
+// `value` for a query: everything but letters, digits and -._~ as %XX.
+std::string query_value(std::string_view value);
+
+}  // namespace mnet::kube

@@ -1,0 +1,248 @@
+#include "kube/api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/run.h"
+#include "base/text.h"
+#include "kube/fake_api.h"
+#include "kube/gate.h"
+#include "kube/reply.h"
+#include "sys/test_dir.h"
+
+namespace mnet::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using http::Peer;
+using http::RawRequest;
+using testing::ElementsAre;
+
+aio::Deadline soon() { return std::chrono::steady_clock::now() + 20s; }
+
+TEST(Api, TellsWhoItIsAndWhatItWants) {
+  const FakeApi server([](Peer& peer, const RawRequest& request) {
+    peer.answer(200, cat(request.header("User-Agent"), "|", request.header("Accept"), "|",
+                         request.header("Content-Type")));
+  });
+  const auto api = server.client({.user_agent = "multus-daemon/1"});
+
+  const auto reply = aio::run(api->call({.method = "PATCH",
+                                         .path = "/x",
+                                         .body = "{}",
+                                         .content_type = "application/merge-patch+json"},
+                                        soon()));
+
+  ASSERT_TRUE(reply.has_value()) << reply.error().text();
+  EXPECT_EQ(reply->body, "multus-daemon/1|application/json|application/merge-patch+json");
+}
+
+// 03, 12, row 109: the old token is refused, the new one lies in the file.
+TEST(Api, ReadsItsTokenAnewWhenRefusedAndAsksOnceMore) {
+  const sys::TestDir dir;
+  const FakeApi server([](Peer& peer, const RawRequest& request) {
+    const bool is_known = request.header("Authorization") == "Bearer new";
+    peer.answer(is_known ? 200 : 401, "");
+  });
+  Config config{.server = server.url()};
+  config.token.file = dir.write("token", "old");
+  const auto api = *Api::make(config, {}, Log());
+  aio::asio::io_context loop;
+
+  const auto refused = aio::run(loop, api->call({.path = "/a"}, soon()));
+  dir.write("token", "new");
+  const auto accepted = aio::run(loop, api->call({.path = "/b"}, soon()));
+
+  ASSERT_TRUE(refused && accepted);
+  EXPECT_EQ(refused->status, 401);
+  EXPECT_EQ(accepted->status, 200);
+  EXPECT_THAT(server.asked(), ElementsAre("GET /a", "GET /b", "GET /b"));
+}
+
+// 03, 12, row 110.
+TEST(Api, ReadsItsAuthorityAnewWhenItDoesNotTrustTheServer) {
+  const sys::TestDir dir;
+  const http::TestAuthority before, after;
+  const http::ScriptedServer server(
+      [](Peer& peer) {
+        while (peer.read_request()) peer.answer(200, "");
+      },
+      http::ScriptedServer::Tls{after.sign("s", "IP:127.0.0.1")});
+  Config config{.server = cat("https://127.0.0.1:", server.port())};
+  config.ca.file = dir.write("ca.crt", before.pem());
+  const auto api = *Api::make(config, {}, Log());
+  aio::asio::io_context loop;
+
+  const auto distrusted = aio::run(loop, api->call({.path = "/"}, soon()));
+  dir.write("ca.crt", after.pem());
+  const auto trusted = aio::run(loop, api->call({.path = "/"}, soon()));
+
+  ASSERT_FALSE(distrusted.has_value());
+  EXPECT_EQ(distrusted.error().code(), Errc::kDenied);
+  EXPECT_TRUE(trusted.has_value());
+}
+
+TEST(Api, RepeatsWhatMayPass) {
+  std::atomic<int> requests = 0;
+  const FakeApi server([&](Peer& peer, const RawRequest&) {
+    const int number = ++requests;
+    if (number == 3) {
+      peer.hang_up();
+      return;
+    }
+    peer.answer(number == 1 ? 503 : number == 2 ? 500 : 200, "");
+  });
+  const auto api = server.client();
+
+  const auto reply = aio::run(api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
+
+  ASSERT_TRUE(reply.has_value()) << reply.error().text();
+  EXPECT_EQ(reply->status, 200);
+  EXPECT_EQ(requests, 4);
+}
+
+TEST(Api, DoesNotRepeatWhatIsFinal) {
+  const FakeApi server([](Peer& peer, const RawRequest&) { peer.answer(403, "{}"); });
+  const auto api = server.client();
+
+  const auto reply = aio::run(api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
+
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->status, 403);
+  EXPECT_EQ(server.asked().size(), 1u);
+}
+
+TEST(Api, GivesUpInsteadOfWaitingBeyondItsTime) {
+  const FakeApi server(
+      [](Peer& peer, const RawRequest&) { peer.answer(429, "{}", "Retry-After: 100\r\n"); });
+  const auto api = server.client();
+
+  const auto reply = aio::run(api->call_patiently({.path = "/"}, {.total = 2s}));
+
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->status, 429);
+  EXPECT_EQ(reply->retry_after, 100s);
+  EXPECT_EQ(server.asked().size(), 1u);
+}
+
+TEST(Api, HoldsEachCallToItsTime) {
+  const FakeApi server([](Peer& peer, const RawRequest&) { peer.wait_for_close(); });
+  const auto api = server.client();
+
+  const auto reply = aio::run(api->call({.path = "/"}, std::chrono::steady_clock::now() + 50ms));
+
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(reply.error().code(), Errc::kTimeout);
+}
+
+TEST(Reply, IsAnErrorOfTheKindThatItsStatusSays) {
+  const auto code = [](int status) { return Reply{.status = status}.error().code(); };
+
+  EXPECT_EQ(code(404), Errc::kNotFound);
+  EXPECT_EQ(code(409), Errc::kConflict);
+  EXPECT_EQ(code(401), Errc::kDenied);
+  EXPECT_EQ(code(403), Errc::kDenied);
+  EXPECT_EQ(code(422), Errc::kInvalid);
+  EXPECT_EQ(code(429), Errc::kUnavailable);
+  EXPECT_EQ(code(503), Errc::kUnavailable);
+  EXPECT_EQ(code(418), Errc::kProtocol);
+}
+
+TEST(Reply, ReadsTheServersOwnWords) {
+  const Status status = parse_status(
+      429, R"({"kind":"Status","code":429,"reason":"TooManyRequests","message":"slow down",)"
+           R"("details":{"retryAfterSeconds":3}})");
+
+  EXPECT_EQ(status.reason, "TooManyRequests");
+  EXPECT_EQ(error_of(status).text(), "slow down");
+  EXPECT_EQ(status.retry_after, 3s);
+  EXPECT_EQ(parse_status(502, "<html>bad gateway").message, "<html>bad gateway");
+  EXPECT_TRUE(is_gone(parse_status(500, R"({"reason":"Expired"})")));
+  EXPECT_FALSE(is_gone(parse_status(500, R"({"code":"x"})")));
+}
+
+TEST(Reply, TakesOnlySecondsForRetryAfter) {
+  const auto parsed = [](std::string text) {
+    return parse_retry_after({{"Retry-After", std::move(text)}});
+  };
+
+  EXPECT_EQ(parsed("7"), 7s);
+  EXPECT_EQ(parsed("999999999"), 300s);
+  EXPECT_EQ(parsed("-1"), std::nullopt);
+  EXPECT_EQ(parsed("Wed, 21 Oct 2026 07:28:00 GMT"), std::nullopt);
+  EXPECT_EQ(parse_retry_after({}), std::nullopt);
+}
+
+TEST(QueryValue, EncodesWhatMeansSomethingInAQuery) {
+  EXPECT_EQ(query_value("spec.nodeName=a b&c/d"), "spec.nodeName%3Da%20b%26c%2Fd");
+}
+
+// Notes who got in, in order.
+class GateTest : public testing::Test {
+ protected:
+  void enter(std::string name, Priority priority) { group_.spawn(name, pass(name, priority)); }
+  aio::Task<void> pass(std::string name, Priority priority) {
+    auto place = co_await gate_.enter(priority, aio::kNoDeadline);
+    if (!place) co_return std::move(place).error();
+    entered_.push_back(name);
+    auto waited = co_await leave_.wait();
+    co_return waited;
+  }
+  void let_all_go() {
+    leave_.notify_all();
+    loop_.restart();
+    loop_.poll();
+  }
+  void TearDown() override {
+    group_.cancel();
+    EXPECT_TRUE(aio::run(loop_, group_.join()).has_value());
+  }
+
+  aio::asio::io_context loop_;
+  Gate gate_{2};
+  aio::Notifier leave_;
+  std::vector<std::string> entered_;
+  aio::Group group_{loop_.get_executor(), Log()};
+};
+
+TEST_F(GateTest, LetsSoManyInAndNoMore) {
+  for (const char* name : {"a", "b", "c"}) enter(name, Priority::kUrgent);
+  loop_.poll();
+  EXPECT_THAT(entered_, ElementsAre("a", "b"));
+  EXPECT_EQ(gate_.waiting(), 1u);
+
+  let_all_go();
+
+  EXPECT_THAT(entered_, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(GateTest, LetsUrgentOnesOvertake) {
+  for (const char* name : {"a", "b"}) enter(name, Priority::kUrgent);
+  enter("event", Priority::kBackground);
+  enter("status", Priority::kUrgent);
+  loop_.poll();
+
+  let_all_go();
+
+  EXPECT_THAT(entered_, ElementsAre("a", "b", "status", "event"));
+}
+
+TEST_F(GateTest, KeepsPlacesFreeForUrgentOnes) {
+  for (const char* name : {"event 1", "event 2"}) enter(name, Priority::kBackground);
+  enter("status", Priority::kUrgent);
+  loop_.poll();
+
+  EXPECT_THAT(entered_, ElementsAre("event 1", "status"));
+}
+
+}  // namespace
+}  // namespace mnet::kube

@@ -1,0 +1,257 @@
+#include "kube/config.h"
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "http/proxy.h"
+#include "http/url.h"
+#include "json/fields.h"
+#include "json/json.h"
+#include "sys/file.h"
+#include "yaml/yaml.h"
+
+namespace mnet::kube {
+namespace {
+
+constexpr std::size_t kMaxKubeconfig = 4u << 20;
+constexpr std::size_t kMaxToken = 1u << 20;
+
+// Base64 in a kubeconfig; an empty text is none.
+Result<std::string> decoded(const std::string& text, const std::string& path) {
+  std::string bytes;
+  if (!from_base64(text, bytes)) return Error(Errc::kInvalid, cat(path, ": not base64"));
+  return bytes;
+}
+
+std::string absolute(const std::string& path, const std::string& directory) {
+  if (path.empty() || path.starts_with('/')) return path;
+  return clean_path(cat(directory, "/", path));
+}
+
+// One named element of `clusters`, `contexts` or `users`, and its path for messages.
+struct Element {
+  json::Object object;
+  std::string path;
+};
+
+class Kubeconfig {
+ public:
+  Kubeconfig(const json::Object& document, std::string directory)
+      : document_(document), directory_(std::move(directory)) {}
+
+  Result<Config> read() {
+    std::string context;
+    json::Fields fields(document_, "", json::Match::kExact);
+    fields.read("current-context", context);
+    if (auto done = fields.done(); !done) return std::move(done).error();
+    if (context.empty()) return Error(Errc::kInvalid, "current-context: missing");
+    auto chosen = find("contexts", "context", context);
+    if (!chosen) return std::move(chosen).error();
+
+    std::string cluster, user;
+    json::Fields names(chosen->object, chosen->path, json::Match::kExact);
+    names.read("cluster", cluster);
+    names.read("user", user);
+    if (auto done = names.done(); !done) return std::move(done).error();
+    if (auto read = read_cluster(cluster); !read) return std::move(read).error();
+    if (user.empty()) return std::move(config_);
+    if (auto read = read_user(user); !read) return std::move(read).error();
+    return std::move(config_);
+  }
+
+ private:
+  Result<Element> find(std::string_view list, std::string_view member, const std::string& name) {
+    Element found;
+    bool is_found = false;
+    json::Fields fields(document_, "", json::Match::kExact);
+    fields.list(list, [&](const json::Value& value, const std::string& path) -> Result<void> {
+      const json::Object* entry = value.as_object();
+      if (entry == nullptr) return json::wrong_kind(path, "an object", value);
+      std::string own_name;
+      json::Fields inner(*entry, path, json::Match::kExact);
+      inner.read("name", own_name);
+      if (own_name != name || is_found) return inner.done();
+      is_found = true;
+      found.path = inner.path_of(member);
+      inner.object(member, [&](const json::Object& object, std::string) -> Result<void> {
+        found.object = object;
+        return {};
+      });
+      return inner.done();
+    });
+    if (auto done = fields.done(); !done) return std::move(done).error();
+    if (!is_found) return Error(Errc::kInvalid, cat(list, ": no ", go_quoted(name)));
+    return found;
+  }
+
+  Result<void> read_cluster(const std::string& name) {
+    auto cluster = find("clusters", "cluster", name);
+    if (!cluster) return std::move(cluster).error();
+    json::Fields fields(cluster->object, cluster->path, json::Match::kExact);
+    fields.read("server", config_.server);
+    fields.read("insecure-skip-tls-verify", config_.is_insecure);
+    fields.read("tls-server-name", config_.tls_server_name);
+    fields.read("proxy-url", config_.proxy_url);
+    auto ca = material(fields, "certificate-authority");
+    if (!ca) return std::move(ca).error();
+    config_.ca = *std::move(ca);
+    if (auto done = fields.done(); !done) return done;
+
+    const auto url = http::parse_url(config_.server);
+    if (!url || !url->scheme.starts_with("http")) {
+      return Error(Errc::kInvalid, cat(fields.path_of("server"), ": missing or not a URL"));
+    }
+    if (!config_.proxy_url.empty() && !http::parse_proxy(config_.proxy_url)) {
+      return Error(Errc::kInvalid, cat(fields.path_of("proxy-url"), ": not a URL"));
+    }
+    if (config_.is_insecure && !config_.ca.empty()) {
+      return Error(
+          Errc::kInvalid,
+          cat(fields.path_of("insecure-skip-tls-verify"),
+              ": specifying a root certificates file with the insecure flag is not allowed"));
+    }
+    return {};
+  }
+
+  Result<void> read_user(const std::string& name) {
+    auto user = find("users", "user", name);
+    if (!user) return std::move(user).error();
+    json::Fields fields(user->object, user->path, json::Match::kExact);
+    auto certificate = material(fields, "client-certificate");
+    if (!certificate) return std::move(certificate).error();
+    config_.certificate = *std::move(certificate);
+    auto key = material(fields, "client-key");
+    if (!key) return std::move(key).error();
+    config_.key = *std::move(key);
+    if (config_.certificate.empty() != config_.key.empty()) {
+      fields.fail(config_.key.empty() ? "client-key" : "client-certificate", "missing");
+    }
+    fields.read("token", config_.token.data);
+    fields.read("tokenFile", config_.token.file);
+    config_.token.file = absolute(config_.token.file, directory_);
+    fields.read("username", config_.username);
+    fields.read("password", config_.password);
+    read_impersonation(fields);
+    fields.object("exec", [this](const json::Object& exec, const std::string& path) {
+      return read_exec(exec, path);
+    });
+    return fields.done();
+  }
+
+  void read_impersonation(json::Fields& fields) {
+    Impersonation& as = config_.impersonated;
+    fields.read("as", as.user);
+    fields.read("as-uid", as.uid);
+    fields.read("as-groups", as.groups);
+    fields.object("as-user-extra", [&as](const json::Object& extra, const std::string& path) {
+      json::Fields inner(extra, path, json::Match::kExact);
+      for (const auto& [key, value] : extra) inner.read(key, as.extra[key]);
+      return inner.done();
+    });
+  }
+
+  Result<void> read_exec(const json::Object& object, const std::string& path) {
+    ExecPlugin plugin;
+    std::string mode;
+    json::Fields fields(object, path, json::Match::kExact);
+    fields.read("apiVersion", plugin.api_version);
+    fields.read("command", plugin.command);
+    fields.read("args", plugin.args);
+    fields.read("provideClusterInfo", plugin.wants_cluster);
+    fields.read("interactiveMode", mode);
+    fields.list("env",
+                [&plugin](const json::Value& value, const std::string& where) -> Result<void> {
+                  const json::Object* entry = value.as_object();
+                  if (entry == nullptr) return json::wrong_kind(where, "an object", value);
+                  auto& [name, text] = plugin.env.emplace_back();
+                  json::Fields inner(*entry, where, json::Match::kExact);
+                  inner.read("name", name);
+                  inner.read("value", text);
+                  return inner.done();
+                });
+    if (plugin.command.empty()) fields.fail("command", "missing");
+    if (plugin.command.find('/') != std::string::npos) {
+      plugin.command = absolute(plugin.command, directory_);
+    }
+    if (plugin.api_version != "client.authentication.k8s.io/v1" &&
+        plugin.api_version != "client.authentication.k8s.io/v1beta1") {
+      fields.fail("apiVersion", cat("cannot use ", go_quoted(plugin.api_version)));
+    }
+    if (mode == "Always") fields.fail("interactiveMode", "there is nobody to ask");
+    config_.exec = std::move(plugin);
+    return fields.done();
+  }
+
+  // `<key>` names a file, `<key>-data` holds base64.
+  Result<Material> material(json::Fields& fields, const std::string& key) {
+    Material out;
+    std::string data;
+    fields.read(key, out.file);
+    fields.read(key + "-data", data);
+    auto bytes = decoded(data, fields.path_of(key + "-data"));
+    if (!bytes) return std::move(bytes).error();
+    out.data = *std::move(bytes);
+    out.file = out.data.empty() ? absolute(out.file, directory_) : "";
+    return out;
+  }
+
+  const json::Object& document_;
+  const std::string directory_;
+  Config config_;
+};
+
+}  // namespace
+
+std::string variable(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    const std::string_view text = entry;
+    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
+      return std::string(text.substr(name.size() + 1));
+    }
+  }
+  return {};
+}
+
+Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory) {
+  auto documents = yaml::parse_documents(text, {.bytes = kMaxKubeconfig, .nodes = 100'000});
+  if (!documents) return std::move(documents).error();
+  if (documents->empty()) return Error(Errc::kInvalid, "empty");
+  const json::Object* document = documents->front().value.as_object();
+  if (document == nullptr) return Error(Errc::kInvalid, "not an object");
+  return Kubeconfig(*document, directory).read();
+}
+
+Result<Config> load_kubeconfig(const std::string& path) {
+  auto text = sys::read_file(path, kMaxKubeconfig);
+  if (!text) return std::move(text).error().wrap("kubeconfig");
+  auto config = parse_kubeconfig(*text, sys::directory_of(path));
+  if (!config) return std::move(config).error().wrap(cat("kubeconfig ", path));
+  return config;
+}
+
+Result<Config> in_cluster_config(const std::vector<std::string>& environment,
+                                 const std::string& directory) {
+  const std::string host = variable(environment, "KUBERNETES_SERVICE_HOST");
+  const std::string port = variable(environment, "KUBERNETES_SERVICE_PORT");
+  if (host.empty() || port.empty()) {
+    return Error(Errc::kNotFound,
+                 "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined");
+  }
+  const bool is_literal = host.find(':') != std::string::npos && !host.starts_with('[');
+  Config config;
+  config.server = cat("https://", is_literal ? cat("[", host, "]") : host, ":", port);
+  if (const auto url = http::parse_url(config.server); !url) return url.error();
+  config.token.file = cat(directory, "/token");
+  config.ca.file = cat(directory, "/ca.crt");
+  config.ca_may_be_missing = true;
+  if (auto token = sys::read_file(config.token.file, kMaxToken); !token) {
+    return std::move(token).error().wrap("service account token");
+  }
+  return config;
+}
+
+}  // namespace mnet::kube

@@ -1,0 +1,169 @@
+#include "kube/credentials.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "sys/file.h"
+
+namespace mnet::kube {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+constexpr std::size_t kMaxFile = 1u << 20;
+// A certificate or token is not used in its last seconds: the request takes time, too.
+constexpr std::chrono::seconds kSpare{5};
+
+}  // namespace
+
+Credentials::Credentials(Config config, Settings settings, Log log)
+    : config_(std::move(config)), settings_(std::move(settings)), log_(std::move(log)) {}
+
+aio::Task<Access> Credentials::current() {
+  const bool is_fresh = texts_ && Steady::now() - read_at_ < settings_.file_age;
+  if (!is_fresh || plugin_is_due()) {
+    auto loaded = co_await load(false);
+    if (!loaded) co_return std::move(loaded).error();
+  }
+  co_return Access{.tls = tls_, .tls_number = tls_number_, .headers = headers()};
+}
+
+aio::Task<bool> Credentials::renew() {
+  auto changed = co_await load(true);
+  co_return changed;
+}
+
+aio::Task<bool> Credentials::load(bool is_forced) {
+  const std::uint64_t seen = readings_;
+  auto turn = co_await lock_.lock("");
+  if (!turn) co_return std::move(turn).error();
+  if (readings_ != seen) co_return true;  // somebody else did it while we waited
+
+  const std::optional<Texts> before = texts_;
+  auto texts = read_files();
+  if (!texts) co_return std::move(texts).error();
+  if (config_.exec && (is_forced || plugin_is_due())) {
+    auto asked = co_await ask_plugin(texts->ca);
+    if (!asked && !plugin_) co_return std::move(asked).error();
+    if (!asked) complain(asked.error().text());
+  }
+  if (plugin_) {
+    if (!plugin_->token.empty()) texts->token = plugin_->token;
+    if (!plugin_->certificate.empty()) texts->certificate = plugin_->certificate;
+    if (!plugin_->key.empty()) texts->key = plugin_->key;
+  }
+  if (auto used = use(*std::move(texts)); !used) co_return std::move(used).error();
+  read_at_ = Steady::now();
+  ++readings_;
+  co_return before != texts_;
+}
+
+// The files are small and lie in memory or on the node's own disk: not worth a thread.
+Result<Credentials::Texts> Credentials::read_files() {
+  Texts texts;
+  const Texts last = texts_.value_or(Texts{});
+  const auto read = [this](const Material& material, std::string_view what,
+                           const std::string& known, bool may_be_missing) -> Result<std::string> {
+    auto text = text_of(material, what);
+    if (text) return text;
+    if (known.empty() && !may_be_missing) return text;
+    complain(text.error().text());
+    return known;
+  };
+  auto ca = read(config_.ca, "certificate authority", last.ca, config_.ca_may_be_missing);
+  if (!ca) return std::move(ca).error();
+  texts.ca = *std::move(ca);
+  auto certificate = read(config_.certificate, "client certificate", last.certificate, false);
+  if (!certificate) return std::move(certificate).error();
+  texts.certificate = *std::move(certificate);
+  auto key = read(config_.key, "client key", last.key, false);
+  if (!key) return std::move(key).error();
+  texts.key = *std::move(key);
+  texts.token = read_token(last.token);
+  if (texts.token.empty() && !config_.token.empty()) {
+    return Error(Errc::kUnavailable, cat("token: open ", config_.token.file, ": no token"));
+  }
+  return texts;
+}
+
+Result<std::string> Credentials::text_of(const Material& material, std::string_view what) {
+  if (material.file.empty()) return material.data;
+  auto text = sys::read_file(material.file, kMaxFile);
+  if (!text) return std::move(text).error().wrap(what);
+  if (text->empty()) return Error(Errc::kInvalid, cat(what, ": ", material.file, " is empty"));
+  return text;
+}
+
+// The last one that could be read, else the one in place.
+std::string Credentials::read_token(const std::string& last) {
+  if (config_.token.file.empty()) return config_.token.data;
+  auto text = sys::read_file(config_.token.file, kMaxFile);
+  if (text && !trim(*text).empty()) return std::string(trim(*text));
+  complain(text ? cat("token: ", config_.token.file, " is empty")
+                : std::move(text).error().wrap("token").text());
+  return last.empty() ? config_.token.data : last;
+}
+
+bool Credentials::plugin_is_due() const {
+  if (!config_.exec) return false;
+  return !plugin_ || (plugin_->expires && settings_.clock->now() + kSpare >= *plugin_->expires);
+}
+
+aio::Task<void> Credentials::ask_plugin(std::string ca) {
+  auto answer = co_await run_exec_plugin(config_, std::move(ca), settings_.environment,
+                                         Steady::now() + settings_.exec_time);
+  if (!answer) co_return std::move(answer).error();
+  plugin_ = *std::move(answer);
+  co_return Result<void>();
+}
+
+Result<void> Credentials::use(Texts texts) {
+  const bool is_tls = config_.server.starts_with("https");
+  const bool is_known = texts_ && texts_->ca == texts.ca && texts_->key == texts.key &&
+                        texts_->certificate == texts.certificate;
+  if (is_tls && !is_known) {
+    auto tls = http::make_tls_context({.verifies = !config_.is_insecure,
+                                       .ca = texts.ca,
+                                       .certificate = texts.certificate,
+                                       .key = texts.key});
+    // Files that are being replaced may be half of the old and half of the new.
+    if (!tls && !tls_) return std::move(tls).error();
+    if (!tls) {
+      complain(tls.error().text());
+      texts_->token = texts.token;
+      return {};
+    }
+    tls_ = *std::move(tls);
+    ++tls_number_;
+  }
+  texts_ = std::move(texts);
+  return {};
+}
+
+http::Headers Credentials::headers() const {
+  http::Headers out;
+  if (!texts_->token.empty()) {
+    out.emplace_back("Authorization", cat("Bearer ", texts_->token));
+  } else if (!config_.username.empty()) {
+    const std::string both = cat(config_.username, ":", config_.password);
+    out.emplace_back("Authorization", cat("Basic ", to_base64(both)));
+  }
+  const Impersonation& as = config_.impersonated;
+  if (!as.user.empty()) out.emplace_back("Impersonate-User", as.user);
+  if (!as.uid.empty()) out.emplace_back("Impersonate-Uid", as.uid);
+  for (const std::string& group : as.groups) out.emplace_back("Impersonate-Group", group);
+  for (const auto& [key, values] : as.extra) {
+    for (const std::string& value : values) out.emplace_back("Impersonate-Extra-" + key, value);
+  }
+  return out;
+}
+
+void Credentials::complain(std::string what) {
+  if (what == last_complaint_) return;
+  log_.error(cat("credentials of the Kubernetes API: ", what));
+  last_complaint_ = std::move(what);
+}
+
+}  // namespace mnet::kube

@@ -1,0 +1,66 @@
+#include "kube/gate.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace mnet::kube {
+
+struct Gate::State {
+  bool has_room(Priority priority) const {
+    if (running >= places) return false;
+    return priority == Priority::kUrgent || background < std::max<std::size_t>(1, places / 2);
+  }
+  void take(Priority priority) {
+    ++running;
+    if (priority == Priority::kBackground) ++background;
+  }
+  void give_back(Priority priority) {
+    --running;
+    if (priority == Priority::kBackground) --background;
+    admit();
+  }
+  // Takes the place for the one it wakes: nobody can come in between.
+  void admit() {
+    while (!urgent.empty() && has_room(Priority::kUrgent)) {
+      take(Priority::kUrgent);
+      urgent.front()->wake();
+    }
+    while (!later.empty() && has_room(Priority::kBackground)) {
+      take(Priority::kBackground);
+      later.front()->wake();
+    }
+  }
+  aio::Waiter::List& line(Priority priority) {
+    return priority == Priority::kUrgent ? urgent : later;
+  }
+
+  std::size_t places = 1, running = 0, background = 0;
+  aio::Waiter::List urgent, later;
+};
+
+Gate::Place::~Place() {
+  if (state_) state_->give_back(priority_);
+}
+
+Gate::Gate(std::size_t places) : state_(std::make_shared<State>()) {
+  state_->places = std::max<std::size_t>(1, places);
+}
+
+aio::Task<Gate::Place> Gate::enter(Priority priority, aio::Deadline deadline) {
+  const std::shared_ptr<State> state = state_;
+  if (state->line(priority).empty() && state->has_room(priority)) {
+    state->take(priority);
+    co_return Place(state, priority);
+  }
+  const auto executor = co_await aio::asio::this_coro::executor;
+  aio::Waiter waiter(executor, state->line(priority));
+  auto waited = co_await waiter.wait(deadline);
+  if (!waited) co_return std::move(waited).error();
+  co_return Place(state, priority);
+}
+
+std::size_t Gate::running() const { return state_->running; }
+std::size_t Gate::waiting() const { return state_->urgent.size() + state_->later.size(); }
+
+}  // namespace mnet::kube

@@ -1,0 +1,108 @@
+#include "kube/objects.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "json/fields.h"
+
+namespace mnet::kube {
+namespace {
+
+constexpr std::string_view kConfigSource = "kubernetes.io/config.source";
+constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
+constexpr std::array<std::string_view, 4> kUsedAnnotations = {
+    "k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network",
+    "v1.multus-cni.io/skip-default-networks", kConfigSource};
+
+const json::Object* member(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  return value == nullptr ? nullptr : value->as_object();
+}
+
+void keep(json::Object& kept, const json::Object& object, std::string_view part,
+          std::string_view key) {
+  const json::Object* inside = member(object, part);
+  const json::Value* value = inside == nullptr ? nullptr : inside->find(key);
+  if (value != nullptr && !value->is_null()) kept.set(cat(part, ".", key), *value);
+}
+
+std::string claims_of(const json::Object& object) {
+  json::Object kept;
+  keep(kept, object, "spec", "resourceClaims");
+  keep(kept, object, "status", "resourceClaimStatuses");
+  keep(kept, object, "status", "extendedResourceClaimStatus");
+  return kept.empty() ? "" : json::dump(kept);
+}
+
+std::string text_at(const json::Object& object, std::string_view part, std::string_view key) {
+  const json::Object* inside = member(object, part);
+  const json::Value* value = inside == nullptr ? nullptr : inside->find(key);
+  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  return text == nullptr ? "" : *text;
+}
+
+}  // namespace
+
+std::string resource_version_of(const json::Object& object) {
+  return text_at(object, "metadata", "resourceVersion");
+}
+
+const std::string* annotation_of(const json::Object& object, std::string_view key) {
+  const json::Object* metadata = member(object, "metadata");
+  const json::Object* annotations =
+      metadata == nullptr ? nullptr : member(*metadata, "annotations");
+  const json::Value* value = annotations == nullptr ? nullptr : annotations->find(key);
+  return value == nullptr ? nullptr : value->as_string();
+}
+
+Result<Meta> parse_meta(const json::Object& object) {
+  Meta meta{.ns = text_at(object, "metadata", "namespace"),
+            .name = text_at(object, "metadata", "name"),
+            .resource_version = resource_version_of(object)};
+  if (meta.name.empty()) return Error(Errc::kInvalid, "metadata.name: missing");
+  return meta;
+}
+
+Result<Pod> parse_pod(const json::Object& object) {
+  auto meta = parse_meta(object);
+  if (!meta) return std::move(meta).error();
+  Pod pod{.meta = *std::move(meta), .uid = text_at(object, "metadata", "uid")};
+  for (const std::string_view key : kUsedAnnotations) {
+    if (const std::string* text = annotation_of(object, key)) {
+      pod.annotations.emplace(key, *text);
+    }
+  }
+  const auto source = pod.annotations.find(kConfigSource);
+  pod.is_static = source != pod.annotations.end() && source->second != "api";
+  pod.node_name = text_at(object, "spec", "nodeName");
+  pod.resource_claims = claims_of(object);
+  return pod;
+}
+
+Result<Network> parse_network(const json::Object& object) {
+  auto meta = parse_meta(object);
+  if (!meta) return std::move(meta).error();
+  Network network{.meta = *std::move(meta)};
+  if (const std::string* name = annotation_of(object, kResourceName)) {
+    network.resource_name = *name;
+  }
+  if (const json::Object* spec = member(object, "spec")) {
+    json::Fields fields(*spec, "spec", json::Match::kExact);
+    fields.read("config", network.config);
+    if (auto done = fields.done(); !done) return std::move(done).error();
+  }
+  return network;
+}
+
+std::string pod_path(std::string_view ns, std::string_view name) {
+  return cat("/api/v1/namespaces/", ns, "/pods/", name);
+}
+
+std::string network_path(std::string_view ns, std::string_view name) {
+  return cat("/apis/k8s.cni.cncf.io/v1/namespaces/", ns, "/network-attachment-definitions/", name);
+}
+
+}  // namespace mnet::kube

@@ -1,0 +1,108 @@
+// Keeps a store equal to a collection of the API server: initial list as a stream or in pages,
+// watch, resume, start over when the server has forgotten (03, 5.4). Knows nothing of the objects.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "aio/event.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "kube/api.h"
+#include "kube/backoff.h"
+#include "kube/list_reader.h"
+#include "kube/store.h"
+#include "kube/watch_event.h"
+
+namespace mnet::kube {
+
+struct ReflectorSettings {
+  using Time = std::chrono::milliseconds;
+  std::string path = {};            // of the collection
+  std::string field_selector = {};  // not encoded
+  std::size_t page = 500;
+  Time open_time{30'000};        // until the head of an answer
+  Time list_time{60'000};        // for a page
+  Time initial_silence{30'000};  // without the end of a streamed list: pages are tried
+  Time silence{150'000};         // of a watch with bookmarks: it is made anew
+  Time shortest{1000};           // a watch that ends sooner has failed
+  Time first_pause{800}, longest_pause{30'000};
+  Time healthy{120'000};                          // of a watch: failures before it are forgotten
+  Time complaint{60'000};                         // between equal log lines
+  int shortest_watch = 300, longest_watch = 600;  // seconds; timeoutSeconds is between
+};
+
+class Reflector {
+ public:
+  struct Counters {
+    std::uint64_t lists = 0;     // complete initial lists, streamed or paged
+    std::uint64_t streams = 0;   // watches that were accepted
+    std::uint64_t failures = 0;  // followed by a pause
+    std::uint64_t skipped = 0;   // objects that could not be read, twice
+  };
+
+  // All must outlive the task of run().
+  Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log,
+            Random random = make_random());
+
+  // Until cancelled; to be started once, in a group.
+  aio::Task<void> run();
+
+  // Whether the sink has held a complete collection; stays true.
+  bool is_synced() const { return synced_.is_set(); }
+  aio::Task<void> wait_synced(aio::Deadline deadline);
+  // How long no stream has been up; none while one is.
+  std::optional<std::chrono::steady_clock::duration> down_for() const;
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // How a round ended, and so how the next begins.
+  struct Outcome {
+    enum class Next : std::uint8_t { kGoOn, kPause } next = Next::kGoOn;
+    std::string why = {};  // of a pause
+    std::optional<std::chrono::seconds> at_least = {};
+  };
+  static Outcome pause(const Error& why) { return {Outcome::Next::kPause, why.text(), {}}; }
+
+  aio::Task<Outcome> round();
+  aio::Task<Outcome> list();
+  aio::Task<Outcome> list_page(std::string query, ListEnd* end);
+  aio::Task<Outcome> watch();
+  aio::Task<Outcome> read_events(http::ResponseStream* stream);
+  aio::Task<Outcome> refused(http::ResponseStream* stream);
+  std::optional<Outcome> take(const LineSplitter::Line& line);
+  std::optional<Outcome> take_event(const WatchEvent& event);
+  Result<void> take_object(const WatchEvent& event);
+  std::optional<Outcome> take_bad_frame(std::string why);
+  Outcome take_refusal(const Status& status);
+  Outcome stream_is_refused(std::string_view why);
+  void take_item(const std::string& text);
+  void finish_list(std::string position);
+  std::string collection(std::string_view query) const;
+  std::string watch_path();
+  void complain(const std::string& what);
+
+  Api& api_;
+  const ReflectorSettings settings_;
+  Sink& sink_;
+  const Log log_;
+  Random random_;
+  Backoff backoff_;
+  aio::Event synced_;
+  Counters counters_;
+
+  std::string position_;          // where a watch goes on; empty: a list comes first
+  bool is_collecting_ = false;    // the stream is in its initial part
+  bool wants_newest_ = false;     // a page's token expired: the cache's version is no good
+  bool refuses_streams_ = false;  // lists come in pages
+  std::string bad_position_;      // where a frame could not be read
+  std::optional<std::chrono::steady_clock::time_point> down_since_;
+  std::string last_complaint_;
+  std::chrono::steady_clock::time_point complained_at_ = {};
+};
+
+}  // namespace mnet::kube

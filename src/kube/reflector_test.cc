@@ -1,0 +1,464 @@
+#include "kube/reflector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "base/text.h"
+#include "kube/fake_api.h"
+#include "kube/objects.h"
+#include "kube/store.h"
+
+namespace mnet::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using http::Peer;
+using http::RawRequest;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+std::string pod(std::string_view name, int version) {
+  return cat(R"({"metadata":{"namespace":"default","name":")", name, R"(","uid":"u-)", name,
+             R"(","resourceVersion":")", version, R"("}})");
+}
+std::string event(std::string_view type, std::string_view object) {
+  return cat(R"({"type":")", type, R"(","object":)", object, "}\n");
+}
+std::string bookmark(int version, bool ends_list = false) {
+  const std::string_view end =
+      ends_list ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
+  return event("BOOKMARK",
+               cat(R"({"kind":"Pod","metadata":{"resourceVersion":")", version, "\"", end, "}}"));
+}
+std::string gone_event() {
+  return event("ERROR", R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})");
+}
+std::string list_of(const std::vector<std::string>& items, int version,
+                    std::string_view continuation = "") {
+  return cat(R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":")", version,
+             R"(","continue":")", continuation, R"("},"items":[)", join(items, ","), "]}");
+}
+
+bool is_watch(const RawRequest& request) {
+  return request.target().find("watch=true") != std::string::npos;
+}
+bool wants_initial(const RawRequest& request) {
+  return request.target().find("sendInitialEvents=true") != std::string::npos;
+}
+bool resumes_at(const RawRequest& request, int version) {
+  return request.target().ends_with(cat("resourceVersion=", version)) ||
+         request.target().find(cat("resourceVersion=", version, "&")) != std::string::npos;
+}
+
+class ReflectorTest : public testing::Test {
+ protected:
+  // Begins to follow what `answer` tells.
+  void follow(FakeApi::Answer answer) {
+    server_ = std::make_unique<FakeApi>(std::move(answer));
+    api_ = server_->client();
+    reflector_ = std::make_unique<Reflector>(*api_, settings_, store_, Log(), [] { return 0.0; });
+    group_ = std::make_unique<aio::Group>(loop_.get_executor(), Log());
+    group_->spawn("reflector", reflector_->run());
+  }
+  void TearDown() override {
+    if (!group_) return;
+    group_->cancel();
+    EXPECT_TRUE(aio::run(loop_, group_->join()).has_value());
+  }
+
+  bool until(const std::function<bool()>& condition) { return drive(loop_, condition); }
+  bool has(std::string_view name) const { return store_.find("default", name) != nullptr; }
+  std::string version_of(std::string_view name) const {
+    const auto found = store_.find("default", name);
+    return found == nullptr ? "" : found->meta.resource_version;
+  }
+
+  aio::asio::io_context loop_;
+  ReflectorSettings settings_{.path = "/api/v1/pods",
+                              .field_selector = "spec.nodeName=node-1",
+                              .page = 2,
+                              .initial_silence = 10s,
+                              .shortest = 0ms,
+                              .first_pause = 1ms,
+                              .longest_pause = 20ms};
+  Store<Pod> store_{&parse_pod};
+  std::unique_ptr<FakeApi> server_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<Reflector> reflector_;
+  std::unique_ptr<aio::Group> group_;
+};
+using Reflector_ = ReflectorTest;
+
+// 03, 12, row 101.
+TEST_F(Reflector_, AsksForAStreamedListOfThisNodesPodsWithBookmarks) {
+  follow([](Peer& peer, const RawRequest&) {
+    peer.begin_chunks();
+    peer.chunk(event("ADDED", pod("a", 5)));
+    peer.chunk(bookmark(7, true));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return reflector_->is_synced(); }));
+
+  const std::string asked = server_->asked().front();
+  EXPECT_THAT(asked,
+              AllOf(HasSubstr("GET /api/v1/pods?"), HasSubstr("watch=true"),
+                    HasSubstr("sendInitialEvents=true"), HasSubstr("allowWatchBookmarks=true"),
+                    HasSubstr("resourceVersionMatch=NotOlderThan"), HasSubstr("timeoutSeconds=300"),
+                    HasSubstr("fieldSelector=spec.nodeName%3Dnode-1")));
+  EXPECT_TRUE(has("a"));
+}
+
+TEST_F(Reflector_, ShowsNothingOfAListBeforeItsEnd) {
+  std::atomic<bool> may_end = false;
+  follow([&](Peer& peer, const RawRequest&) {
+    peer.begin_chunks();
+    peer.chunk(event("ADDED", pod("a", 5)));
+    while (!may_end) std::this_thread::yield();
+    peer.chunk(bookmark(7, true));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return reflector_->counters().streams == 1; }));
+  EXPECT_FALSE(reflector_->is_synced());
+  EXPECT_EQ(store_.size(), 0u);
+  may_end = true;
+
+  EXPECT_TRUE(until([this] { return has("a"); }));
+}
+
+TEST_F(Reflector_, FollowsWhatHappens) {
+  follow([](Peer& peer, const RawRequest&) {
+    peer.begin_chunks();
+    peer.chunk(event("ADDED", pod("a", 5)) + event("ADDED", pod("b", 6)) + bookmark(7, true));
+    peer.chunk(event("MODIFIED", pod("a", 8)) + event("DELETED", pod("b", 9)));
+    peer.chunk(event("ADDED", pod("c", 10)));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return has("c"); }));
+
+  EXPECT_EQ(version_of("a"), "8");
+  EXPECT_FALSE(has("b"));
+}
+
+// 03, 12, row 102.
+TEST_F(Reflector_, ReadsPagesWhereStreamedListsAreRefused) {
+  follow([](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) {
+      peer.answer(422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"forbidden"})");
+    } else if (is_watch(request)) {
+      peer.begin_chunks();
+      peer.wait_for_close();
+    } else if (request.target().find("continue=") == std::string::npos) {
+      peer.answer(200, list_of({pod("a", 1), pod("b", 2)}, 9, "next/page"));
+    } else {
+      peer.answer(200, list_of({pod("c", 3)}, 9));
+    }
+  });
+
+  ASSERT_TRUE(until([this] { return server_->asked().size() == 4; }));
+
+  const auto asked = server_->asked();
+  EXPECT_THAT(asked[1], AllOf(HasSubstr("limit=2&resourceVersion=0"), Not(HasSubstr("watch"))));
+  EXPECT_THAT(asked[2],
+              AllOf(HasSubstr("continue=next%2Fpage"), Not(HasSubstr("resourceVersion"))));
+  EXPECT_THAT(asked[3], AllOf(HasSubstr("watch=true"), HasSubstr("resourceVersion=9")));
+  EXPECT_EQ(store_.size(), 3u);
+}
+
+// An etcd without progress requests: seen with 3.4 behind a kube-apiserver 1.34.
+TEST_F(Reflector_, ReadsPagesWhenTheStreamedListEndsInAnErrorOfTheServer) {
+  follow([](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) {
+      peer.begin_chunks();
+      peer.chunk(
+          event("ERROR", R"({"kind":"Status","code":500,"message":"progress is disabled"})"));
+      peer.end_chunks();
+    } else if (is_watch(request)) {
+      peer.begin_chunks();
+      peer.wait_for_close();
+    } else {
+      peer.answer(200, list_of({pod("a", 1)}, 9));
+    }
+  });
+
+  EXPECT_TRUE(until([this] { return has("a"); }));
+}
+
+// 03, 12, row 103.
+TEST_F(Reflector_, ReadsPagesWhenTheEndOfTheStreamedListNeverComes) {
+  settings_.initial_silence = 50ms;
+  follow([](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) {
+      peer.begin_chunks();
+      peer.chunk(event("ADDED", pod("x", 1)));
+      peer.wait_for_close();
+    } else if (is_watch(request)) {
+      peer.begin_chunks();
+      peer.wait_for_close();
+    } else {
+      peer.answer(200, list_of({pod("a", 1)}, 9));
+    }
+  });
+
+  ASSERT_TRUE(until([this] { return has("a"); }));
+  EXPECT_FALSE(has("x"));
+}
+
+// 03, 12, rows 104 and 105: HTTP 410, and the ERROR event.
+TEST_F(Reflector_, StartsOverWhenItsPositionIsTooOldAndServesTheOldMeanwhile) {
+  std::atomic<int> lists = 0;
+  std::atomic<bool> may_answer = false;
+  follow([&](Peer& peer, const RawRequest& request) {
+    if (!wants_initial(request)) {
+      peer.answer(410, R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})");
+      return;
+    }
+    peer.begin_chunks();
+    if (++lists == 1) {
+      peer.chunk(event("ADDED", pod("a", 5)) + event("ADDED", pod("b", 6)) + bookmark(7, true));
+      peer.end_chunks();
+      return;
+    }
+    while (!may_answer) std::this_thread::yield();
+    peer.chunk(event("ADDED", pod("b", 16)) + bookmark(17, true));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([&] { return lists == 2; }));
+  EXPECT_TRUE(has("a"));
+  EXPECT_TRUE(has("b"));
+  may_answer = true;
+
+  ASSERT_TRUE(until([this] { return version_of("b") == "16"; }));
+  EXPECT_FALSE(has("a"));
+  EXPECT_TRUE(reflector_->is_synced());
+}
+
+TEST_F(Reflector_, StartsOverOnAnErrorEventThatSaysGone) {
+  std::atomic<int> lists = 0;
+  follow([&](Peer& peer, const RawRequest& request) {
+    peer.begin_chunks();
+    if (wants_initial(request) && ++lists == 1) {
+      peer.chunk(event("ADDED", pod("a", 5)) + bookmark(7, true) + gone_event());
+      peer.end_chunks();
+      return;
+    }
+    peer.chunk(event("ADDED", pod("b", 8)) + bookmark(9, true));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return has("b"); }));
+  EXPECT_FALSE(has("a"));
+}
+
+TEST_F(Reflector_, ReadsTheNewestListWhenAPagesTokenExpires) {
+  std::atomic<bool> has_expired = false;
+  follow([&](Peer& peer, const RawRequest& request) {
+    const bool is_first = request.target().find("resourceVersion=0") != std::string::npos;
+    if (wants_initial(request)) {
+      peer.answer(400, "{}");
+    } else if (is_watch(request)) {
+      peer.begin_chunks();
+      peer.wait_for_close();
+    } else if (request.target().find("continue=") != std::string::npos && !has_expired) {
+      has_expired = true;
+      peer.answer(410, R"({"kind":"Status","code":410,"reason":"Expired"})");
+    } else if (is_first) {
+      peer.answer(200, list_of({pod("old", 1)}, 9, "token"));
+    } else {
+      peer.answer(200, list_of({pod("a", 1)}, 12));
+    }
+  });
+
+  ASSERT_TRUE(until([this] { return has("a"); }));
+  EXPECT_FALSE(has("old"));
+}
+
+// 03, 12, row 106.
+TEST_F(Reflector_, GoesOnFromItsLastPositionWhenAWatchIsCutWithoutListingAgain) {
+  std::atomic<int> streams = 0;
+  follow([&](Peer& peer, const RawRequest& request) {
+    const int number = ++streams;
+    peer.begin_chunks();
+    if (wants_initial(request)) {
+      peer.chunk(event("ADDED", pod("a", 1)) + bookmark(1, true));
+    } else if (resumes_at(request, number - 1)) {
+      peer.chunk(event("MODIFIED", pod("a", number)));
+    }
+    peer.send("ffff\r\n{\"type\":\"ADD");  // in the middle of an object
+    peer.hang_up();
+  });
+
+  ASSERT_TRUE(until([this] { return version_of("a") == "6"; }));
+
+  EXPECT_EQ(reflector_->counters().lists, 1u);
+  EXPECT_THAT(reflector_->counters().failures, Ge(5u));
+}
+
+TEST_F(Reflector_, GoesOnAtOnceWhenAWatchEndsByItself) {
+  settings_.first_pause = settings_.longest_pause = 1h;  // a pause would be seen
+  std::atomic<int> streams = 0;
+  follow([&](Peer& peer, const RawRequest& request) {
+    const int number = ++streams;
+    peer.begin_chunks();
+    peer.chunk(wants_initial(request) ? bookmark(1, true) : event("ADDED", pod("a", number)));
+    if (number == 4) peer.wait_for_close();
+    peer.end_chunks();
+  });
+
+  EXPECT_TRUE(until([this] { return version_of("a") == "4"; }));
+}
+
+TEST_F(Reflector_, TakesItsPositionFromBookmarks) {
+  follow([&](Peer& peer, const RawRequest& request) {
+    peer.begin_chunks();
+    if (wants_initial(request)) {
+      peer.chunk(bookmark(1, true) + bookmark(50));
+      peer.end_chunks();
+      return;
+    }
+    if (resumes_at(request, 50)) peer.chunk(event("ADDED", pod("a", 51)));
+    peer.wait_for_close();
+  });
+
+  EXPECT_TRUE(until([this] { return has("a"); }));
+}
+
+// 03, 5.4 rule 6.
+TEST_F(Reflector_, SkipsAnObjectThatCannotBeReadTwice) {
+  std::atomic<int> streams = 0;
+  follow([&](Peer& peer, const RawRequest& request) {
+    ++streams;
+    peer.begin_chunks();
+    if (wants_initial(request)) peer.chunk(bookmark(1, true));
+    peer.chunk("{\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n");
+    peer.chunk(event("ADDED", pod("behind", 3)));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return has("behind"); }));
+
+  EXPECT_EQ(streams, 2);
+  EXPECT_EQ(reflector_->counters().skipped, 1u);
+}
+
+TEST_F(Reflector_, SkipsAnEventThatIsTooLarge) {
+  follow([&](Peer& peer, const RawRequest& request) {
+    peer.begin_chunks();
+    if (wants_initial(request)) peer.chunk(bookmark(1, true));
+    peer.chunk(std::string(kMaxFrame + 10, 'x'));
+    peer.chunk("x\n" + event("ADDED", pod("behind", 3)));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return has("behind"); }));
+  EXPECT_EQ(reflector_->counters().skipped, 1u);
+}
+
+// 03, 12, row 108.
+TEST_F(Reflector_, WaitsAsLongAsTheServerAsks) {
+  std::atomic<std::chrono::steady_clock::time_point> refused{};
+  std::atomic<std::chrono::steady_clock::duration> waited{};
+  follow([&](Peer& peer, const RawRequest&) {
+    const auto now = std::chrono::steady_clock::now();
+    if (refused.load() == std::chrono::steady_clock::time_point()) {
+      refused = now;
+      peer.answer(429, "{}", "Retry-After: 1\r\n");
+      return;
+    }
+    waited = now - refused.load();
+    peer.begin_chunks();
+    peer.chunk(bookmark(1, true));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return reflector_->is_synced(); }));
+  EXPECT_GE(waited.load(), 1s);
+}
+
+// 03, 12, row 119: the kind comes later.
+TEST_F(Reflector_, KeepsTryingWhileTheKindIsNotThere) {
+  std::atomic<int> requests = 0;
+  follow([&](Peer& peer, const RawRequest&) {
+    if (++requests < 4) {
+      peer.answer(404, "404 page not found\n");
+      return;
+    }
+    peer.begin_chunks();
+    peer.chunk(event("ADDED", pod("a", 1)) + bookmark(1, true));
+    peer.wait_for_close();
+  });
+
+  EXPECT_TRUE(until([this] { return has("a"); }));
+}
+
+TEST_F(Reflector_, TellsHowLongNoStreamHasBeenUp) {
+  std::atomic<bool> is_up = false;
+  follow([&](Peer& peer, const RawRequest&) {
+    if (!is_up) {
+      peer.answer(500, "{}");
+      return;
+    }
+    peer.begin_chunks();
+    peer.chunk(bookmark(1, true));
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([this] { return reflector_->counters().failures > 1; }));
+  EXPECT_TRUE(reflector_->down_for().has_value());
+  is_up = true;
+
+  ASSERT_TRUE(until([this] { return reflector_->is_synced(); }));
+  EXPECT_FALSE(reflector_->down_for().has_value());
+}
+
+TEST_F(Reflector_, MakesASilentWatchAnew) {
+  settings_.silence = 50ms;
+  std::atomic<int> streams = 0;
+  follow([&](Peer& peer, const RawRequest& request) {
+    ++streams;
+    peer.begin_chunks();
+    if (wants_initial(request)) peer.chunk(bookmark(1, true));
+    peer.wait_for_close();
+  });
+
+  EXPECT_TRUE(until([&] { return streams >= 3; }));
+  EXPECT_EQ(reflector_->counters().lists, 1u);
+}
+
+TEST(Store, WakesThoseWhoWaitForAChange) {
+  aio::asio::io_context loop;
+  Store<Pod> store(&parse_pod);
+  aio::Group group(loop.get_executor(), Log());
+  bool is_woken = false;
+  auto wait = [](Store<Pod>* in, bool* flag) -> aio::Task<void> {
+    auto changed = co_await in->wait_changed(aio::kNoDeadline);
+    *flag = changed.has_value();
+    co_return changed;
+  };
+  group.spawn("wait", wait(&store, &is_woken));
+  loop.poll();
+
+  ASSERT_TRUE(store.upsert(*json::parse_object(pod("a", 1))).has_value());
+
+  EXPECT_TRUE(drive(loop, [&] { return is_woken; }));
+}
+
+}  // namespace
+}  // namespace mnet::kube

@@ -1,0 +1,110 @@
+#include "kube/reply.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+#include "json/fields.h"
+#include "json/json.h"
+
+namespace mnet::kube {
+namespace {
+
+// Nobody makes us wait longer than this at a time.
+constexpr std::int64_t kLongestWait = 300;
+
+std::optional<std::chrono::seconds> seconds_of(std::int64_t count) {
+  if (count <= 0) return std::nullopt;
+  return std::chrono::seconds(std::min(count, kLongestWait));
+}
+
+Errc code_of(int status) {
+  switch (status) {
+    case 404:
+      return Errc::kNotFound;
+    case 409:
+      return Errc::kConflict;
+    case 401:
+    case 403:
+      return Errc::kDenied;
+    case 400:
+    case 422:
+      return Errc::kInvalid;
+    default:
+      return is_transient_status(status) ? Errc::kUnavailable : Errc::kProtocol;
+  }
+}
+
+}  // namespace
+
+Status parse_status(int http_status, std::string_view body) {
+  Status out{.code = http_status};
+  const auto object = json::parse_object(body, 100);
+  if (!object) {
+    out.message = trim(body.substr(0, 300));
+    return out;
+  }
+  std::int64_t code = http_status, wait = 0;
+  json::Fields fields(*object, "", json::Match::kExact);
+  fields.read("code", code);
+  fields.read("reason", out.reason);
+  fields.read("message", out.message);
+  fields.object("details", [&wait](const json::Object& details, const std::string& path) {
+    json::Fields inner(details, path, json::Match::kExact);
+    inner.read("retryAfterSeconds", wait);
+    return inner.done();
+  });
+  // A Status with members of wrong types is still a refusal.
+  (void)fields.done();
+  if (code >= 100 && code < 1000) out.code = static_cast<int>(code);
+  out.retry_after = seconds_of(wait);
+  return out;
+}
+
+Error error_of(const Status& status) {
+  return Error(code_of(status.code), status.message.empty()
+                                         ? cat("the server answered with status ", status.code)
+                                         : status.message);
+}
+
+Error Reply::error() const { return error_of(parse_status(status, body)); }
+
+bool is_gone(const Status& status) {
+  return status.code == 410 || status.reason == "Expired" || status.reason == "Gone";
+}
+
+bool is_transient_status(int status) {
+  return status == 429 || status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+bool is_transient_error(const Error& error) {
+  switch (error.code()) {
+    case Errc::kUnavailable:
+    case Errc::kTimeout:
+    case Errc::kIo:
+    case Errc::kProtocol:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_transient(const Result<Reply>& reply) {
+  return reply ? is_transient_status(reply->status) : is_transient_error(reply.error());
+}
+
+std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers) {
+  const std::string* text = http::find_header(headers, "Retry-After");
+  if (text == nullptr) return std::nullopt;
+  std::int64_t count = 0;
+  const auto [end, failure] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (failure != std::errc() || end != text->data() + text->size()) return std::nullopt;
+  return seconds_of(count);
+}
+
+}  // namespace mnet::kube

@@ -1,0 +1,47 @@
+// What the API server answered, and what follows from it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "http/http.h"
+
+namespace mnet::kube {
+
+// The object `Status` that comes with every refusal.
+struct Status {
+  int code = 0;
+  std::string reason = {}, message = {};
+  std::optional<std::chrono::seconds> retry_after = {};  // details.retryAfterSeconds
+};
+
+// Any JSON text; an answer that is no Status keeps its beginning as the message.
+Status parse_status(int http_status, std::string_view body);
+
+struct Reply {
+  int status = 0;  // of HTTP
+  std::string body = {};
+  std::optional<std::chrono::seconds> retry_after = {};  // of the header, or of the Status
+
+  bool ok() const { return status / 100 == 2; }
+  // For answers that are not ok. kNotFound, kConflict (409), kDenied (401, 403), kInvalid (400,
+  // 422), kUnavailable (429, 5xx), else kProtocol. The text is the server's.
+  Error error() const;
+};
+
+Error error_of(const Status& status);
+bool is_gone(const Status& status);  // 410, or reason Expired or Gone
+
+// Whether the same request may succeed a little later: no connection, cut off, time-out, 429 and
+// 5xx (03, 5.5).
+bool is_transient(const Result<Reply>& reply);
+bool is_transient_status(int status);
+bool is_transient_error(const Error& error);
+
+// Seconds as in the header; dates are not used by API servers.
+std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers);
+
+}  // namespace mnet::kube

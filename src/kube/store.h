@@ -1,0 +1,98 @@
+// Objects of one kind as the API server last told of them. Filled by a Reflector; read by anybody
+// on the same loop.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "aio/event.h"
+#include "aio/task.h"
+#include "json/json.h"
+#include "kube/objects.h"
+
+namespace mnet::kube {
+
+// Where a reflector puts what it sees.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+
+  // A new collection begins beside the one that is read.
+  virtual void begin() = 0;
+  virtual Result<void> add(const json::Object& object) = 0;
+  // The new collection is complete and takes the place of the old one.
+  virtual void commit() = 0;
+
+  virtual Result<void> upsert(const json::Object& object) = 0;
+  virtual Result<void> remove(const json::Object& object) = 0;
+};
+
+// `Object` has a `meta`.
+template <typename Object>
+class Store final : public Sink {
+ public:
+  using Ptr = std::shared_ptr<const Object>;
+  using Parse = Result<Object> (*)(const json::Object&);
+
+  explicit Store(Parse parse) : parse_(parse) {}
+
+  // nullptr if it is not there.
+  Ptr find(std::string_view ns, std::string_view name) const {
+    std::string key(ns);
+    key += '/';
+    key += name;
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  std::size_t size() const { return objects_.size(); }
+  auto begin_objects() const { return objects_.begin(); }
+  auto end_objects() const { return objects_.end(); }
+
+  // Until anything changes. Look first, then wait, with no co_await between the two.
+  aio::Task<void> wait_changed(aio::Deadline deadline) {
+    auto changed = co_await changes_.wait(deadline);
+    co_return changed;
+  }
+
+  void begin() override { next_.clear(); }
+  Result<void> add(const json::Object& object) override { return put(next_, object); }
+  void commit() override {
+    objects_ = std::exchange(next_, {});
+    changes_.notify_all();
+  }
+  Result<void> upsert(const json::Object& object) override {
+    auto done = put(objects_, object);
+    changes_.notify_all();
+    return done;
+  }
+  Result<void> remove(const json::Object& object) override {
+    auto meta = parse_meta(object);
+    if (!meta) return std::move(meta).error();
+    objects_.erase(meta->key());
+    changes_.notify_all();
+    return {};
+  }
+
+ private:
+  using Map = std::unordered_map<std::string, Ptr>;
+
+  Result<void> put(Map& map, const json::Object& object) {
+    auto parsed = parse_(object);
+    if (!parsed) return std::move(parsed).error();
+    std::string key = parsed->meta.key();
+    map[std::move(key)] = std::make_shared<const Object>(*std::move(parsed));
+    return {};
+  }
+
+  Parse parse_;
+  Map objects_, next_;
+  aio::Notifier changes_;
+};
+
+}  // namespace mnet::kube

@@ -1,0 +1,201 @@
+// What is read of the server's texts: lists, watch events, objects.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "json/json.h"
+#include "kube/list_reader.h"
+#include "kube/objects.h"
+#include "kube/watch_event.h"
+
+namespace mnet::kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+// The items of a list that comes in pieces of `step` bytes.
+std::vector<std::string> items_of(std::string_view text, std::size_t step, ListReader& reader) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    if (!reader.put(text.substr(at, step))) return {"error"};
+    while (auto item = reader.next_item()) out.push_back(*item);
+  }
+  return out;
+}
+
+const std::string kList =
+    R"({ "kind":"items","items" : [ {"a":"]}\"","b":[{}]} , {"items":[1]} ],)"
+    R"("metadata":{"resourceVersion":"7","continue":"t","x":{"items":[2]}}} )";
+
+TEST(ListReader, GivesEachItemByItself) {
+  for (const std::size_t step : {1u, 2u, 7u, 1000u}) {
+    ListReader reader;
+
+    const auto items = items_of(kList, step, reader);
+
+    EXPECT_THAT(items, ElementsAre(R"({"a":"]}\"","b":[{}]})", R"({"items":[1]})"));
+    const auto end = reader.finish();
+    ASSERT_TRUE(end.has_value()) << end.error().text();
+    EXPECT_EQ(end->resource_version, "7");
+    EXPECT_EQ(end->continuation, "t");
+  }
+}
+
+TEST(ListReader, TakesAListWithoutItems) {
+  for (const char* text : {R"({"metadata":{"resourceVersion":"7"},"items":[]})",
+                           R"({"metadata":{"resourceVersion":"7"},"items":null})",
+                           R"({"metadata":{"resourceVersion":"7"}})"}) {
+    ListReader reader;
+    EXPECT_THAT(items_of(text, 3, reader), ElementsAre());
+    EXPECT_TRUE(reader.finish().has_value()) << text;
+  }
+}
+
+TEST(ListReader, LeavesOutWhatIsTooLarge) {
+  ListReader reader(20);
+
+  const auto items = items_of(cat(R"({"items":[{"a":")", std::string(100, 'x'),
+                                  R"("},{"b":1}],"metadata":{"resourceVersion":"7"}})"),
+                              9, reader);
+
+  EXPECT_THAT(items, ElementsAre(R"({"b":1})"));
+  EXPECT_EQ(reader.skipped(), 1u);
+  EXPECT_TRUE(reader.finish().has_value());
+}
+
+TEST(ListReader, RefusesHalfAList) {
+  for (std::size_t length = 0; length < kList.size() - 1; ++length) {
+    ListReader reader;
+    (void)items_of(std::string_view(kList).substr(0, length), 100, reader);
+    EXPECT_FALSE(reader.finish().has_value()) << length;
+  }
+}
+
+TEST(ListReader, RefusesWhatIsNoList) {
+  for (const char* text : {"}", "]", R"({"items":[1]})", R"({"items":[}]})"}) {
+    ListReader reader;
+    EXPECT_THAT(items_of(text, 1, reader), ElementsAre("error")) << text;
+  }
+}
+
+TEST(LineSplitter, PutsLinesTogether) {
+  LineSplitter lines;
+
+  lines.put("on");
+  EXPECT_FALSE(lines.next().has_value());
+  EXPECT_TRUE(lines.is_inside());
+  lines.put("e\n\n \ntwo\nthr");
+
+  EXPECT_EQ(lines.next()->text, "one");
+  EXPECT_EQ(lines.next()->text, "two");
+  EXPECT_FALSE(lines.next().has_value());
+  EXPECT_TRUE(lines.is_inside());
+}
+
+TEST(LineSplitter, KeepsNothingOfALineThatIsTooLong) {
+  LineSplitter lines(10);
+
+  lines.put("01234567890");
+  EXPECT_TRUE(lines.next()->is_too_long);
+  lines.put("more and more");
+  EXPECT_FALSE(lines.next().has_value());
+  lines.put("\nnext\n0123456789x\n");
+
+  EXPECT_EQ(lines.next()->text, "next");
+  EXPECT_TRUE(lines.next()->is_too_long);
+  EXPECT_FALSE(lines.next().has_value());
+}
+
+TEST(WatchEvent, HasATypeAndAnObject) {
+  const auto event = parse_watch_event(R"({"type":"DELETED","object":{"a":1}})");
+
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->type, EventType::kDeleted);
+  EXPECT_EQ(json::dump(event->object), R"({"a":1})");
+  for (const char* text : {"", "{}", "[]", R"({"type":"ADDED"})", R"({"type":"NEW","object":{}})",
+                           R"({"type":"ADDED","object":[]})", R"({"type":1,"object":{}})"}) {
+    EXPECT_FALSE(parse_watch_event(text).has_value()) << text;
+  }
+}
+
+json::Object object(std::string_view text) { return *json::parse_object(text); }
+
+// 03, 5.2: nothing else stays in memory.
+TEST(Pod, KeepsOnlyWhatWeUse) {
+  const auto pod = parse_pod(object(R"({
+    "metadata":{"namespace":"ns","name":"p","uid":"u","resourceVersion":"9","managedFields":[1],
+      "labels":{"a":"b"},
+      "annotations":{"k8s.v1.cni.cncf.io/networks":"a","v1.multus-cni.io/default-network":"b",
+        "v1.multus-cni.io/skip-default-networks":"c","other":"d"}},
+    "spec":{"nodeName":"n","resourceClaims":[{"name":"x"}],"containers":[{}]},
+    "status":{"phase":"Running","resourceClaimStatuses":[2]}})"));
+
+  ASSERT_TRUE(pod.has_value()) << pod.error().text();
+  EXPECT_EQ(pod->meta.key(), "ns/p");
+  EXPECT_EQ(pod->uid, "u");
+  EXPECT_EQ(pod->meta.resource_version, "9");
+  EXPECT_EQ(pod->node_name, "n");
+  EXPECT_THAT(pod->annotations,
+              UnorderedElementsAre(Pair("k8s.v1.cni.cncf.io/networks", "a"),
+                                   Pair("v1.multus-cni.io/default-network", "b"),
+                                   Pair("v1.multus-cni.io/skip-default-networks", "c")));
+  EXPECT_EQ(pod->resource_claims,
+            R"({"spec.resourceClaims":[{"name":"x"}],"status.resourceClaimStatuses":[2]})");
+  EXPECT_FALSE(pod->is_static);
+}
+
+TEST(Pod, IsStaticIfItsConfigurationIsNotFromTheApi) {
+  const auto with = [](std::string_view source) {
+    return parse_pod(object(cat(R"({"metadata":{"name":"p","uid":"mirror","annotations":{)"
+                                R"("kubernetes.io/config.source":")",
+                                source, R"("}}})")));
+  };
+
+  EXPECT_TRUE(with("file")->is_static);
+  EXPECT_TRUE(with("file")->fits("another"));
+  EXPECT_FALSE(with("api")->is_static);
+  EXPECT_FALSE(with("api")->fits("another"));
+  EXPECT_TRUE(with("api")->fits(""));
+  EXPECT_TRUE(with("api")->fits("mirror"));
+}
+
+TEST(Pod, NeedsAName) {
+  EXPECT_FALSE(parse_pod(object(R"({"metadata":{"namespace":"a"}})")).has_value());
+  EXPECT_FALSE(parse_pod(object(R"({"metadata":[]})")).has_value());
+}
+
+TEST(Network, KeepsItsConfigurationWordForWord) {
+  const auto network = parse_network(object(
+      R"({"metadata":{"namespace":"ns","name":"net","annotations":{"k8s.v1.cni.cncf.io/resourceName":)"
+      R"("intel.com/sriov"}},"spec":{"config":" {\"a\": 1.0}\n"}})"));
+
+  ASSERT_TRUE(network.has_value()) << network.error().text();
+  EXPECT_EQ(network->config, " {\"a\": 1.0}\n");
+  EXPECT_EQ(network->resource_name, "intel.com/sriov");
+}
+
+TEST(Network, TellsAbsentFromEmpty) {
+  const auto config_of = [](std::string_view rest) {
+    return parse_network(object(cat(R"({"metadata":{"name":"n"})", rest, "}")))->config;
+  };
+
+  EXPECT_EQ(config_of(""), std::nullopt);
+  EXPECT_EQ(config_of(R"(,"spec":{})"), std::nullopt);
+  EXPECT_EQ(config_of(R"(,"spec":{"config":null})"), std::nullopt);
+  EXPECT_EQ(config_of(R"(,"spec":{"config":""})"), "");
+}
+
+TEST(Paths, AreThoseOfTheApi) {
+  EXPECT_EQ(pod_path("ns", "p"), "/api/v1/namespaces/ns/pods/p");
+  EXPECT_EQ(network_path("ns", "n"),
+            "/apis/k8s.cni.cncf.io/v1/namespaces/ns/network-attachment-definitions/n");
+}
+
+}  // namespace
+}  // namespace mnet::kube

@@ -1,0 +1,66 @@
+#include "kube/watch_event.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mnet::kube {
+namespace {
+
+std::optional<EventType> type_of(std::string_view text) {
+  if (text == "ADDED") return EventType::kAdded;
+  if (text == "MODIFIED") return EventType::kModified;
+  if (text == "DELETED") return EventType::kDeleted;
+  if (text == "BOOKMARK") return EventType::kBookmark;
+  if (text == "ERROR") return EventType::kError;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<WatchEvent> parse_watch_event(std::string_view line) {
+  auto document = json::parse_object(line);
+  if (!document) return std::move(document).error();
+  const json::Value* name = document->find("type");
+  const std::string* text = name == nullptr ? nullptr : name->as_string();
+  const auto type = text == nullptr ? std::nullopt : type_of(*text);
+  if (!type) return Error(Errc::kProtocol, "watch event without a known type");
+  json::Value* object = document->find("object");
+  if (object == nullptr || object->as_object() == nullptr) {
+    return Error(Errc::kProtocol, "watch event without an object");
+  }
+  return WatchEvent{.type = *type, .object = std::move(*object->as_object())};
+}
+
+void LineSplitter::put(std::string_view bytes) {
+  if (is_discarding_) {
+    const auto end = bytes.find('\n');
+    if (end == std::string_view::npos) return;
+    bytes.remove_prefix(end + 1);
+    is_discarding_ = false;
+  }
+  pending_ += bytes;
+}
+
+std::optional<LineSplitter::Line> LineSplitter::next() {
+  for (;;) {
+    const auto end = pending_.find('\n');
+    if (end == std::string::npos) {
+      if (pending_.size() <= max_line_) return std::nullopt;
+      pending_ = {};
+      is_discarding_ = true;
+      return Line{.is_too_long = true};
+    }
+    Line line{.text = pending_.substr(0, end)};
+    pending_.erase(0, end + 1);
+    // What a large event took must not stay with us.
+    if (pending_.empty()) pending_ = {};
+    if (line.text.size() > max_line_) return Line{.is_too_long = true};
+    if (!trim(line.text).empty()) return line;
+  }
+}
+
+}  // namespace mnet::kube
