@@ -1,0 +1,233 @@
+#include "adapters/kube_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/sleep.h"
+#include "aio/together.h"
+#include "base/dns_name.h"
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mnet::adapters {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// The clock's arithmetic stays sound, whatever a configuration says.
+constexpr std::chrono::milliseconds kLongestWait = 24h;
+// How long a pod that asks for nothing waits for its status to be written; and how long that is
+// tried behind its back.
+constexpr std::chrono::milliseconds kStatusPatience = 2s;
+constexpr std::chrono::milliseconds kLateStatus = 10min;
+
+kube::ReflectorSettings pods_of(const KubeSettings& settings) {
+  kube::ReflectorSettings out = settings.watch;
+  out.path = kube::kPodsPath;
+  out.field_selector = "spec.nodeName=" + settings.node_name;
+  return out;
+}
+
+kube::ReflectorSettings all_networks(const KubeSettings& settings) {
+  kube::ReflectorSettings out = settings.watch;
+  out.path = kube::kNetworksPath;
+  return out;
+}
+
+attach::PodObjectPtr object_of(const kube::Pod& pod) {
+  attach::PodObject object;
+  object.ns = pod.meta.ns;
+  object.name = pod.meta.name;
+  object.uid = pod.uid;
+  object.resource_version = pod.meta.resource_version;
+  object.annotations = pod.annotations;
+  object.is_static = pod.is_static;
+  return std::make_shared<const attach::PodObject>(std::move(object));
+}
+
+attach::NetworkDefinitionPtr definition_of(const kube::Network& network) {
+  attach::NetworkDefinition definition;
+  definition.ns = network.meta.ns;
+  definition.name = network.meta.name;
+  definition.config = network.config;
+  definition.resource_name = network.resource_name;
+  return std::make_shared<const attach::NetworkDefinition>(std::move(definition));
+}
+
+bool asks_for_networks(const attach::PodObject& pod) {
+  return pod.annotation("k8s.v1.cni.cncf.io/networks") != nullptr ||
+         pod.annotation("v1.multus-cni.io/default-network") != nullptr;
+}
+
+}  // namespace
+
+KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
+                       KubeSettings settings, Log log)
+    : settings_(std::move(settings)),
+      log_(log),
+      api_(std::move(api)),
+      pod_watch_(*api_, pods_of(settings_), pods_, log),
+      network_watch_(*api_, all_networks(settings_), networks_, log),
+      status_(*api_, log, settings_.status),
+      events_(executor, *api_, log),
+      late_(executor, log) {}
+
+aio::Task<void> KubeSource::follow() {
+  std::vector<aio::Task<void>> watches;
+  if (follows_pods()) {
+    watches.push_back(pod_watch_.run());
+  } else {
+    log_.error("MULTUS_NODE_NAME is not set: there is no store of pods, each is read from the API");
+  }
+  watches.push_back(network_watch_.run());
+  auto ended = co_await aio::all(std::move(watches));
+  for (auto& watch : ended) {
+    if (!watch) co_return std::move(watch).error();
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> KubeSource::wait_synced(aio::Deadline deadline) {
+  if (follows_pods()) {
+    auto pods = co_await pod_watch_.wait_synced(deadline);
+    if (!pods) co_return pods;
+  }
+  auto networks = co_await network_watch_.wait_synced(deadline);
+  co_return networks;
+}
+
+aio::Task<void> KubeSource::flush(aio::Deadline deadline) {
+  auto sent = co_await events_.flush(deadline);
+  auto written = co_await late_.join(deadline);
+  if (!sent) co_return sent;
+  co_return written;
+}
+
+// The stored pod, if it is the one that is meant.
+KubeSource::Found KubeSource::stored(const attach::PodLookup& lookup) const {
+  Found pod = pods_.find(lookup.ns, lookup.name);
+  return pod != nullptr && pod->fits(lookup.uid) ? pod : nullptr;
+}
+
+aio::Task<KubeSource::Found> KubeSource::wait_stored(attach::PodLookup lookup,
+                                                     aio::Deadline deadline) {
+  for (;;) {
+    if (Found pod = stored(lookup)) co_return pod;
+    Result<void> waited;
+    if (follows_pods()) {
+      waited = co_await pods_.wait_changed(deadline);
+    } else {
+      waited = co_await aio::sleep_until(deadline);
+    }
+    if (!waited && waited.error().code() != Errc::kTimeout) co_return std::move(waited).error();
+    if (!waited || !follows_pods()) co_return stored(lookup);
+  }
+}
+
+// One live read, repeated while the API is unwell; what the watch brings meanwhile counts as well.
+aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
+  const kube::Retries& rules = settings_.read;
+  const aio::Deadline end = Clock::now() + rules.total;
+  auto pause = rules.first_pause;
+  for (;;) {
+    const auto limit = std::min(end, Clock::now() + rules.per_call);
+    auto reply = co_await api_->call({.path = kube::pod_path(lookup.ns, lookup.name)}, limit);
+    if (!kube::is_transient(reply)) {
+      if (!reply) co_return std::move(reply).error();
+      if (reply->status == 404) co_return Found();
+      if (!reply->ok()) co_return reply->error();
+      auto object = json::parse_object(reply->body);
+      if (!object) co_return std::move(object).error();
+      auto pod = kube::parse_pod(*object);
+      if (!pod) co_return std::move(pod).error();
+      co_return std::make_shared<const kube::Pod>(*std::move(pod));
+    }
+    std::chrono::milliseconds wait = pause;
+    if (reply && reply->retry_after)
+      wait = std::max<std::chrono::milliseconds>(wait, *reply->retry_after);
+    const Error cause = reply ? reply->error() : reply.error();
+    if (Clock::now() + wait >= end) co_return cause;
+    auto found = co_await wait_stored(lookup, Clock::now() + wait);
+    if (!found || *found != nullptr) co_return found;
+    if (rules.doubles) pause *= 2;
+  }
+}
+
+aio::Task<attach::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
+  if (!is_dns_label(lookup.ns) || !is_dns_subdomain(lookup.name)) co_return attach::PodObjectPtr();
+  const auto began = Clock::now();
+  const auto wait = std::min(lookup.wait, kLongestWait);
+  if (const Found pod = stored(lookup)) co_return object_of(*pod);
+
+  Found last;
+  // At once, half-way, and at the end (02, 5.2).
+  for (int reads = 1;; ++reads) {
+    auto read = co_await read_pod(lookup);
+    if (!read) co_return std::move(read).error().wrap("error waiting for pod");
+    last = *std::move(read);
+    if (last != nullptr && last->fits(lookup.uid)) co_return object_of(*last);
+    if (reads == 3 || Clock::now() >= began + wait) break;
+    const auto until = reads == 1 ? began + wait / 2 : began + wait;
+    auto found = co_await wait_stored(lookup, until);
+    if (!found) co_return std::move(found).error();
+    if (*found != nullptr) co_return object_of(**found);
+  }
+  if (const Found pod = stored(lookup)) co_return object_of(*pod);
+  if (last == nullptr) co_return attach::PodObjectPtr();
+  co_return Error(Errc::kConflict, cat("expected pod UID ", go_quoted(lookup.uid), " but got ",
+                                       go_quoted(last->uid), " from Kube API"));
+}
+
+aio::Task<attach::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, std::string name) {
+  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return attach::NetworkDefinitionPtr();
+  if (const auto known = networks_.find(ns, name)) co_return definition_of(*known);
+  auto reply =
+      co_await api_->call_patiently({.path = kube::network_path(ns, name)}, settings_.read);
+  if (!reply) co_return std::move(reply).error();
+  if (reply->status == 404) co_return attach::NetworkDefinitionPtr();
+  if (!reply->ok()) co_return reply->error();
+  auto object = json::parse_object(reply->body);
+  if (!object) co_return std::move(object).error();
+  auto network = kube::parse_network(*object);
+  if (!network) co_return std::move(network).error();
+  co_return definition_of(*network);
+}
+
+aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string text) {
+  if (asks_for_networks(*pod)) {
+    auto written = co_await status_.write(std::move(pod), std::move(text));
+    co_return written;
+  }
+  auto written =
+      co_await aio::with_deadline(status_.write(pod, text), Clock::now() + kStatusPatience);
+  if (written || !kube::is_transient_error(written.error())) co_return written;
+  log_.verbose(cat("pod ", pod->ns, "/", pod->name,
+                   " does not wait for its network status: ", written.error().text()));
+  late_.spawn("late network status", write_late(std::move(pod), std::move(text)));
+  co_return Result<void>();
+}
+
+aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string text) {
+  const auto end = Clock::now() + kLateStatus;
+  for (;;) {
+    auto written = co_await status_.write(pod, text);
+    if (written) co_return written;
+    const bool may_pass = kube::is_transient_error(written.error()) && Clock::now() < end;
+    const bool is_over = co_await aio::cancelled();
+    if (!may_pass || is_over) co_return std::move(written).error();
+  }
+}
+
+aio::Task<std::optional<std::string>> KubeSource::find_status(attach::PodObjectPtr pod) {
+  auto status = co_await status_.find(std::move(pod));
+  co_return status;
+}
+
+}  // namespace mnet::adapters

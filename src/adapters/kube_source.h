@@ -1,0 +1,77 @@
+// attach's object source over the Kubernetes API: stores that follow this node's pods and all
+// network definitions, live reads where they cannot tell, status and events written back.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/kube_events.h"
+#include "adapters/kube_status.h"
+#include "aio/group.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/log.h"
+#include "kube/kube.h"
+
+namespace mnet::adapters {
+
+struct KubeSettings {
+  std::string node_name = {};  // whose pods are followed; empty: none are, live reads only
+  bool follows = true;         // false: no stores at all (thin multus)
+  kube::Retries read = {};     // of one live read (02, 5.2)
+  KubeStatus::Timing status = {};
+  kube::ReflectorSettings watch = {};  // path and selector are ours
+};
+
+class KubeSource : public attach::ObjectSource {
+ public:
+  // Asks for nothing yet.
+  KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
+             KubeSettings settings, Log log);
+
+  // Fills and follows the stores until cancelled; to be started once, in a group.
+  aio::Task<void> follow();
+  // Until both stores are filled for the first time. kTimeout.
+  aio::Task<void> wait_synced(aio::Deadline deadline);
+  // Until events and late statuses are written; kTimeout. To be awaited before this goes.
+  aio::Task<void> flush(aio::Deadline deadline);
+
+  aio::Task<attach::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
+  bool is_complete() const override { return true; }
+  aio::Task<attach::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
+  // A pod that asks for no networks is not held up by an API that is away: its status is written as
+  // soon as that is back.
+  aio::Task<void> write_status(attach::PodObjectPtr pod, std::string text) override;
+  aio::Task<std::optional<std::string>> find_status(attach::PodObjectPtr pod) override;
+  void send(attach::PodEvent event) override { events_.send(std::move(event)); }
+
+  kube::Api& api() { return *api_; }
+  const kube::Store<kube::Pod>& pods() const { return pods_; }
+  const kube::Store<kube::Network>& networks() const { return networks_; }
+  const kube::Reflector& pod_watch() const { return pod_watch_; }
+  const kube::Reflector& network_watch() const { return network_watch_; }
+
+ private:
+  using Found = std::shared_ptr<const kube::Pod>;  // nullptr: there is none
+
+  bool follows_pods() const { return settings_.follows && !settings_.node_name.empty(); }
+  Found stored(const attach::PodLookup& lookup) const;
+  aio::Task<Found> wait_stored(attach::PodLookup lookup, aio::Deadline deadline);
+  aio::Task<Found> read_pod(attach::PodLookup lookup);
+  aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text);
+
+  const KubeSettings settings_;
+  const Log log_;
+  std::unique_ptr<kube::Api> api_;
+  kube::Store<kube::Pod> pods_{&kube::parse_pod};
+  kube::Store<kube::Network> networks_{&kube::parse_network};
+  kube::Reflector pod_watch_;
+  kube::Reflector network_watch_;
+  KubeStatus status_;
+  KubeEvents events_;
+  aio::Group late_;
+};
+
+}  // namespace mnet::adapters
