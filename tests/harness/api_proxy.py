@@ -1,0 +1,150 @@
+"""A proxy between a client and a real API server that can be told to misbehave: it ends TLS on both sides, so it sees
+requests and may answer itself, delay, pause streams or cut them anywhere."""
+
+import json
+import re
+import select
+import socket
+import ssl
+import threading
+import time
+
+
+class ApiProxy:
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.requests = []  # (method, target), in order
+        self.rules = []     # (pattern, function): the first that matches "METHOD target" and returns True has answered
+        self.delay = 0.0
+        self.connections = set()
+        self.lock = threading.Lock()
+        self.flowing = threading.Event()  # cleared: no byte of an answer passes
+        self.flowing.set()
+        self.closed = False
+        self.server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.server_tls.load_cert_chain(cluster.folder / "server.crt", cluster.folder / "server.key")
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.url = f"https://127.0.0.1:{self.port}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def kubeconfig(self, name, **user):
+        return self.cluster.write_kubeconfig(name, server=self.url, **user)
+
+    def count(self, pattern):
+        with self.lock:
+            return sum(1 for method, target in self.requests if re.search(pattern, f"{method} {target}"))
+
+    def forget(self):
+        with self.lock:
+            self.requests.clear()
+
+    def refuse(self, pattern, status, times=None, headers=None, message="refused by the test"):
+        """Answers such requests itself; `times`: so often, then no more."""
+        left = [times]
+
+        def answer(client):
+            if left[0] == 0:
+                return False
+            if left[0] is not None:
+                left[0] -= 1
+            body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status,
+                               "message": message}).encode()
+            lines = [f"HTTP/1.1 {status} X", "Content-Type: application/json", f"Content-Length: {len(body)}",
+                     *(f"{name}: {value}" for name, value in (headers or {}).items())]
+            client.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+            return True
+        self.rules.append((re.compile(pattern), answer))
+
+    def cut(self):
+        """Every connection, wherever it is."""
+        with self.lock:
+            for one in list(self.connections):
+                try:
+                    one.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def close(self):
+        self.closed = True
+        self.flowing.set()
+        self.listener.close()
+        self.cut()
+
+    def _accept(self):
+        while not self.closed:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, raw):
+        try:
+            client = self.server_tls.wrap_socket(raw, server_side=True)
+            upstream = self._connect()
+        except OSError:
+            raw.close()
+            return
+        with self.lock:
+            self.connections |= {client, upstream}
+        try:
+            self._relay(client, upstream)
+        except OSError:
+            pass
+        finally:
+            with self.lock:
+                self.connections -= {client, upstream}
+            for one in (client, upstream):
+                one.close()
+
+    def _connect(self):
+        tls = ssl.create_default_context(cafile=self.cluster.authority.certificate)
+        return tls.wrap_socket(socket.create_connection(("127.0.0.1", self.cluster.port)), server_hostname="127.0.0.1")
+
+    def _relay(self, client, upstream):
+        """One thread for both directions: a TLS connection is not to be used by two at once."""
+        asked = b""
+        while True:
+            flowing = self.flowing.is_set()
+            watched = [client, upstream] if flowing else [client]
+            ready = [one for one in watched if one.pending()] or select.select(watched, [], [], 0.05)[0]
+            if upstream in ready and flowing:
+                data = self._read(upstream)
+                if data == b"":
+                    return
+                client.sendall(data or b"")
+            if client in ready:
+                data = self._read(client)
+                if data == b"":
+                    return
+                asked = self._take_requests(asked + (data or b""), client, upstream)
+
+    @staticmethod
+    def _read(connection):
+        """What is there; None if it was nothing but TLS's own."""
+        connection.settimeout(0)
+        try:
+            return connection.recv(65536)
+        except ssl.SSLWantReadError:
+            return None
+        finally:
+            connection.settimeout(None)
+
+    def _take_requests(self, data, client, upstream):
+        """Passes on or answers the whole requests in `data`; gives the rest."""
+        while b"\r\n\r\n" in data:
+            head, rest = data.split(b"\r\n\r\n", 1)
+            length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+            wanted = int(length[1]) if length else 0
+            if len(rest) < wanted:
+                break
+            body, data = rest[:wanted], rest[wanted:]
+            method, target = head.decode().split(" ")[:2]
+            with self.lock:
+                self.requests.append((method, target))
+            if self.delay:
+                time.sleep(self.delay)
+            if not any(rule.search(f"{method} {target}") and answer(client) for rule, answer in list(self.rules)):
+                upstream.sendall(head + b"\r\n\r\n" + body)
+        return data
