@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "adapters/file_ports.h"
-#include "adapters/folder_source.h"
 #include "aio/blocking_pool.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
@@ -15,6 +14,7 @@
 #include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
 #include "daemon/delegate_times.h"
+#include "daemon/objects.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
 #include "json/json.h"
@@ -67,13 +67,6 @@ RequestRules request_rules(const Config& config) {
   return rules;
 }
 
-std::unique_ptr<adapters::FolderSource> make_source(const aio::asio::any_io_executor& executor,
-                                                    const Config& config, aio::BlockingPool& pool,
-                                                    const Log& log) {
-  if (config.objects_dir.empty()) return nullptr;
-  return std::make_unique<adapters::FolderSource>(executor, config.objects_dir, pool, log);
-}
-
 }  // namespace
 
 struct Assembly::Parts {
@@ -83,7 +76,7 @@ struct Assembly::Parts {
         requests(make_requests(executor, config)),
         times(places, requests.pacer()),
         ports(pool, times, exec_settings(config), log),
-        source(make_source(executor, config, pool, log)),
+        objects(executor, config, sys::environment(), pool, log),
         attachments(all_ports(), log, {.boot_id = sys::boot_id()}),
         core(attachments),
         readiness(config.readiness_indicator_file),
@@ -115,7 +108,7 @@ struct Assembly::Parts {
 
   attach::Ports all_ports() {
     attach::Ports all = ports.ports();
-    all.source = source.get();
+    all.source = objects.source();
     return all;
   }
 
@@ -141,7 +134,7 @@ struct Assembly::Parts {
   Admission requests;
   DelegateTimes times;
   adapters::FilePorts ports;
-  std::unique_ptr<adapters::FolderSource> source;
+  Objects objects;
   attach::Attachments attachments;
   AttachCore core;
   Readiness readiness;
@@ -158,7 +151,8 @@ Assembly::~Assembly() = default;
 
 const Config& Assembly::config() const { return parts_->config; }
 aio::BlockingPool& Assembly::pool() { return parts_->pool; }
-adapters::FolderSource* Assembly::source() { return parts_->source.get(); }
+Objects& Assembly::objects() { return parts_->objects; }
+const Objects& Assembly::objects() const { return parts_->objects; }
 Readiness& Assembly::readiness() { return parts_->readiness; }
 Metrics& Assembly::metrics() { return parts_->metrics; }
 PendingDels& Assembly::pending() { return parts_->pending; }

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "adapters/folder_source.h"
 #include "aio/task.h"
 #include "base/log.h"
 #include "daemon/config.h"
 #include "daemon/metrics.h"
+#include "daemon/objects.h"
 #include "daemon/pending_dels.h"
 #include "daemon/readiness.h"
 #include "http/http.h"
@@ -25,7 +25,8 @@ class Assembly {
   const Config& config() const;
   aio::BlockingPool& pool();
   // nullptr if there is no `objectsDir`. Whoever runs the daemon follows it and flushes it.
-  adapters::FolderSource* source();
+  Objects& objects();
+  const Objects& objects() const;
   Readiness& readiness();
   Metrics& metrics();
   PendingDels& pending();

@@ -29,6 +29,7 @@ constexpr auto kLastMoment = 4s;
 
 constexpr auto kReplayPeriod = 30s;
 constexpr auto kWaitingLine = 30s;
+constexpr auto kFirstSync = 20s;  // of the stores of the API; then it is asked live
 constexpr auto kLastEvents = 1s;
 constexpr auto kSelfCheck = 60s;
 
@@ -99,11 +100,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
 std::optional<int> Daemon::refuse_to_start() const {
   const Config& config = assembly_.config();
   if (auto limit = check_connection_limit(config); !limit) return fatal(3, limit.error());
-  if (config.objects_dir.empty()) {
-    return fatal(3, Error(Errc::kInvalid,
-                          "no object source: the Kubernetes client is not built in yet, set "
-                          "objectsDir to a folder of manifests"));
-  }
+  if (const auto& none = assembly_.objects().failure()) return fatal(3, *none);
   return std::nullopt;
 }
 
@@ -140,11 +137,10 @@ void Daemon::start_background() {
   }
   background_.spawn("readiness indicator", assembly_.readiness().report(log_));
   background_.spawn("orphans", note_orphans_ended());
-  if (assembly_.source() != nullptr) {
-    assembly_.readiness().wait_for(cat("the first reading of objects folder ", config.objects_dir));
-    background_.spawn("objects folder", assembly_.source()->follow());
-    background_.spawn("first reading", note_objects_read());
-  }
+  Objects& objects = assembly_.objects();
+  assembly_.readiness().wait_for(cat("the first reading of ", objects.name()));
+  background_.spawn(objects.name(), objects.follow());
+  background_.spawn("first reading", note_objects_read());
   if (!config.metrics_port) return;
   MetricsServerSettings settings;
   settings.address = config.metrics_address;
@@ -162,14 +158,17 @@ aio::Task<void> Daemon::note_orphans_ended() {
 }
 
 aio::Task<void> Daemon::note_objects_read() {
-  adapters::FolderSource& source = *assembly_.source();
-  Result<void> read = co_await source.wait_loaded(Clock::now() + kWaitingLine);
+  Objects& objects = assembly_.objects();
+  const auto patience = objects.may_serve_unread() ? kFirstSync : kWaitingLine;
+  Result<void> read = co_await objects.wait_loaded(Clock::now() + patience);
   while (!read && read.error().code() == Errc::kTimeout) {
     log_.error(assembly_.readiness().why_not());
-    read = co_await source.wait_loaded(Clock::now() + kWaitingLine);
+    if (objects.may_serve_unread()) break;
+    read = co_await objects.wait_loaded(Clock::now() + patience);
   }
   objects_read_ = true;
   change_.notify_all();
+  if (!read && read.error().code() == Errc::kTimeout) co_return Result<void>();
   co_return std::move(read);
 }
 
@@ -225,8 +224,8 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
 }
 
 aio::asio::awaitable<bool> Daemon::write_last_events() {
-  if (assembly_.source() == nullptr) co_return true;
-  const auto written = co_await assembly_.source()->flush(Clock::now() + kLastEvents);
+  if (assembly_.objects().failure()) co_return true;
+  const auto written = co_await assembly_.objects().flush(Clock::now() + kLastEvents);
   if (!written) log_.error("the last events are not written", written.error());
   co_return written.has_value();
 }

@@ -1,0 +1,53 @@
+// Where the daemon's pods and networks come from: a folder of manifests if one is configured, else
+// the Kubernetes API (03, 2.3 step 9).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/folder_source.h"
+#include "adapters/kube_source.h"
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/log.h"
+#include "daemon/config.h"
+
+namespace mnet::daemon {
+
+class Objects {
+ public:
+  // Asks for nothing yet. The pool must outlive it, and it its tasks.
+  Objects(const aio::asio::any_io_executor& executor, const Config& config,
+          std::vector<std::string> environment, aio::BlockingPool& pool, const Log& log);
+
+  // Why there is no source; nothing else may be called then but source().
+  const std::optional<Error>& failure() const { return failure_; }
+  // nullptr if there is none.
+  attach::ObjectSource* source();
+
+  // What the first reading waits for, for people.
+  std::string name() const;
+  // Whether the daemon may serve before it was read once: the API is asked live meanwhile, a folder
+  // cannot be.
+  bool may_serve_unread() const { return kube_ != nullptr; }
+
+  // Until cancelled; to be started once, in a group.
+  aio::Task<void> follow();
+  aio::Task<void> wait_loaded(aio::Deadline deadline);
+  // Until events are written; kTimeout. To be awaited before this goes.
+  aio::Task<void> flush(aio::Deadline deadline);
+
+  // nullptr if the source is a folder.
+  const adapters::KubeSource* kube() const { return kube_.get(); }
+
+ private:
+  std::string folder_path_;
+  std::unique_ptr<adapters::FolderSource> folder_;
+  std::unique_ptr<adapters::KubeSource> kube_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace mnet::daemon
