@@ -207,7 +207,7 @@ class Cluster:
 
     def apply(self, *objects):
         self.kubectl("apply", "--validate=false", "-f", "-",
-                     stdin="\n---\n".join(json.dumps(one) for one in objects))
+                     stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
     def apply_files(self, *names):
         for name in names:

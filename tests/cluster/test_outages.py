@@ -1,0 +1,225 @@
+"""An API server that goes, comes back, forgets, changes its certificate, or is slow."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+from harness.certificates import Authority
+from harness.cluster import free_ports
+from harness.probe import Failed, Probe
+from harness.wait import until
+from harness.workspace import Workspace
+
+
+@pytest.fixture
+def proxied(probes, proxy, cluster):
+    return probes(proxy.kubeconfig("proxied", token=cluster.token_for("kube-system", "multus")))
+
+
+def names(probe, space, *wanted):
+    return {name for name in wanted
+            if probe.ask("find_network", namespace=space.namespace, name=name)}
+
+
+@pytest.mark.spec("03:106")
+def test_a_watch_that_is_cut_goes_on_where_it_was(space, proxied, proxy):
+    space.add_network("first")
+    until(lambda: proxied.stats()["networks"] == 1, "the first network")
+    lists = proxied.stats()["networkWatch"]["lists"]
+
+    for number in range(3):
+        streams = proxied.stats()["networkWatch"]["streams"]
+        proxy.cut()
+        space.add_network(f"n{number}")
+        until(lambda: proxied.stats()["networkWatch"]["streams"] > streams, "a new stream", timeout=30)
+        until(lambda: proxied.stats()["networks"] == number + 2, "the network added meanwhile", timeout=30)
+
+    stats = proxied.stats()["networkWatch"]
+    assert stats["lists"] == lists, "it listed again"
+    assert stats["failures"] >= 3, "no back-off"
+
+
+@pytest.mark.spec("03:103")
+def test_a_watch_cut_in_the_middle_of_an_object_loses_nothing(space, proxied, proxy):
+    """The answer stops at a random place of a large object, then the connection goes."""
+    large = json.dumps({"cniVersion": "1.0.0", "name": "n", "type": "bridge", "x": "y" * 200000})
+    for number in range(5):
+        space.add_network(f"n{number}", config=large)
+        proxy.cut()
+
+    until(lambda: proxied.stats()["networks"] == 5, "all networks", timeout=60)
+    assert proxied.ask("find_network", namespace=space.namespace, name="n4")["config"] == large
+
+
+@pytest.mark.spec("03:104", "03:105")
+def test_a_forgotten_position_means_a_new_list_and_the_old_serves_meanwhile(own_cluster, tools):
+    cluster = own_cluster()
+    cluster.install_definitions()
+    space = Workspace(cluster)
+    probe = Probe(tools / "kube-probe", cluster.kubeconfig, space.node)
+    space.add_network("goes")
+    space.add_network("stays")
+    probe.ask("wait_synced", waitMs=20000)
+    until(lambda: probe.stats()["networks"] == 2, "both networks")
+    lists = probe.stats()["networkWatch"]["lists"]
+
+    cluster.stop_apiserver()
+    until(lambda: "downMs" in probe.stats()["networkWatch"], "the end of the watch")
+    assert probe.ask("find_network", namespace=space.namespace, name="goes"), "the old is not served"
+    # A second server, which our watch does not know, makes the changes; then history is dropped.
+    port, cluster.port = cluster.port, free_ports(1)[0]
+    cluster.url = f"https://127.0.0.1:{cluster.port}"
+    cluster.start_apiserver()
+    space.delete_network("goes")
+    space.add_network("comes")
+    cluster.stop_apiserver()
+    cluster.compact()
+    cluster.port, cluster.url = port, f"https://127.0.0.1:{port}"
+    cluster.start_apiserver()
+
+    until(lambda: probe.stats()["networkWatch"]["lists"] > lists, "a new list", timeout=60)
+    until(lambda: probe.stats()["networks"] == 2, "the new state")
+    assert names(probe, space, "stays", "comes", "goes") == {"stays", "comes"}
+    probe.close()
+
+
+@pytest.mark.slow
+@pytest.mark.spec("03:107")
+def test_an_outage_leaves_what_is_known_and_ends_by_itself(space, probe, cluster):
+    space.add_pod("p", networks="x")
+    space.add_network("n")
+    until(lambda: probe.stats()["pods"] == 1 and probe.stats()["networks"] == 1, "both in the store")
+    uid = space.pod("p")["metadata"]["uid"]
+
+    cluster.stop_apiserver()
+    try:
+        assert probe.ask("find_pod", namespace=space.namespace, name="p", uid=uid)["uid"] == uid
+        assert probe.ask("find_network", namespace=space.namespace, name="n")
+        # Asks for nothing: not held up, and written when the API is back (pain 29).
+        plain = probe.start("write_status", namespace=space.namespace, name="p", uid=uid, text="[7]",
+                            asksForNetworks=False).whole()
+        assert plain["result"] is True and plain["ms"] < 5000
+        unknown = probe.start("find_pod", namespace=space.namespace, name="unknown", waitMs=2500).whole()
+        assert "error waiting for pod" in unknown["error"] and 5000 < unknown["ms"] < 12000
+    finally:
+        cluster.start_apiserver()
+    back = time.monotonic()
+    until(lambda: "downMs" not in probe.stats()["podWatch"] and "downMs" not in probe.stats()["networkWatch"],
+          "both watches up", timeout=31)
+    assert time.monotonic() - back < 31
+    until(lambda: space.status_of("p") == "[7]", "the late status", timeout=40)
+
+
+def test_a_status_waits_for_a_server_that_restarts(space, probe, cluster):
+    space.add_pod("p", networks="x")
+    uid = space.pod("p")["metadata"]["uid"]
+    cluster.stop_apiserver()
+    try:
+        waiting = probe.start("write_status", namespace=space.namespace, name="p", uid=uid, text="[1]")
+    finally:
+        cluster.start_apiserver()
+
+    assert waiting.result() is True
+    assert space.status_of("p") == "[1]"
+
+
+@pytest.mark.spec("03:109")
+def test_a_rotated_token_is_taken_when_the_old_one_is_refused(space, probes, cluster, tmp_path):
+    """The old token is bound to a secret that is deleted: the server refuses it from then on."""
+    def token(name):
+        cluster.request("POST", "/api/v1/namespaces/kube-system/secrets", {"metadata": {"name": name}})
+        secret = cluster.get(f"/api/v1/namespaces/kube-system/secrets/{name}")
+        return cluster.request("POST", "/api/v1/namespaces/kube-system/serviceaccounts/multus/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest",
+            "spec": {"expirationSeconds": 3600, "boundObjectRef": {
+                "apiVersion": "v1", "kind": "Secret", "name": name, "uid": secret["metadata"]["uid"]}}}
+        )["status"]["token"]
+    old, new = f"{space.namespace}-old", f"{space.namespace}-new"
+    file = tmp_path / "token"
+    file.write_text(token(old))
+    probe = probes(cluster.write_kubeconfig("rotated", token_file=file))
+    space.add_pod("foreign", node="another-node")
+    find = dict(namespace=space.namespace, name="foreign")
+    assert probe.ask("find_pod", **find)
+
+    replacement = token(new)
+    cluster.request("DELETE", f"/api/v1/namespaces/kube-system/secrets/{old}")
+
+    def refused():
+        try:
+            probe.ask("find_pod", **find)
+        except Failed as failed:
+            return "nauthorized" in str(failed)
+        return False
+    until(refused, "the old token refused", timeout=30)
+    file.write_text(replacement)
+    assert probe.ask("find_pod", **find), "the new token is not taken at once"
+    cluster.request("DELETE", f"/api/v1/namespaces/kube-system/secrets/{new}")
+
+
+@pytest.mark.spec("03:110")
+def test_a_new_authority_is_trusted_when_its_file_changes(own_cluster, tools, tmp_path):
+    cluster = own_cluster()
+    cluster.install_definitions()
+    ca = tmp_path / "ca.crt"
+    shutil.copy(cluster.authority.certificate, ca)
+    probe = Probe(tools / "kube-probe", cluster.write_kubeconfig("rotated", certificate=cluster.admin, ca=ca), "n")
+    probe.ask("wait_synced", waitMs=20000)
+
+    (tmp_path / "new").mkdir()
+    authority = Authority(tmp_path / "new", "new-ca")
+    cluster.stop_apiserver()
+    cluster.sign_server(authority)
+    cluster.start_apiserver(wait=False)
+    until(lambda: "x509" in probe.log, "distrust", timeout=60)
+    shutil.copy(authority.certificate, ca)
+
+    until(lambda: "downMs" not in probe.stats()["networkWatch"], "trust", timeout=60)
+    probe.close()
+
+
+@pytest.mark.spec("03:119")
+def test_the_definition_may_come_later(own_cluster, tools):
+    cluster = own_cluster()
+    space = Workspace(cluster)
+    space.add_pod("plain")
+    probe = Probe(tools / "kube-probe", cluster.kubeconfig, space.node)
+    until(lambda: probe.stats()["podWatch"]["synced"], "the pods")
+    assert probe.ask("find_pod", namespace=space.namespace, name="plain")
+    assert probe.ask("find_network", namespace=space.namespace, name="n") is None
+    assert not probe.stats()["networkWatch"]["synced"]
+
+    cluster.install_definitions()
+    space.add_network("n")
+
+    until(lambda: probe.stats()["networks"] == 1, "the network in the store", timeout=60)
+    probe.close()
+
+
+def test_a_slow_server_is_waited_for(space, proxied, proxy):
+    """06, pain 28: 700 ms of round trip are no reason to fail."""
+    space.add_pod("foreign", node="another-node")
+    proxy.delay = 0.7
+    proxy.cut()
+
+    found = proxied.start("find_pod", namespace=space.namespace, name="foreign").whole()
+
+    assert found["result"]["name"] == "foreign"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_server_that_refuses_for_a_moment_is_asked_again(space, proxied, proxy, status):
+    space.add_pod("foreign", node="another-node")
+    proxy.refuse("GET .*/pods/foreign", status, times=2)
+
+    assert proxied.ask("find_pod", namespace=space.namespace, name="foreign")
+    assert proxy.count("GET .*/pods/foreign") == 3
+
+
+def test_a_refusal_that_does_not_pass_is_told(space, proxied, proxy):
+    proxy.refuse("GET .*/pods/foreign", 403, message="not you")
+
+    with pytest.raises(Failed, match="error waiting for pod: not you"):
+        proxied.ask("find_pod", namespace=space.namespace, name="foreign", waitMs=2500)
