@@ -2,10 +2,10 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test bench lint vectors programs packages format fuzz tsan clean
+.PHONY: help demo test bench lint vectors programs packages format fuzz tsan cluster-up cluster-down clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 demo:  ## build, start the daemon on a folder of manifests, give pods their networks, plug one in, remove everything
 	@scripts/install-packages build test
@@ -51,6 +51,13 @@ tsan:  ## the unit tests under the thread sanitizer
 	@scripts/install-packages build test
 	@scripts/build tsan test_programs
 	@ctest --test-dir build/tsan --output-on-failure --no-tests=error -j $$(nproc)
+
+cluster-up:  ## a Kubernetes control plane on loopback to play with; prints the KUBECONFIG line
+	@scripts/install-packages test
+	@scripts/cluster up
+
+cluster-down:  ## stop it again; nothing is left
+	@scripts/cluster down
 
 clean:  ## remove build/
 	@rm -rf build
