@@ -1,7 +1,9 @@
 """A proxy between a client and a real API server that can be told to misbehave: it ends TLS on both sides, so it sees
 requests and may answer itself, delay, pause streams or cut them anywhere."""
 
+import ctypes
 import json
+import os
 import re
 import select
 import socket
@@ -10,8 +12,24 @@ import threading
 import time
 
 
+def listen_in(pid):
+    """A listening socket on the loopback of the network namespace of that process."""
+    made = []
+
+    def make():  # a thread of its own stays in that namespace, and ends
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open(f"/proc/{pid}/ns/net") as namespace:
+            assert libc.setns(namespace.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
+        made.append(socket.create_server(("127.0.0.1", 0)))
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    return made[0]
+
+
 class ApiProxy:
-    def __init__(self, cluster):
+    def __init__(self, cluster, listener=None):
+        """`listener`: a socket to serve; it may be one of another network namespace."""
         self.cluster = cluster
         self.requests = []  # (method, target), in order
         self.rules = []     # (pattern, function): the first that matches "METHOD target" and returns True has answered
@@ -23,7 +41,7 @@ class ApiProxy:
         self.closed = False
         self.server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.server_tls.load_cert_chain(cluster.folder / "server.crt", cluster.folder / "server.key")
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = listener or socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"https://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()

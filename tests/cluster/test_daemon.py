@@ -1,0 +1,177 @@
+"""The daemon with a real API server behind it: ADD, CHECK and DEL for pods and networks that were made with kubectl."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from harness.api_proxy import ApiProxy, listen_in
+from harness.kube_node import KubeNode
+from harness.wait import until
+
+ON_UPLINK = {"cniVersion": "1.0.0", "name": "extra", "type": "macvlan", "master": "uplink",
+             "ipam": {"type": "host-local", "subnet": "10.77.0.0/24"}}
+
+
+@pytest.fixture
+def node(request, host, daemons, shim, cluster, space):
+    proxy = ApiProxy(cluster, listen_in(host.pid))
+    node = KubeNode(host, daemons, shim, space, proxy)
+    host.add_bridge("uplink")
+    yield node
+    report = getattr(request.node, "report_call", None)
+    if report is not None and report.passed:
+        node.close()
+    proxy.close()
+
+
+def test_a_pod_gets_its_networks_its_status_and_its_events(node, space, cluster):
+    cluster.kubectl("-n", space.namespace, "apply", "-f", "-", stdin=json.dumps({
+        "apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "extra"},
+        "spec": {"config": json.dumps(ON_UPLINK)}}))
+    pod = node.pod("web", networks="extra@net7")
+
+    assert pod.add().ok
+    assert pod.check().ok
+
+    assert pod.links() == {"eth0", "net7"}
+    shown = json.loads(cluster.kubectl("-n", space.namespace, "get", "pod", "web", "-o", "json"))
+    status = json.loads(shown["metadata"]["annotations"]["k8s.v1.cni.cncf.io/network-status"])
+    assert [(entry["name"], entry["interface"], bool(entry.get("default"))) for entry in status] == \
+        [("cluster", "eth0", True), (f"{space.namespace}/extra", "net7", False)]
+    until(lambda: len(pod.events("AddedInterface")) == 2, "both events")
+    assert f"Add net7 {json.dumps(pod.addresses('net7')).replace(chr(34), '')} from {space.namespace}/extra" in \
+        {event["message"] for event in pod.events()}
+    assert pod.delete().ok
+    assert pod.links() == set()
+
+
+def test_in_the_steady_state_an_add_is_one_write_and_no_read(node, space):
+    space.add_network("extra", config=json.dumps(ON_UPLINK))
+    node.start()
+    pods = [node.pod(f"web{number}", networks="extra") for number in range(5)]
+    assert pods[0].add().ok  # the watch has brought all that was made before it
+    until(lambda: pods[0].events(), "its event")
+    node.proxy.forget()
+
+    for pod in pods[1:]:
+        assert pod.add().ok
+
+    assert node.proxy.count("GET") == 0, node.proxy.requests
+    assert node.proxy.count("PATCH .*/pods/") == 4
+
+
+@pytest.mark.spec("03:118")
+def test_a_network_that_is_missing_fails_the_add_with_an_event(node):
+    pod = node.pod("web", networks="nowhere")
+
+    outcome = pod.add()
+
+    assert not outcome.ok and "nowhere" in outcome.stdout
+    until(lambda: pod.events("NoNetworkFound"), "the warning")
+    assert pod.events("NoNetworkFound")[0]["type"] == "Warning"
+
+
+@pytest.mark.spec("03:48")
+def test_a_pod_that_no_longer_exists_gets_the_empty_result(node):
+    pod = node.sandbox("gone", "00000000-0000-4000-8000-000000000001")
+    node.start()
+
+    outcome = pod.add()
+
+    assert outcome.ok and "0.0.0.0/0" in outcome.stdout
+    assert pod.links() == set()
+
+
+@pytest.mark.spec("03:116")
+def test_another_uid_fails_the_add_and_not_the_del(node):
+    node.pod("web")
+    other = node.sandbox("web", "00000000-0000-4000-8000-000000000001")
+
+    outcome = other.add()
+
+    assert not outcome.ok and "expected pod UID" in outcome.stdout and "from Kube API" in outcome.stdout
+    assert other.delete().ok
+
+
+def test_a_request_without_a_pod_is_refused(node):
+    """00-index, "Requests of containers that are no pods"."""
+    pod = node.pod("web")
+
+    assert not pod.call("ADD", args="").ok
+
+
+@pytest.mark.spec("03:107")
+def test_del_needs_no_api_server(node, space):
+    space.add_network("extra", config=json.dumps(ON_UPLINK))
+    pod = node.pod("web", networks="extra")
+    assert pod.add().ok
+
+    node.proxy.refuse(".", 503)
+    node.proxy.cut()
+
+    began = time.monotonic()
+    assert pod.delete().ok
+    assert time.monotonic() - began < 3
+    assert pod.links() == set()
+
+
+@pytest.mark.slow
+@pytest.mark.spec("03:15", "03:19")
+def test_a_daemon_whose_api_server_is_away_serves_all_the_same(node):
+    node.proxy.refuse(".", 503)
+    daemon = node.launch()
+
+    until(lambda: daemon.answers("/healthz"), "an answer")
+    assert not daemon.answers("/readyz")
+    daemon.wait_ready(timeout=25)
+    assert "the first reading of pods and networks" in daemon.log
+
+    node.proxy.rules.clear()
+    pod = node.pod("late")
+    assert pod.add().ok
+
+
+def test_without_any_source_it_does_not_start(daemons, host):
+    from harness.daemon import default_config
+    daemon = daemons.launch(default_config(objectsDir=None))
+
+    assert daemon.process.wait() == 3
+    assert "no object source" in daemon.log
+    daemon.ending = True
+
+
+def test_adds_run_while_the_server_is_stopped_and_started(node, space, cluster):
+    """Those under way wait for the server; none fails, none is lost, none is doubled."""
+    space.add_network("extra", config=json.dumps(ON_UPLINK))
+    node.start()
+    pods = [node.pod(f"web{number}", networks="extra") for number in range(12)]
+    outcomes = {}
+    threads = [threading.Thread(target=lambda pod=pod: outcomes.__setitem__(pod.pod_name, pod.add())) for pod in pods]
+
+    cluster.stop_apiserver()
+    for thread in threads:
+        thread.start()
+    cluster.start_apiserver()
+    for thread in threads:
+        thread.join()
+
+    assert all(outcome.ok for outcome in outcomes.values()), outcomes
+    for pod in pods:
+        assert [entry["interface"] for entry in pod.status] == ["eth0", "net1"]
+    addresses = [address for pod in pods for address in pod.addresses("net1")]
+    assert len(set(addresses)) == 12
+
+
+def test_a_changed_network_is_seen_by_the_next_add(node, space):
+    space.add_network("extra", config=json.dumps(ON_UPLINK))
+    first, second = node.pod("first", networks="extra"), node.pod("second", networks="extra")
+    assert first.add().ok
+    changed = {**ON_UPLINK, "ipam": {"type": "host-local", "subnet": "10.78.0.0/24"}}
+
+    space.change_network("extra", json.dumps(changed))
+    time.sleep(0.2)  # the watch's own latency; there is no other way to know that it has passed
+    assert second.add().ok
+
+    assert first.addresses("net1")[0].startswith("10.77.") and second.addresses("net1")[0].startswith("10.78.")
