@@ -110,6 +110,11 @@ aio::Task<void> KubeSource::flush(aio::Deadline deadline) {
   co_return written;
 }
 
+void KubeSource::cancel() {
+  events_.cancel();
+  late_.cancel();
+}
+
 // The stored pod, if it is the one that is meant.
 KubeSource::Found KubeSource::stored(const attach::PodLookup& lookup) const {
   Found pod = pods_.find(lookup.ns, lookup.name);
@@ -134,12 +139,13 @@ aio::Task<KubeSource::Found> KubeSource::wait_stored(attach::PodLookup lookup,
 // One live read, repeated while the API is unwell; what the watch brings meanwhile counts as well.
 aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
   const kube::Retries& rules = settings_.read;
-  const aio::Deadline end = Clock::now() + rules.total;
+  const auto began = Clock::now();
+  const aio::Deadline end = began + rules.total;
   auto pause = rules.first_pause;
   for (;;) {
     const auto limit = std::min(end, Clock::now() + rules.per_call);
     auto reply = co_await api_->call({.path = kube::pod_path(lookup.ns, lookup.name)}, limit);
-    if (!kube::is_transient(reply)) {
+    if (!rules.asks_again(reply, Clock::now() - began)) {
       if (!reply) co_return std::move(reply).error();
       if (reply->status == 404) co_return Found();
       if (!reply->ok()) co_return reply->error();

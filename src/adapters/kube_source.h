@@ -37,6 +37,8 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<void> wait_synced(aio::Deadline deadline);
   // Until events and late statuses are written; kTimeout. To be awaited before this goes.
   aio::Task<void> flush(aio::Deadline deadline);
+  // Gives up what flush() would wait for.
+  void cancel();
 
   aio::Task<attach::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return true; }

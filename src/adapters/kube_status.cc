@@ -59,15 +59,32 @@ KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing)
     : api_(api), log_(std::move(log)), timing_(timing) {}
 
 aio::Task<void> KubeStatus::write(attach::PodObjectPtr pod, std::string text) {
-  const aio::Deadline end = Clock::now() + timing_.total;
-  if (Clock::now() >= forbidden_until_) {
+  const auto began = Clock::now();
+  for (;;) {
+    auto written = co_await write_once(pod, text, began + timing_.total);
+    const bool is_denied = !written && written.error().code() == Errc::kDenied;
+    if (!is_denied || Clock::now() - began >= timing_.denial) co_return written;
+    // A server that has just started knows no roles yet and forbids everything.
+    auto slept = co_await aio::sleep_for(timing_.pause);
+    if (!slept) co_return slept;
+  }
+}
+
+aio::Task<void> KubeStatus::write_once(attach::PodObjectPtr pod, std::string text,
+                                       aio::Deadline end) {
+  const bool is_known_to_be_forbidden = Clock::now() < forbidden_until_;
+  if (!is_known_to_be_forbidden) {
     auto way = co_await patch(pod, text, end);
     if (!way) co_return std::move(way).error();
     if (*way == Way::kDone) co_return Result<void>();
-    log_.verbose("patching pods/status is forbidden: reading and updating pods instead");
-    forbidden_until_ = Clock::now() + timing_.refusal;
   }
   auto written = co_await put(std::move(pod), std::move(text), end);
+  if (written && !is_known_to_be_forbidden) {
+    // Only now it is sure that this is the way, and not that everything is forbidden.
+    log_.verbose("patching pods/status is forbidden: pods are read and updated instead");
+    forbidden_until_ = Clock::now() + timing_.refusal;
+  }
+  if (!written && written.error().code() == Errc::kDenied) forbidden_until_ = {};
   co_return written;
 }
 
@@ -155,6 +172,7 @@ aio::Task<std::optional<json::Object>> KubeStatus::read(attach::PodObjectPtr pod
 aio::Task<kube::Reply> KubeStatus::call(kube::Call what, aio::Deadline end) {
   kube::Retries retries{.per_call = timing_.per_call, .first_pause = timing_.pause};
   retries.doubles = false;
+  retries.denial = {};  // here a 403 has a meaning
   retries.total = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
   auto reply = co_await api_.call_patiently(std::move(what), retries);
   if (kube::is_transient(reply) && reply) co_return reply->error();

@@ -19,6 +19,7 @@ class KubeStatus {
     using Time = std::chrono::milliseconds;
     Time per_call{5000}, pause{250}, total{30'000};
     Time refusal{600'000};  // how long a forbidden patch is not tried again
+    Time denial{5000};      // how long it is not final that everything is forbidden
   };
 
   // The API must outlive it.
@@ -33,9 +34,9 @@ class KubeStatus {
   aio::Task<std::optional<std::string>> find(attach::PodObjectPtr pod);
 
  private:
-  struct Live;
   enum class Way : std::uint8_t { kDone, kForbidden };
 
+  aio::Task<void> write_once(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
   aio::Task<Way> patch(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
   aio::Task<void> put(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
   aio::Task<bool> put_once(attach::PodObjectPtr pod, std::string text, aio::Deadline end);

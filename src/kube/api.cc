@@ -127,11 +127,12 @@ aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
 }
 
 aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
-  const aio::Deadline end = Clock::now() + retries.total;
+  const auto began = Clock::now();
+  const aio::Deadline end = began + retries.total;
   auto pause = retries.first_pause;
   for (;;) {
     auto reply = co_await call(what, std::min(end, Clock::now() + retries.per_call));
-    if (!is_transient(reply)) co_return reply;
+    if (!retries.asks_again(reply, Clock::now() - began)) co_return reply;
     std::chrono::milliseconds wait = pause;
     if (reply && reply->retry_after) {
       wait = std::max<std::chrono::milliseconds>(wait, *reply->retry_after);

@@ -37,6 +37,14 @@ struct Retries {
   std::chrono::milliseconds first_pause{250};
   bool doubles = true;
   std::chrono::milliseconds total{10'000};
+  // A server that has just started knows no roles yet and forbids everything: so long a 403 is not
+  // final.
+  std::chrono::milliseconds denial{5000};
+
+  // Whether to ask again, by what was answered so long after the beginning.
+  bool asks_again(const Result<Reply>& reply, std::chrono::steady_clock::duration since) const {
+    return is_transient(reply) || (reply && reply->status == 403 && since < denial);
+  }
 };
 
 struct ApiSettings {
@@ -57,7 +65,7 @@ class Api {
   // and, if they differ, ask once more; so does a certificate that we do not trust.
   aio::Task<Reply> call(Call call, aio::Deadline deadline);
 
-  // Repeats what is_transient(), after pauses that honour Retry-After; ends with the last answer
+  // Repeats what may pass, after pauses that honour Retry-After; ends with the last answer
   // or error.
   aio::Task<Reply> call_patiently(Call call, Retries retries);
 

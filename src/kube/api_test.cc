@@ -111,14 +111,31 @@ TEST(Api, RepeatsWhatMayPass) {
 }
 
 TEST(Api, DoesNotRepeatWhatIsFinal) {
-  const FakeApi server([](Peer& peer, const RawRequest&) { peer.answer(403, "{}"); });
+  const FakeApi server([](Peer& peer, const RawRequest&) { peer.answer(404, "{}"); });
   const auto api = server.client();
 
   const auto reply = aio::run(api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
 
   ASSERT_TRUE(reply.has_value());
-  EXPECT_EQ(reply->status, 403);
+  EXPECT_EQ(reply->status, 404);
   EXPECT_EQ(server.asked().size(), 1u);
+}
+
+TEST(Api, TakesARefusalForFinalOnlyAfterAWhile) {
+  std::atomic<int> requests = 0;
+  const FakeApi server(
+      [&](Peer& peer, const RawRequest&) { peer.answer(++requests < 3 ? 403 : 200, "{}"); });
+  const auto api = server.client();
+  aio::asio::io_context loop;
+
+  const auto patient = aio::run(loop, api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
+  requests = 0;
+  const auto hasty =
+      aio::run(loop, api->call_patiently({.path = "/"}, {.first_pause = 1ms, .denial = 0ms}));
+
+  ASSERT_TRUE(patient && hasty);
+  EXPECT_EQ(patient->status, 200);
+  EXPECT_EQ(hasty->status, 403);
 }
 
 TEST(Api, GivesUpInsteadOfWaitingBeyondItsTime) {
