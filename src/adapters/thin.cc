@@ -1,5 +1,6 @@
 #include "adapters/thin.h"
 
+#include <nss.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
+#include "adapters/kube_source.h"
 #include "adapters/slots.h"
 #include "adapters/thin_config.h"
 #include "adapters/thin_locks.h"
@@ -25,8 +27,10 @@
 #include "attach/attach.h"
 #include "attach/messages.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cni/error.h"
 #include "cni/version.h"
+#include "kube/kube.h"
 #include "store/store.h"
 #include "sys/environment.h"
 #include "wire/wire.h"
@@ -38,16 +42,21 @@ using Clock = std::chrono::steady_clock;
 
 // One request waits for few things at once; each thread costs its start.
 constexpr std::size_t kBlockingThreads = 2;
+// How long the answer waits for events that are still under way to the API.
+constexpr auto kLastEvents = std::chrono::seconds(2);
 
 // The core with all it needs, for one request.
 class Node {
  public:
-  Node(const ThinConfig& config, const ThinSurroundings& surroundings, const Log& log)
+  // `api` may be null.
+  Node(const ThinConfig& config, const ThinSurroundings& surroundings,
+       std::unique_ptr<kube::Api> api, const Log& log)
       : ports_(pool_, slots_, exec_settings(config, surroundings), log),
-        source_(make_source(config, log)),
+        folder_(make_folder(config, log)),
+        kube_(make_kube(std::move(api), log)),
         background_(loop_.get_executor(), log),
         attachments_(all_ports(), log, {.boot_id = sys::boot_id()}) {
-    if (source_) background_.spawn("objects folder", source_->follow());
+    if (folder_) background_.spawn("objects folder", folder_->follow());
   }
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -70,31 +79,47 @@ class Node {
     return settings;
   }
 
-  std::unique_ptr<FolderSource> make_source(const ThinConfig& config, const Log& log) {
+  std::unique_ptr<FolderSource> make_folder(const ThinConfig& config, const Log& log) {
     if (config.objects_dir.empty()) return nullptr;
     return std::make_unique<FolderSource>(loop_.get_executor(), config.objects_dir, pool_, log);
   }
 
+  // One request needs no stores.
+  std::unique_ptr<KubeSource> make_kube(std::unique_ptr<kube::Api> api, const Log& log) {
+    if (api == nullptr) return nullptr;
+    KubeSettings settings;
+    settings.follows = false;
+    return std::make_unique<KubeSource>(loop_.get_executor(), std::move(api), std::move(settings),
+                                        log);
+  }
+
   attach::Ports all_ports() {
     attach::Ports all = ports_.ports();
-    all.source = source_.get();
+    if (folder_) all.source = folder_.get();
+    if (kube_) all.source = kube_.get();
     return all;
   }
 
-  // Without a limit: what waits for a disk refers to this.
+  // Without a limit: what waits for a disk refers to this. An API may be away for longer than a
+  // runtime waits.
   aio::Task<void> finish() {
     background_.cancel();
     auto joined = co_await background_.join();
-    if (!source_) co_return joined;
-    auto written = co_await source_->flush(aio::kNoDeadline);
-    co_return written;
+    if (kube_) {
+      auto sent = co_await kube_->flush(Clock::now() + kLastEvents);
+      if (!sent) kube_->cancel();
+      joined = co_await kube_->flush(aio::kNoDeadline);
+    }
+    if (folder_) joined = co_await folder_->flush(aio::kNoDeadline);
+    co_return joined;
   }
 
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{kBlockingThreads};
   UnlimitedSlots slots_;
   FilePorts ports_;
-  std::unique_ptr<FolderSource> source_;
+  std::unique_ptr<FolderSource> folder_;
+  std::unique_ptr<KubeSource> kube_;
   aio::Group background_;
   attach::Attachments attachments_;
 };
@@ -136,10 +161,11 @@ class ThinCall {
 
  private:
   Result<void> checked(Command command) {
-    if (auto usable = check_source(command); !usable) return usable;
+    auto api = make_api(command);
+    if (!api) return std::move(api).error();
     auto locks = take_locks(command);
     if (!locks) return std::move(locks).error();
-    Node node(config_, surroundings_, lines_.log());
+    Node node(config_, surroundings_, *std::move(api), lines_.log());
     switch (command) {
       case Command::kAdd:
         return add(node);
@@ -155,28 +181,54 @@ class ThinCall {
     return Error(Errc::kBug, "no such command");
   }
 
-  // Pods whose networks only the API knows must not come up without them. A DEL needs no source.
-  Result<void> check_source(Command command) const {
-    const std::string why = wants_api();
-    if (why.empty()) return {};
-    Error refusal =
-        cni::coded(cni::Code::kInvalidConfig, cat("Multus: error getting k8s client: ", why,
-                                                  ", but this build has no Kubernetes client: it "
-                                                  "reads a folder of manifests (objectsDir) "
-                                                  "or configuration files only"));
+  // Null if the configuration names no API. Pods whose networks only the API knows must not come
+  // up without them; a DEL needs none.
+  Result<std::unique_ptr<kube::Api>> make_api(Command command) const {
+    if (!config_.objects_dir.empty()) return nullptr;
+    auto access = find_access();
+    if (access && !*access) return nullptr;
+    Result<std::unique_ptr<kube::Api>> api;
+    if (access) {
+      // Other modules than these are the host's, of another libc (docs/decisions/0024).
+      ::__nss_configure_lookup("hosts", "files dns");
+      kube::ApiSettings settings;
+      settings.user_agent = cat("multus/", build_version().version);
+      settings.environment = surroundings_.environment;
+      api = kube::Api::make(**std::move(access), std::move(settings), log_);
+    } else {
+      api = std::move(access).error();
+    }
+    if (api) return api;
+    Error refusal = cni::coded(cni::Code::kInvalidConfig,
+                               cat("Multus: error getting k8s client: ", api.error().text()));
     if (command != Command::kDel) return refusal;
     log_.warning(refusal.text());
-    return {};
+    return nullptr;
   }
 
-  std::string wants_api() const {
-    if (!config_.kubeconfig.empty()) return cat("kubeconfig is set to ", config_.kubeconfig);
-    if (!config_.objects_dir.empty()) return {};
+  // The kubeconfig of the configuration, else the variables of a pod, else none (03, 9.1).
+  Result<std::optional<kube::Config>> find_access() const {
+    auto access = config_.kubeconfig.empty() ? kube::in_cluster_config(pod_variables())
+                                             : kube::load_kubeconfig(config_.kubeconfig);
+    if (access) return std::optional<kube::Config>(*std::move(access));
+    const bool is_none =
+        config_.kubeconfig.empty() && access.error().code() == Errc::kNotFound && !names_server();
+    if (is_none) return std::optional<kube::Config>();
+    return std::move(access).error();
+  }
+
+  bool names_server() const {
     const auto has = [this](std::string_view name) {
       return !surroundings_.front.env(name).value_or("").empty();
     };
-    if (!has("KUBERNETES_SERVICE_HOST") || !has("KUBERNETES_SERVICE_PORT")) return {};
-    return "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name an API server";
+    return has("KUBERNETES_SERVICE_HOST") && has("KUBERNETES_SERVICE_PORT");
+  }
+  std::vector<std::string> pod_variables() const {
+    std::vector<std::string> out;
+    for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
+      out.push_back(cat(name, "=", surroundings_.front.env(name).value_or("")));
+    }
+    return out;
   }
 
   Result<ThinLocks> take_locks(Command command) const {
