@@ -1,14 +1,23 @@
 """The daemon with a real API server behind it: ADD, CHECK and DEL for pods and networks that were made with kubectl."""
 
 import json
+import re
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from harness import networks, unix_http
 from harness.api_proxy import ApiProxy, listen_in
-from harness.kube_node import KubeNode
+from harness.cni import Runtime
+from harness.daemon import default_config
+from harness.host import PLUGIN_DIR, PROGRAMS
+from harness.kube_node import KUBECONFIG, KubeNode
+from harness.netconf import netconf_from_files
 from harness.wait import until
+
+RECORDINGS = Path(__file__).resolve().parents[1] / "data" / "recordings"
 
 ON_UPLINK = {"cniVersion": "1.0.0", "name": "extra", "type": "macvlan", "master": "uplink",
              "ipam": {"type": "host-local", "subnet": "10.77.0.0/24"}}
@@ -134,7 +143,6 @@ def test_a_daemon_whose_api_server_is_away_serves_all_the_same(node):
 
 
 def test_without_any_source_it_does_not_start(daemons, host):
-    from harness.daemon import default_config
     daemon = daemons.launch(default_config(objectsDir=None))
 
     assert daemon.process.wait() == 3
@@ -175,3 +183,52 @@ def test_a_changed_network_is_seen_by_the_next_add(node, space):
     assert second.add().ok
 
     assert first.addresses("net1")[0].startswith("10.77.") and second.addresses("net1")[0].startswith("10.78.")
+
+
+def recorded(folder):
+    (request,) = (RECORDINGS / folder).glob("*-cni.request")
+    (response,) = (RECORDINGS / folder).glob("*-cni.response")
+    return request.read_bytes(), unix_http.parse(response.read_bytes())
+
+
+def test_a_recorded_request_without_arguments_is_refused(node):
+    request, theirs = recorded("add-no-args")
+
+    ours = node.start().raw(request)
+
+    assert ours.status == theirs.status == 400
+
+
+def test_a_recorded_request_with_another_uid_gets_the_recorded_answer(node, cluster):
+    """The server chooses the pod's UID; all else is equal."""
+    request, theirs = recorded("add-wrong-uid")
+    cluster.request("POST", "/api/v1/namespaces/default/pods", {
+        "metadata": {"name": "p2"}, "spec": {"nodeName": node.space.node, "containers": [{"name": "c", "image": "x"}]}})
+    node.host.write("/host/etc/cni/net.d/10-primary.conflist", (RECORDINGS / "10-primary.conflist").read_bytes())
+    node.host.add_pod("cap0")
+
+    ours = node.start().raw(request)
+    cluster.request("DELETE", "/api/v1/namespaces/default/pods/p2?gracePeriodSeconds=0")
+
+    def cause(answer):
+        return re.sub(rb'but got "[0-9a-f-]+"', b'but got "U"', answer.body.split(b" ERRORED: ", 1)[1].rstrip())
+    assert (ours.status, cause(ours)) == (theirs.status, cause(theirs))
+
+
+def test_thin_multus_reads_the_pod_and_writes_its_status(node, host, program, space):
+    """03, 9.1: no daemon, no store."""
+    program("multus")
+    host.path(f"{PLUGIN_DIR}/multus").symlink_to(f"{PROGRAMS}/multus")
+    thin = Runtime(host, "multus")
+    conf = netconf_from_files(host, networks.bridge(), type="multus", kubeconfig=KUBECONFIG)
+    space.add_network("extra", config=json.dumps(ON_UPLINK))
+    pod = node.pod("web", networks="extra")
+    node.daemon = object()  # none is started
+
+    assert thin.call("ADD", conf, pod, args=pod.args).ok
+    assert pod.links() == {"eth0", "net1"}
+    assert [entry["interface"] for entry in pod.status] == ["eth0", "net1"]
+    assert len(pod.events("AddedInterface")) == 2
+    assert node.proxy.count("watch=true") == 0
+    assert thin.call("DEL", conf, pod, args=pod.args).ok
+    assert pod.links() == set()

@@ -219,7 +219,29 @@ def test_a_server_that_refuses_for_a_moment_is_asked_again(space, proxied, proxy
 
 
 def test_a_refusal_that_does_not_pass_is_told(space, proxied, proxy):
-    proxy.refuse("GET .*/pods/foreign", 403, message="not you")
+    proxy.refuse("GET .*/pods/foreign", 400, message="not you")
 
     with pytest.raises(Failed, match="error waiting for pod: not you"):
         proxied.ask("find_pod", namespace=space.namespace, name="foreign", waitMs=2500)
+
+
+def test_a_server_that_has_just_started_and_knows_no_roles_yet_is_asked_again(space, proxied, proxy):
+    """Seen with kube-apiserver: for a moment it forbids everything, the patch of a status and reads alike."""
+    space.add_pod("foreign", node="another-node")
+    uid = space.pod("foreign")["metadata"]["uid"]
+    proxy.refuse("(PATCH|GET) .*/pods/foreign", 403, times=5)
+
+    assert proxied.ask("write_status", namespace=space.namespace, name="foreign", uid=uid, text="[1]")
+    proxy.forget()
+    assert proxied.ask("write_status", namespace=space.namespace, name="foreign", uid=uid, text="[2]")
+    assert [method for method, _ in proxy.requests] == ["PATCH"], "the refusal was remembered"
+    proxy.refuse("GET .*/pods/foreign", 403, times=3)
+    assert proxied.ask("find_pod", namespace=space.namespace, name="foreign")
+
+
+def test_a_right_that_is_missing_for_good_is_told(space, proxied, proxy):
+    proxy.refuse("GET .*/pods/foreign", 403, message="not you")
+
+    answer = proxied.start("find_pod", namespace=space.namespace, name="foreign", waitMs=2500).whole()
+
+    assert answer["error"] == "error waiting for pod: not you" and answer["ms"] < 8000
