@@ -189,7 +189,7 @@ class ThinCall {
     if (access && !*access) return nullptr;
     Result<std::unique_ptr<kube::Api>> api;
     if (access) {
-      // Other modules than these are the host's, of another libc (docs/decisions/0024).
+      // Other modules than these are the host's, of another libc.
       ::__nss_configure_lookup("hosts", "files dns");
       kube::ApiSettings settings;
       settings.user_agent = cat("multus/", build_version().version);
