@@ -181,13 +181,13 @@ def test_what_one_adds_the_other_deletes(host, objects, daemon, thin, shim, firs
     assert pod.links() == set()
 
 
-def test_a_kubeconfig_is_refused(host, thin, pod):
+def test_a_kubeconfig_that_is_not_there_is_an_error(host, thin, pod):
     conf = netconf(networks.bridge(), type="multus", kubeconfig="/etc/kubeconfig")
 
     error = thin.add(conf, pod).error
 
     assert error["code"] == 7
-    assert "objectsDir" in error["msg"] and "/etc/kubeconfig" in error["msg"]
+    assert "error getting k8s client" in error["msg"] and "/etc/kubeconfig" in error["msg"]
     assert pod.links() == set()
 
 
