@@ -225,7 +225,10 @@ aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string tex
   for (;;) {
     auto written = co_await status_.write(pod, text);
     if (written) co_return written;
-    const bool may_pass = kube::is_transient_error(written.error()) && Clock::now() < end;
+    // A server that has just started forbids everything for a while.
+    const bool may_pass =
+        (kube::is_transient_error(written.error()) || written.error().code() == Errc::kDenied) &&
+        Clock::now() < end;
     const bool is_over = co_await aio::cancelled();
     if (!may_pass || is_over) co_return std::move(written).error();
   }

@@ -19,7 +19,7 @@ class KubeStatus {
     using Time = std::chrono::milliseconds;
     Time per_call{5000}, pause{250}, total{30'000};
     Time refusal{600'000};  // how long a forbidden patch is not tried again
-    Time denial{5000};      // how long it is not final that everything is forbidden
+    Time denial{10'000};    // how long it is not final that everything is forbidden
   };
 
   // The API must outlive it.
