@@ -83,6 +83,14 @@ aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept) {
   co_return result;
 }
 
+aio::Task<void> Chain::expect_plugin(AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::PluginConf& first = attachment->delegate.list->plugins.front();
+  auto binary = co_await plugins_.find(first.type, setting_.dirs);
+  if (!binary) co_return from_plugin(std::move(binary).error(), *attachment, first, "add");
+  co_return Result<void>();
+}
+
 aio::Task<cni::NetResult> Chain::add_plugin(AttachmentPtr attachment, std::size_t index,
                                             json::Value prev_result) {
   const cni::ConfList& list = *attachment->delegate.list;

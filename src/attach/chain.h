@@ -49,6 +49,8 @@ class Chain {
   // kCancelled before the first plugin that would start after the caller has left. `kept` is for
   // the result's cache entry.
   aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace);
+  // Whether add() could start at all: its first plugin is installed. The error is add()'s.
+  aio::Task<void> expect_plugin(AttachmentPtr attachment);
   // 5.4. Runs whatever became of the caller.
   aio::Task<void> del(AttachmentPtr attachment);
   // 5.3.

@@ -69,7 +69,11 @@ class Dynamic {
   aio::Task<void> unlist();
   aio::Task<void> run_del(AttachmentPtr attachment);
 
-  aio::Task<void> write_journal() { return book_.write_journal(journal_); }
+  // Nothing of a container that has nothing left, and never had an ADD of its own.
+  aio::Task<void> write_journal() {
+    const bool is_empty = journal_.attachments.empty() && !record_.has_file;
+    return is_empty ? book_.remove() : book_.write_journal(journal_);
+  }
   void drop();
 
   // Where nobody else keeps the network status, we do (0018); it never fails a request.

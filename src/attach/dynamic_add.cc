@@ -64,6 +64,10 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
   books.plan({{job_.request.container_id, ifname()}});
   auto free = co_await expect_free();
   if (!free) co_return add_error(std::move(free).error(), job_.pod, delegate_.cni_name);
+  // Not in the books before something can start: the undo of what never ran could not end (3.7).
+  Chain chain = chain_of(core_, job_);
+  auto installed = co_await chain.expect_plugin(attachment_);
+  if (!installed) co_return add_error(std::move(installed).error(), job_.pod, delegate_.cni_name);
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
   auto result = co_await attach();
   co_return result;

@@ -85,6 +85,20 @@ TEST_F(DynamicAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
   EXPECT_TRUE(node_.records.results.contains("x-c1-net1"));
 }
 
+// 05, 3.7: only what started is undone; a name that nothing was made under stays free
+TEST_F(DynamicAdd, WritesNothingDownForAPluginThatIsNotInstalled) {
+  node_.plugins.missing.insert("fake");
+
+  auto refused = plug(dynamic("net1", "x"));
+  node_.plugins.missing.clear();
+  auto added = plug(dynamic("net1", "y"));
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("failed to find plugin \"fake\""));
+  ASSERT_TRUE(added) << added.error().text();
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD y net1"));
+}
+
 // 05, R3; 05, 4: row 2
 TEST_F(DynamicAdd, IsAnsweredFromTheRecordWhenRepeated) {
   auto first = plug(dynamic("net1", "x"));
@@ -281,6 +295,18 @@ TEST_F(DynamicDel, GivesTheRecordedResultIfTheCacheLostIt) {
   ASSERT_TRUE(unplug(dynamic("net1", "x")));
 
   EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+TEST_F(DynamicDel, LeavesNoRecordOfAContainerThatHasNothingElse) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(dynamic("net2", "y")));
+
+  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_THAT(journal().attachments, SizeIs(1));
+  ASSERT_TRUE(unplug(dynamic("net2", "y")));
+
+  EXPECT_THAT(node_.records.records, IsEmpty());
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 

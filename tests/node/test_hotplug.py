@@ -447,3 +447,20 @@ def test_with_a_damaged_record_interfaces_still_come_and_go(node, fake, damage):
 
     assert fake.order() == ["ADD cluster", "ADD hot", "DEL hot", "ADD hot"]
     assert pod.links() == {"eth0", "hot0"}
+
+
+def test_a_plugin_that_is_not_installed_costs_no_name(running):
+    refused = running.delegate("ADD", {"cniVersion": "1.0.0", "name": "nope", "type": "nope"}, "hot0")
+
+    assert refused.status == 400 and 'failed to find plugin "nope"' in refused.text
+    assert running.delegate("ADD", HOT, "hot0").status == 200
+    assert running.links() == {"eth0", "hot0"}
+
+
+def test_a_sandbox_that_had_no_add_leaves_nothing(node):
+    pod = node.pod()
+
+    assert pod.delegate("ADD", HOT, "hot0").status == 200
+    assert pod.delegate("DEL", HOT, "hot0").status == 200
+
+    assert pod.links() == set() and pod.remembered() == []
