@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cni/version.h"
+#include "cni/version_call.h"
 #include "plugin/plugin.h"
 
 namespace mnet::plugin {
@@ -37,14 +37,10 @@ aio::Task<std::vector<std::string>> fetch_versions(Invocation what) {
                                     {"CNI_NETNS", "dummy"},
                                     {"CNI_IFNAME", "dummy"},
                                     {"CNI_PATH", "dummy"}});
-  what.config = cat(R"({"cniVersion":")", cni::kCurrentVersion, R"("})");
+  what.config = cni::version_request();
   auto output = co_await run(std::move(what));
-  if (output) co_return cni::parse_version_reply(output->out);
-  const ErrorObject* said = output.error().origin();
-  if (said != nullptr && output.error().text() == "unknown CNI_COMMAND: VERSION") {
-    co_return std::vector<std::string>{"0.1.0"};
-  }
-  co_return std::move(output).error();
+  if (!output) co_return cni::read_version_outcome(std::move(output).error());
+  co_return cni::read_version_outcome(std::move(output->out));
 }
 
 aio::Task<Output> delegate(std::string command, std::string type, std::string config,

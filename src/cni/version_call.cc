@@ -1,0 +1,23 @@
+#include "cni/version_call.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/version.h"
+
+namespace mnet::cni {
+
+std::string version_request() { return cat(R"({"cniVersion":")", kCurrentVersion, R"("})"); }
+
+Result<std::vector<std::string>> read_version_outcome(Result<std::string> outcome) {
+  if (outcome) return parse_version_reply(*outcome);
+  // The one text that is a protocol: those plugins had no code for it.
+  const bool is_old = outcome.error().origin() != nullptr &&
+                      outcome.error().text() == "unknown CNI_COMMAND: VERSION";
+  if (is_old) return std::vector<std::string>{std::string(kOldestVersion)};
+  return std::move(outcome).error();
+}
+
+}  // namespace mnet::cni
