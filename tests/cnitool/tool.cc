@@ -1,0 +1,113 @@
+#include "tool.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attach/validate.h"
+#include "base/error_list.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cni/result.h"
+#include "json/json.h"
+
+namespace mnet::cnitool {
+namespace {
+
+constexpr const char* kCacheDir = "/var/lib/cni";
+
+adapters::ExecSettings inheriting(std::vector<std::string> environment) {
+  adapters::ExecSettings settings;
+  settings.environment = std::move(environment);
+  return settings;
+}
+
+attach::Chain::Setting setting_of(const Inputs& inputs) {
+  attach::Chain::Setting setting;
+  setting.dirs = inputs.dirs;
+  setting.cni_dir = kCacheDir;
+  return setting;
+}
+
+}  // namespace
+
+Tool::Tool(Inputs inputs, attach::DelegatePtr network, std::vector<std::string> environment)
+    : inputs_(std::move(inputs)),
+      network_(std::move(network)),
+      plugins_(pool_, slots_, inheriting(std::move(environment)), Log()),
+      chain_(plugins_, records_, setting_of(inputs_), Log()) {}
+
+aio::Task<std::string> Tool::run() {
+  if (inputs_.command == "add") return add();
+  if (inputs_.command == "validate") return validate();
+  return silent();
+}
+
+aio::Task<std::string> Tool::add() {
+  auto result = co_await chain_.add(attachment(), attach::Kept::kDurable);
+  if (!result) co_return std::move(result).error();
+  co_return json::dump(cni::to_json(*result), json::kPretty);
+}
+
+aio::Task<std::string> Tool::validate() {
+  attach::Validation validation(plugins_, inputs_.dirs);
+  auto capabilities = co_await validation.run(network_);
+  if (!capabilities) co_return std::move(capabilities).error();
+  std::string lines;
+  for (const std::string& name : *capabilities) lines += cat(name, "\n");
+  co_return lines;
+}
+
+aio::Task<std::string> Tool::silent() {
+  auto done = co_await operation();
+  if (!done) co_return std::move(done).error();
+  co_return std::string();
+}
+
+aio::Task<void> Tool::operation() {
+  if (inputs_.command == "check") return chain_.check(attachment());
+  if (inputs_.command == "del") return chain_.del(attachment());
+  if (inputs_.command == "status") return chain_.status(network_);
+  return gc();
+}
+
+// 01, 5.5 with nothing that is valid: every attachment of the network goes, of any container.
+aio::Task<void> Tool::gc() {
+  if (network_->list->disable_gc) co_return Result<void>();
+  auto entries = co_await records_.list_results(kCacheDir, "");
+  if (!entries) co_return Result<void>();
+  ErrorList errors;
+  for (const attach::CacheEntry& entry : *entries) {
+    if (entry.network != network_->cni_name) continue;
+    auto deleted = co_await chain_.del(attachment_of(entry));
+    if (deleted) continue;
+    errors.add(std::move(deleted).error().wrap(
+        cat("failed to delete stale attachment ", entry.container_id, " ", entry.ifname)));
+  }
+  auto collected = co_await chain_.gc(network_, {});
+  errors.add(std::move(collected));
+  co_return errors.join("\n");
+}
+
+attach::AttachmentPtr Tool::attachment() const {
+  return std::make_shared<const attach::Attachment>(
+      attach::Attachment{.delegate = *network_,
+                         .container_id = inputs_.container_id,
+                         .netns = inputs_.netns,
+                         .ifname = inputs_.ifname,
+                         .args = inputs_.args,
+                         .capability_args = inputs_.capability_args});
+}
+
+attach::AttachmentPtr Tool::attachment_of(const attach::CacheEntry& entry) const {
+  return std::make_shared<const attach::Attachment>(
+      attach::Attachment{.delegate = *network_,
+                         .container_id = entry.container_id,
+                         .netns = entry.netns,
+                         .ifname = entry.ifname,
+                         .args = entry.cni_args,
+                         .capability_args = entry.capability_args});
+}
+
+}  // namespace mnet::cnitool

@@ -1,0 +1,44 @@
+// What cnitool does with one network (01, 8): the operations of 01, 5 on real plugins, with the
+// result cache in /var/lib/cni.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "adapters/exec_plugins.h"
+#include "adapters/file_records.h"
+#include "adapters/slots.h"
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "inputs.h"
+
+namespace mnet::cnitool {
+
+class Tool {
+ public:
+  // `environment`: what plugins inherit. It must outlive its tasks.
+  Tool(Inputs inputs, attach::DelegatePtr network, std::vector<std::string> environment);
+
+  // Yields what belongs on stdout.
+  aio::Task<std::string> run();
+
+ private:
+  aio::Task<std::string> add();
+  aio::Task<std::string> validate();
+  aio::Task<std::string> silent();
+  aio::Task<void> operation();
+  aio::Task<void> gc();
+  attach::AttachmentPtr attachment() const;
+  attach::AttachmentPtr attachment_of(const attach::CacheEntry& entry) const;
+
+  const Inputs inputs_;
+  const attach::DelegatePtr network_;
+  aio::BlockingPool pool_{1};
+  adapters::UnlimitedSlots slots_;
+  adapters::ExecPlugins plugins_;
+  adapters::FileRecords records_{pool_};
+  attach::Chain chain_;
+};
+
+}  // namespace mnet::cnitool
