@@ -17,7 +17,7 @@ bool is_risky_in_html(char32_t c) {
 
 class Writer {
  public:
-  explicit Writer(Style style) : style_(style) {}
+  explicit Writer(Style style) : style_(style) { out_.reserve(512); }
 
   void write(const Value& value, int depth) {
     if (const Object* object = value.as_object()) {
@@ -64,23 +64,35 @@ class Writer {
       out_ += "{}";
       return;
     }
-    std::vector<const Member*> members;
-    members.reserve(object.size());
-    for (const Member& member : object) members.push_back(&member);
-    if (style_.sorted) {
-      std::ranges::sort(members, {},
-                        [](const Member* member) -> const std::string& { return member->first; });
-    }
     out_ += '{';
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (i > 0) out_ += ',';
-      new_line(depth + 1);
-      write_string(members[i]->first);
-      out_ += style_.indent == 0 ? ":" : ": ";
-      write(members[i]->second, depth + 1);
+    if (style_.sorted) {
+      write_sorted(object, depth);
+    } else {
+      for (bool is_first = true; const Member& member : object) {
+        write_member(member, std::exchange(is_first, false), depth);
+      }
     }
     new_line(depth);
     out_ += '}';
+  }
+
+  void write_sorted(const Object& object, int depth) {
+    std::vector<const Member*> members;
+    members.reserve(object.size());
+    for (const Member& member : object) members.push_back(&member);
+    std::ranges::sort(members, {},
+                      [](const Member* member) -> const std::string& { return member->first; });
+    for (bool is_first = true; const Member* member : members) {
+      write_member(*member, std::exchange(is_first, false), depth);
+    }
+  }
+
+  void write_member(const Member& member, bool is_first, int depth) {
+    if (!is_first) out_ += ',';
+    new_line(depth + 1);
+    write_string(member.first);
+    out_ += style_.indent == 0 ? ":" : ": ";
+    write(member.second, depth + 1);
   }
 
   void write_escape(char32_t c) {
@@ -89,9 +101,23 @@ class Writer {
     for (int shift = 12; shift >= 0; shift -= 4) out_ += kHex[(c >> shift) & 0xF];
   }
 
+  // How much of it, from its beginning, stands for itself: nearly all of nearly all strings.
+  std::size_t plain_size(std::string_view text) const {
+    const auto is_plain = [&](char c) {
+      const auto byte = static_cast<unsigned char>(c);
+      return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\' &&
+             !(style_.escape_html && is_risky_in_html(byte));
+    };
+    return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+  }
+
   void write_string(std::string_view text) {
     out_ += '"';
-    while (!text.empty()) {
+    for (;;) {
+      const std::size_t plain = plain_size(text);
+      out_ += text.substr(0, plain);
+      text.remove_prefix(plain);
+      if (text.empty()) break;
       const CodePoint c = decode_utf8(text);
       const char32_t v = c.value;
       if (v == '"' || v == '\\') {
