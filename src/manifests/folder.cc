@@ -134,6 +134,7 @@ aio::Task<std::shared_ptr<const Pod>> Folder::wait_for_pod(std::string ns, std::
   for (;;) {
     auto pod = snapshot_->find_pod(ns, name);
     if (pod != nullptr && pod->fits(uid)) co_return pod;
+    if (deadline <= std::chrono::steady_clock::now()) co_return not_there(ns, name, uid);
     auto changed = co_await changes_.wait(deadline);
     if (changed) continue;
     if (changed.error().code() != Errc::kTimeout) co_return std::move(changed).error();
