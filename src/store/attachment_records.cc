@@ -1,4 +1,3 @@
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,14 +10,13 @@
 #include "base/failpoint.h"
 #include "base/text.h"
 #include "store/names.h"
+#include "store/replace.h"
 #include "store/store.h"
 #include "sys/file.h"
 
 namespace mnet::store {
 namespace {
 
-constexpr mode_t kDirectoryMode = 0700;
-constexpr mode_t kFileMode = 0600;
 constexpr std::string_view kSuffix = ".json";
 
 // The container id in the name of a record; empty if it is no such name.
@@ -45,12 +43,9 @@ Result<void> AttachmentRecords::write(const std::string& container_id, const jso
     return Error(Errc::kInvalid,
                  cat("no file name can be made of container ID ", go_quoted(container_id)));
   }
-  if (auto made = sys::make_directories(directory_, kDirectoryMode); !made) return made;
   MNET_FAIL_BLOCKING("record-before-write");
-  if (auto written = sys::replace_file(*path, json::dump(record), kFileMode, durability);
-      !written) {
-    return written;
-  }
+  auto written = replace_below(directory_, *path, json::dump(record), durability);
+  if (!written) return written;
   MNET_FAIL_BLOCKING("record-after-write");
   return {};
 }

@@ -1,5 +1,3 @@
-#include <sys/types.h>
-
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -12,14 +10,12 @@
 #include "base/text.h"
 #include "cni/names.h"
 #include "store/cache_entry.h"
+#include "store/replace.h"
 #include "store/store.h"
 #include "sys/file.h"
 
 namespace mnet::store {
 namespace {
-
-constexpr mode_t kDirectoryMode = 0700;
-constexpr mode_t kFileMode = 0600;
 
 // The text of a cache file; none if it is missing or cannot be read.
 std::optional<std::string> find_text(const std::optional<std::string>& path) {
@@ -72,8 +68,7 @@ Result<void> ResultCache::write(const CachedResult& entry, sys::Durability durab
                      ", container ID ", go_quoted(entry.container_id), " and interface name ",
                      go_quoted(entry.ifname)));
   }
-  if (auto made = sys::make_directories(directory_, kDirectoryMode); !made) return made;
-  return sys::replace_file(**path, entry_text(entry), kFileMode, durability);
+  return replace_below(directory_, **path, entry_text(entry), durability);
 }
 
 Result<std::optional<json::Value>> ResultCache::find_result(const std::string& network,
@@ -154,7 +149,7 @@ Result<void> ResultCache::edit(const std::string& network, const std::string& co
   auto cache_file = json::parse_object(*text);
   if (!cache_file) return std::move(cache_file).error().wrap(**path);
   if (auto changed = change(*cache_file); !changed) return changed;
-  return sys::replace_file(**path, json::dump(*cache_file), kFileMode, durability);
+  return replace_below(directory_, **path, json::dump(*cache_file), durability);
 }
 
 Result<void> ResultCache::sync(const std::string& network, const std::string& container_id,

@@ -1,4 +1,3 @@
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,17 +8,11 @@
 
 #include "base/text.h"
 #include "store/names.h"
+#include "store/replace.h"
 #include "store/store.h"
 #include "sys/file.h"
 
 namespace mnet::store {
-namespace {
-
-constexpr mode_t kDirectoryMode = 0700;
-constexpr mode_t kFileMode = 0600;
-
-}  // namespace
-
 ScratchFiles::ScratchFiles(std::string cni_dir) : cni_dir_(std::move(cni_dir)) {}
 
 std::optional<std::string> ScratchFiles::path_of(const std::string& container_id) const {
@@ -34,8 +27,7 @@ Result<void> ScratchFiles::write(const std::string& container_id, const json::Ar
     return Error(Errc::kInvalid,
                  cat("no file name can be made of container ID ", go_quoted(container_id)));
   }
-  if (auto made = sys::make_directories(cni_dir_, kDirectoryMode); !made) return made;
-  return sys::replace_file(*path, json::dump(delegates), kFileMode, durability);
+  return replace_below(cni_dir_, *path, json::dump(delegates), durability);
 }
 
 bool ScratchFiles::has(const std::string& container_id) const {

@@ -23,6 +23,8 @@ namespace {
 
 thread_local bool astray = false;
 
+constexpr const char* kOwn = "/proc/thread-self/ns/net";
+
 UniqueFd open_only(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
@@ -55,10 +57,9 @@ Result<NetNs> NetNs::open(const std::string& path) {
 }
 
 Result<NetNs> NetNs::own() {
-  const std::string path = "/proc/thread-self/ns/net";
-  UniqueFd fd = open_only(path);
-  if (!fd) return Error::from_errno(errno, cat("open ", path));
-  return of(std::move(fd), path);
+  UniqueFd fd = open_only(kOwn);
+  if (!fd) return Error::from_errno(errno, cat("open ", kOwn));
+  return of(std::move(fd), kOwn);
 }
 
 Result<NetNs> NetNs::of(UniqueFd fd, const std::string& path) {
@@ -75,10 +76,8 @@ Result<NetNs> NetNs::of(UniqueFd fd, const std::string& path) {
 }
 
 Result<ScopedNetNs> ScopedNetNs::enter(const NetNs& target) {
-  auto home = NetNs::own();
-  if (!home) return std::move(home).error();
-  UniqueFd way_back(::fcntl(home->fd(), F_DUPFD_CLOEXEC, 0));
-  if (!way_back) return Error::from_errno(errno, "dup");
+  UniqueFd way_back = open_only(kOwn);
+  if (!way_back) return Error::from_errno(errno, cat("open ", kOwn));
   if (::setns(target.fd(), CLONE_NEWNET) != 0) return Error::from_errno(errno, "setns");
   return ScopedNetNs(std::move(way_back));
 }

@@ -1,0 +1,26 @@
+#include "store/replace.h"
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+namespace mnet::store {
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+constexpr mode_t kFileMode = 0600;
+
+}  // namespace
+
+// Nearly always the directory is there, and nobody need look for it first.
+Result<void> replace_below(const std::string& directory, const std::string& path,
+                           std::string_view bytes, sys::Durability durability) {
+  auto written = sys::replace_file(path, bytes, kFileMode, durability);
+  if (written || written.error().os_errno() != ENOENT) return written;
+  if (auto made = sys::make_directories(directory, kDirectoryMode); !made) return made;
+  return sys::replace_file(path, bytes, kFileMode, durability);
+}
+
+}  // namespace mnet::store
