@@ -25,7 +25,7 @@ class FilePorts {
         links_(pool, settings.world.mount_namespace),
         routes_(pool, settings.world.mount_namespace),
         readiness_(pool),
-        records_(pool),
+        records_(pool, settings.world.mount_namespace),
         device_infos_(pool) {}
 
   // Without an object source and without devices: those are for their owner to add.

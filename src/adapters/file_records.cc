@@ -1,12 +1,15 @@
 #include "adapters/file_records.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "adapters/netns_links.h"
 #include "aio/failpoint.h"
 #include "aio/together.h"
+#include "base/failpoint.h"
 #include "base/text.h"
 #include "cni/address.h"
 #include "json/json.h"
@@ -77,11 +80,51 @@ Result<std::vector<std::string>> sweep(const std::string& cni_dir,
 
 // A disk takes several syncs in little more than the time of one. The first error is the result.
 aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
+  if (tasks.size() == 1) {
+    auto ended = co_await std::move(tasks.front());
+    co_return ended;
+  }
   auto ended = co_await aio::all(std::move(tasks));
   for (Result<void>& each : ended) {
     if (!each) co_return std::move(each);
   }
   co_return Result<void>();
+}
+
+// The scratch file first: it is what every multus can read (05, 3.2).
+Result<void> write_scratch_file(const attach::AddStart& start, const json::Array& delegates) {
+  MNET_FAIL_BLOCKING("scratch-before-write");
+  auto written = store::ScratchFiles(start.cni_dir)
+                     .write(start.container_id, delegates, sys::Durability::kInPlace);
+  if (!written) return written;
+  MNET_FAIL_BLOCKING("scratch-after-write");
+  return {};
+}
+
+void write_first(const attach::AddStart& start, attach::AddStarted& started) {
+  const attach::AddStart::Notes notes = start.notes(started.seen.netns);
+  started.scratch = write_scratch_file(start, notes.delegates);
+  if (!started.scratch) return;
+  started.record = store::AttachmentRecords(start.cni_dir)
+                       .write(start.container_id, notes.record, sys::Durability::kInPlace);
+}
+
+Result<void> write_last_result(const std::string& cni_dir, attach::CacheEntry entry) {
+  MNET_FAIL_BLOCKING("result-cache-before-write");
+  auto written = store::ResultCache(cni_dir).write(entry_as<store::CachedResult>(std::move(entry)),
+                                                   sys::Durability::kSynced);
+  if (!written) return written;
+  MNET_FAIL_BLOCKING("result-cache-after-write");
+  return {};
+}
+
+Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
+  attach::AddEnd::Notes notes = end.notes();
+  if (notes.result) ended.result = write_last_result(end.cni_dir, *std::move(notes.result));
+  if (!ended.result) return {};
+  ended.record = store::AttachmentRecords(end.cni_dir)
+                     .write(end.container_id, notes.record, sys::Durability::kSynced);
+  return {};
 }
 
 }  // namespace
@@ -225,27 +268,26 @@ aio::Task<std::vector<std::string>> FileRecords::list_records(std::string cni_di
       [cni_dir = std::move(cni_dir)] { return store::AttachmentRecords(cni_dir).list(); });
 }
 
-// The scratch file first: it is what every multus can read (05, 3.2).
-aio::Task<void> FileRecords::begin_add(std::string cni_dir, std::string container_id,
-                                       json::Array delegates, json::Object record) {
-  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
-                    delegates = std::move(delegates), record = std::move(record)] {
-    constexpr auto kInPlace = sys::Durability::kInPlace;
-    auto written = store::ScratchFiles(cni_dir).write(container_id, delegates, kInPlace);
-    if (!written) return written;
-    return store::AttachmentRecords(cni_dir).write(container_id, record, kInPlace);
+aio::Task<attach::AddStarted> FileRecords::begin_add(attach::AddStart start) {
+  return pool_.run([mount_namespace = mount_namespace_,
+                    start = std::move(start)]() -> Result<attach::AddStarted> {
+    auto seen = look_in(mount_namespace, start.netns, start.ifnames);
+    if (!seen) return std::move(seen).error();
+    attach::AddStarted started{.seen = *std::move(seen), .scratch = {}, .record = {}};
+    if (started.seen.taken.empty()) write_first(start, started);
+    return started;
   });
 }
 
-aio::Task<void> FileRecords::end_add(std::string cni_dir, std::string container_id,
-                                     json::Object record, std::vector<attach::CacheKey> keys) {
-  auto tasks = syncs(cni_dir, std::move(keys));
-  tasks.push_back(write_record(std::move(cni_dir), std::move(container_id), std::move(record),
-                               attach::Kept::kDurable));
-  auto ended = co_await side_by_side(std::move(tasks));
-  if (!ended) co_return ended;
+aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
+  auto tasks = syncs(end.cni_dir, std::exchange(end.in_place, {}));
+  // Shared: the thread that writes may outlive this frame when the loop goes.
+  const auto ended = std::make_shared<attach::AddEnded>();
+  tasks.push_back(pool_.run([end = std::move(end), ended] { return write_last(end, *ended); }));
+  ended->synced = co_await side_by_side(std::move(tasks));
+  if (!ended->result || !ended->synced) co_return std::move(*ended);
   MNET_FAILPOINT("sync-after-results");
-  co_return Result<void>();
+  co_return std::move(*ended);
 }
 
 // The scratch file last: as long as it is there, a DEL that is repeated finds all it needs. A

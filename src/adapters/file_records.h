@@ -1,8 +1,10 @@
 // attach's records in files, through store; all that may wait for a disk on a thread of the pool.
+// An ADD's visit to its pod's namespace is made with them.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/blocking_pool.h"
@@ -12,8 +14,9 @@ namespace mnet::adapters {
 
 class FileRecords : public attach::Records {
  public:
-  // The pool must outlive it.
-  explicit FileRecords(aio::BlockingPool& pool) : pool_(pool) {}
+  // As NetNsLinks.
+  FileRecords(aio::BlockingPool& pool, std::string mount_namespace)
+      : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
 
   aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                 json::Array delegates) override;
@@ -42,10 +45,8 @@ class FileRecords : public attach::Records {
                                attach::Kept kept) override;
   aio::Task<void> remove_record(std::string cni_dir, std::string container_id) override;
   aio::Task<std::vector<std::string>> list_records(std::string cni_dir) override;
-  aio::Task<void> begin_add(std::string cni_dir, std::string container_id, json::Array delegates,
-                            json::Object record) override;
-  aio::Task<void> end_add(std::string cni_dir, std::string container_id, json::Object record,
-                          std::vector<attach::CacheKey> keys) override;
+  aio::Task<attach::AddStarted> begin_add(attach::AddStart start) override;
+  aio::Task<attach::AddEnded> end_add(attach::AddEnd end) override;
   aio::Task<void> end_del(std::string cni_dir, std::string container_id) override;
 
  private:
@@ -53,6 +54,7 @@ class FileRecords : public attach::Records {
                                      std::vector<attach::CacheKey> keys);
 
   aio::BlockingPool& pool_;
+  std::string mount_namespace_;
 };
 
 }  // namespace mnet::adapters

@@ -8,7 +8,6 @@
 #include "rtnl/rtnl.h"
 
 namespace mnet::adapters {
-namespace {
 
 Result<attach::Look> look_in(const std::string& mount_namespace, const std::string& netns,
                              const std::vector<std::string>& ifnames) {
@@ -19,8 +18,6 @@ Result<attach::Look> look_in(const std::string& mount_namespace, const std::stri
   return attach::Look{.netns = {.device = target->id().device, .inode = target->id().inode},
                       .taken = *std::move(taken)};
 }
-
-}  // namespace
 
 aio::Task<attach::Look> NetNsLinks::look(std::string netns, std::vector<std::string> ifnames) {
   auto seen = co_await pool_.run(

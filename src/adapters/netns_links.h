@@ -9,6 +9,10 @@
 
 namespace mnet::adapters {
 
+// Links::look() for who is on a thread of the pool already.
+Result<attach::Look> look_in(const std::string& mount_namespace, const std::string& netns,
+                             const std::vector<std::string>& ifnames);
+
 class NetNsLinks : public attach::Links {
  public:
   // The pool must outlive it. `mount_namespace`: where the paths of namespaces are looked up;

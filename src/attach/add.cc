@@ -28,11 +28,6 @@ std::string single_type(const Delegate& delegate) {
   return delegate.is_list ? std::string() : delegate.types.front();
 }
 
-Error name_error(Error error, const Attachment& attachment) {
-  return std::move(error).wrap(cat("cannot set ", go_quoted(single_type(attachment.delegate)),
-                                   " interface name to ", go_quoted(attachment.ifname)));
-}
-
 json::Array encode_delegates(const std::vector<AttachmentPtr>& attachments) {
   json::Array delegates;
   for (const AttachmentPtr& attachment : attachments) {
@@ -70,11 +65,11 @@ aio::Task<cni::NetResult> Adding::run() {
   auto earlier = co_await settle_earlier_add();
   if (!earlier) co_return std::move(earlier).error();
   if (*earlier) co_return **std::move(earlier);
-  auto netns = co_await expect_free({0, attachments_.size()});
-  if (!netns) co_return std::move(netns).error();
   if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
 
-  auto attached = co_await attach(*netns);
+  auto begun = co_await begin();
+  if (!begun) co_return std::move(begun).error();
+  auto attached = co_await attach();
   if (!attached) co_return std::move(attached).error();
   co_return std::move(results_.front());
 }
@@ -136,39 +131,83 @@ aio::Task<void> Adding::plan() {
   co_return Result<void>();
 }
 
-// No link in the pod's namespace may have one of these names: what is there is not ours, and stays
-// untouched (02-F54).
-aio::Task<NetnsId> Adding::expect_free(Batch batch) {
-  std::vector<std::string> names;
-  for (std::size_t i = batch.first; i < batch.end; ++i) names.push_back(attachments_[i]->ifname);
-  auto seen = co_await core_.ports.links.look(job_.request.netns, names);
-  if (!seen) {
-    const std::size_t index = batch.first;
-    co_return with_network(name_error(std::move(seen).error(), *attachments_[index]), index);
-  }
-  if (seen->taken.empty()) co_return seen->netns;
-  const std::string& name = seen->taken.front();
-  const auto at = std::ranges::find(names, name) - names.begin();
-  const std::size_t index = batch.first + static_cast<std::size_t>(at);
-  Error error(Errc::kConflict, cat("interface name ", name, " already exists"));
-  co_return with_network(name_error(std::move(error), *attachments_[index]), index);
+Error Adding::name_error(Error error, std::size_t index) const {
+  const Attachment& attachment = *attachments_[index];
+  Error wrapped =
+      std::move(error).wrap(cat("cannot set ", go_quoted(single_type(attachment.delegate)),
+                                " interface name to ", go_quoted(attachment.ifname)));
+  return with_network(std::move(wrapped), index);
 }
 
-// Scratch file and record are in place before the first delegate starts, and on disk, like the
-// results, before the answer; the sync takes its time beside the delegates (00-index, "Durable
-// when").
-aio::Task<void> Adding::attach(NetnsId netns) {
-  auto begun = co_await begin(netns);
-  if (!begun) {
-    co_return core_error(std::move(begun).error(), job_.pod, "error saving the delegates");
+std::vector<std::string> Adding::names_of(Batch batch) const {
+  std::vector<std::string> names;
+  for (std::size_t i = batch.first; i < batch.end; ++i) names.push_back(attachments_[i]->ifname);
+  return names;
+}
+
+// No link in the pod's namespace may have one of these names: what is there is not ours, and stays
+// untouched (02-F54).
+Result<void> Adding::all_free(const Look& seen, Batch batch) const {
+  if (seen.taken.empty()) return {};
+  const std::string& name = seen.taken.front();
+  std::size_t index = batch.first;
+  while (attachments_[index]->ifname != name) ++index;
+  return name_error(Error(Errc::kConflict, cat("interface name ", name, " already exists")), index);
+}
+
+aio::Task<void> Adding::expect_free(Batch batch) {
+  auto seen = co_await core_.ports.links.look(job_.request.netns, names_of(batch));
+  if (!seen) co_return name_error(std::move(seen).error(), batch.first);
+  co_return all_free(*seen, batch);
+}
+
+// Once the names are found free, scratch file and record are in place.
+aio::Task<void> Adding::begin() {
+  const Batch all{0, attachments_.size()};
+  AddStart start;
+  start.cni_dir = job_.conf.cni_dir;
+  start.container_id = job_.request.container_id;
+  start.netns = job_.request.netns;
+  start.ifnames = names_of(all);
+  start.notes = [this](const NetnsId& netns) { return first_notes(netns); };
+  auto started = co_await core_.ports.records.begin_add(std::move(start));
+  if (!started) co_return name_error(std::move(started).error(), 0);
+  if (auto free = all_free(started->seen, all); !free) co_return free;
+  if (!started->scratch) {
+    co_return core_error(std::move(started->scratch).error(), job_.pod,
+                         "error saving the delegates");
   }
+  // Without an attachment record ADD can do, without its scratch file not (05, 3.2).
+  if (!started->record) job_.log.error("writing the attachment record", started->record.error());
+  netns_ = started->seen.netns;
+  co_return Result<void>();
+}
+
+AddStart::Notes Adding::first_notes(const NetnsId& netns) const {
+  return {.delegates = encode_delegates(attachments_),
+          .record =
+              encode_record(begin_record(job_, pod_, netns, core_.options.boot_id, attachments_))};
+}
+
+AddEnd::Notes Adding::last_notes() const {
+  AddEnd::Notes notes;
+  if (last_) notes.result = cache_entry(*attachments_[*last_], cni::to_json(results_[*last_]));
+  AttachmentRecord record = begin_record(job_, pod_, netns_, core_.options.boot_id, attachments_);
+  complete_record(record, results_, rfc3339_utc(WallClock::system().now()));
+  notes.record = encode_record(std::move(record));
+  return notes;
+}
+
+// What begin() wrote is on disk, like the results, before the answer; the sync takes its time
+// beside the delegates (00-index, "Durable when").
+aio::Task<void> Adding::attach() {
   std::vector<aio::Task<void>> both;
+  both.push_back(build());  // first: the delegate starts before anybody is told to sync
   both.push_back(book_.sync());
-  both.push_back(build());
   auto ended = co_await aio::all(std::move(both));
-  Result<void> attached = std::move(ended[1]);
-  if (attached && !ended[0]) {
-    attached = core_error(std::move(ended[0]).error(), job_.pod, "error saving the delegates");
+  Result<void> attached = std::move(ended[0]);
+  if (attached && !ended[1]) {
+    attached = core_error(std::move(ended[1]).error(), job_.pod, "error saving the delegates");
   }
   if (attached) attached = co_await report();
   if (attached) attached = co_await end();
@@ -180,40 +219,27 @@ aio::Task<void> Adding::attach(NetnsId netns) {
   co_return attached;
 }
 
-aio::Task<void> Adding::begin(NetnsId netns) {
-  MNET_FAILPOINT("scratch-before-write");
-  record_ = begin_record(job_, pod_, netns, core_.options.boot_id, attachments_);
-  Records& records = core_.ports.records;
-  const std::string& id = job_.request.container_id;
-  auto begun = co_await records.begin_add(job_.conf.cni_dir, id, encode_delegates(attachments_),
-                                          encode_record(record_));
-  if (!begun) {
-    // Without an attachment record ADD can do, without its scratch file not (05, 3.2).
-    auto noted =
-        co_await records.write_scratch(job_.conf.cni_dir, id, encode_delegates(attachments_));
-    if (!noted) co_return noted;
-    job_.log.error("writing the attachment record", begun.error());
-  }
-  MNET_FAILPOINT("scratch-after-write");
-  co_return Result<void>();
-}
-
 // The record is ready only now, after the status was written (05, 3.11).
 aio::Task<void> Adding::end() {
   MNET_FAILPOINT("sync-before-reply");
-  std::vector<CacheKey> keys;
-  for (const AttachmentPtr& attachment : attachments_) keys.push_back(attachment->key());
-  complete_record(record_, results_, rfc3339_utc(WallClock::system().now()));
-  Records& records = core_.ports.records;
-  auto ended = co_await records.end_add(job_.conf.cni_dir, job_.request.container_id,
-                                        encode_record(record_), keys);
-  if (!ended) {
-    auto synced = co_await records.sync_results(job_.conf.cni_dir, std::move(keys));
-    if (!synced) {
-      co_return core_error(std::move(synced).error(), job_.pod, "error saving the results");
-    }
-    job_.log.error("writing the attachment record", ended.error());
+  AddEnd end;
+  end.cni_dir = job_.conf.cni_dir;
+  end.container_id = job_.request.container_id;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    if (i != last_) end.in_place.push_back(attachments_[i]->key());
   }
+  end.notes = [this] { return last_notes(); };
+  auto ended = co_await core_.ports.records.end_add(std::move(end));
+  if (!ended) co_return core_error(std::move(ended).error(), job_.pod, "error saving the results");
+  if (!ended->result) {
+    co_return with_network(not_remembered(std::move(ended->result).error(), *attachments_[*last_]),
+                           *last_);
+  }
+  last_.reset();
+  if (!ended->synced) {
+    co_return core_error(std::move(ended->synced).error(), job_.pod, "error saving the results");
+  }
+  if (!ended->record) job_.log.error("writing the attachment record", ended->record.error());
   // Who left while we worked will send a DEL, if anything; nobody gets this answer.
   if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
   co_return Result<void>();
@@ -222,6 +248,10 @@ aio::Task<void> Adding::end() {
 // The scratch file stays for the runtime's DEL; but a caller who is gone may never send one (03,
 // 2.11), so then it goes, if nothing is left to delete.
 aio::Task<void> Adding::undo() {
+  // DEL hands it to the plugins.
+  if (last_) {
+    co_await book_.restore_result(attachments_[*last_], cni::to_json(results_[*last_]));
+  }
   std::vector<AttachmentPtr> touched;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
     if (touched_[i]) touched.push_back(attachments_[i]);

@@ -34,8 +34,11 @@ class Adding {
   // False if the pod is no more: then there is nothing to attach to.
   aio::Task<bool> fetch_pod();
   aio::Task<void> plan();
-  // Where the names of these attachments are looked for, and found free.
-  aio::Task<NetnsId> expect_free(Batch batch);
+  // No link has one of the names of these attachments.
+  aio::Task<void> expect_free(Batch batch);
+  std::vector<std::string> names_of(Batch batch) const;
+  Result<void> all_free(const Look& seen, Batch batch) const;
+  Error name_error(Error error, std::size_t index) const;
 
   // An ADD that was here before: its result if it still stands; none once nothing is left of it.
   aio::Task<std::optional<cni::NetResult>> settle_earlier_add();
@@ -49,8 +52,8 @@ class Adding {
   aio::Task<void> clear_away(Record record);
 
   // The steps that must be undone.
-  aio::Task<void> attach(NetnsId netns);
-  aio::Task<void> begin(NetnsId netns);
+  aio::Task<void> begin();
+  aio::Task<void> attach();
   aio::Task<void> build();
   aio::Task<void> attach_batch(Batch batch);
   aio::Task<void> attach_one(std::size_t index);
@@ -62,6 +65,10 @@ class Adding {
   aio::Task<void> write_status(std::vector<NetworkStatus> statuses);
   aio::Task<void> end();
   aio::Task<void> undo();
+  // Whether nothing is done between the last result and the end of the ADD.
+  bool ends_with_result() const { return pod_ == nullptr && routes_.is_empty(); }
+  AddStart::Notes first_notes(const NetnsId& netns) const;
+  AddEnd::Notes last_notes() const;
 
   aio::asio::awaitable<void> copy_device_info(AttachmentPtr attachment);
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
@@ -79,7 +86,8 @@ class Adding {
   PodObjectPtr pod_;  // none: no annotations, no status, no events
   std::vector<AttachmentPtr> attachments_;
   RoutePlan routes_;
-  AttachmentRecord record_;
+  NetnsId netns_;
+  std::optional<std::size_t> last_;  // whose result is written at the end, with the record
   // Of each attachment, once it is there.
   std::vector<cni::NetResult> results_;
   std::vector<std::optional<json::Object>> device_infos_;

@@ -41,6 +41,8 @@ aio::Task<void> Adding::build() {
       auto free = co_await expect_free(batch);
       if (!free) co_return std::move(free).error();
     }
+    const bool is_last = batch.size() == 1 && batch.end == attachments_.size();
+    if (is_last && ends_with_result()) last_ = batch.first;
     auto attached = co_await attach_batch(batch);
     if (!attached) co_return attached;
   }
@@ -83,8 +85,12 @@ aio::Task<void> Adding::add_one(std::size_t index) {
   touched_[index] = true;
   const AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
-  auto result = co_await chain_.add(attachment);
-  if (!result) co_return std::move(result).error();
+  auto adding = index == last_ ? chain_.add_only(attachment) : chain_.add(attachment);
+  auto result = co_await std::move(adding);
+  if (!result) {
+    last_.reset();  // there is nothing to write
+    co_return std::move(result).error();
+  }
   results_[index] = *std::move(result);
   log_added(index);
   // Only the status tells of it.

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "attach/attachment_record.h"
 #include "attach/node_fixture.h"
 #include "cni/error.h"
 
@@ -36,6 +37,37 @@ TEST_F(AddTest, HasTheScratchFileInPlaceBeforeTheFirstPluginAndAllOnDiskBeforeTh
   EXPECT_EQ(node_.records.scratch.at("c1").size(), 2u);
   EXPECT_TRUE(node_.records.results.contains("a-c1-eth0"));
   EXPECT_TRUE(node_.records.results.contains("b-c1-net1"));
+}
+
+TEST_F(AddTest, WritesTheLastResultWithTheRecord) {
+  ASSERT_TRUE(add(request(delegates({"a", "b"}))));
+
+  EXPECT_THAT(node_.journal,
+              ElementsAre("write scratch c1", "ADD a eth0", "write result a-c1-eth0", "ADD b net1",
+                          "sync scratch c1", "write result b-c1-net1", "sync results"));
+  EXPECT_EQ(decode_record(node_.records.records.at("c1")).value().state, RecordState::kReady);
+}
+
+TEST_F(AddTest, FailsAndTakesDownIfTheLastResultCannotBeWritten) {
+  node_.records.errors.emplace("write result a-c1-eth0", Error(Errc::kIo, "disk full"));
+
+  auto result = add(request(delegates({"a"})));
+
+  EXPECT_THAT(result.error().text(),
+              HasSubstr("failed to set network \"a\" cached result: disk full"));
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
+  EXPECT_NE(decode_record(node_.records.records.at("c1")).value().state, RecordState::kReady);
+}
+
+TEST_F(AddTest, TakesDownWithTheLastResultThoughItWasNotWrittenYet) {
+  node_.records.errors.emplace("sync scratch c1", Error(Errc::kIo, "disk gone"));
+
+  ASSERT_FALSE(add(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
+  const json::Object del = node_.plugins.config(1);
+  ASSERT_NE(del.find("prevResult"), nullptr);
+  EXPECT_NE(del.find("prevResult")->as_object()->find("ips"), nullptr);
 }
 
 TEST_F(AddTest, SyncsTheScratchFileWhileADelegateRuns) {

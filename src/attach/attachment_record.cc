@@ -62,22 +62,22 @@ Result<void> decode_arg(const json::Value& value, const std::string& path, cni::
   return {};
 }
 
-json::Object encode_attachment(const RecordedAttachment& attachment) {
+json::Object encode_attachment(RecordedAttachment attachment) {
   json::Object object;
   object.append("source", name_of(attachment.source, kSources));
-  object.append("network", attachment.network);
-  object.append("cniName", attachment.cni_name);
-  object.append("ifName", attachment.ifname);
+  object.append("network", std::move(attachment.network));
+  object.append("cniName", std::move(attachment.cni_name));
+  object.append("ifName", std::move(attachment.ifname));
   object.append("autoName", attachment.auto_name);
-  object.append("attributes", attachment.attributes);
-  object.append("configHash", attachment.config_hash);
-  object.append("deviceID", attachment.device_id);
-  object.append("resourceName", attachment.resource_name);
-  object.append("config", attachment.config);
-  object.append("capabilityArgs", attachment.capability_args);
-  if (attachment.result) object.append("result", *attachment.result);
+  object.append("attributes", std::move(attachment.attributes));
+  object.append("configHash", std::move(attachment.config_hash));
+  object.append("deviceID", std::move(attachment.device_id));
+  object.append("resourceName", std::move(attachment.resource_name));
+  object.append("config", std::move(attachment.config));
+  object.append("capabilityArgs", std::move(attachment.capability_args));
+  if (attachment.result) object.append("result", *std::move(attachment.result));
   object.append("state", name_of(attachment.state, kAttachmentStates));
-  object.append("addedAt", attachment.added_at);
+  object.append("addedAt", std::move(attachment.added_at));
   return object;
 }
 
@@ -144,22 +144,22 @@ RecordedAttachment* AttachmentRecord::find(std::string_view ifname) {
   return found == attachments.end() ? nullptr : &*found;
 }
 
-json::Object encode_record(const AttachmentRecord& record) {
+json::Object encode_record(AttachmentRecord record) {
   json::Object object;
   object.append("version", kVersion);
-  object.append("containerID", record.container_id);
-  object.append("netns", record.netns);
+  object.append("containerID", std::move(record.container_id));
+  object.append("netns", std::move(record.netns));
   object.append("netnsInode", json::Number::of_text(cat(record.netns_inode)));
-  object.append("bootID", record.boot_id);
-  object.append("podNamespace", record.pod_ns);
-  object.append("podName", record.pod_name);
-  object.append("podUID", record.pod_uid);
+  object.append("bootID", std::move(record.boot_id));
+  object.append("podNamespace", std::move(record.pod_ns));
+  object.append("podName", std::move(record.pod_name));
+  object.append("podUID", std::move(record.pod_uid));
   object.append("static", record.is_static);
   object.append("cniArgs", encode_args(record.cni_args));
   object.append("state", name_of(record.state, kRecordStates));
   json::Array attachments;
-  for (const RecordedAttachment& attachment : record.attachments) {
-    attachments.emplace_back(encode_attachment(attachment));
+  for (RecordedAttachment& attachment : record.attachments) {
+    attachments.emplace_back(encode_attachment(std::move(attachment)));
   }
   object.append("attachments", std::move(attachments));
   return object;

@@ -50,7 +50,7 @@ struct AttachmentRecord {
   const RecordedAttachment* find(std::string_view ifname) const;
 };
 
-json::Object encode_record(const AttachmentRecord& record);
+json::Object encode_record(AttachmentRecord record);
 // Members of the wrong type, another version, unknown states: kProtocol.
 Result<AttachmentRecord> decode_record(const json::Object& object);
 

@@ -30,6 +30,12 @@ Result<void> validate(const Attachment& attachment) {
   return cni::validate_ifname(attachment.ifname);
 }
 
+// A configuration that cannot be run has only the name it was found by.
+const std::string& network_name(const Attachment& attachment) {
+  const Delegate& delegate = attachment.delegate;
+  return delegate.list ? delegate.list->name : delegate.cni_name;
+}
+
 }  // namespace
 
 std::string description(const cni::PluginConf& conf) {
@@ -61,25 +67,51 @@ PluginRun Chain::run_of(const Attachment& attachment, std::string binary,
   return run;
 }
 
+CacheEntry cache_entry(const Attachment& attachment, json::Value result) {
+  CacheEntry entry;
+  entry.container_id = attachment.container_id;
+  entry.network = network_name(attachment);
+  entry.ifname = attachment.ifname;
+  entry.netns = attachment.netns;
+  entry.config = attachment.delegate.bytes;
+  entry.cni_args = attachment.args;
+  entry.capability_args = attachment.capability_args;
+  entry.result = std::move(result);
+  return entry;
+}
+
+Error not_remembered(Error error, const Attachment& attachment) {
+  return std::move(error).wrap(
+      cat("failed to set network ", go_quoted(network_name(attachment)), " cached result"));
+}
+
 aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept) {
+  auto result = co_await add_only(attachment);
+  if (!result) co_return result;
+  MNET_FAILPOINT("result-cache-before-write");
+  auto written = co_await records_.write_result(
+      setting_.cni_dir, cache_entry(*attachment, cni::to_json(*result)), kept);
+  if (!written) co_return not_remembered(std::move(written).error(), *attachment);
+  MNET_FAILPOINT("result-cache-after-write");
+  co_return result;
+}
+
+aio::Task<cni::NetResult> Chain::add_only(AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
   cni::NetResult result;
-  std::optional<json::Value> document;
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
-    auto added = co_await add_plugin(attachment, i, document.value_or(json::Value()));
+    auto prev_result = i == 0 ? json::Value() : json::Value(cni::to_json(result));
+    auto added = co_await add_plugin(attachment, i, std::move(prev_result));
     if (!added) {
       co_return from_plugin(std::move(added).error(), *attachment, list.plugins[i], "add");
     }
     for (const std::string& dropped : added->dropped) {
       log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
     }
-    document = cni::to_json(*added);
     result = *std::move(added);
   }
-  auto remembered = co_await remember(attachment, std::move(document), kept);
-  if (!remembered) co_return std::move(remembered).error();
   co_return result;
 }
 
@@ -109,27 +141,6 @@ aio::Task<cni::NetResult> Chain::add_plugin(AttachmentPtr attachment, std::size_
   auto output = co_await plugins_.run(std::move(run));
   if (!output) co_return std::move(output).error();
   co_return cni::read_plugin_output(*output, list.version);
-}
-
-aio::Task<void> Chain::remember(AttachmentPtr attachment, std::optional<json::Value> result,
-                                Kept kept) {
-  MNET_FAILPOINT("result-cache-before-write");
-  CacheEntry entry;
-  entry.container_id = attachment->container_id;
-  entry.network = attachment->delegate.list->name;
-  entry.ifname = attachment->ifname;
-  entry.netns = attachment->netns;
-  entry.config = attachment->delegate.bytes;
-  entry.cni_args = attachment->args;
-  entry.capability_args = attachment->capability_args;
-  entry.result = std::move(result);
-  auto written = co_await records_.write_result(setting_.cni_dir, std::move(entry), kept);
-  if (!written) {
-    co_return std::move(written).error().wrap(cat(
-        "failed to set network ", go_quoted(attachment->delegate.list->name), " cached result"));
-  }
-  MNET_FAILPOINT("result-cache-after-write");
-  co_return Result<void>();
 }
 
 // What CHECK and DEL hand to the plugins, in the list's own version; null if there is no entry.

@@ -49,6 +49,9 @@ class Chain {
   // kCancelled before the first plugin that would start after the caller has left. `kept` is for
   // the result's cache entry.
   aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace);
+  // The same without its last step: the caller has cache_entry() written, with not_remembered() as
+  // the error if it cannot be.
+  aio::Task<cni::NetResult> add_only(AttachmentPtr attachment);
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(AttachmentPtr attachment);
   // 5.4. Runs whatever became of the caller.
@@ -70,7 +73,6 @@ class Chain {
                                              json::Object values);
   aio::Task<void> run_detached(std::string type, std::string command, std::string config);
   aio::Task<json::Value> cached_result(AttachmentPtr attachment);
-  aio::Task<void> remember(AttachmentPtr attachment, std::optional<json::Value> result, Kept kept);
   PluginRun run_of(std::string binary, std::string command) const;
   PluginRun run_of(const Attachment& attachment, std::string binary, std::string command) const;
   bool caller_gone() const { return setting_.caller != nullptr && setting_.caller->gone(); }
@@ -83,5 +85,9 @@ class Chain {
 
 // `type="T"`, with ` name="N"` if the conf has one of its own (01, 5.1).
 std::string description(const cni::PluginConf& conf);
+
+// What is remembered of an attachment that is there; `result` as its plugin answered.
+CacheEntry cache_entry(const Attachment& attachment, json::Value result);
+Error not_remembered(Error error, const Attachment& attachment);
 
 }  // namespace mnet::attach

@@ -69,15 +69,18 @@ class FakeNetworks : public Networks {
 class FakeLinks : public Links {
  public:
   aio::Task<Look> look(std::string netns, std::vector<std::string> ifnames) override {
+    co_return look_now(netns, ifnames);
+  }
+  Result<Look> look_now(const std::string& netns, const std::vector<std::string>& ifnames) {
     const auto found = namespaces.find(netns);
     if (found == namespaces.end()) {
-      co_return Error(Errc::kNotFound, cat("no net namespace ", netns, " found"));
+      return Error(Errc::kNotFound, cat("no net namespace ", netns, " found"));
     }
     Look seen{.netns = {.device = 4, .inode = inodes[netns]}, .taken = {}};
     for (const std::string& name : ifnames) {
       if (found->second.contains(name)) seen.taken.push_back(name);
     }
-    co_return seen;
+    return seen;
   }
 
   std::map<std::string, std::set<std::string>> namespaces = {{"/ns", {}}};
@@ -324,7 +327,7 @@ class FakePlugins : public Plugins {
 
 class FakeRecords : public Records {
  public:
-  explicit FakeRecords(Journal& journal) : journal_(journal) {}
+  FakeRecords(Journal& journal, FakeLinks& links) : journal_(journal), links_(links) {}
 
   aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                 json::Array delegates) override {
@@ -362,12 +365,7 @@ class FakeRecords : public Records {
   }
 
   aio::Task<void> write_result(std::string, CacheEntry entry, Kept kept) override {
-    const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
-    auto done = act(cat("write result ", name));
-    if (!done) co_return done;
-    results[name] = std::move(entry);
-    if (kept == Kept::kInPlace) unsynced.insert(name);
-    co_return Result<void>();
+    co_return keep(std::move(entry), kept);
   }
   aio::Task<void> sync_results(std::string, std::vector<CacheKey> keys) override {
     auto done = act("sync results");
@@ -451,25 +449,32 @@ class FakeRecords : public Records {
     for (const auto& [id, record] : records) ids.push_back(id);
     co_return ids;
   }
-  aio::Task<void> begin_add(std::string cni_dir, std::string container_id, json::Array delegates,
-                            json::Object record) override {
-    auto done = act(cat("write scratch ", container_id));
-    if (!done) co_return done;
-    dir_ = cni_dir;
-    scratch[container_id] = std::move(delegates);
-    unsynced.insert(container_id);
-    if (record_error) co_return *record_error;
-    records[container_id] = std::move(record);
-    co_return Result<void>();
+  aio::Task<AddStarted> begin_add(AddStart start) override {
+    auto seen = links_.look_now(start.netns, start.ifnames);
+    if (!seen) co_return std::move(seen).error();
+    AddStarted started{.seen = *std::move(seen), .scratch = {}, .record = {}};
+    if (!started.seen.taken.empty()) co_return started;
+    AddStart::Notes notes = start.notes(started.seen.netns);
+    started.scratch = act(cat("write scratch ", start.container_id));
+    if (!started.scratch) co_return started;
+    dir_ = start.cni_dir;
+    scratch[start.container_id] = std::move(notes.delegates);
+    unsynced.insert(start.container_id);
+    started.record = keep_record(start.container_id, std::move(notes.record));
+    co_return started;
   }
-  aio::Task<void> end_add(std::string, std::string container_id, json::Object record,
-                          std::vector<CacheKey> keys) override {
-    auto done = act("sync results");
-    if (!done) co_return done;
-    for (const CacheKey& key : keys) unsynced.erase(name_of(key));
-    if (record_error) co_return *record_error;
-    records[container_id] = std::move(record);
-    co_return Result<void>();
+  aio::Task<AddEnded> end_add(AddEnd end) override {
+    AddEnd::Notes notes = end.notes();
+    AddEnded ended;
+    if (notes.result) {
+      ended.result = keep(*std::move(notes.result), Kept::kDurable);
+      if (!ended.result) co_return ended;
+    }
+    ended.synced = act("sync results");
+    if (!ended.synced) co_return ended;
+    for (const CacheKey& key : end.in_place) unsynced.erase(name_of(key));
+    ended.record = keep_record(end.container_id, std::move(notes.record));
+    co_return ended;
   }
   aio::Task<void> end_del(std::string, std::string container_id) override {
     auto done = act(cat("remove scratch ", container_id));
@@ -505,7 +510,21 @@ class FakeRecords : public Records {
     return {};
   }
 
+  Result<void> keep(CacheEntry entry, Kept kept) {
+    const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
+    if (auto done = act(cat("write result ", name)); !done) return done;
+    results[name] = std::move(entry);
+    if (kept == Kept::kInPlace) unsynced.insert(name);
+    return {};
+  }
+  Result<void> keep_record(const std::string& container_id, json::Object record) {
+    if (record_error) return *record_error;
+    records[container_id] = std::move(record);
+    return {};
+  }
+
   Journal& journal_;
+  FakeLinks& links_;
   std::string dir_;
 };
 
@@ -517,7 +536,7 @@ struct FakeNode {
   FakeReadiness readiness;
   FakePlugins plugins{journal, links};
   FakeRoutes routes{journal};
-  FakeRecords records{journal};
+  FakeRecords records{journal, links};
   FakeDeviceInfos device_infos;
   FakeSource source{journal};
   FakeDevices devices;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -155,6 +156,39 @@ enum class Kept : std::uint8_t {
   kDurable,  // on disk when the call ends
 };
 
+// How an ADD begins and ends, each as one visit to disk and namespace: an ADD counts every one.
+// What is to be written is made there, off the event loop: `notes` is called at most once, on any
+// thread, while whoever awaits the call changes nothing that it reads.
+struct AddStart {
+  struct Notes {
+    json::Array delegates;  // for the scratch file
+    json::Object record;
+  };
+  std::string cni_dir, container_id, netns;
+  std::vector<std::string> ifnames;  // names that no link in `netns` may have
+  std::function<Notes(const NetnsId&)> notes;
+};
+
+struct AddStarted {
+  Look seen;                     // a name is taken: nothing was written
+  Result<void> scratch, record;  // whether each is in place; without the first there is no second
+};
+
+struct AddEnd {
+  struct Notes {
+    std::optional<CacheEntry> result;  // one that is not written yet
+    json::Object record;
+  };
+  std::string cni_dir, container_id;
+  std::vector<CacheKey> in_place;  // results that only need a sync
+  std::function<Notes()> notes;
+};
+
+struct AddEnded {
+  Result<void> result;  // of writing the last one; without it there is no record
+  Result<void> synced, record;
+};
+
 // What is remembered of a container between ADD and DEL, under the request's cniDir. Each call is
 // atomic: a reader sees the old file or the new one. What ADD writes is in place when the call ends
 // and durable then or when the sync ends (00-index, "Durable when").
@@ -196,12 +230,11 @@ class Records {
   virtual aio::Task<void> remove_record(std::string cni_dir, std::string container_id) = 0;
   virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
 
-  // For ADD, whose every way to a disk counts: scratch file and record in place in one go.
-  virtual aio::Task<void> begin_add(std::string cni_dir, std::string container_id,
-                                    json::Array delegates, json::Object record) = 0;
-  // The record, durable, and these results synced.
-  virtual aio::Task<void> end_add(std::string cni_dir, std::string container_id,
-                                  json::Object record, std::vector<CacheKey> keys) = 0;
+  // Links::look(), and if all names are free scratch file and record, in place. An error if the
+  // namespace cannot be used.
+  virtual aio::Task<AddStarted> begin_add(AddStart start) = 0;
+  // All results and the record, durable.
+  virtual aio::Task<AddEnded> end_add(AddEnd end) = 0;
   // For DEL, when nothing is left to delete: remove_record() and, if that went well,
   // remove_scratch() in one go.
   virtual aio::Task<void> end_del(std::string cni_dir, std::string container_id) = 0;

@@ -191,23 +191,14 @@ aio::Task<void> Book::remove() {
 
 aio::Task<void> Book::write_journal(AttachmentRecord journal) {
   return core_.ports.records.write_record(job_.conf.cni_dir, job_.request.container_id,
-                                          encode_record(journal), Kept::kDurable);
+                                          encode_record(std::move(journal)), Kept::kDurable);
 }
 
 aio::asio::awaitable<void> Book::restore_result(AttachmentPtr attachment, json::Value result) {
   auto found = co_await core_.ports.records.find_result(job_.conf.cni_dir, attachment->key());
   if (!found || *found) co_return;  // one that cannot be read is Chain's business
-  CacheEntry entry;
-  entry.container_id = attachment->container_id;
-  entry.network = attachment->delegate.cni_name;
-  entry.ifname = attachment->ifname;
-  entry.netns = attachment->netns;
-  entry.config = attachment->delegate.bytes;
-  entry.cni_args = attachment->args;
-  entry.capability_args = attachment->capability_args;
-  entry.result = std::move(result);
-  auto written = co_await core_.ports.records.write_result(job_.conf.cni_dir, std::move(entry),
-                                                           Kept::kInPlace);
+  auto written = co_await core_.ports.records.write_result(
+      job_.conf.cni_dir, cache_entry(*attachment, std::move(result)), Kept::kInPlace);
   if (!written) job_.log.error("restoring a result-cache entry", written.error());
 }
 

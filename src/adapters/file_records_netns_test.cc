@@ -1,0 +1,133 @@
+// How an ADD begins and ends, with real files and a real network namespace.
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include "adapters/file_records.h"
+#include "aio/run.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "sys/file.h"
+#include "sys/test_dir.h"
+#include "sys/test_netns.h"
+
+namespace mnet::adapters {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class AddRecordsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(pod_.is_fresh()) << "needs the right to make network namespaces";
+  }
+  Result<attach::AddStarted> begin(const std::string& cni_dir, std::string netns,
+                                   std::vector<std::string> ifnames = {"eth0"}) {
+    attach::AddStart start;
+    start.cni_dir = cni_dir;
+    start.container_id = "c1";
+    start.netns = std::move(netns);
+    start.ifnames = std::move(ifnames);
+    start.notes = [](const attach::NetnsId& netns) {
+      return attach::AddStart::Notes{
+          .delegates = {json::Object{{"Name", "a"}}},
+          .record = {{"inode", json::Number::of_text(cat(netns.inode))}}};
+    };
+    return aio::run(loop_, records_.begin_add(std::move(start)));
+  }
+  Result<attach::AddEnded> end(const std::string& cni_dir, std::vector<attach::CacheKey> in_place,
+                               std::optional<attach::CacheEntry> result) {
+    attach::AddEnd end;
+    end.cni_dir = cni_dir;
+    end.container_id = "c1";
+    end.in_place = std::move(in_place);
+    end.notes = [result = std::move(result)] {
+      return attach::AddEnd::Notes{.result = result, .record = {{"state", "ready"}}};
+    };
+    return aio::run(loop_, records_.end_add(std::move(end)));
+  }
+  static attach::CacheEntry entry(const std::string& network) {
+    attach::CacheEntry made;
+    made.container_id = "c1";
+    made.network = network;
+    made.ifname = "eth0";
+    made.result = json::Value(json::Object{{"cniVersion", "1.0.0"}});
+    return made;
+  }
+  bool exists(const std::string& path) { return std::filesystem::exists(dir_ / path); }
+
+  sys::TestNetNs pod_;
+  sys::TestDir dir_;
+  aio::asio::io_context loop_{1};
+  aio::BlockingPool pool_{2};
+  FileRecords records_{pool_, ""};
+};
+
+TEST_F(AddRecordsTest, AnAddBeginsWithBothFilesOnceItsNamesAreFree) {
+  auto begun = begin(dir_.path(), pod_.path());
+
+  ASSERT_TRUE(begun) << begun.error().text();
+  EXPECT_TRUE(begun->scratch && begun->record);
+  EXPECT_EQ(sys::read_file(dir_ / "c1").value(), R"([{"Name":"a"}])");
+  EXPECT_EQ(sys::read_file(dir_ / "_attachments/c1.json").value(),
+            cat(R"({"inode":)", begun->seen.netns.inode, "}"));
+}
+
+TEST_F(AddRecordsTest, ATakenNameOrNoNamespaceWritesNothing) {
+  auto taken = begin(dir_.path(), pod_.path(), {"eth0", "lo"});
+  auto nowhere = begin(dir_.path(), "/not/there");
+
+  ASSERT_TRUE(taken) << taken.error().text();
+  EXPECT_THAT(taken->seen.taken, ElementsAre("lo"));
+  EXPECT_THAT(nowhere.error().text(), HasSubstr("no net namespace /not/there found"));
+  EXPECT_FALSE(exists("c1"));
+  EXPECT_FALSE(exists("_attachments"));
+}
+
+TEST_F(AddRecordsTest, AnAddSaysWhichFileCouldNotBeWritten) {
+  std::filesystem::create_directories(dir_ / "scratch/c1");
+  dir_.write("record/_attachments", "a file");
+
+  auto no_scratch = begin(dir_ / "scratch", pod_.path());
+  auto no_record = begin(dir_ / "record", pod_.path());
+
+  EXPECT_FALSE(no_scratch.value().scratch);
+  EXPECT_FALSE(exists("scratch/_attachments/c1.json"));
+  EXPECT_TRUE(no_record.value().scratch);
+  EXPECT_FALSE(no_record.value().record);
+}
+
+TEST_F(AddRecordsTest, AnAddEndsWithItsLastResultAndTheRecord) {
+  ASSERT_TRUE(
+      aio::run(loop_, records_.write_result(dir_.path(), entry("n"), attach::Kept::kInPlace)));
+
+  auto ended = end(dir_.path(), {{"n", "c1", "eth0"}, {"gone", "c1", "eth0"}}, entry("m"));
+
+  ASSERT_TRUE(ended) << ended.error().text();
+  EXPECT_TRUE(ended->result && ended->synced && ended->record);
+  EXPECT_TRUE(exists("results/m-c1-eth0"));
+  EXPECT_EQ(sys::read_file(dir_ / "_attachments/c1.json").value(), R"({"state":"ready"})");
+}
+
+TEST_F(AddRecordsTest, WithoutItsLastResultAnAddIsNotReady) {
+  dir_.write("results", "a file");
+  dir_.write("record/_attachments", "a file");
+
+  auto no_result = end(dir_.path(), {}, entry("m"));
+  auto no_record = end(dir_ / "record", {}, entry("m"));
+  auto no_sync = end(dir_ / "sync", {{"", "c1", "eth0"}}, std::nullopt);
+
+  EXPECT_FALSE(no_result.value().result);
+  EXPECT_FALSE(exists("_attachments/c1.json"));
+  EXPECT_TRUE(no_record.value().result);
+  EXPECT_FALSE(no_record.value().record);
+  EXPECT_FALSE(no_sync.value().synced);
+}
+
+}  // namespace
+}  // namespace mnet::adapters
