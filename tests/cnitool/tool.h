@@ -37,7 +37,7 @@ class Tool {
   aio::BlockingPool pool_{1};
   adapters::UnlimitedSlots slots_;
   adapters::ExecPlugins plugins_;
-  adapters::FileRecords records_{pool_};
+  adapters::FileRecords records_{pool_, ""};
   attach::Chain chain_;
 };
 
