@@ -42,9 +42,9 @@ void echo(Peer& peer) {
 }
 
 TEST(OriginClient, UsesOneConnectionForRequestsOneAfterAnother) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server(echo);
   OriginClient client(settings_for(server), nullptr);
-  aio::asio::io_context loop;
 
   const auto first = aio::run(loop, ask(&client, {.target = "/a"}));
   const auto second =
@@ -58,10 +58,10 @@ TEST(OriginClient, UsesOneConnectionForRequestsOneAfterAnother) {
 }
 
 TEST(OriginClient, KeepsTlsConnectionsToo) {
+  aio::asio::io_context loop;  // outlives the connections
   const TestAuthority authority;
   const ScriptedServer server(echo, ScriptedServer::Tls{authority.sign("s", "IP:127.0.0.1")});
   OriginClient client(settings_for(server, "https"), *make_tls_context({.ca = authority.pem()}));
-  aio::asio::io_context loop;
 
   EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
   EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
@@ -71,10 +71,10 @@ TEST(OriginClient, KeepsTlsConnectionsToo) {
 
 // 03, 5.1: new files are for new connections.
 TEST(OriginClient, MakesNewConnectionsWhenTheTrustChanges) {
+  aio::asio::io_context loop;  // outlives the connections
   const TestAuthority authority;
   const ScriptedServer server(echo, ScriptedServer::Tls{authority.sign("s", "IP:127.0.0.1")});
   OriginClient client(settings_for(server, "https"), *make_tls_context({.ca = authority.pem()}));
-  aio::asio::io_context loop;
 
   EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
   client.set_tls(*make_tls_context({.ca = TestAuthority().pem()}));
@@ -85,12 +85,12 @@ TEST(OriginClient, MakesNewConnectionsWhenTheTrustChanges) {
 }
 
 TEST(OriginClient, ReplacesAConnectionThatDiedWhileItLayIdle) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.answer(200, "once");
   });
   OriginClient client(settings_for(server), nullptr);
-  aio::asio::io_context loop;
 
   for (int i = 0; i < 3; ++i) {
     const auto text = aio::run(loop, ask(&client, {}));
@@ -101,6 +101,7 @@ TEST(OriginClient, ReplacesAConnectionThatDiedWhileItLayIdle) {
 }
 
 TEST(OriginClient, SendsAgainIfAKeptConnectionTakesTheRequestAndDies) {
+  aio::asio::io_context loop;  // outlives the connections
   std::atomic<int> connections = 0;
   const ScriptedServer server([&](Peer& peer) {
     const bool dies = connections++ == 0;
@@ -110,7 +111,6 @@ TEST(OriginClient, SendsAgainIfAKeptConnectionTakesTheRequestAndDies) {
     if (!dies) peer.answer(200, "second");
   });
   OriginClient client(settings_for(server), nullptr);
-  aio::asio::io_context loop;
 
   EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
   const auto again = aio::run(loop, ask(&client, {.method = "PATCH"}));
@@ -120,13 +120,13 @@ TEST(OriginClient, SendsAgainIfAKeptConnectionTakesTheRequestAndDies) {
 }
 
 TEST(OriginClient, NeverSendsAPostTwice) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.answer(200, "first");
     peer.read_request();
   });
   OriginClient client(settings_for(server), nullptr);
-  aio::asio::io_context loop;
 
   EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
   const auto posted = aio::run(loop, ask(&client, {.method = "POST", .body = "x"}));
@@ -136,13 +136,13 @@ TEST(OriginClient, NeverSendsAPostTwice) {
 }
 
 TEST(OriginClient, ClosesWhatTheServerWantsClosed) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.answer(200, "", "Connection: close\r\n");
     peer.wait_for_close();
   });
   OriginClient client(settings_for(server), nullptr);
-  aio::asio::io_context loop;
 
   EXPECT_TRUE(aio::run(loop, ask(&client, {})).has_value());
 
@@ -165,6 +165,7 @@ std::string joined(const std::vector<std::string>& texts) { return join(texts, "
 
 // The last bytes of an event must not wait for the next one.
 TEST(OriginClient, HandsOutPiecesOfAStreamAsTheyCome) {
+  aio::asio::io_context loop;  // outlives the connections
   std::atomic<bool> seen = false;
   const ScriptedServer server([&](Peer& peer) {
     peer.begin_chunks();
@@ -189,13 +190,14 @@ TEST(OriginClient, HandsOutPiecesOfAStreamAsTheyCome) {
     co_return text;
   };
 
-  const auto text = aio::run(read(&client, &seen));
+  const auto text = aio::run(loop, read(&client, &seen));
 
   ASSERT_TRUE(text.has_value()) << text.error().text();
   EXPECT_EQ(*text, "abcde");
 }
 
 TEST(OriginClient, GivesAStreamsConnectionBackAtItsEnd) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server([](Peer& peer) {
     while (peer.read_request()) {
       peer.begin_chunks();
@@ -205,7 +207,6 @@ TEST(OriginClient, GivesAStreamsConnectionBackAtItsEnd) {
     }
   });
   OriginClient client(settings_for(server), nullptr);
-  aio::asio::io_context loop;
 
   const auto first = aio::run(loop, pieces(&client));
   const auto second = aio::run(loop, pieces(&client));
@@ -216,6 +217,7 @@ TEST(OriginClient, GivesAStreamsConnectionBackAtItsEnd) {
 }
 
 TEST(OriginClient, TellsAStreamThatWasCutFromOneThatEnded) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.begin_chunks();
@@ -223,35 +225,38 @@ TEST(OriginClient, TellsAStreamThatWasCutFromOneThatEnded) {
   });
   OriginClient client(settings_for(server), nullptr);
 
-  const auto read = aio::run(pieces(&client));
+  const auto read = aio::run(loop, pieces(&client));
 
   ASSERT_FALSE(read.has_value());
   EXPECT_EQ(read.error().code(), Errc::kProtocol);
 }
 
 TEST(OriginClient, RefusesAnAnswerLargerThanAsked) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server([](Peer& peer) {
     peer.read_request();
     peer.answer(200, std::string(2u << 20, 'x'));
   });
   OriginClient client(settings_for(server), nullptr);
 
-  const auto text = aio::run(ask(&client, {}));
+  const auto text = aio::run(loop, ask(&client, {}));
 
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().code(), Errc::kProtocol);
 }
 
 TEST(OriginClient, PutsThePathOfTheOriginInFront) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server(echo);
   OriginSettings settings = settings_for(server);
   settings.origin.path = "/clusters/a";
   OriginClient client(settings, nullptr);
 
-  EXPECT_EQ(*aio::run(ask(&client, {.target = "/api/v1"})), "GET /clusters/a/api/v1 ");
+  EXPECT_EQ(*aio::run(loop, ask(&client, {.target = "/api/v1"})), "GET /clusters/a/api/v1 ");
 }
 
 TEST(OriginClient, ReachesAnIpv6Literal) {
+  aio::asio::io_context loop;  // outlives the connections
   const ScriptedServer server(
       [](Peer& peer) {
         const auto request = peer.read_request();
@@ -260,17 +265,18 @@ TEST(OriginClient, ReachesAnIpv6Literal) {
       {}, "::1");
   OriginClient client({.origin = *parse_url(cat("http://[::1]:", server.port()))}, nullptr);
 
-  EXPECT_EQ(*aio::run(ask(&client, {})), cat("[::1]:", server.port()));
+  EXPECT_EQ(*aio::run(loop, ask(&client, {})), cat("[::1]:", server.port()));
 }
 
 TEST(OriginClient, SaysThatNobodyListens) {
+  aio::asio::io_context loop;  // outlives the connections
   std::uint16_t port = 0;
   {
     port = ScriptedServer(echo).port();
   }
   OriginClient client({.origin = *parse_url(cat("http://127.0.0.1:", port))}, nullptr);
 
-  const auto text = aio::run(ask(&client, {}));
+  const auto text = aio::run(loop, ask(&client, {}));
 
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().code(), Errc::kUnavailable);

@@ -30,17 +30,18 @@ using testing::ElementsAre;
 aio::Deadline soon() { return std::chrono::steady_clock::now() + 20s; }
 
 TEST(Api, TellsWhoItIsAndWhatItWants) {
+  aio::asio::io_context loop;  // outlives the connections
   const FakeApi server([](Peer& peer, const RawRequest& request) {
     peer.answer(200, cat(request.header("User-Agent"), "|", request.header("Accept"), "|",
                          request.header("Content-Type")));
   });
   const auto api = server.client({.user_agent = "multus-daemon/1"});
 
-  const auto reply = aio::run(api->call({.method = "PATCH",
-                                         .path = "/x",
-                                         .body = "{}",
-                                         .content_type = "application/merge-patch+json"},
-                                        soon()));
+  const auto reply = aio::run(loop, api->call({.method = "PATCH",
+                                               .path = "/x",
+                                               .body = "{}",
+                                               .content_type = "application/merge-patch+json"},
+                                              soon()));
 
   ASSERT_TRUE(reply.has_value()) << reply.error().text();
   EXPECT_EQ(reply->body, "multus-daemon/1|application/json|application/merge-patch+json");
@@ -48,6 +49,7 @@ TEST(Api, TellsWhoItIsAndWhatItWants) {
 
 // 03, 12, row 109: the old token is refused, the new one lies in the file.
 TEST(Api, ReadsItsTokenAnewWhenRefusedAndAsksOnceMore) {
+  aio::asio::io_context loop;  // outlives the connections
   const sys::TestDir dir;
   const FakeApi server([](Peer& peer, const RawRequest& request) {
     const bool is_known = request.header("Authorization") == "Bearer new";
@@ -56,7 +58,6 @@ TEST(Api, ReadsItsTokenAnewWhenRefusedAndAsksOnceMore) {
   Config config{.server = server.url()};
   config.token.file = dir.write("token", "old");
   const auto api = *Api::make(config, {}, Log());
-  aio::asio::io_context loop;
 
   const auto refused = aio::run(loop, api->call({.path = "/a"}, soon()));
   dir.write("token", "new");
@@ -70,6 +71,7 @@ TEST(Api, ReadsItsTokenAnewWhenRefusedAndAsksOnceMore) {
 
 // 03, 12, row 110.
 TEST(Api, ReadsItsAuthorityAnewWhenItDoesNotTrustTheServer) {
+  aio::asio::io_context loop;  // outlives the connections
   const sys::TestDir dir;
   const http::TestAuthority before, after;
   const http::ScriptedServer server(
@@ -80,7 +82,6 @@ TEST(Api, ReadsItsAuthorityAnewWhenItDoesNotTrustTheServer) {
   Config config{.server = cat("https://127.0.0.1:", server.port())};
   config.ca.file = dir.write("ca.crt", before.pem());
   const auto api = *Api::make(config, {}, Log());
-  aio::asio::io_context loop;
 
   const auto distrusted = aio::run(loop, api->call({.path = "/"}, soon()));
   dir.write("ca.crt", after.pem());
@@ -92,6 +93,7 @@ TEST(Api, ReadsItsAuthorityAnewWhenItDoesNotTrustTheServer) {
 }
 
 TEST(Api, RepeatsWhatMayPass) {
+  aio::asio::io_context loop;  // outlives the connections
   std::atomic<int> requests = 0;
   const FakeApi server([&](Peer& peer, const RawRequest&) {
     const int number = ++requests;
@@ -103,7 +105,7 @@ TEST(Api, RepeatsWhatMayPass) {
   });
   const auto api = server.client();
 
-  const auto reply = aio::run(api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
+  const auto reply = aio::run(loop, api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
 
   ASSERT_TRUE(reply.has_value()) << reply.error().text();
   EXPECT_EQ(reply->status, 200);
@@ -111,10 +113,11 @@ TEST(Api, RepeatsWhatMayPass) {
 }
 
 TEST(Api, DoesNotRepeatWhatIsFinal) {
+  aio::asio::io_context loop;  // outlives the connections
   const FakeApi server([](Peer& peer, const RawRequest&) { peer.answer(404, "{}"); });
   const auto api = server.client();
 
-  const auto reply = aio::run(api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
+  const auto reply = aio::run(loop, api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
 
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->status, 404);
@@ -122,11 +125,11 @@ TEST(Api, DoesNotRepeatWhatIsFinal) {
 }
 
 TEST(Api, TakesARefusalForFinalOnlyAfterAWhile) {
+  aio::asio::io_context loop;  // outlives the connections
   std::atomic<int> requests = 0;
   const FakeApi server(
       [&](Peer& peer, const RawRequest&) { peer.answer(++requests < 3 ? 403 : 200, "{}"); });
   const auto api = server.client();
-  aio::asio::io_context loop;
 
   const auto patient = aio::run(loop, api->call_patiently({.path = "/"}, {.first_pause = 1ms}));
   requests = 0;
@@ -139,11 +142,12 @@ TEST(Api, TakesARefusalForFinalOnlyAfterAWhile) {
 }
 
 TEST(Api, GivesUpInsteadOfWaitingBeyondItsTime) {
+  aio::asio::io_context loop;  // outlives the connections
   const FakeApi server(
       [](Peer& peer, const RawRequest&) { peer.answer(429, "{}", "Retry-After: 100\r\n"); });
   const auto api = server.client();
 
-  const auto reply = aio::run(api->call_patiently({.path = "/"}, {.total = 2s}));
+  const auto reply = aio::run(loop, api->call_patiently({.path = "/"}, {.total = 2s}));
 
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->status, 429);
@@ -152,10 +156,12 @@ TEST(Api, GivesUpInsteadOfWaitingBeyondItsTime) {
 }
 
 TEST(Api, HoldsEachCallToItsTime) {
+  aio::asio::io_context loop;  // outlives the connections
   const FakeApi server([](Peer& peer, const RawRequest&) { peer.wait_for_close(); });
   const auto api = server.client();
 
-  const auto reply = aio::run(api->call({.path = "/"}, std::chrono::steady_clock::now() + 50ms));
+  const auto reply =
+      aio::run(loop, api->call({.path = "/"}, std::chrono::steady_clock::now() + 50ms));
 
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(reply.error().code(), Errc::kTimeout);

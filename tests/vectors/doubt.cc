@@ -1,6 +1,7 @@
 #include "doubt.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,8 @@ std::vector<json::Value> falsified_value(const json::Value& value) {
   }
   if (const bool* flag = value.as_bool()) return {!*flag};
   if (const json::Number* number = value.as_number()) {
-    return {json::Number(number->as_int64().value_or(0) + 1)};
+    const std::int64_t real = number->as_int64().value_or(0);
+    return {json::Number(real > 0 ? real - 1 : real + 1)};
   }
   if (const std::string* text = value.as_string()) return {cat(*text, kInNoText)};
   const json::Array* items = value.as_array();
