@@ -1,6 +1,7 @@
 // A daemon that does as it is told, on a real unix socket, in a thread of its own. For tests only.
 #pragma once
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
