@@ -5,6 +5,7 @@ is gone when the host is closed, or when the test program dies. Paths below are 
 unless a name says otherwise.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -36,7 +37,8 @@ class Process:
 
     def signal(self, number):
         if self.pid is not None and self._popen.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # it may end at this very moment
+                os.kill(self.pid, number)
 
     @property
     def running(self):

@@ -230,6 +230,14 @@ def test_the_probe_flag_asks_a_running_daemon(host, daemon):
     assert host.run(DAEMON, "-config", CONFIG, "-probe=healthz", check=False).returncode == 1
 
 
+def has_taken_its_signals(process):
+    try:
+        status = open(f"/proc/{process.pid}/status").read()
+    except (FileNotFoundError, ProcessLookupError):
+        return True  # and has ended by them
+    return not process.running or not int(re.search(r"ShdPnd:\s+(\w+)", status)[1], 16)
+
+
 def test_start_works_with_every_signal_mask_and_closed_descriptors(host, daemons):
     """What a careless supervisor hands down must not matter."""
     host.write("/srv/start", "#!/bin/sh\nexec 0<&- 1>&-\ntrap '' PIPE HUP CHLD\n"
@@ -241,8 +249,7 @@ def test_start_works_with_every_signal_mask_and_closed_descriptors(host, daemons
     until(lambda: sock.exists() or not process.running, "socket")
     for _ in range(2):
         process.signal(signal.SIGTERM)
-        until(lambda: not process.running or
-              not int(re.search(r"ShdPnd:\s+(\w+)", open(f"/proc/{process.pid}/status").read())[1], 16), "taken")
+        until(lambda: has_taken_its_signals(process), "taken")
 
     assert process.wait() == 0, host.path("/srv/start.log").read_text()
     assert not os.path.lexists(sock)
