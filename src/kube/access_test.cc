@@ -209,5 +209,14 @@ TEST(ExecCredential, ReadsTimes) {
   }
 }
 
+TEST(Rfc3339, TakesTimesThatTheClockCannotCountForItsLast) {
+  const auto far = parse_rfc3339("3386-08-20T17:39:05.1+02:00");
+  const auto early = parse_rfc3339("0001-01-01T00:00:00Z");
+
+  ASSERT_TRUE(far.has_value() && early.has_value());
+  EXPECT_GT(*far, *parse_rfc3339("2262-04-11T00:00:00Z"));
+  EXPECT_LT(*early, *parse_rfc3339("1678-01-01T00:00:00Z"));
+}
+
 }  // namespace
 }  // namespace mnet::kube

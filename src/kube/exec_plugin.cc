@@ -148,7 +148,11 @@ std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_v
   if (!offset) return std::nullopt;
   time.tm_year = year - 1900;
   time.tm_mon = month - 1;
-  return std::chrono::system_clock::from_time_t(::timegm(&time) - *offset);
+  // The clock counts nanoseconds, which ends in 2262: what lies beyond is as good as that.
+  using Point = std::chrono::system_clock::time_point;
+  constexpr auto kFirst = std::chrono::ceil<std::chrono::seconds>(Point::min().time_since_epoch());
+  constexpr auto kLast = std::chrono::floor<std::chrono::seconds>(Point::max().time_since_epoch());
+  return Point(std::clamp(std::chrono::seconds(::timegm(&time) - *offset), kFirst, kLast));
 }
 
 Result<ExecCredential> parse_exec_credential(std::string_view text) {
