@@ -18,31 +18,6 @@ namespace {
 // Beyond a year it is no limit, and the clock's arithmetic stays sound.
 constexpr std::int64_t kLongestTimeout = 31'536'000;
 
-Result<void> read_log_options(const json::Object& object, std::string path, logfile::Options& out) {
-  json::Fields fields(object, std::move(path));
-  fields.read("maxAge", out.max_age);
-  fields.read("maxSize", out.max_size);
-  fields.read("maxBackups", out.max_backups);
-  fields.read("compress", out.compress);
-  return fields.done();
-}
-
-void read_logging(json::Fields& fields, ThinConfig& config) {
-  fields.read("logFile", config.log_file);
-  fields.read("logLevel", config.log_level);
-  fields.read("logToStderr", config.log_to_stderr);
-  fields.object("logOptions", [&](const json::Object& object, std::string path) {
-    return read_log_options(object, std::move(path), config.log_options);
-  });
-  std::string format;
-  fields.read("logFormat", format);
-  if (format == "json") {
-    config.log_format = LogFormat::kJson;
-  } else if (!format.empty() && format != "text") {
-    fields.fail("logFormat", cat("expected \"text\" or \"json\", got ", go_quoted(format)));
-  }
-}
-
 void read_timeout(json::Fields& fields, ThinConfig& config) {
   std::int64_t seconds = 180;
   fields.read("delegateTimeout", seconds);
@@ -62,7 +37,7 @@ Result<ThinConfig> parse_thin_config(std::string_view text) {
   fields.read("objectsDir", config.objects_dir);
   fields.read("kubeconfig", config.kubeconfig);
   read_timeout(fields, config);
-  read_logging(fields, config);
+  read_log_settings(fields, config);
   if (auto read = fields.done(); !read) return read.error().wrap("failed to load netconf");
   if (config.cni_dir.empty()) config.cni_dir = wire::kDefaultCniDir;
   return config;

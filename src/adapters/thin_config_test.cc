@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 
 namespace mnet::adapters {
 namespace {
@@ -16,7 +17,7 @@ TEST(ThinConfig, HasTheDefaultsOfTheCore) {
   ASSERT_TRUE(config.has_value()) << config.error().text();
   EXPECT_EQ(config->cni_dir, "/var/lib/cni/multus");
   EXPECT_EQ(config->objects_dir, "");
-  EXPECT_TRUE(config->log_to_stderr);
+  EXPECT_EQ(config->log_to_stderr, std::nullopt);
   EXPECT_EQ(config->delegate_timeout, std::chrono::seconds(180));
 }
 
@@ -28,11 +29,11 @@ TEST(ThinConfig, ReadsItsKeysInAnyLetterCase) {
   ASSERT_TRUE(config.has_value()) << config.error().text();
   EXPECT_EQ(config->objects_dir, "/o");
   EXPECT_EQ(config->cni_dir, "/c");
-  EXPECT_FALSE(config->log_to_stderr);
+  EXPECT_EQ(config->log_to_stderr, false);
   EXPECT_EQ(config->log_file, "/l");
   EXPECT_EQ(config->log_level, "debug");
   EXPECT_EQ(config->log_format, LogFormat::kJson);
-  EXPECT_EQ(config->log_options.max_size, 7);
+  EXPECT_EQ(config->log_options->max_size, 7);
   EXPECT_EQ(config->kubeconfig, "/k");
   EXPECT_EQ(config->delegate_timeout, std::chrono::seconds(3));
 }

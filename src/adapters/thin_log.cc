@@ -30,10 +30,11 @@ ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
   if (!config.log_file.empty()) {
     auto keep = [later = later_](std::function<void()> job) { later->push_back(std::move(job)); };
     logfile::LogFiles files({.report = {}, .background = std::move(keep)});
-    targets.push_back(
-        files.open(config.log_file, logfile::rotation_of(config.log_options, warnings)));
+    targets.push_back(files.open(
+        config.log_file,
+        logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings)));
   }
-  if (config.log_to_stderr) targets.push_back(stderr_target());
+  if (config.log_to_stderr.value_or(true)) targets.push_back(stderr_target());
   log_ = Log(std::move(targets), level_of(config, front), config.log_format);
   for (const std::string& warning : warnings) log_.warning(warning);
 }

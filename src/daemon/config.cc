@@ -15,15 +15,6 @@
 namespace mnet::daemon {
 namespace {
 
-Result<void> read_log_options(const json::Object& object, std::string path, logfile::Options& out) {
-  json::Fields fields(object, std::move(path));
-  fields.read("maxAge", out.max_age);
-  fields.read("maxSize", out.max_size);
-  fields.read("maxBackups", out.max_backups);
-  fields.read("compress", out.compress);
-  return fields.done();
-}
-
 Result<void> read_certificate(const json::Object& object, std::string path,
                               PerNodeCertificate& out) {
   json::Fields fields(object, std::move(path));
@@ -44,22 +35,6 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
     out.set(name, value);
   }
   return {};
-}
-
-void read_logging(json::Fields& fields, Config& config) {
-  fields.read("logFile", config.log_file);
-  fields.read("logLevel", config.log_level);
-  fields.read("logToStderr", config.log_to_stderr);
-  fields.object("logOptions", [&](const json::Object& object, std::string path) {
-    return read_log_options(object, std::move(path), config.log_options.emplace());
-  });
-  std::string format;
-  fields.read("logFormat", format);
-  if (format == "json") {
-    config.log_format = LogFormat::kJson;
-  } else if (!format.empty() && format != "text") {
-    fields.fail("logFormat", cat("expected \"text\" or \"json\", got ", go_quoted(format)));
-  }
 }
 
 // What the configuration manager reads.
@@ -161,7 +136,7 @@ Result<Config> config_of(json::Object document) {
   Config config;
   json::Fields fields(document);
   read_serving(fields, config);
-  read_logging(fields, config);
+  adapters::read_log_settings(fields, config);
   read_node_configuration(fields, config);
   if (auto read = fields.done(); !read) return std::move(read).error().wrap(kUnreadable);
   // An empty text means the default where the default is one.

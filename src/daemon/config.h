@@ -8,10 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/log.h"
+#include "adapters/log_settings.h"
 #include "base/result.h"
 #include "json/json.h"
-#include "logfile/rotation.h"
 
 namespace mnet::daemon {
 
@@ -20,16 +19,10 @@ struct PerNodeCertificate {
   std::string bootstrap_kubeconfig, cert_dir, cert_duration;
 };
 
-struct Config {
+struct Config : adapters::LogSettings {
   std::string chroot_dir;
   std::string socket_dir = "/run/multus/";
   std::string daemon_socket_dir;
-
-  std::string log_file;
-  std::string log_level;
-  std::optional<bool> log_to_stderr;  // absent is parsed as false, but see make_log()
-  std::optional<logfile::Options> log_options;
-  LogFormat log_format = LogFormat::kText;
 
   std::optional<std::int64_t> connection_limit;
   std::optional<std::int64_t> metrics_port;
