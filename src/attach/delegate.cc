@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cni/conf.h"
 #include "json/fields.h"
 
 namespace mnet::attach {
@@ -40,17 +41,6 @@ Result<void> check_dns(const json::Object& object, std::string path) {
   fields.read("domain", domain);
   fields.read("search", list);
   fields.read("options", list);
-  return fields.done();
-}
-
-Result<void> check_attachment(const json::Value& value, std::string path) {
-  if (value.is_null()) return {};
-  const json::Object* object = value.as_object();
-  if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  std::string text;
-  json::Fields fields(*object, std::move(path));
-  fields.read("containerID", text);
-  fields.read("ifname", text);
   return fields.done();
 }
 
@@ -115,7 +105,7 @@ Result<void> check_known_members(const json::Object& config, std::string path) {
   fields.object("ipam", check_ipam);
   fields.object("dns", check_dns);
   fields.object("prevResult", [](const json::Object&, std::string) { return Result<void>(); });
-  fields.list("cni.dev/valid-attachments", check_attachment);
+  fields.list("cni.dev/valid-attachments", cni::check_attachment);
   return fields.done();
 }
 

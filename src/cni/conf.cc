@@ -29,18 +29,6 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
   return {};
 }
 
-// One element of `cni.dev/valid-attachments`; only its types are of interest.
-Result<void> check_attachment(const json::Value& value, std::string path) {
-  if (value.is_null()) return {};
-  const json::Object* object = value.as_object();
-  if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  std::string text;
-  json::Fields fields(*object, std::move(path));
-  fields.read("containerID", text);
-  fields.read("ifname", text);
-  return fields.done();
-}
-
 Result<void> read_known_members(PluginConf& conf) {
   json::Fields fields(conf.object);
   fields.read("cniVersion", conf.version);
@@ -65,6 +53,17 @@ Result<void> read_known_members(PluginConf& conf) {
 }
 
 }  // namespace
+
+Result<void> check_attachment(const json::Value& value, std::string path) {
+  if (value.is_null()) return {};
+  const json::Object* object = value.as_object();
+  if (object == nullptr) return json::wrong_kind(path, "an object", value);
+  std::string text;
+  json::Fields fields(*object, std::move(path));
+  fields.read("containerID", text);
+  fields.read("ifname", text);
+  return fields.done();
+}
 
 Result<PluginConf> conf_of(std::string bytes, json::Value document) {
   PluginConf conf;

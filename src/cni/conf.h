@@ -22,6 +22,10 @@ struct PluginConf {
   json::Object object;  // `bytes`, decoded
 };
 
+// One element of `cni.dev/valid-attachments`: an object whose members have their types, or null.
+// `path` names it in errors.
+Result<void> check_attachment(const json::Value& value, std::string path);
+
 // Checks the types of all known members; `type` is required (01, 4.2).
 Result<PluginConf> parse_conf(std::string_view text);
 

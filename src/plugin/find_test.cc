@@ -121,7 +121,7 @@ TEST_F(PluginWorld, ChrootedPluginIsAtItsRootWithNothingOfOurs) {
   NEED_ROOT();
   fs::create_directories(dir / "host/bin");
   fs::copy_file(sys::test_tool("instant-delegate"), dir / "host/bin/plugin");
-  const sys::UniqueFd leaky(::open("/dev/null", O_RDONLY));  // NOLINT(android-cloexec-open)
+  const sys::UniqueFd leaky(::open("/dev/null", O_RDONLY));  // NOLINT(android-cloexec-open): leaks
   Invocation what = call("/bin/plugin");
   what.world.root = dir / "host";
   std::string root, cwd, status;

@@ -54,7 +54,7 @@ TEST_F(PluginRun, YieldsWhatThePluginPrints) {
 
 // I13, I24; 03, rows 136 and 138.
 TEST_F(PluginRun, GivesThePluginExactlyItsEnvironmentAndNothingElse) {
-  const sys::UniqueFd leaky(::open("/dev/null", O_RDONLY));  // NOLINT(android-cloexec-open)
+  const sys::UniqueFd leaky(::open("/dev/null", O_RDONLY));  // NOLINT(android-cloexec-open): leaks
   const std::string path = fake(R"({"record":")" + (dir / "record") + R"("})");
   Invocation what = call(path, R"({"name":"n","blob":"<&>"})");
   what.env = environment({"CNI_COMMAND=DEL", "FOO=1", "PATH=/bin"},
