@@ -23,11 +23,6 @@
 namespace mnet::attach {
 namespace {
 
-// The type in the message about a taken name; empty for a list (02, 5.1 step 7b).
-std::string single_type(const Delegate& delegate) {
-  return delegate.is_list ? std::string() : delegate.types.front();
-}
-
 json::Array encode_delegates(const std::vector<AttachmentPtr>& attachments) {
   json::Array delegates;
   for (const AttachmentPtr& attachment : attachments) {
@@ -131,12 +126,9 @@ aio::Task<void> Adding::plan() {
   co_return Result<void>();
 }
 
-Error Adding::name_error(Error error, std::size_t index) const {
+Error Adding::with_name(Error error, std::size_t index) const {
   const Attachment& attachment = *attachments_[index];
-  Error wrapped =
-      std::move(error).wrap(cat("cannot set ", go_quoted(single_type(attachment.delegate)),
-                                " interface name to ", go_quoted(attachment.ifname)));
-  return with_network(std::move(wrapped), index);
+  return with_network(name_error(std::move(error), attachment.delegate, attachment.ifname), index);
 }
 
 std::vector<std::string> Adding::names_of(Batch batch) const {
@@ -152,12 +144,12 @@ Result<void> Adding::all_free(const Look& seen, Batch batch) const {
   const std::string& name = seen.taken.front();
   std::size_t index = batch.first;
   while (attachments_[index]->ifname != name) ++index;
-  return name_error(Error(Errc::kConflict, cat("interface name ", name, " already exists")), index);
+  return with_name(name_taken(name), index);
 }
 
 aio::Task<void> Adding::expect_free(Batch batch) {
   auto seen = co_await core_.ports.links.look(job_.request.netns, names_of(batch));
-  if (!seen) co_return name_error(std::move(seen).error(), batch.first);
+  if (!seen) co_return with_name(std::move(seen).error(), batch.first);
   co_return all_free(*seen, batch);
 }
 
@@ -171,7 +163,7 @@ aio::Task<void> Adding::begin() {
   start.ifnames = names_of(all);
   start.notes = [this](const NetnsId& netns) { return first_notes(netns); };
   auto started = co_await core_.ports.records.begin_add(std::move(start));
-  if (!started) co_return name_error(std::move(started).error(), 0);
+  if (!started) co_return with_name(std::move(started).error(), 0);
   if (auto free = all_free(started->seen, all); !free) co_return free;
   if (!started->scratch) {
     co_return core_error(std::move(started->scratch).error(), job_.pod,

@@ -38,7 +38,7 @@ class Adding {
   aio::Task<void> expect_free(Batch batch);
   std::vector<std::string> names_of(Batch batch) const;
   Result<void> all_free(const Look& seen, Batch batch) const;
-  Error name_error(Error error, std::size_t index) const;
+  Error with_name(Error error, std::size_t index) const;
 
   // An ADD that was here before: its result if it still stands; none once nothing is left of it.
   aio::Task<std::optional<cni::NetResult>> settle_earlier_add();
@@ -72,7 +72,6 @@ class Adding {
 
   aio::asio::awaitable<void> copy_device_info(AttachmentPtr attachment);
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
-  void log_added(std::size_t index) const;
   void send_event(std::size_t index, const cni::NetResult& newest);
   Error with_network(Error error, std::size_t index) const;
   bool gone() const { return job_.request.caller->gone(); }

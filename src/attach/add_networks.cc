@@ -92,23 +92,12 @@ aio::Task<void> Adding::add_one(std::size_t index) {
     co_return std::move(result).error();
   }
   results_[index] = *std::move(result);
-  log_added(index);
+  log_added(job_, pod_, *attachment, results_[index]);
   // Only the status tells of it.
   if (pod_ != nullptr) {
     device_infos_[index] = co_await find_device_info(attachment->capability_args);
   }
   co_return Result<void>();
-}
-
-// (02, 9)
-void Adding::log_added(std::size_t index) const {
-  if (!job_.log.writes(LogLevel::kVerbose)) return;
-  const Delegate& delegate = attachments_[index]->delegate;
-  const std::string uid = pod_ == nullptr || pod_->uid.empty() ? "unknownUID" : pod_->uid;
-  job_.log.verbatim(LogLevel::kVerbose,
-                    cat("Add: ", job_.pod.ns, ":", job_.pod.name, ":", uid, ":", delegate.name, "(",
-                        delegate.cni_name, "):", attachments_[index]->ifname, " ",
-                        json::dump(cni::to_json(results_[index]))));
 }
 
 // What has happened now that this network is there, and all before it. A result without content has

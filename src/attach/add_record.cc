@@ -4,9 +4,8 @@
 #include <utility>
 
 namespace mnet::attach {
-namespace {
 
-RecordedAttachment recorded(const Attachment& attachment) {
+RecordedAttachment begin_attachment(const Attachment& attachment) {
   const Delegate& delegate = attachment.delegate;
   RecordedAttachment out;
   out.source = delegate.source;
@@ -24,8 +23,6 @@ RecordedAttachment recorded(const Attachment& attachment) {
   return out;
 }
 
-}  // namespace
-
 AttachmentRecord begin_record(const Job& job, const PodObjectPtr& pod, NetnsId netns,
                               const std::string& boot_id,
                               const std::vector<AttachmentPtr>& attachments) {
@@ -40,7 +37,7 @@ AttachmentRecord begin_record(const Job& job, const PodObjectPtr& pod, NetnsId n
   record.is_static = pod != nullptr && pod->is_static;
   record.cni_args = job.args;
   for (const AttachmentPtr& attachment : attachments) {
-    record.attachments.push_back(recorded(*attachment));
+    record.attachments.push_back(begin_attachment(*attachment));
   }
   return record;
 }

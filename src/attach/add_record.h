@@ -12,6 +12,9 @@
 
 namespace mnet::attach {
 
+// State `adding`.
+RecordedAttachment begin_attachment(const Attachment& attachment);
+
 // State `creating`, all attachments `adding`. `pod` may be missing.
 AttachmentRecord begin_record(const Job& job, const PodObjectPtr& pod, NetnsId netns,
                               const std::string& boot_id,

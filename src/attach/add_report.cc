@@ -18,6 +18,17 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
   return message;
 }
 
+void log_added(const Job& job, const PodObjectPtr& pod, const Attachment& attachment,
+               const cni::NetResult& result) {
+  if (!job.log.writes(LogLevel::kVerbose)) return;
+  const Delegate& delegate = attachment.delegate;
+  const std::string uid = pod == nullptr || pod->uid.empty() ? "unknownUID" : pod->uid;
+  job.log.verbatim(
+      LogLevel::kVerbose,
+      cat("Add: ", job.pod.ns, ":", job.pod.name, ":", uid, ":", delegate.name, "(",
+          delegate.cni_name, "):", attachment.ifname, " ", json::dump(cni::to_json(result))));
+}
+
 cni::NetResult result_without_pod(std::string_view version, const std::string& ifname,
                                   const std::string& netns) {
   cni::NetResult result;

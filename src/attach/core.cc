@@ -58,7 +58,7 @@ std::vector<std::string> search_dirs(const Job& job) {
 }  // namespace
 
 std::string Job::log_identity() const {
-  // The UID is the pod object's; without an object source there is none.
+  // The UID is the pod object's, and who takes networks down asks for none.
   return cat(pod.ns, ":", pod.name, ":unknownUID");
 }
 

@@ -61,7 +61,6 @@ class Dynamic {
   aio::Task<cni::NetResult> run_add();
   aio::Task<void> undo();
   void announce(const cni::NetResult& result);
-  RecordedAttachment begun() const;
 
   // DEL.
   bool is_part_of_another() const;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "aio/cancel.h"
-#include "aio/failpoint.h"
+#include "attach/add_record.h"
 #include "attach/add_report.h"
 #include "attach/dynamic.h"
 #include "attach/messages.h"
@@ -38,13 +38,6 @@ bool equal_wishes(const json::Object& a, const json::Object& b) {
   constexpr std::array<std::string_view, 3> kWishes = {"ips", "mac", "cni-args"};
   return std::ranges::all_of(
       kWishes, [&](std::string_view key) { return wish_in(a, key) == wish_in(b, key); });
-}
-
-Error name_taken(const Delegate& delegate, const std::string& ifname) {
-  const std::string type = delegate.is_list ? std::string() : delegate.types.front();
-  return Error(Errc::kConflict,
-               cat("cannot set ", go_quoted(type), " interface name to ", go_quoted(ifname),
-                   ": interface name ", ifname, " already exists"));
 }
 
 }  // namespace
@@ -84,7 +77,8 @@ aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
     co_return std::optional<cni::NetResult>();
   }
   if (!is_the_same(*there)) {
-    co_return add_error(name_taken(delegate_, ifname()), job_.pod, delegate_.cni_name);
+    co_return add_error(name_error(name_taken(ifname()), delegate_, ifname()), job_.pod,
+                        delegate_.cni_name);
   }
   auto result = cni::read_result(*there->result);
   if (!result) co_return failed(std::move(result).error());
@@ -119,34 +113,16 @@ aio::Task<void> Dynamic::clear_away() {
 // A link that is there is not ours, and stays untouched (02, 5.1 step 7b; 02-F54).
 aio::Task<void> Dynamic::expect_free() {
   auto seen = co_await core_.ports.links.look(job_.request.netns, {ifname()});
-  if (!seen) {
-    const std::string type = delegate_.is_list ? std::string() : delegate_.types.front();
-    co_return std::move(seen).error().wrap(
-        cat("cannot set ", go_quoted(type), " interface name to ", go_quoted(ifname())));
-  }
-  if (!seen->taken.empty()) co_return name_taken(delegate_, ifname());
+  if (!seen) co_return name_error(std::move(seen).error(), delegate_, ifname());
+  if (!seen->taken.empty()) co_return name_error(name_taken(ifname()), delegate_, ifname());
   if (journal_.netns_inode == 0) journal_.netns_inode = seen->netns.inode;
   co_return Result<void>();
-}
-
-RecordedAttachment Dynamic::begun() const {
-  const Delegate& delegate = attachment_->delegate;
-  RecordedAttachment one;
-  one.source = Source::kDelegateApi;
-  one.network = delegate.name;
-  one.cni_name = delegate.cni_name;
-  one.ifname = attachment_->ifname;
-  one.attributes = delegate.attributes;
-  one.config_hash = delegate.config_hash;
-  one.config = json::parse_object(delegate.bytes).value_or(json::Object());
-  one.capability_args = attachment_->capability_args;
-  return one;
 }
 
 // In the books before the plugin starts, and with its result before the answer: whatever happens in
 // between, the container's DEL knows of it (R2).
 aio::Task<cni::NetResult> Dynamic::attach() {
-  journal_.attachments.push_back(begun());
+  journal_.attachments.push_back(begin_attachment(*attachment_));
   auto noted = co_await write_journal();
   if (!noted) co_return failed(std::move(noted).error().wrap("error saving the delegates"));
 
@@ -164,19 +140,13 @@ aio::Task<cni::NetResult> Dynamic::attach() {
 }
 
 aio::Task<cni::NetResult> Dynamic::run_add() {
-  MNET_FAILPOINT("delegate-before-run");
   Chain chain = chain_of(core_, job_);
   auto result = co_await chain.add(attachment_, Kept::kDurable);
   if (!result) co_return add_error(std::move(result).error(), job_.pod, delegate_.cni_name);
-  MNET_FAILPOINT("delegate-after-run");
   // An answer in a version that nobody can convert is none (02, 5.1).
   auto newest = cni::convert(*result, cni::kCurrentVersion);
   if (!newest) co_return failed(std::move(newest).error());
-  if (job_.log.writes(LogLevel::kVerbose)) {
-    job_.log.verbatim(LogLevel::kVerbose, cat("Add: ", job_.log_identity(), ":", delegate_.name,
-                                              "(", delegate_.cni_name, "):", ifname(), " ",
-                                              json::dump(cni::to_json(*result))));
-  }
+  log_added(job_, pod_, *attachment_, *result);
   RecordedAttachment& one = *journal_.find(ifname());
   one.result = json::Value(cni::to_json(*result));
   one.state = AttachmentState::kAttached;

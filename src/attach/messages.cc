@@ -35,4 +35,14 @@ Error add_error(Error error, const Pod& pod, std::string_view network) {
                       "]: error adding container to network ", go_quoted(network), ": "));
 }
 
+Error name_error(Error error, const Delegate& delegate, std::string_view ifname) {
+  const std::string type = delegate.is_list ? std::string() : delegate.types.front();
+  return std::move(error).wrap(
+      cat("cannot set ", go_quoted(type), " interface name to ", go_quoted(ifname)));
+}
+
+Error name_taken(std::string_view ifname) {
+  return Error(Errc::kConflict, cat("interface name ", ifname, " already exists"));
+}
+
 }  // namespace mnet::attach

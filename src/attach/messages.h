@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "attach/delegate.h"
 #include "attach/pod_args.h"
 #include "base/error.h"
 
@@ -21,5 +22,10 @@ Error core_error(Error error, const Pod& pod, std::string_view doing);
 
 // `[<ns>/<pod>/<uid>:<network>]: error adding container to network "<network>": <error>`
 Error add_error(Error error, const Pod& pod, std::string_view network);
+
+// `cannot set "<type>" interface name to "<ifname>": <error>`; the type of a list is empty (02, 5.1
+// step 7b).
+Error name_error(Error error, const Delegate& delegate, std::string_view ifname);
+Error name_taken(std::string_view ifname);  // `interface name <ifname> already exists`
 
 }  // namespace mnet::attach
