@@ -1,49 +1,33 @@
 #include "base/command_line.h"
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/flag_value.h"
 #include "base/result.h"
 #include "base/text.h"
 
 namespace mnet {
-namespace {
-
-std::optional<bool> parse_boolean(std::string_view text) {
-  for (const std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (const std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 GoFlags::GoFlags(std::string program, std::string synopsis)
     : program_(std::move(program)), synopsis_(std::move(synopsis)) {}
 
 void GoFlags::text(std::string name, std::string* value, std::string help) {
-  std::string shown = value->empty() ? "" : go_quoted(*value);
-  flags_.push_back({std::move(name), Kind::kText, value, std::move(help), std::move(shown)});
+  flags_.push_back({std::move(name), value, std::move(help), mnet::shown_default(value)});
 }
 
 void GoFlags::boolean(std::string name, bool* value, std::string help) {
-  flags_.push_back({std::move(name), Kind::kBoolean, value, std::move(help), *value ? "true" : ""});
+  flags_.push_back({std::move(name), value, std::move(help), mnet::shown_default(value)});
 }
 
 void GoFlags::integer(std::string name, std::optional<std::int64_t>* value, std::string help) {
-  std::string shown = *value ? cat(**value) : "";
-  flags_.push_back({std::move(name), Kind::kInteger, value, std::move(help), std::move(shown)});
+  flags_.push_back({std::move(name), value, std::move(help), mnet::shown_default(value)});
 }
 
 Result<GoFlags::Outcome> GoFlags::parse(const std::vector<std::string>& words) {
@@ -71,7 +55,7 @@ Result<GoFlags::Outcome> GoFlags::parse(const std::vector<std::string>& words) {
       if (name == "h" || name == "help") return Outcome::kHelp;
       return Error(Errc::kInvalid, cat("flag provided but not defined: -", name));
     }
-    if (!value && flag->kind == Kind::kBoolean) value = "true";
+    if (!value && is_boolean(flag->value)) value = "true";
     if (!value) {
       if (i + 1 == words.size()) {
         return Error(Errc::kInvalid, cat("flag needs an argument: -", name));
@@ -96,8 +80,7 @@ std::string GoFlags::usage() const {
   if (!synopsis_.empty()) out = cat(synopsis_, "\n\n", out);
   for (const Flag& flag : flags_) {
     out += cat("  -", flag.name);
-    if (flag.kind == Kind::kText) out += " string";
-    if (flag.kind == Kind::kInteger) out += " int";
+    if (const auto kind = flag_kind(flag.value); !kind.empty()) out += cat(" ", kind);
     out += cat("\n    \t", flag.help);
     if (!flag.shown_default.empty()) out += cat(" (default ", flag.shown_default, ")");
     out += '\n';
@@ -113,29 +96,9 @@ GoFlags::Flag* GoFlags::find(std::string_view name) {
 }
 
 Result<void> GoFlags::set(Flag& flag, std::string_view text) {
-  const auto refused = [&](std::string_view why) {
-    return Error(Errc::kInvalid,
-                 cat("invalid value ", go_quoted(text), " for flag -", flag.name, ": ", why));
-  };
-  switch (flag.kind) {
-    case Kind::kText:
-      *static_cast<std::string*>(flag.value) = text;
-      return {};
-    case Kind::kBoolean: {
-      const std::optional<bool> value = parse_boolean(text);
-      if (!value) return refused("parse error");
-      *static_cast<bool*>(flag.value) = *value;
-      return {};
-    }
-    case Kind::kInteger: {
-      std::int64_t value = 0;
-      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (failure != std::errc{} || end != text.data() + text.size()) return refused("parse error");
-      *static_cast<std::optional<std::int64_t>*>(flag.value) = value;
-      return {};
-    }
-  }
-  return {};
+  if (store_flag(flag.value, text)) return {};
+  return Error(Errc::kInvalid,
+               cat("invalid value ", go_quoted(text), " for flag -", flag.name, ": parse error"));
 }
 
 std::vector<std::string> words_of(int argc, char** argv) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/flag_value.h"
 #include "base/result.h"
 
 namespace mnet {
@@ -38,11 +39,9 @@ class GoFlags {
   std::string usage() const;
 
  private:
-  enum class Kind : std::uint8_t { kText, kBoolean, kInteger };
   struct Flag {
     std::string name;
-    Kind kind;
-    void* value;
+    FlagValue value;
     std::string help;
     std::string shown_default;
     bool given = false;
