@@ -172,6 +172,7 @@ aio::Task<attach::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
   const auto wait = std::min(lookup.wait, kLongestWait);
   if (const Found pod = stored(lookup)) co_return object_of(*pod);
 
+  ++live_reads_;
   Found last;
   // At once, half-way, and at the end (02, 5.2).
   for (int reads = 1;; ++reads) {
@@ -194,6 +195,7 @@ aio::Task<attach::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
 aio::Task<attach::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, std::string name) {
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return attach::NetworkDefinitionPtr();
   if (const auto known = networks_.find(ns, name)) co_return definition_of(*known);
+  ++live_reads_;
   auto reply =
       co_await api_->call_patiently({.path = kube::network_path(ns, name)}, settings_.read);
   if (!reply) co_return std::move(reply).error();

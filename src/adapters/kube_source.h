@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,7 +50,11 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<std::optional<std::string>> find_status(attach::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }
 
+  // What the stores could not answer and the API was asked for.
+  std::uint64_t live_reads() const { return live_reads_; }
+  std::uint64_t events_dropped() const { return events_.dropped(); }
   kube::Api& api() { return *api_; }
+  const kube::Api& api() const { return *api_; }
   const kube::Store<kube::Pod>& pods() const { return pods_; }
   const kube::Store<kube::Network>& networks() const { return networks_; }
   const kube::Reflector& pod_watch() const { return pod_watch_; }
@@ -74,6 +79,7 @@ class KubeSource : public attach::ObjectSource {
   KubeStatus status_;
   KubeEvents events_;
   aio::Group late_;
+  std::uint64_t live_reads_ = 0;
 };
 
 }  // namespace mnet::adapters

@@ -31,7 +31,28 @@ Credentials::Settings credential_settings(const ApiSettings& settings) {
   return out;
 }
 
+// Whether a path ends with a kind, not with an object's name: `/api/v1[/namespaces/NS]/KIND`.
+bool is_collection(std::string_view path) {
+  const std::vector<std::string_view> parts = split(path, '/');
+  const std::size_t prefix = path.starts_with("/api/") ? 3 : 4;  // `/apis/GROUP/VERSION/`
+  if (parts.size() <= prefix) return false;
+  const std::size_t left = parts.size() - prefix;
+  return left == (left > 2 && parts[prefix] == "namespaces" ? 3 : 1);
+}
+
 }  // namespace
+
+std::string_view verb_of(std::string_view method, std::string_view target) {
+  const auto mark = std::min(target.find('?'), target.size());
+  if (method == "GET") {
+    if (target.substr(mark).contains("watch=true")) return "watch";
+    return is_collection(target.substr(0, mark)) ? "list" : "get";
+  }
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  return method == "DELETE" ? "delete" : "other";
+}
 
 std::string query_value(std::string_view value) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -80,7 +101,9 @@ aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientReques
   }
   for (auto& header : access->headers) request.headers.push_back(std::move(header));
   ++requests_;
+  const std::string_view verb = verb_of(request.method, request.target);
   auto answer = co_await client_.open(std::move(request), deadline);
+  ++counts_[{verb, answer ? (*answer)->status() : 0}];
   co_return answer;
 }
 

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/task.h"
@@ -55,6 +57,9 @@ struct ApiSettings {
   std::vector<std::string> environment = {};  // proxies and exec plugins
 };
 
+// How many requests had which verb (verb_of) and were answered with which status; 0: not at all.
+using RequestCounts = std::map<std::pair<std::string_view, int>, std::uint64_t>;
+
 class Api {
  public:
   // An error if the configuration names no server that can be reached in principle. Nothing is read
@@ -74,6 +79,9 @@ class Api {
   aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline);
 
   std::uint64_t requests_made() const { return requests_; }
+  // Those that have ended; a watch has when the head of its answer is there.
+  const RequestCounts& request_counts() const { return counts_; }
+  const Gate& gate() const { return gate_; }
   const std::string& server() const { return server_; }
 
  private:
@@ -93,7 +101,11 @@ class Api {
   Gate gate_;
   std::uint64_t tls_number_ = 0;
   std::uint64_t requests_ = 0;
+  RequestCounts counts_;
 };
+
+// What the API calls such a request: get, list, watch, create, update, patch, delete; else `other`.
+std::string_view verb_of(std::string_view method, std::string_view target);
 
 // `value` for a query: everything but letters, digits and -._~ as %XX.
 std::string query_value(std::string_view value);

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 using http::Peer;
 using http::RawRequest;
 using testing::ElementsAre;
+using testing::Pair;
 
 aio::Deadline soon() { return std::chrono::steady_clock::now() + 20s; }
 
@@ -45,6 +46,42 @@ TEST(Api, TellsWhoItIsAndWhatItWants) {
 
   ASSERT_TRUE(reply.has_value()) << reply.error().text();
   EXPECT_EQ(reply->body, "multus-daemon/1|application/json|application/merge-patch+json");
+}
+
+TEST(Api, CountsItsRequestsByVerbAndAnswer) {
+  aio::asio::io_context loop;  // outlives the connections
+  const FakeApi server([](Peer& peer, const RawRequest& request) {
+    peer.answer(request.method() == "PATCH" ? 409 : 200, "");
+  });
+  const auto api = server.client();
+  Config nowhere{.server = "http://127.0.0.1:1"};
+  const auto unreachable = *Api::make(std::move(nowhere), {}, Log());
+
+  for (int i = 0; i < 2; ++i) {
+    (void)aio::run(loop, api->call({.path = "/api/v1/namespaces/a/pods/b"}, soon()));
+  }
+  (void)aio::run(loop, api->call({.method = "PATCH", .path = "/api/v1/x", .body = "{}"}, soon()));
+  (void)aio::run(loop, unreachable->call({.path = "/api/v1/pods"}, soon()));
+
+  EXPECT_THAT(api->request_counts(),
+              ElementsAre(Pair(Pair("get", 200), 2), Pair(Pair("patch", 409), 1)));
+  EXPECT_THAT(unreachable->request_counts(), ElementsAre(Pair(Pair("list", 0), 1)));
+}
+
+TEST(Api, CallsRequestsAsTheServerDoes) {
+  EXPECT_EQ(verb_of("GET", "/api/v1/pods?limit=500"), "list");
+  EXPECT_EQ(verb_of("GET", "/api/v1/namespaces/a/pods"), "list");
+  EXPECT_EQ(verb_of("GET", "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions"), "list");
+  EXPECT_EQ(verb_of("GET", "/api/v1/pods?watch=true&x=y"), "watch");
+  EXPECT_EQ(verb_of("GET", "/api/v1/namespaces/watch=true/pods/x"), "get");
+  EXPECT_EQ(verb_of("GET", "/api/v1/namespaces/a"), "get");
+  EXPECT_EQ(verb_of("GET", "/api/v1/namespaces"), "list");
+  EXPECT_EQ(verb_of("GET", "/version"), "get");
+  EXPECT_EQ(verb_of("POST", "/api/v1/namespaces/a/events"), "create");
+  EXPECT_EQ(verb_of("PUT", "/api/v1/namespaces/a/pods/b/status"), "update");
+  EXPECT_EQ(verb_of("PATCH", "/api/v1/namespaces/a/pods/b/status"), "patch");
+  EXPECT_EQ(verb_of("DELETE", "/api/v1/namespaces/a/pods/b"), "delete");
+  EXPECT_EQ(verb_of("OPTIONS", "/"), "other");
 }
 
 // 03, 12, row 109: the old token is refused, the new one lies in the file.

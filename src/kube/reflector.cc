@@ -39,8 +39,11 @@ std::optional<Clock::duration> Reflector::down_for() const {
   return Clock::now() - *down_since_;
 }
 
+Clock::duration Reflector::silent_for() const { return Clock::now() - heard_at_; }
+
 aio::Task<void> Reflector::run() {
-  down_since_ = Clock::now();
+  heard_at_ = Clock::now();
+  down_since_ = heard_at_;
   for (;;) {
     auto outcome = co_await round();
     const bool is_over = co_await aio::cancelled();
@@ -49,7 +52,6 @@ aio::Task<void> Reflector::run() {
     if (outcome->next == Outcome::Next::kGoOn) continue;
 
     ++counters_.failures;
-    if (!down_since_) down_since_ = Clock::now();
     complain(outcome->why);
     auto wait = backoff_.next();
     if (outcome->at_least) wait = std::max<Backoff::Time>(wait, *outcome->at_least);
@@ -162,6 +164,7 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
   ++counters_.streams;
   down_since_.reset();
   auto outcome = co_await read_events(stream->get());
+  down_since_ = Clock::now();
   if (Clock::now() - began >= settings_.healthy) backoff_.reset();
   const bool is_short = Clock::now() - began < settings_.shortest;
   if (outcome && outcome->next == Outcome::Next::kGoOn && is_short && !position_.empty() &&
@@ -182,6 +185,7 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
     }
     if (!bytes) co_return pause(bytes.error());
     if (bytes->empty()) break;
+    heard_at_ = Clock::now();
     lines.put(*bytes);
     while (const auto line = lines.next()) {
       if (auto outcome = take(*line)) co_return *std::move(outcome);

@@ -57,6 +57,9 @@ class Reflector {
   aio::Task<void> wait_synced(aio::Deadline deadline);
   // How long no stream has been up; none while one is.
   std::optional<std::chrono::steady_clock::duration> down_for() const;
+  // How long ago a stream last said anything, bookmarks included, or run() began: so far the sink
+  // may be behind. Healthy streams say something every minute.
+  std::chrono::steady_clock::duration silent_for() const;
   const Counters& counters() const { return counters_; }
 
  private:
@@ -101,6 +104,7 @@ class Reflector {
   bool refuses_streams_ = false;  // lists come in pages
   std::string bad_position_;      // where a frame could not be read
   std::optional<std::chrono::steady_clock::time_point> down_since_;
+  std::chrono::steady_clock::time_point heard_at_ = {};
   std::string last_complaint_;
   std::chrono::steady_clock::time_point complained_at_ = {};
 };

@@ -428,6 +428,24 @@ TEST_F(Reflector_, TellsHowLongNoStreamHasBeenUp) {
   EXPECT_FALSE(reflector_->down_for().has_value());
 }
 
+TEST_F(Reflector_, IsDownWhileItWaitsForAnswers) {
+  std::atomic<bool> is_cut = false;
+  follow([&](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) {
+      peer.begin_chunks();
+      peer.chunk(bookmark(1, true));
+      peer.end_chunks();
+      return;
+    }
+    is_cut = true;
+    peer.wait_for_close();
+  });
+
+  ASSERT_TRUE(until([&] { return is_cut.load(); }));
+  EXPECT_TRUE(reflector_->down_for().has_value());
+  EXPECT_LT(reflector_->silent_for(), 20s);
+}
+
 TEST_F(Reflector_, MakesASilentWatchAnew) {
   settings_.silence = 50ms;
   std::atomic<int> streams = 0;
