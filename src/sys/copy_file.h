@@ -1,0 +1,19 @@
+// Copies of files that are replaced whole, also while the old one runs (03, 9.3).
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace mnet::sys {
+
+// `to` gets the bytes of `from`, and its mode unless another is given. Written beside and renamed,
+// so "text file busy" cannot happen, and nothing is left after a failure. False: `to` was the same
+// already, in bytes and mode, and was not touched; so it is when both are one file.
+Result<bool> copy_file(const std::string& from, const std::string& to,
+                       std::optional<mode_t> mode = {});
+
+}  // namespace mnet::sys
