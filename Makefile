@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test bench lint vectors programs packages format fuzz tsan cluster-up cluster-down clean
+.PHONY: help demo test bench lint vectors programs image packages format fuzz tsan cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,11 @@ vectors:  ## the conformance vectors; MULTUS_VECTORS names another folder of the
 programs:  ## the release build: every program as build/release/bin/<name>
 	@scripts/install-packages build
 	@scripts/build release programs
+
+image:  ## container images in build/image/, without a container daemon; IMAGE_NAME says what stands before the colon
+	@scripts/install-packages build
+	@scripts/build release programs
+	@IMAGE_NAME=$(IMAGE_NAME) scripts/image
 
 packages:  ## install the Debian packages that all of this needs
 	@scripts/install-packages

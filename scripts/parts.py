@@ -1,0 +1,119 @@
+"""What a program is made of: the shared libraries it needs, the Debian packages these and the libraries inside it come
+from, and their licences."""
+
+import gzip
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import tree
+
+COMMON_LICENCES = Path("/usr/share/common-licenses")
+LONG = 200_000  # Boost's copyright file has two megabytes
+# By source package. A package that is not here fails the build: somebody has to look at its licence first.
+LICENCES = {
+    "boost1.81": "BSL-1.0",
+    "busybox": "GPL-2.0-only",
+    "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "glibc": "LGPL-2.1-or-later",
+    "openssl": "Apache-2.0",
+    "prometheus-cpp": "MIT",
+    "yaml-cpp": "MIT",
+    "zlib": "Zlib",
+}
+# In every program, without a trace in its link command: what the compiler adds, and libraries that are only headers.
+ALWAYS = ["libc6-dev", "libstdc++-12-dev", "libgcc-12-dev", "libboost1.81-dev"]
+ARCHITECTURES = {0x3e: "amd64", 0xb7: "arm64", 0x28: "arm", 0x15: "ppc64le", 0x16: "s390x"}
+
+
+def output(*words):
+    return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True).stdout
+
+
+@dataclass(frozen=True)
+class Package:
+    """A Debian source package of which something is installed."""
+
+    name: str
+    version: str
+    copyright: bytes
+
+    @property
+    def licence(self):
+        if self.name not in LICENCES:
+            raise LookupError(f"the licence of {self.name} is not in scripts/parts.py")
+        return LICENCES[self.name]
+
+
+@cache
+def package(installed):
+    fields = output("dpkg-query", "-W", "-f", "${Package}\t${source:Package}\t${source:Version}\n", installed)
+    name, source, version = fields.splitlines()[0].split("\t")
+    return Package(source, version, Path(f"/usr/share/doc/{name}/copyright").read_bytes())
+
+
+@cache
+def package_of(path):
+    """The one that installed the file. dpkg knows many files of /usr/lib as /lib."""
+    real = str(Path(path).resolve())
+    for known in (real, real.removeprefix("/usr")):
+        asked = subprocess.run(["dpkg-query", "-S", known], capture_output=True, text=True)
+        if asked.returncode == 0:
+            return package(asked.stdout.partition(": ")[0])
+    raise LookupError(f"{path} belongs to no package")
+
+
+def architecture(program):
+    """Of an ELF file, as image configurations name it."""
+    header = Path(program).read_bytes()[:20]
+    if header[:4] != b"\x7fELF":
+        raise ValueError(f"{program} is no ELF file")
+    return ARCHITECTURES[int.from_bytes(header[18:20], "big" if header[5] == 2 else "little")]
+
+
+def shared_libraries(program):
+    """Paths as the loader looks them up, the loader itself among them. None of a static program."""
+    if "INTERP" not in output("readelf", "-lW", program):
+        return []
+    listed = output("ldd", program)
+    if "not found" in listed:
+        raise LookupError(f"{program}: {listed}")
+    return re.findall(r"(?:^|=> )\s*(/\S+)", listed, re.M)
+
+
+def linked_packages(build, name):
+    """Packages of the libraries that the link command of bin/<name> names."""
+    link = output("ninja", "-C", build, "-t", "commands", f"bin/{name}").splitlines()[-1]
+    search = output("clang++-19", "-print-search-dirs").partition("libraries: =")[2].strip().split(":")
+    for word in link.split(" && ")[1].split():
+        if word.startswith("-l"):
+            files = [Path(folder) / f"lib{word[2:]}{suffix}" for suffix in (".a", ".so") for folder in search]
+            yield package_of(next(file for file in files if file.exists()))
+        elif word.startswith("/usr/lib/") and re.search(r"\.(a|so)$", word):
+            yield package_of(word)
+
+
+def packages_of_programs(build, names):
+    """All that is inside our programs or beside them, each once."""
+    found = [package(name) for name in ALWAYS]
+    for name in names:
+        found += linked_packages(build, name)
+        found += [package_of(path) for path in shared_libraries(build / "bin" / name)]
+    return sorted({one.name: one for one in found}.values(), key=lambda one: one.name)
+
+
+def add_licences(image_tree, packages):
+    """Our own licence, the copyright file of each package, and the licence texts that these refer to."""
+    image_tree.file("/usr/share/doc/multus/copyright", (tree.ROOT / "LICENSE").read_bytes())
+    wanted = set()
+    for one in packages:
+        if len(one.copyright) > LONG:
+            image_tree.file(f"/usr/share/doc/{one.name}/copyright.gz", gzip.compress(one.copyright, 9, mtime=0))
+        else:
+            image_tree.file(f"/usr/share/doc/{one.name}/copyright", one.copyright)
+        wanted.update(re.findall(rf"{COMMON_LICENCES}/([\w.-]*\w)", one.copyright.decode(errors="replace")))
+    for name in wanted:
+        if (COMMON_LICENCES / name).exists():
+            image_tree.file(COMMON_LICENCES / name, (COMMON_LICENCES / name).read_bytes())
