@@ -25,7 +25,7 @@ def cluster():
     cluster = Cluster()
     try:
         cluster.install_definitions()
-        cluster.apply_files("role.yaml")
+        cluster.apply_files("common/role.yaml")
         yield cluster
     finally:
         cluster.close()

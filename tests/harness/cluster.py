@@ -215,7 +215,7 @@ class Cluster:
 
     def install_definitions(self):
         """Our CRD, served when this returns."""
-        self.apply_files("crd-networkattachmentdefinition.yaml")
+        self.apply_files("common/crd-networkattachmentdefinition.yaml")
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
                      "crd/network-attachment-definitions.k8s.cni.cncf.io")
 
