@@ -1,9 +1,7 @@
 """A proxy between a client and a real API server that can be told to misbehave: it ends TLS on both sides, so it sees
 requests and may answer itself, delay, pause streams or cut them anywhere."""
 
-import ctypes
 import json
-import os
 import re
 import select
 import socket
@@ -11,20 +9,12 @@ import ssl
 import threading
 import time
 
+from harness.host import in_network_of
+
 
 def listen_in(pid):
     """A listening socket on the loopback of the network namespace of that process."""
-    made = []
-
-    def make():  # a thread of its own stays in that namespace, and ends
-        libc = ctypes.CDLL(None, use_errno=True)
-        with open(f"/proc/{pid}/ns/net") as namespace:
-            assert libc.setns(namespace.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
-        made.append(socket.create_server(("127.0.0.1", 0)))
-    thread = threading.Thread(target=make)
-    thread.start()
-    thread.join()
-    return made[0]
+    return in_network_of(pid, lambda: socket.create_server(("127.0.0.1", 0)))
 
 
 class ApiProxy:

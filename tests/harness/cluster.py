@@ -78,13 +78,15 @@ class Refused(AssertionError):
 
 
 class Cluster:
+    address = "127.0.0.1"  # where the API server listens
+
     def __init__(self, folder=None, with_controllers=False):
         self.folder = Path(folder or tempfile.mkdtemp(prefix="mnet-cluster-"))
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = ["etcd", "kube-apiserver", "kubectl"] + (["kube-controller-manager"] if with_controllers else [])
         self.binaries = binaries(*wanted)
         self.etcd_port, self.peer_port, self.port = free_ports(3)
-        self.url = f"https://127.0.0.1:{self.port}"
+        self.url = f"https://{self.address}:{self.port}"
         self.etcd = self.apiserver = self.controllers = None
         self._make_identities()
         try:
@@ -96,6 +98,10 @@ class Cluster:
             self.close()
             raise
 
+    def launch(self, name, words):
+        """Starts one of the servers."""
+        return Process(name, words, self.folder)
+
     def _make_identities(self):
         self.authority = Authority(self.folder, "ca")
         self.sign_server()
@@ -106,33 +112,38 @@ class Cluster:
 
     def sign_server(self, authority=None):
         """The server's certificate; of another authority if one is given."""
-        names = ["IP:127.0.0.1", "IP:::1", f"IP:{SERVICE_ADDRESS}", "DNS:localhost", "DNS:kubernetes"]
+        names = ["IP:127.0.0.1", f"IP:{self.address}", "IP:::1", f"IP:{SERVICE_ADDRESS}", "DNS:localhost",
+                 "DNS:kubernetes"]
         made = (authority or self.authority).sign("kube-apiserver", "/CN=kube-apiserver", "serverAuth", names)
         for path, name in zip(made, ("server.crt", "server.key")):
             shutil.copy(path, self.folder / name)
 
     def start_etcd(self):
         client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.peer_port}"
-        self.etcd = Process("etcd", [
+        self.etcd = self.launch("etcd", [
             self.binaries["etcd"], "--data-dir", self.folder / "etcd", "--unsafe-no-fsync",
             "--listen-client-urls", client, "--advertise-client-urls", client,
             "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-            "--initial-cluster", f"default={peer}", "--log-level", "error"], self.folder)
+            "--initial-cluster", f"default={peer}", "--log-level", "error"])
 
     def start_apiserver(self, *flags, wait=True):
         folder = self.folder
-        self.apiserver = Process("kube-apiserver", [
+        self.apiserver = self.launch("kube-apiserver", [
             self.binaries["kube-apiserver"], f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
-            "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--secure-port={self.port}",
+            f"--bind-address={self.address}", f"--advertise-address={self.address}", f"--secure-port={self.port}",
             f"--cert-dir={folder}/apiserver", f"--service-cluster-ip-range={SERVICE_NETWORK}",
             f"--client-ca-file={self.authority.certificate}", f"--tls-cert-file={folder}/server.crt",
-            f"--tls-private-key-file={folder}/server.key", "--authorization-mode=RBAC", "--allow-privileged",
+            f"--tls-private-key-file={folder}/server.key", "--allow-privileged",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-signing-key-file={self.account_key}",
-            f"--service-account-key-file={folder}/accounts.pub", "--disable-admission-plugins=ServiceAccount",
-            "--shutdown-delay-duration=0s", *flags], folder)
+            f"--service-account-key-file={folder}/accounts.pub", "--shutdown-delay-duration=0s",
+            *self.admission(), *flags])
         if wait:
             self.wait_ready()
+
+    def admission(self):
+        """Who may do what. Pods of these tests are objects only: none needs an account."""
+        return ["--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount"]
 
     def wait_ready(self, timeout=120):
         def ready():
@@ -149,12 +160,12 @@ class Cluster:
         self.apiserver.stop(how)
 
     def _start_controllers(self):
-        self.controllers = Process("kube-controller-manager", [
+        self.controllers = self.launch("kube-controller-manager", [
             self.binaries["kube-controller-manager"], f"--kubeconfig={self.kubeconfig}", "--leader-elect=false",
             f"--service-account-private-key-file={self.account_key}", f"--root-ca-file={self.authority.certificate}",
             f"--cluster-signing-cert-file={self.authority.certificate}",
             f"--cluster-signing-key-file={self.authority.key}", "--use-service-account-credentials",
-            "--bind-address=127.0.0.1", "--secure-port=0"], self.folder)
+            "--bind-address=127.0.0.1", "--secure-port=0"])
 
     def close(self):
         for process in (self.controllers, self.apiserver, self.etcd):

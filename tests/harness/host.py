@@ -5,7 +5,9 @@ is gone when the host is closed, or when the test program dies. Paths below are 
 unless a name says otherwise.
 """
 
+import concurrent.futures
 import contextlib
+import ctypes
 import json
 import os
 import subprocess
@@ -24,6 +26,17 @@ def children_of(pid):
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def in_network_of(pid, function):
+    """What function() yields in the network namespace of that process."""
+    def enter():
+        libc = ctypes.CDLL(None, use_errno=True)
+        with open(f"/proc/{pid}/ns/net", encoding="ascii") as namespace:
+            assert libc.setns(namespace.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
+        return function()
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:  # stays in that namespace, and ends
+        return thread.submit(enter).result()
 
 
 class Process:
@@ -117,18 +130,21 @@ class Pod:
 
 
 class Host:
-    def __init__(self, programs, with_cgroups=False):
+    def __init__(self, programs, with_cgroups=False, disk=None, shared=()):
+        """`disk`: a folder of the machine that keeps what a host keeps over a reboot; `shared`: folders of the machine
+        that the host sees at the same place. Of hosts without a disk nothing is kept."""
         self.programs = Path(programs)
         self.pods = []
         self._init = subprocess.Popen(
             ["unshare", "--net", "--mount", "--pid", "--ipc", "--fork", "--kill-child=KILL",
              "bash", str(Path(__file__).with_name("host.sh")), str(programs),
-             "cgroups" if with_cgroups else ""],
+             "cgroups" if with_cgroups else "", str(disk or ""), *map(str, shared)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
         if self._init.stdout.readline() != "ready\n":
             raise RuntimeError("no host: are we root, with veth, overlay and namespaces?")
         (self.pid,) = children_of(self._init.pid)
-        self._install_plugins()
+        if disk is None:
+            self._install_plugins()
 
     def _install_plugins(self):
         folder = self.path(PLUGIN_DIR)

@@ -1,12 +1,15 @@
-"""A container image without a registry: busybox-static as a docker-archive tar."""
+"""Container images without a registry: docker-archive tars, made on the spot."""
 
 import hashlib
 import io
 import json
+import subprocess
 import tarfile
 
 NAME = "localhost/busybox:1"
-APPLETS = ("sh", "ip", "ping", "sleep", "cat", "ls")
+PAUSE = "localhost/pause:1"
+APPLETS = ("sh", "ip", "ping", "sleep", "cat", "ls", "wget", "nc", "httpd", "echo", "true", "readlink", "grep")
+FOLDERS = ("bin", "proc", "sys", "dev", "etc", "tmp")
 
 
 def _tar(entries):
@@ -28,14 +31,32 @@ def _tar(entries):
     return out.getvalue()
 
 
-def busybox_archive(busybox="/bin/busybox", architecture="amd64"):
-    """The bytes of the archive, tagged NAME."""
+def archive(name, entries, command, architecture="amd64"):
+    """The bytes of an archive with one image of one layer."""
+    layer = _tar(entries)
+    config = json.dumps({
+        "architecture": architecture, "os": "linux", "config": {"Cmd": command, "Env": ["PATH=/bin"]},
+        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
+    manifest = json.dumps([{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]).encode()
+    return _tar([("manifest.json", manifest), ("config.json", config), ("layer.tar", layer)])
+
+
+def busybox_archive(busybox="/bin/busybox", programs=None):
+    """An image with a shell, tagged NAME. `programs`: more of them, bytes by name."""
     with open(busybox, "rb") as file:
         program = file.read()
-    layer = _tar([(folder, None) for folder in ("bin", "proc", "sys", "dev", "etc", "tmp")]
-                 + [("bin/busybox", program)] + [(f"bin/{applet}", "busybox") for applet in APPLETS])
-    config = json.dumps({
-        "architecture": architecture, "os": "linux", "config": {"Cmd": ["/bin/sh"], "Env": ["PATH=/bin"]},
-        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
-    manifest = json.dumps([{"Config": "config.json", "RepoTags": [NAME], "Layers": ["layer.tar"]}]).encode()
-    return _tar([("manifest.json", manifest), ("config.json", config), ("layer.tar", layer)])
+    return archive(NAME, [(folder, None) for folder in FOLDERS] + [("bin/busybox", program)]
+                   + [(f"bin/{applet}", "busybox") for applet in APPLETS]
+                   + [(f"bin/{more}", content) for more, content in (programs or {}).items()], ["/bin/sh"])
+
+
+def pause_archive(program):
+    """The image of a pod's sandbox, tagged PAUSE."""
+    return archive(PAUSE, [(folder, None) for folder in FOLDERS] + [("bin/pause", program)], ["/bin/pause"])
+
+
+def compile_static(source, folder):
+    """The bytes of a small C program that needs nothing of its image."""
+    program = folder / source.stem
+    subprocess.run(["clang-19", "-O1", "-Wall", "-Werror", "-static", "-s", "-o", program, source], check=True)
+    return program.read_bytes()

@@ -1,17 +1,12 @@
 """Container runtimes on a host: own folders, own cgroups, the image made on the spot."""
 
-import os
 import shutil
 import subprocess
 import time
-import uuid
-from pathlib import Path
 
 import pytest
-from harness import image
+from harness import cgroups, image
 from harness.wait import until
-
-CGROUPS = Path("/sys/fs/cgroup")
 
 
 def pytest_collection_modifyitems(items):
@@ -28,22 +23,10 @@ def need(*programs):
 
 @pytest.fixture
 def cgroup():
-    """The name of a cgroup for this test's containers. Cgroups know no namespaces here: it is removed."""
-    name = f"mnet-test-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    """The name of a cgroup for this test's containers."""
+    name = cgroups.new_name()
     yield name
-    left = sorted((found for found in CGROUPS.glob(f"**/{name}/**/") if found.is_dir()), reverse=True)
-    for folder in left:
-        until(lambda folder=folder: _removed(folder), f"{folder} empty")
-
-
-def _removed(folder):
-    try:
-        folder.rmdir()
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return False
-    return True
+    cgroups.remove(name)
 
 
 class Containerd:
