@@ -1,13 +1,61 @@
 #include "daemon/node_config.h"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 
 #include "base/text.h"
+#include "json/json.h"
+#include "logfile/rotation.h"
+#include "nodeconf/generate.h"
 #include "sys/file.h"
 
 namespace mnet::daemon {
+namespace {
+
+template <typename T>
+void add(json::Object& out, const char* key, const std::optional<T>& value) {
+  if (value) out.append(key, *value);
+}
+
+json::Object options_of(const logfile::Options& options) {
+  json::Object out;
+  add(out, "maxAge", options.max_age);
+  add(out, "maxSize", options.max_size);
+  add(out, "maxBackups", options.max_backups);
+  add(out, "compress", options.compress);
+  return out;
+}
+
+}  // namespace
+
+std::string autoconfig_dir(const Config& config) {
+  return clean_path(config.multus_autoconfig_dir.empty() ? config.cni_config_dir
+                                                         : config.multus_autoconfig_dir);
+}
+
+nodeconf::Settings node_settings(const Config& config) {
+  nodeconf::Settings settings;
+  settings.bin_dir = config.bin_dir;
+  for (const auto& [name, value] : config.capabilities) {
+    settings.capabilities[name] = value.as_bool() != nullptr && *value.as_bool();
+  }
+  settings.cni_version = config.cni_version;
+  settings.log_file = config.log_file;
+  settings.log_level = config.log_level;
+  settings.log_to_stderr = config.log_to_stderr.value_or(false);
+  if (config.log_options) settings.log_options = options_of(*config.log_options);
+  settings.namespace_isolation = config.namespace_isolation;
+  settings.global_namespaces = config.global_namespaces;
+  settings.type = config.type;
+  settings.cni_dir = config.cni_dir;
+  settings.auxiliary_chain_name = config.auxiliary_chain_name;
+  settings.daemon_socket_dir = config.daemon_socket_dir;
+  settings.override_network_name = config.override_network_name;
+  settings.shim_timeout = config.shim_timeout;
+  return settings;
+}
 
 Result<void> copy_user_config(const Config& config) {
   const std::filesystem::path source = config.multus_config_file;

@@ -1,13 +1,22 @@
-// What the daemon does to the node's CNI configuration (03, 6). So far only the copy of 6.7.
+// What the daemon's configuration means for the node's CNI configuration (03, 6).
 #pragma once
+
+#include <string>
 
 #include "base/result.h"
 #include "daemon/config.h"
+#include "nodeconf/generate.h"
 
 namespace mnet::daemon {
 
 // Copies the user's file to `<cniConfigDir>/<base name>`, atomically, mode 0600; nothing to do if
 // it is there already. `failed to copy the user provided configuration <file>: …`
 Result<void> copy_user_config(const Config& config);
+
+// Where the primary is looked for: `multusAutoconfigDir`, else `cniConfigDir`.
+std::string autoconfig_dir(const Config& config);
+
+// What goes into the generated file (03, 6.3).
+nodeconf::Settings node_settings(const Config& config);
 
 }  // namespace mnet::daemon

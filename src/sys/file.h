@@ -47,6 +47,11 @@ enum class Durability : std::uint8_t {
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
                           Durability durability = Durability::kSynced);
 
+// The same for a file that is there, which keeps its mode and its owner. A link stays one: what it
+// leads to is replaced.
+Result<void> rewrite_file(const std::string& path, std::string_view bytes,
+                          Durability durability = Durability::kSynced);
+
 // Begins with '.', and no program that reads a directory of configurations takes such a name.
 inline constexpr std::string_view kTemporaryPrefix = ".multus-tmp-";
 

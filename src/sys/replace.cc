@@ -10,8 +10,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -60,11 +63,26 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& path) 
   return {};
 }
 
-Result<void> write_new(const std::string& path, std::string_view bytes, mode_t mode, bool sync) {
+struct Owner {
+  uid_t user;
+  gid_t group;
+};
+
+struct Shape {
+  mode_t mode;
+  std::optional<Owner> owner = std::nullopt;
+};
+
+Result<void> write_new(const std::string& path, std::string_view bytes, const Shape& shape,
+                       bool sync) {
   // Nobody may read a secret between creation and fchmod, hence the narrow mode first.
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd) return failed("open", path, errno);
-  if (::fchmod(fd.get(), mode) != 0) return failed("chmod", path, errno);
+  if (shape.owner && ::fchown(fd.get(), shape.owner->user, shape.owner->group) != 0) {
+    return failed("chown", path, errno);
+  }
+  // Behind the owner: a change of that takes set-user-id bits away.
+  if (::fchmod(fd.get(), shape.mode) != 0) return failed("chmod", path, errno);
   auto written = write_all(fd.get(), bytes, path);
   if (!written) return written;
   if (sync && ::fsync(fd.get()) != 0) return failed("sync", path, errno);
@@ -80,21 +98,36 @@ Result<void> sync_directory(const std::string& directory) {
   return {};
 }
 
-}  // namespace
-
-Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
-                          Durability durability) {
+Result<void> replace(const std::string& path, std::string_view bytes, const Shape& shape,
+                     Durability durability) {
   const std::string directory = directory_of(path);
   const bool sync = durability == Durability::kSynced;
   Temporary temporary(temporary_name(directory));
 
-  auto written = write_new(temporary.path(), bytes, mode, sync);
+  auto written = write_new(temporary.path(), bytes, shape, sync);
   if (!written) return written;
   if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
     return failed("rename", cat(temporary.path(), " ", path), errno);
   }
   temporary.renamed();
   return sync ? sync_directory(directory) : Result<void>();
+}
+
+}  // namespace
+
+Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
+                          Durability durability) {
+  return replace(path, bytes, {.mode = mode}, durability);
+}
+
+Result<void> rewrite_file(const std::string& path, std::string_view bytes, Durability durability) {
+  std::error_code unresolved;
+  const std::string real = std::filesystem::canonical(path, unresolved).string();
+  if (unresolved) return failed("open", path, unresolved.value());
+  struct stat status{};
+  if (::stat(real.c_str(), &status) != 0) return failed("stat", real, errno);
+  const Shape shape{.mode = status.st_mode & 07777, .owner = Owner{status.st_uid, status.st_gid}};
+  return replace(real, bytes, shape, durability);
 }
 
 Result<void> sync_file(const std::string& path) {

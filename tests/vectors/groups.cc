@@ -9,7 +9,6 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "autoconfig",
     "csr",
     "devices",
 };
@@ -18,6 +17,7 @@ constexpr std::string_view kUnanswered[] = {
 
 std::vector<Group> all_groups() {
   std::vector<Group> groups;
+  groups.push_back(autoconfig_group());
   groups.push_back(cni_result_group());
   groups.push_back(conflist_load_group());
   groups.push_back(delegate_conf_group());

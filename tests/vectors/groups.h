@@ -7,6 +7,7 @@
 
 namespace mnet::vectors {
 
+Group autoconfig_group();
 Group cni_result_group();
 Group conflist_load_group();
 Group delegate_conf_group();

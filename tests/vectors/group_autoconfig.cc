@@ -1,0 +1,185 @@
+#include <filesystem>
+#include <map>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "daemon/config.h"
+#include "daemon/node_config.h"
+#include "groups.h"
+#include "nodeconf/generate.h"
+#include "nodeconf/primary.h"
+#include "sys/file.h"
+
+namespace mnet::vectors {
+namespace {
+
+Result<daemon::Config> daemon_config(const json::Object& input) {
+  auto document = object_of(input, "daemon_config");
+  if (!document) return std::move(document).error();
+  return daemon::config_of(*std::move(document));
+}
+
+Result<json::Object> config_member(const std::string& text) {
+  auto config = json::parse(text);
+  if (!config) return std::move(config).error();
+  return json::Object{{"config", *std::move(config)}, {"config_text", text}};
+}
+
+Result<json::Object> generate(const json::Object& input) {
+  const auto config = daemon_config(input);
+  if (!config) return config.error();
+  const auto primary = value_of(input, "primary");
+  if (!primary) return primary.error();
+  nodeconf::FromPrimary from;
+  from.cluster_network = config->cluster_network;
+  if (!primary->is_null()) {
+    if (primary->as_object() == nullptr) {
+      // Only the file is ever read in the program; what is no object is refused there.
+      const auto refused = nodeconf::parse_primary(json::dump(*primary), "0.3.1", config->type);
+      return refused ? Error(Errc::kBug, "taken for a primary") : refused.error();
+    }
+    from.capabilities = nodeconf::capabilities_of(*primary->as_object()).values;
+  }
+  return config_member(nodeconf::generate(daemon::node_settings(*config), from));
+}
+
+// The primary of one case: chosen once, then read anew at each change.
+class Node {
+ public:
+  explicit Node(daemon::Config config)
+      : config_(std::move(config)), generator_(daemon::node_settings(config_)) {}
+
+  Result<void> choose() {
+    const std::string dir = daemon::autoconfig_dir(config_);
+    std::string name = config_.multus_master_cni;
+    if (auto allowed = nodeconf::check_master_name(dir, name); !allowed) return allowed;
+    if (name.empty()) {
+      const auto found = nodeconf::list_candidates(dir);
+      if (!found) return found.error();
+      if (found->empty()) return nodeconf::no_candidate(dir);
+      name = found->front();
+    }
+    path_ = cat(dir, "/", name);
+    return {};
+  }
+
+  Result<void> update() {
+    if (auto top = nodeconf::check_top_version(config_.cni_version); !top) return top;
+    if (config_.force_cni_version) {
+      const auto forced = nodeconf::force_version(path_, config_.cni_version);
+      if (!forced) return forced.error();
+    }
+    const auto primary = nodeconf::load_primary(path_, config_.cni_version, config_.type);
+    if (!primary) return primary.error();
+    auto output = generator_.output(path_, *primary);
+    if (!output) return std::move(output).error();
+    text_ = std::move(output->text);
+    return {};
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  daemon::Config config_;
+  nodeconf::Generator generator_;
+  std::string path_, text_;
+};
+
+using Files = std::map<std::string, std::string>;
+
+Result<void> write_update(const std::string& dir, const json::Value& update, Files& given) {
+  if (update.as_object() == nullptr) return Error(Errc::kBug, "an update is no object");
+  for (const auto& [name, text] : *update.as_object()) {
+    const std::string path = cat(dir, "/", name);
+    if (text.is_null()) {
+      given.erase(name);
+      if (auto removed = sys::remove_file(path); !removed) return std::move(removed).error();
+      continue;
+    }
+    if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is no text");
+    given[name] = *text.as_string();
+    if (auto written = sys::replace_file(path, *text.as_string(), 0644); !written) return written;
+  }
+  return {};
+}
+
+// Of the files that the case laid out those that are others now.
+Result<json::Object> rewritten(const std::string& dir, const Files& given) {
+  json::Object out;
+  for (const auto& [name, text] : given) {
+    const auto now = sys::find_file(cat(dir, "/", name));
+    if (!now) return now.error();
+    if (!*now || **now == text) continue;
+    auto document = json::parse(**now);
+    if (!document) return std::move(document).error();
+    out.append(name, *std::move(document));
+  }
+  return out;
+}
+
+Result<Files> given_files(const json::Object& input) {
+  const auto files = object_of(input, "files");
+  if (!files) return files.error();
+  Files given;
+  for (const auto& [name, text] : *files) {
+    if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is no text");
+    given[name] = *text.as_string();
+  }
+  return given;
+}
+
+// The outcome is that of the last generation; one that failed before leaves the text as it was.
+Result<json::Object> run_daemon(const json::Object& input) {
+  auto config = daemon_config(input);
+  if (!config) return std::move(config).error();
+  const auto dir = text_of(input, "dir");
+  if (!dir) return dir.error();
+  auto given = given_files(input);
+  if (!given) return std::move(given).error();
+  const auto updates = array_of(input, "updates");
+  if (!updates) return updates.error();
+
+  Node node(*std::move(config));
+  if (auto chosen = node.choose(); !chosen) return std::move(chosen).error();
+  Result<void> updated = node.update();
+  if (!updated) return std::move(updated).error();
+  for (const json::Value& update : *updates) {
+    if (auto written = write_update(*dir, update, *given); !written) {
+      return std::move(written).error();
+    }
+    updated = node.update();
+  }
+  if (!updated) return std::move(updated).error();
+  auto out = config_member(node.text());
+  if (!out) return out;
+  out->set("file", nodeconf::kOwnFile);
+  auto after = rewritten(*dir, *given);
+  if (!after) return std::move(after).error();
+  out->set("files_after", *std::move(after));
+  return out;
+}
+
+Result<json::Object> select_primary(const json::Object& input) {
+  const auto dir = text_of(input, "dir");
+  if (!dir) return dir.error();
+  const auto found = nodeconf::list_candidates(*dir);
+  if (!found) return found.error();
+  if (found->empty()) return nodeconf::no_candidate(*dir);
+  return json::Object{{"primary", found->front()}};
+}
+
+}  // namespace
+
+Group autoconfig_group() {
+  return {.name = "autoconfig",
+          .selector = "mode",
+          .operations = {{"generate", generate},
+                         {"daemon", run_daemon},
+                         {"select-primary", select_primary}},
+          .unanswered = {"thin"}};
+}
+
+}  // namespace mnet::vectors
