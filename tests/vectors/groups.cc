@@ -9,7 +9,6 @@ namespace {
 
 // Skipped as a whole. A name leaves this list when its group is answered.
 constexpr std::string_view kUnanswered[] = {
-    "csr",
     "devices",
 };
 
@@ -20,6 +19,7 @@ std::vector<Group> all_groups() {
   groups.push_back(autoconfig_group());
   groups.push_back(cni_result_group());
   groups.push_back(conflist_load_group());
+  groups.push_back(csr_group());
   groups.push_back(delegate_conf_group());
   groups.push_back(gateway_cache_group());
   groups.push_back(nad_config_group());

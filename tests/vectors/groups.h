@@ -10,6 +10,7 @@ namespace mnet::vectors {
 Group autoconfig_group();
 Group cni_result_group();
 Group conflist_load_group();
+Group csr_group();
 Group delegate_conf_group();
 Group gateway_cache_group();
 Group nad_config_group();
