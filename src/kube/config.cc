@@ -56,6 +56,7 @@ class Kubeconfig {
     json::Fields names(chosen->object, chosen->path, json::Match::kExact);
     names.read("cluster", cluster);
     names.read("user", user);
+    names.read("namespace", config_.ns);
     if (auto done = names.done(); !done) return std::move(done).error();
     if (auto read = read_cluster(cluster); !read) return std::move(read).error();
     if (user.empty()) return std::move(config_);

@@ -43,6 +43,7 @@ struct Config {
   bool ca_may_be_missing = false;  // in a pod: said, and no more
   std::string tls_server_name = {};
   std::string proxy_url = {};  // none: what the environment says
+  std::string ns = {};         // the context's; empty: it names none
 
   Material certificate = {}, key = {};
   Material token = {};  // the file wins once it could be read
