@@ -1,0 +1,62 @@
+#include "nodetools/api_access.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sys/file.h"
+
+namespace mnet::nodetools {
+namespace {
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// The kubeconfig to be read; empty: none, so the pod's own account.
+std::string kubeconfig_of(const AccessWish& wish) {
+  if (!wish.kubeconfig.empty()) return wish.kubeconfig;
+  const std::string listed = kube::variable(wish.environment, "KUBECONFIG");
+  if (!listed.empty()) {
+    for (const std::string_view path : split(listed, ':')) {
+      if (!path.empty() && exists(std::string(path))) return std::string(path);
+    }
+    return {};
+  }
+  const std::string home = kube::variable(wish.environment, "HOME");
+  const std::string usual = cat(home, "/.kube/config");
+  return !home.empty() && exists(usual) ? usual : "";
+}
+
+Result<kube::Config> config_of(const AccessWish& wish) {
+  if (const std::string path = kubeconfig_of(wish); !path.empty()) {
+    return kube::load_kubeconfig(path);
+  }
+  const bool is_pod = !kube::variable(wish.environment, "KUBERNETES_SERVICE_HOST").empty() &&
+                      !kube::variable(wish.environment, "KUBERNETES_SERVICE_PORT").empty() &&
+                      exists(cat(wish.account_directory, "/token"));
+  if (!is_pod) return Error(Errc::kNotFound, "no Kubernetes API access configured");
+  return kube::in_cluster_config(wish.environment, wish.account_directory);
+}
+
+std::string namespace_of(const AccessWish& wish, const kube::Config& config) {
+  if (!wish.ns.empty()) return wish.ns;
+  if (!config.ns.empty()) return config.ns;
+  if (auto pod = kube::variable(wish.environment, "POD_NAMESPACE"); !pod.empty()) return pod;
+  const auto account = sys::find_file(cat(wish.account_directory, "/namespace"), 4096);
+  if (account && *account && !trim(**account).empty()) return std::string(trim(**account));
+  return "default";
+}
+
+}  // namespace
+
+Result<ApiAccess> find_api_access(const AccessWish& wish) {
+  auto config = config_of(wish);
+  if (!config) return std::move(config).error();
+  std::string ns = namespace_of(wish, *config);
+  return ApiAccess{.config = *std::move(config), .ns = std::move(ns)};
+}
+
+}  // namespace mnet::nodetools

@@ -1,0 +1,28 @@
+// Where the API server is and which namespace is meant where none is named (04, 1.10): kubeconfig
+// files, the environment, the service account of a pod.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/config.h"
+
+namespace mnet::nodetools {
+
+struct AccessWish {
+  std::string kubeconfig = {};  // of the command line; empty: not given
+  std::string ns = {};          // likewise
+  std::vector<std::string> environment = {};
+  std::string account_directory = std::string(kube::kServiceAccountDirectory);
+};
+
+struct ApiAccess {
+  kube::Config config;
+  std::string ns;  // the default one
+};
+
+// kNotFound, `no Kubernetes API access configured`, if there is nothing to go by.
+Result<ApiAccess> find_api_access(const AccessWish& wish);
+
+}  // namespace mnet::nodetools

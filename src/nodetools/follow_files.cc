@@ -1,0 +1,196 @@
+#include "nodetools/follow_files.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "aio/together.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace mnet::nodetools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::uint32_t kInDirectory = IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE |
+                                       IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF |
+                                       IN_ONLYDIR;
+constexpr std::uint32_t kOfFile =
+    IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
+constexpr std::uint32_t kOfItself = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT;
+constexpr int kMaxLinks = 40;
+
+std::deque<std::string> components(std::string_view path) {
+  std::deque<std::string> out;
+  for (const std::string_view part : split(path, '/')) {
+    if (!part.empty() && part != ".") out.emplace_back(part);
+  }
+  return out;
+}
+
+std::string target_of_link(const std::string& path) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  target.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+  return target;
+}
+
+std::string signature(const struct stat& status) {
+  return cat(status.st_dev, ":", status.st_ino, ":", status.st_size, ":", status.st_mtim.tv_sec,
+             ".", status.st_mtim.tv_nsec, ":", status.st_mode);
+}
+
+}  // namespace
+
+Result<FileFollower> FileFollower::make(aio::asio::any_io_executor executor, Settings settings) {
+  auto inotify = sys::Inotify::make();
+  if (!inotify) return std::move(inotify).error();
+  return FileFollower(*std::move(inotify), std::move(executor), settings);
+}
+
+FileFollower::FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor,
+                           Settings settings)
+    : settings_(settings), inotify_(std::move(inotify)), executor_(std::move(executor)) {}
+
+Result<void> FileFollower::follow(std::set<std::string> paths) {
+  if (paths == paths_) return {};
+  paths_ = std::move(paths);
+  const Look before = look_;
+  auto armed = arm();
+  if (!armed) return armed;
+  // What was followed before and has changed meanwhile is still to be told.
+  for (const auto& [path, seen] : before) {
+    const auto now = look_.find(path);
+    if (now != look_.end() && now->second != seen) is_changed_ = true;
+  }
+  return {};
+}
+
+// Walks the path as the kernel does and notes each directory in which a name of it is looked up:
+// links included, up to what does not exist.
+void FileFollower::resolve(const std::string& path, Wanted& out) {
+  std::deque<std::string> rest = components(path);
+  std::string at = "/";
+  std::string seen;
+  int links = 0;
+  while (!rest.empty()) {
+    const std::string name = rest.front();
+    rest.pop_front();
+    if (name == "..") {
+      at = clean_path(cat(at, "/.."));
+      continue;
+    }
+    const std::string here = at == "/" ? cat("/", name) : cat(at, "/", name);
+    struct stat status{};
+    const bool is_there = ::lstat(here.c_str(), &status) == 0;
+    const bool is_link = is_there && S_ISLNK(status.st_mode);
+    if (!is_there || is_link || rest.empty()) out.directories[at].insert(name);
+    if (!is_there) break;
+    if (is_link) {
+      if (++links > kMaxLinks) break;
+      const std::string target = target_of_link(here);
+      seen += cat(target, ";");
+      auto more = components(target);
+      rest.insert(rest.begin(), more.begin(), more.end());
+      if (target.starts_with('/')) at = "/";
+      continue;
+    }
+    if (rest.empty()) {
+      out.files.insert(here);
+      seen += signature(status);
+    }
+    at = here;
+  }
+  out.look[path] = seen;
+}
+
+FileFollower::Wanted FileFollower::wanted() const {
+  Wanted out;
+  for (const std::string& path : paths_) resolve(path, out);
+  return out;
+}
+
+Result<std::set<int>> FileFollower::watch_all(const Wanted& wanted) {
+  std::set<int> used;
+  for (const auto& [directory, names] : wanted.directories) {
+    auto watch = inotify_.watch(directory, kInDirectory);
+    // Gone meanwhile: the next look, which follows at once, knows better.
+    if (!watch) continue;
+    used.insert(*watch);
+    watches_[*watch].insert(names.begin(), names.end());
+  }
+  for (const std::string& file : wanted.files) {
+    auto watch = inotify_.watch(file, kOfFile);
+    if (!watch && watch.error().os_errno() == ENOSPC) return std::move(watch).error();
+    if (watch) {
+      used.insert(*watch);
+      watches_.try_emplace(*watch);
+    }
+  }
+  return used;
+}
+
+// Watches first and looks afterwards, until both agree: what changes in between is seen by one of
+// them.
+Result<void> FileFollower::arm() {
+  Wanted before = wanted();
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    watches_.clear();
+    auto used = watch_all(before);
+    if (!used) return std::move(used).error();
+    Wanted after = wanted();
+    const bool is_settled = after.directories == before.directories && after.files == before.files;
+    before = std::move(after);
+    if (is_settled) break;
+  }
+  look_ = std::move(before.look);
+  return {};
+}
+
+Result<bool> FileFollower::take() {
+  auto happened = inotify_.take();
+  if (!happened) return std::move(happened).error();
+  bool matters = happened->overflow;
+  for (const sys::FileEvent& event : happened->events) {
+    const auto watch = watches_.find(event.watch);
+    if (watch == watches_.end()) {
+      // Left from an earlier arming: nobody needs it any more.
+      if ((event.mask & IN_IGNORED) == 0) inotify_.forget(event.watch);
+      continue;
+    }
+    const bool is_of_itself = event.name.empty() || (event.mask & kOfItself) != 0;
+    if (is_of_itself || watch->second.contains(event.name)) matters = true;
+  }
+  return matters;
+}
+
+aio::Task<void> FileFollower::wait() {
+  aio::Readable readable(executor_, inotify_.fd());
+  std::optional<Clock::time_point> first;
+  if (std::exchange(is_changed_, false)) first = Clock::now();
+  for (;;) {
+    const auto now = Clock::now();
+    const auto until = first ? std::min(now + settings_.quiet, *first + settings_.longest)
+                             : now + settings_.look_again;
+    auto ready = co_await aio::with_deadline(readable.wait(), until);
+    if (!ready && ready.error().code() != Errc::kTimeout) co_return ready;
+    if (ready) {
+      auto matters = take();
+      if (!matters) co_return std::move(matters).error();
+      if (*matters && !first) first = Clock::now();
+      if (!first || Clock::now() < *first + settings_.longest) continue;
+    }
+    const Look before = look_;
+    if (auto armed = arm(); !armed) co_return armed;
+    if (first || look_ != before) co_return Result<void>();
+  }
+}
+
+}  // namespace mnet::nodetools

@@ -1,0 +1,67 @@
+// Tells when files may have changed, whatever way that happened: written in place, replaced,
+// removed, made, or swapped through the links of a ConfigMap's volume (04, 2.3). Reads nothing: who
+// is told looks and compares.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aio/readable.h"
+#include "aio/task.h"
+#include "base/result.h"
+#include "sys/file_events.h"
+
+namespace mnet::nodetools {
+
+class FileFollower {
+ public:
+  struct Settings {
+    using Time = std::chrono::milliseconds;
+    Time quiet{100};          // without an event, until a change is told
+    Time longest{1000};       // from the first event on
+    Time look_again{30'000};  // where no event may come: network file systems, lost ones
+  };
+
+  static Result<FileFollower> make(aio::asio::any_io_executor executor, Settings settings);
+
+  // Absolute paths, which need not exist: as much of each as exists is watched. From here on
+  // nothing is missed; equal paths cost nothing.
+  Result<void> follow(std::set<std::string> paths);
+
+  // Until one of them may have changed since the last call or follow(). Cancellable; one at a time.
+  aio::Task<void> wait();
+
+ private:
+  // What a look at the paths showed, links and all: equal looks, equal files.
+  using Look = std::map<std::string, std::string>;
+  // Names that matter in a directory; empty for a file that is watched itself.
+  using Names = std::set<std::string>;
+  struct Wanted {
+    std::map<std::string, Names> directories;
+    std::set<std::string> files;
+    Look look;
+  };
+
+  FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor, Settings settings);
+
+  Wanted wanted() const;
+  static void resolve(const std::string& path, Wanted& out);
+  Result<void> arm();
+  Result<std::set<int>> watch_all(const Wanted& wanted);
+  // Whether something that matters has happened.
+  Result<bool> take();
+
+  const Settings settings_;
+  sys::Inotify inotify_;
+  aio::asio::any_io_executor executor_;
+  std::set<std::string> paths_;
+  std::map<int, Names> watches_;  // by number; a file's has no names
+  Look look_;
+  bool is_changed_ = false;  // seen while arming
+};
+
+}  // namespace mnet::nodetools

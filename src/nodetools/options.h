@@ -1,0 +1,36 @@
+// Command lines as cni-node and kube-watch speak them (04, 1.1 and 2.1): a value follows its `=`
+// and never stands in the next word; everything that is not known is refused.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mnet::nodetools {
+
+class EqualsOptions {
+ public:
+  // `name` with its dashes; a short form is another name of the same variable. Both variables must
+  // outlive parse().
+  void text(std::string name, std::optional<std::string>* value);  // only with `=`
+  void boolean(std::string name, bool* value);                     // only without
+
+  // The last of several wins. The error is what the user shall read:
+  // `Unknown option: <text before the first '='>`.
+  Result<void> parse(const std::vector<std::string>& words) const;
+
+ private:
+  struct Option {
+    std::string name;
+    std::optional<std::string>* text = nullptr;
+    bool* boolean = nullptr;
+  };
+  const Option* find(std::string_view name) const;
+
+  std::vector<Option> options_;
+};
+
+}  // namespace mnet::nodetools
