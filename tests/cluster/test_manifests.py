@@ -1,5 +1,8 @@
 """What is in deploy/ is taken by a real API server as it stands, and says what it must."""
 
+import json
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = ROOT / "deploy"
 ORIGINAL = ROOT / "tests" / "data" / "manifests"
-APPLIED = sorted(DEPLOY.glob("*.yml"))
+APPLIED = sorted([*DEPLOY.glob("*.yml"), *DEPLOY.glob("cni-node/*.yaml"), *DEPLOY.glob("kube-watch/kube-watch-*.yaml")])
 KUSTOMIZED = sorted(path.parent for path in DEPLOY.rglob("kustomization.yaml")
                     if "kind: Kustomization" in path.read_text())
 
@@ -32,8 +35,81 @@ def test_the_server_takes_each_kustomization(cluster, folder):
     assert server_takes(cluster, "-f", "-", stdin=cluster.kubectl("kustomize", folder))
 
 
+def test_the_server_takes_the_pods_to_watch(cluster):
+    """In namespaces of the same file: these have to be there, and the pods wait for no account."""
+    for namespace in ("n1", "n2"):
+        cluster.kubectl("create", "namespace", namespace)
+    assert len(server_takes(cluster, "-f", DEPLOY / "kube-watch" / "pods.yaml").splitlines()) == 6
+
+
 def test_the_server_takes_the_originals_thick_manifest(cluster):
     assert "daemonset.apps/kube-multus-ds" in server_takes(cluster, "-f", ORIGINAL / "original-thick.yml")
+
+
+def documents(cluster, folder):
+    """The objects of a kustomization, by (kind, name)."""
+    made = cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=cluster.kubectl("kustomize", folder))
+    items = json.loads("[" + re.sub(r"\n}\n{", "\n},{", made) + "]")
+    objects = [inner for item in items for inner in item.get("items", [item])]
+    return {(one["kind"], one["metadata"]["name"]): one for one in objects}
+
+
+def daemon_config(objects):
+    return json.loads(objects["ConfigMap", "multus-daemon-config"]["data"]["daemon-config.json"])
+
+
+def pod_of(objects):
+    return objects["DaemonSet", "kube-multus-ds"]["spec"]["template"]["spec"]
+
+
+def host_paths(objects):
+    return {volume["name"]: volume["hostPath"]["path"] for volume in pod_of(objects)["volumes"] if "hostPath" in volume}
+
+
+# pains 1, 41, 55
+def test_the_thick_daemon_is_never_starved_or_evicted_first(cluster):
+    pod = pod_of(documents(cluster, DEPLOY / "thick"))
+    assert pod["priorityClassName"] == "system-node-critical"
+    assert {toleration["effect"]: toleration["operator"] for toleration in pod["tolerations"]} == {
+        "NoSchedule": "Exists", "NoExecute": "Exists"}
+    for container in [*pod["initContainers"], *pod["containers"]]:
+        resources = container["resources"]
+        assert "cpu" not in resources["limits"]
+        assert resources["limits"]["memory"] == resources["requests"]["memory"]
+        assert container["securityContext"]["readOnlyRootFilesystem"]
+    daemon = pod["containers"][0]
+    assert {probe: daemon[probe]["exec"]["command"][1] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {
+        "startupProbe": "-probe=healthz", "livenessProbe": "-probe=healthz", "readinessProbe": "-probe=readyz"}
+
+
+# pain 35: each overlay changes paths of the host and nothing else
+@pytest.mark.parametrize("name, paths", [
+    ("k3s", {"cni": "/var/lib/rancher/k3s/agent/etc/cni/net.d", "cnibin": "/var/lib/rancher/k3s/data/cni"}),
+    ("rke2", {}),
+    ("microk8s", {"cni": "/var/snap/microk8s/current/args/cni-network",
+                  "cnibin": "/var/snap/microk8s/current/opt/cni/bin",
+                  "host-var-lib-kubelet": "/var/snap/microk8s/common/var/lib/kubelet"}),
+    ("crio", {"cnibin": "/usr/libexec/cni"}),
+    ("talos", {"host-run-netns": "/var/run/netns"})])
+def test_overlays_change_paths_of_the_host(cluster, name, paths):
+    usual, special = documents(cluster, DEPLOY / "thick"), documents(cluster, DEPLOY / "overlays" / name)
+    assert host_paths(special) == {**host_paths(usual), **paths}
+    assert pod_of(special)["containers"] == pod_of(usual)["containers"]
+    more = {"shimTimeout": 50} if name == "crio" else {}
+    assert daemon_config(special) == {**daemon_config(usual), **more}
+
+
+def test_per_node_certificates_take_the_rights_from_the_account(cluster):
+    usual = documents(cluster, DEPLOY / "thick")
+    special = documents(cluster, DEPLOY / "overlays" / "per-node-certificates")
+    asked = daemon_config(special).pop("perNodeCertificate")
+    assert {**daemon_config(usual), "perNodeCertificate": asked} == daemon_config(special)
+    for binding in ("multus", "multus-certificates"):
+        subjects = special["ClusterRoleBinding", binding]["subjects"]
+        assert [(subject["kind"], subject["name"]) for subject in subjects] == [("Group", "system:multus")]
+    assert pod_of(special)["automountServiceAccountToken"] is False
+    mounts = {mount["mountPath"] for mount in pod_of(special)["containers"][0]["volumeMounts"]}
+    assert {asked["certDir"], os.path.dirname(asked["bootstrapKubeconfig"])} <= mounts
 
 
 def test_joined_files_are_what_their_pieces_say():
