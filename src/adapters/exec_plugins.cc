@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,16 @@
 namespace mnet::adapters {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t kTail = 4u << 10;
+
+std::string name_of(const std::string& binary) { return binary.substr(binary.rfind('/') + 1); }
+
+std::optional<Errc> failure_of(const Result<plugin::Output>& output) {
+  if (output) return std::nullopt;
+  return output.error().code();
+}
 
 // In whole lines where there are any.
 std::string end_of(std::string_view text) {
@@ -32,9 +42,17 @@ ExecPlugins::ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSett
                          Log log)
     : pool_(pool), slots_(slots), settings_(std::move(settings)), log_(std::move(log)) {}
 
+aio::Task<std::string> ExecPlugins::find(std::string type, std::vector<std::string> dirs) {
+  auto found = co_await look_for(type, std::move(dirs));
+  if (!found && found.error().code() == Errc::kNotFound && settings_.missing) {
+    settings_.missing(type);
+  }
+  co_return found;
+}
+
 // A few stat calls are quicker than the way to the pool and back; only another mount namespace must
 // not be entered by the loop's thread.
-aio::Task<std::string> ExecPlugins::find(std::string type, std::vector<std::string> dirs) {
+aio::Task<std::string> ExecPlugins::look_for(std::string type, std::vector<std::string> dirs) {
   if (settings_.world.mount_namespace.empty()) {
     co_return plugin::find_plugin(settings_.world, std::move(type), dirs);
   }
@@ -64,31 +82,39 @@ plugin::Invocation ExecPlugins::invocation(const attach::PluginRun& what) const 
 
 // What the error, which goes on its way, does not tell: how long it took, and what a plugin that
 // printed an error object wrote to stderr besides (pain 40).
-void ExecPlugins::report(const attach::PluginRun& what, std::chrono::steady_clock::time_point begun,
+void ExecPlugins::report(const attach::PluginRun& what, std::chrono::steady_clock::duration took,
                          const std::string& complaint) const {
-  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::steady_clock::now() - begun);
   const std::string line =
       cat(what.command, " ", what.binary, " for interface ", what.ifname, " of container ",
-          what.container_id, " failed after ", took.count(), " ms");
+          what.container_id, " failed after ",
+          std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
   const Log log = log_.with_request(what.request_id);
   if (complaint.empty()) return log.verbose(line);
   log.error(cat(line, "; its stderr ends in ", go_quoted(complaint)));
 }
 
 aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
+  const auto asked = Clock::now();
   auto slot = co_await slots_.acquire(
       {.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller});
   if (!slot) co_return std::move(slot).error();
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = Clock::now();
   std::string complaint;
   call.failed = [&complaint](const std::string& err) { complaint = end_of(err); };
   auto output = co_await plugin::run(std::move(call));
   MNET_FAILPOINT("delegate-after-run");
+  const auto took = Clock::now() - begun;
+  if (settings_.finished) {
+    settings_.finished({.type = name_of(what.binary),
+                        .command = what.command,
+                        .waited = begun - asked,
+                        .took = took,
+                        .failure = failure_of(output)});
+  }
   if (!output) {
-    report(what, begun, complaint);
+    report(what, took, complaint);
     co_return std::move(output).error();
   }
   if (!output->err.empty()) {

@@ -2,22 +2,38 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "attach/ports.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "plugin/plugin.h"
 
 namespace mnet::adapters {
+
+// How one run went, for whoever counts.
+struct FinishedRun {
+  std::string type;                              // name of the executable
+  std::string command;                           // ADD, DEL, ...
+  std::chrono::steady_clock::duration waited{};  // for its place
+  std::chrono::steady_clock::duration took{};
+  std::optional<Errc> failure = {};
+};
 
 struct ExecSettings {
   plugin::World world;  // chrootDir, delegateMountNamespace
   std::chrono::milliseconds timeout = std::chrono::seconds(180);  // delegateTimeout: of one process
   // What delegates inherit: the daemon's own. CNI_* and MULTUS_REQUEST_ID are set anew.
   std::vector<std::string> environment;
+  // Called on the event loop, if they are there: behind each run; for each type that has no
+  // executable.
+  std::function<void(const FinishedRun&)> finished = {};
+  std::function<void(const std::string& type)> missing = {};
 };
 
 class ExecPlugins : public attach::Plugins {
@@ -30,8 +46,9 @@ class ExecPlugins : public attach::Plugins {
   aio::Task<std::string> run(attach::PluginRun what) override;
 
  private:
+  aio::Task<std::string> look_for(std::string type, std::vector<std::string> dirs);
   plugin::Invocation invocation(const attach::PluginRun& what) const;
-  void report(const attach::PluginRun& what, std::chrono::steady_clock::time_point begun,
+  void report(const attach::PluginRun& what, std::chrono::steady_clock::duration took,
               const std::string& complaint) const;
 
   aio::BlockingPool& pool_;

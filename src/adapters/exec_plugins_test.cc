@@ -45,10 +45,9 @@ class CountingSlots : public DelegateSlots {
 class ExecPluginsTest : public testing::Test {
  protected:
   ExecPlugins plugins(std::chrono::milliseconds timeout = std::chrono::seconds(30)) {
-    ExecSettings settings;
-    settings.timeout = timeout;
-    settings.environment = {"FOO=1", "CNI_COMMAND=NOPE", "PATH=/usr/bin:/bin"};
-    return ExecPlugins(pool_, slots_, settings, Log({lines_}, LogLevel::kVerbose));
+    settings_.timeout = timeout;
+    settings_.environment = {"FOO=1", "CNI_COMMAND=NOPE", "PATH=/usr/bin:/bin"};
+    return ExecPlugins(pool_, slots_, settings_, Log({lines_}, LogLevel::kVerbose));
   }
   std::string script(const std::string& name, const std::string& body) {
     return dir_.write(name, "#!/bin/sh\nconfig=$(cat)\n" + body + "\n", 0755);
@@ -72,6 +71,7 @@ class ExecPluginsTest : public testing::Test {
   }
 
   sys::TestDir dir_;
+  ExecSettings settings_;
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{1};
   CountingSlots slots_;
@@ -91,6 +91,38 @@ TEST_F(ExecPluginsTest, GivesAPluginOurEnvironmentAndItsOwn) {
     EXPECT_THAT(*output, HasSubstr(line));
   }
   EXPECT_THAT(*output, Not(HasSubstr("NOPE")));
+}
+
+TEST_F(ExecPluginsTest, TellsHowEachRunWent) {
+  std::vector<FinishedRun> runs;
+  settings_.finished = [&runs](const FinishedRun& run) { runs.push_back(run); };
+  ExecPlugins plugins = this->plugins(std::chrono::milliseconds(300));
+
+  (void)run(plugins, run_of(script("good", "echo {}")));
+  (void)run(plugins, run_of(script("bad", "exit 1")));
+  (void)run(plugins, run_of(script("slow", "exec sleep 60")));
+
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].type, "good");
+  EXPECT_EQ(runs[0].command, "ADD");
+  EXPECT_FALSE(runs[0].failure.has_value());
+  EXPECT_EQ(runs[1].failure, Errc::kPlugin);
+  EXPECT_EQ(runs[2].failure, Errc::kTimeout);
+  EXPECT_GE(runs[2].took, std::chrono::milliseconds(300));
+}
+
+TEST_F(ExecPluginsTest, TellsOfTypesWithoutAnExecutable) {
+  std::vector<std::string> missing;
+  settings_.missing = [&missing](const std::string& type) { missing.push_back(type); };
+  ExecPlugins plugins = this->plugins();
+
+  const auto none = aio::run(loop_, plugins.find("sriov", {dir_.path()}));
+  script("bridge", "true");
+  const auto there = aio::run(loop_, plugins.find("bridge", {dir_.path()}));
+
+  EXPECT_FALSE(none.has_value());
+  EXPECT_TRUE(there.has_value());
+  EXPECT_THAT(missing, ElementsAre("sriov"));
 }
 
 TEST_F(ExecPluginsTest, HandsTheConfigurationOverAndTheAnswerBack) {

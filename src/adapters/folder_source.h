@@ -46,6 +46,9 @@ class FolderSource : public attach::ObjectSource {
   // takes it is dropped beyond kMostWaiting, and the log says so.
   void send(attach::PodEvent event) override;
 
+  // What is known at this moment.
+  std::shared_ptr<const manifests::Snapshot> snapshot() const { return folder_.snapshot(); }
+
   static constexpr std::size_t kMostWaiting = 1000;
 
  private:

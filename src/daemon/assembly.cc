@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "adapters/file_ports.h"
 #include "aio/blocking_pool.h"
@@ -14,7 +15,9 @@
 #include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
 #include "daemon/delegate_times.h"
+#include "daemon/object_metrics.h"
 #include "daemon/objects.h"
+#include "daemon/record_counts.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
 #include "json/json.h"
@@ -44,12 +47,25 @@ Admission make_requests(const aio::asio::any_io_executor& executor, const Config
   return Admission(most, kept_for_del(most), executor, pace);
 }
 
-adapters::ExecSettings exec_settings(const Config& config) {
+DelegateRun::End end_of(const adapters::FinishedRun& run) {
+  if (!run.failure) return DelegateRun::End::kSuccess;
+  return *run.failure == Errc::kTimeout ? DelegateRun::End::kTimeout : DelegateRun::End::kError;
+}
+
+adapters::ExecSettings exec_settings(const Config& config, Metrics& metrics) {
   adapters::ExecSettings settings;
   settings.world.root = config.chroot_dir;
   settings.world.mount_namespace = config.delegate_mount_namespace;
   settings.timeout = config.delegate_timeout;
   settings.environment = sys::environment();
+  settings.finished = [&metrics](const adapters::FinishedRun& run) {
+    metrics.observe_delegate({.type = run.type,
+                              .command = run.command,
+                              .waited = run.waited,
+                              .took = run.took,
+                              .end = end_of(run)});
+  };
+  settings.missing = [&metrics](const std::string& type) { metrics.count_missing_plugin(type); };
   return settings;
 }
 
@@ -75,7 +91,7 @@ struct Assembly::Parts {
         places(max_delegates(config), kept_for_del(max_delegates(config))),
         requests(make_requests(executor, config)),
         times(places, requests.pacer()),
-        ports(pool, times, exec_settings(config), log),
+        ports(pool, times, exec_settings(config, metrics), log),
         objects(executor, config, sys::environment(), pool, log),
         attachments(all_ports(), log, {.boot_id = sys::boot_id()}),
         core(attachments),
@@ -101,8 +117,10 @@ struct Assembly::Parts {
                 .metrics = metrics,
                 .arrivals = arrivals},
                log),
-        server(executor, routes.handler(), http_limits(config), log) {
+        server(executor, routes.handler(), http_limits(config), log),
+        records(pool, [this] { return pending.directories(); }) {
     add_gauges();
+    add_object_metrics(metrics, objects);
     pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
   }
 
@@ -124,6 +142,19 @@ struct Assembly::Parts {
     metrics.add_gauge("multus_pending_dels",
                       "Records of DELs that reached no daemon, as of the last round",
                       [this] { return static_cast<double>(pending.count()); });
+    metrics.add_gauge("multus_ready", "Whether /readyz says yes",
+                      [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
+    metrics.add_series(SeriesKind::kGauge, "multus_records",
+                       "Files that remember what was attached, by kind",
+                       [this] { return record_samples(records.numbers()); });
+  }
+
+  static std::vector<Sample> record_samples(const store::Counts& counts) {
+    const auto sample = [](const char* kind, std::size_t number) {
+      return Sample{.labels = {{"kind", kind}}, .value = static_cast<double>(number)};
+    };
+    return {sample("attachment", counts.attachments), sample("scratch", counts.scratch),
+            sample("result", counts.results)};
   }
 
   Config config;
@@ -142,6 +173,7 @@ struct Assembly::Parts {
   CniService service;
   Routes routes;
   http::Server server;
+  RecordCounts records;
 };
 
 Assembly::Assembly(const aio::asio::any_io_executor& executor, Config config, Log log)
@@ -155,6 +187,7 @@ Objects& Assembly::objects() { return parts_->objects; }
 const Objects& Assembly::objects() const { return parts_->objects; }
 Readiness& Assembly::readiness() { return parts_->readiness; }
 Metrics& Assembly::metrics() { return parts_->metrics; }
+aio::Task<void> Assembly::refresh_metrics() { return parts_->records.refresh(); }
 PendingDels& Assembly::pending() { return parts_->pending; }
 http::Server& Assembly::server() { return parts_->server; }
 

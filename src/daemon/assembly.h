@@ -29,6 +29,8 @@ class Assembly {
   const Objects& objects() const;
   Readiness& readiness();
   Metrics& metrics();
+  // Counts what is not counted as it happens; to be awaited before a page is made.
+  aio::Task<void> refresh_metrics();
   PendingDels& pending();
   http::Server& server();
 

@@ -110,6 +110,7 @@ http::Response CniService::finish(const Asked& asked, std::string_view kind,
   const wire::Call& call = asked.call;
   const auto now = std::chrono::steady_clock::now();
   needs_.metrics.observe_request(call.command, now - asked.begun);
+  needs_.metrics.observe_wait(call.command, asked.admitted - asked.begun);
   needs_.metrics.observe_own_share(call.command, now - asked.admitted - asked.delegates.total());
   if (asked.log.writes(LogLevel::kVerbose)) {
     asked.log.verbatim(LogLevel::kVerbose,
@@ -123,7 +124,10 @@ http::Response CniService::finish(const Asked& asked, std::string_view kind,
                         took.count(), " ms"),
                     outcome.error());
   }
-  if (!outcome) return error_response(request_error(call, asked.pod, std::move(outcome).error()));
+  if (!outcome) {
+    needs_.metrics.count_error(call.command, cni::object_for_runtime(outcome.error()).code);
+    return error_response(request_error(call, asked.pod, std::move(outcome).error()));
+  }
   return success(*std::move(outcome));
 }
 
@@ -197,6 +201,7 @@ aio::Task<std::string> CniService::del(CniCall call) {
   call.request.report_failed_del = true;
   auto deleted = co_await needs_.core.del(std::move(call.request));
   if (!deleted) {
+    needs_.metrics.count_incomplete_del();
     if (facts.retry_delete_on_error || !is_try_again(deleted.error())) {
       co_return std::move(deleted).error();
     }

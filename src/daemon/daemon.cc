@@ -146,6 +146,7 @@ void Daemon::start_background() {
   settings.address = config.metrics_address;
   settings.port = *config.metrics_port;
   settings.has_pprof = config.enable_pprof.value_or(false);
+  settings.refresh = [this] { return assembly_.refresh_metrics(); };
   metrics_server_.emplace(loop_.get_executor(), assembly_.metrics(), std::move(settings), log_);
   background_.spawn("metrics server", metrics_server_->listen());
 }

@@ -1,5 +1,6 @@
 #include "daemon/metrics_server.h"
 
+#include <chrono>
 #include <memory>
 #include <random>
 #include <string>
@@ -11,6 +12,17 @@
 
 namespace mnet::daemon {
 namespace {
+
+// Anybody may ask here, on the thread that attaches pods: a few scrapers at a time, who have
+// nothing to say.
+http::Limits limits() {
+  http::Limits limits;
+  limits.header_bytes = 16u << 10;
+  limits.body_bytes = 0;
+  limits.write_time = std::chrono::seconds(10);
+  limits.connections = 16;
+  return limits;
+}
 
 // NUL-separated, as Go's profiler answers it.
 std::string command_line() {
@@ -37,7 +49,7 @@ MetricsServer::MetricsServer(const aio::asio::any_io_executor& executor, Metrics
       server_(
           executor,
           [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
-          http::Limits{}, log_) {}
+          limits(), log_) {}
 
 aio::Task<void> MetricsServer::listen() {
   if (settings_.port < 0 || settings_.port > 65535) {
@@ -59,14 +71,21 @@ aio::Task<void> MetricsServer::listen() {
 }
 
 aio::Task<http::Response> MetricsServer::handle(std::shared_ptr<http::Exchange> exchange) {
-  co_return answer(exchange->method(), exchange->path());
+  if (exchange->path() != "/metrics") co_return profile(exchange->path());
+  auto shown = co_await page(exchange->method());
+  co_return shown;
 }
 
-http::Response MetricsServer::answer(const std::string& method, const std::string& path) const {
-  if (path == "/metrics") {
-    if (method != "GET" && method != "HEAD") return http::text_response(405, "Method not allowed");
-    return plain(metrics_.text(), "text/plain; version=0.0.4; charset=utf-8");
+aio::Task<http::Response> MetricsServer::page(std::string method) {
+  if (method != "GET" && method != "HEAD") co_return http::text_response(405, "Method not allowed");
+  if (settings_.refresh) {
+    const auto fresh = co_await settings_.refresh();
+    if (!fresh) log_.verbose(cat("metrics are not fresh: ", fresh.error().text()));
   }
+  co_return plain(metrics_.text(), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+http::Response MetricsServer::profile(const std::string& path) const {
   if (settings_.has_pprof && path == "/debug/pprof/cmdline") {
     return plain(command_line(), "text/plain; charset=utf-8");
   }

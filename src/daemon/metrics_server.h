@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "aio/group.h"
@@ -17,6 +19,8 @@ struct MetricsServerSettings {
   std::string address;  // empty: all
   std::int64_t port = 0;
   bool has_pprof = false;
+  // Awaited before a page is made; nothing: the page is made at once.
+  std::function<aio::Task<void>()> refresh = {};
   // A port that is taken is tried again after this, with some jitter.
   std::chrono::milliseconds retry = std::chrono::seconds(10);
 };
@@ -36,7 +40,8 @@ class MetricsServer {
 
  private:
   aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
-  http::Response answer(const std::string& method, const std::string& path) const;
+  aio::Task<http::Response> page(std::string method);
+  http::Response profile(const std::string& path) const;
 
   Metrics& metrics_;
   MetricsServerSettings settings_;

@@ -6,12 +6,17 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "aio/blocking_pool.h"
 #include "aio/group.h"
+#include "aio/run.h"
 #include "base/text.h"
 #include "daemon/metrics_server.h"
 #include "daemon/process_metrics.h"
+#include "daemon/record_counts.h"
 #include "http/http.h"
 #include "http/server_fixture.h"
 #include "sys/test_dir.h"
@@ -73,6 +78,131 @@ TEST(Metrics, MakesNoSeriesOfCommandsThatPeopleInvent) {
               HasSubstr("multus_request_duration_seconds_count{command=\"other\"} 2\n"));
 }
 
+TEST(Metrics, TellsWaitAndOwnShareApart) {
+  Metrics metrics;
+  metrics.observe_wait("ADD", 30ms);
+  metrics.observe_own_share("ADD", 1ms);
+
+  const std::string text = metrics.text();
+
+  EXPECT_THAT(text, HasSubstr("multus_request_queue_wait_seconds_sum{command=\"ADD\"} 0.03\n"));
+  EXPECT_THAT(text, HasSubstr("multus_request_own_duration_seconds_sum{command=\"ADD\"} 0.001\n"));
+}
+
+TEST(Metrics, MakesHistogramsCumulativeUpToInfinity) {
+  Metrics metrics;
+  for (const auto took : {3ms, 30ms, 300000ms}) {
+    metrics.observe_delegate({.type = "bridge", .command = "ADD", .took = took});
+  }
+
+  const std::string text = metrics.text();
+
+  const std::string bucket =
+      "multus_delegate_duration_seconds_bucket{command=\"ADD\",type=\"bridge\",le=";
+  EXPECT_THAT(text, HasSubstr(cat(bucket, "\"0.005\"} 1\n")));
+  EXPECT_THAT(text, HasSubstr(cat(bucket, "\"0.05\"} 2\n")));
+  EXPECT_THAT(text, HasSubstr(cat(bucket, "\"180\"} 2\n")));
+  EXPECT_THAT(text, HasSubstr(cat(bucket, "\"+Inf\"} 3\n")));
+  EXPECT_THAT(
+      text,
+      HasSubstr("multus_delegate_duration_seconds_count{command=\"ADD\",type=\"bridge\"} 3\n"));
+}
+
+TEST(Metrics, SaysWhyADelegateFailed) {
+  Metrics metrics;
+  using End = DelegateRun::End;
+  for (const End end : {End::kSuccess, End::kTimeout, End::kError, End::kError}) {
+    metrics.observe_delegate({.type = "sriov", .command = "DEL", .end = end});
+  }
+
+  const std::string text = metrics.text();
+
+  const std::string failures = "multus_delegate_failures_total{command=\"DEL\",reason=";
+  EXPECT_THAT(text, HasSubstr(cat(failures, "\"timeout\",type=\"sriov\"} 1\n")));
+  EXPECT_THAT(text, HasSubstr(cat(failures, "\"error\",type=\"sriov\"} 2\n")));
+}
+
+TEST(Metrics, MakesNoSeriesOfTypesThatPeopleInvent) {
+  Metrics metrics;
+  for (int i = 0; i < 100; ++i) {
+    metrics.observe_delegate({.type = cat("type", i), .command = "ADD"});
+    metrics.count_missing_plugin(cat("missing", i));
+  }
+  metrics.count_missing_plugin("new\nline");
+
+  const std::string text = metrics.text();
+
+  EXPECT_THAT(text, HasSubstr("multus_delegate_duration_seconds_count{command=\"ADD\",type="
+                              "\"other\"} 68\n"));
+  EXPECT_THAT(text, HasSubstr("multus_delegate_binary_missing_total{type=\"missing31\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("multus_delegate_binary_missing_total{type=\"other\"} 69\n"));
+  EXPECT_THAT(text, Not(HasSubstr("missing32")));
+}
+
+TEST(Metrics, CountsErrorsByTheCodesOfTheSpecification) {
+  Metrics metrics;
+  metrics.count_error("ADD", 11);
+  metrics.count_error("ADD", 4711);
+  metrics.count_error("ADD", 4712);
+
+  const std::string text = metrics.text();
+
+  EXPECT_THAT(text, HasSubstr("multus_request_errors_total{code=\"11\",command=\"ADD\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("multus_request_errors_total{code=\"other\",command=\"ADD\"} 2\n"));
+}
+
+TEST(Metrics, ShowsTheEndOfACertificateOnceThereIsOne) {
+  Metrics metrics;
+  const std::string name = "\nmultus_client_certificate_expiration_timestamp_seconds ";
+  EXPECT_THAT(metrics.text(), Not(HasSubstr(name)));
+
+  metrics.set_certificate_expiry(std::chrono::system_clock::from_time_t(1'800'000'000));
+
+  EXPECT_THAT(metrics.text(), HasSubstr(cat(name, "1800000000\n")));
+}
+
+TEST(Metrics, HasWhatAlertsLookAtBeforeAnythingHappened) {
+  const std::string text = Metrics().text();
+
+  for (const char* line :
+       {"multus_requests_dropped_total 0", "multus_undone_on_disconnect_total 0",
+        "multus_incomplete_dels_total 0", "multus_pending_del_bad_records_total 0",
+        "multus_config_fights_total 0", "multus_config_writes_total{outcome=\"failure\"} 0"}) {
+    EXPECT_THAT(text, HasSubstr(cat("\n", line, "\n")));
+  }
+  EXPECT_THAT(text,
+              ContainsRegex("\nmultus_build_info\\{commit=\"[^\"]+\",version=\"[^\"]+\"\\} 1\n"));
+}
+
+TEST(Metrics, ReadsTheSeriesOfOthersWithTheirLabelsEscaped) {
+  Metrics metrics;
+  metrics.add_series(SeriesKind::kCounter, "multus_api_requests_total", "Requests", [] {
+    return std::vector<Sample>{{.labels = {{"verb", "get"}, {"code", "200"}}, .value = 7},
+                               {.labels = {{"verb", "a\"b\\c\nd"}}, .value = 1}};
+  });
+
+  const std::string text = metrics.text();
+
+  EXPECT_THAT(text, HasSubstr("# TYPE multus_api_requests_total counter\n"
+                              "multus_api_requests_total{code=\"200\",verb=\"get\"} 7\n"
+                              "multus_api_requests_total{verb=\"a\\\"b\\\\c\\nd\"} 1\n"));
+}
+
+TEST(RecordCounts, CountsAnewOnlyAfterAWhile) {
+  const sys::TestDir dir;
+  dir.write("results/net-c1-eth0", "{}");
+  aio::asio::io_context loop(1);
+  aio::BlockingPool pool(1);
+  RecordCounts records(pool, [&dir] { return std::set<std::string>{dir.path()}; });
+  ASSERT_TRUE(aio::run(loop, records.refresh()).has_value());
+  EXPECT_EQ(records.numbers().results, 1u);
+
+  dir.write("results/net-c1-net1", "{}");
+  ASSERT_TRUE(aio::run(loop, records.refresh()).has_value());
+
+  EXPECT_EQ(records.numbers().results, 1u);
+}
+
 TEST(ProcessMetrics, TellsAllThatDashboardsUse) {
   const std::string text = process_metrics();
 
@@ -98,6 +228,11 @@ TEST(ProcessMetrics, ReadsTheFieldsBehindTheProgramsName) {
   EXPECT_THAT(text, HasSubstr("\nprocess_start_time_seconds 1005.00\n"));
   EXPECT_THAT(text, HasSubstr("\nprocess_virtual_memory_bytes 4096000\n"));
   EXPECT_THAT(text, HasSubstr("\nprocess_resident_memory_bytes 409600\n"));
+}
+
+aio::Task<void> raise_and_fail(double* value) {
+  *value += 1;
+  co_return Error(Errc::kIo, "only half of them");
 }
 
 // The server on a loop of its own.
@@ -147,6 +282,15 @@ TEST_F(MetricsServerTest, ServesTheTextFormat) {
   EXPECT_EQ(get("/").status, 404);
   EXPECT_EQ(get("/metrics", "POST").status, 405);
   EXPECT_EQ(get("/debug/pprof/").status, 404);
+}
+
+TEST_F(MetricsServerTest, FreshensItsNumbersBeforeItShowsThem) {
+  double value = 1;
+  metrics_.add_gauge("multus_records", "Files", [&value] { return value; });
+  start(
+      {.address = "127.0.0.1", .port = 0, .refresh = [&value] { return raise_and_fail(&value); }});
+
+  EXPECT_THAT(get("/metrics").body, HasSubstr("\nmultus_records 2\n"));
 }
 
 TEST_F(MetricsServerTest, HasTheProfilersPathsButNotItsProfiles) {

@@ -69,6 +69,12 @@ std::string Objects::name() const {
   return cat("pods and networks of ", kube_->api().server());
 }
 
+Objects::Sizes Objects::sizes() const {
+  if (kube_) return {.pods = kube_->pods().size(), .networks = kube_->networks().size()};
+  const auto now = folder_->snapshot();
+  return {.pods = now->pods().size(), .networks = now->networks().size()};
+}
+
 aio::Task<void> Objects::follow() { return folder_ ? folder_->follow() : kube_->follow(); }
 
 aio::Task<void> Objects::wait_loaded(aio::Deadline deadline) {

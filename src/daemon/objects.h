@@ -2,6 +2,7 @@
 // the Kubernetes API (03, 2.3 step 9).
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,12 @@ class Objects {
   aio::Task<void> wait_loaded(aio::Deadline deadline);
   // Until events are written; kTimeout. To be awaited before this goes.
   aio::Task<void> flush(aio::Deadline deadline);
+
+  // Objects known at this moment.
+  struct Sizes {
+    std::size_t pods = 0, networks = 0;
+  };
+  Sizes sizes() const;
 
   // nullptr if the source is a folder.
   const adapters::KubeSource* kube() const { return kube_.get(); }

@@ -72,6 +72,7 @@ class PendingDels {
   // No replay begins any more; run() ends with those that have begun.
   void stop();
 
+  const std::set<std::string>& directories() const { return directories_; }
   // Records seen in the last round.
   std::size_t count() const { return count_; }
 

@@ -147,7 +147,10 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
     if (turn.is_del) needs_.requests.dismiss_others(turn.container_id);
   }
   const auto place = co_await needs_.requests.acquire(std::move(turn));
-  if (caller->gone()) co_return aio::cancelled_error();
+  if (caller->gone()) {
+    needs_.metrics.count_dropped();
+    co_return aio::cancelled_error();
+  }
   if (!place) co_return error_response(place.error());
   arrival.admitted = std::chrono::steady_clock::now();
   if (!is_read) {

@@ -287,6 +287,22 @@ TEST(Routes, WritesTheLinesThatPeopleSearchFor) {
   EXPECT_TRUE(service.lines->has(", result: \"\", err: unknown cmd type: GC\n"));
 }
 
+TEST(Routes, CountsErrorsByTheCodeThatTheRuntimeSees) {
+  TestService service;
+  service.with([](Service& inside) {
+    inside.core.fail("ADD", cni::coded(cni::Code::kTryAgainLater, "not yet"));
+    inside.core.fail("DEL", Error(Errc::kIo, "disk full"));
+  });
+
+  service.ask("POST", "/cni", request_body(env_of("ADD"), "{}"));
+  service.ask("POST", "/cni", request_body(env_of("DEL"), "{}"));
+
+  EXPECT_THAT(metrics_of(service),
+              AllOf(HasSubstr("multus_request_errors_total{code=\"11\",command=\"ADD\"} 1\n"),
+                    HasSubstr("multus_request_errors_total{code=\"999\",command=\"DEL\"} 1\n"),
+                    HasSubstr("multus_incomplete_dels_total 1\n")));
+}
+
 TEST(Routes, CountsRequestsByRouteAndTimesThemByCommand) {
   TestService service;
 

@@ -3,6 +3,7 @@
 // 3.2). Blocking; callers on the event loop go through a pool.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -147,6 +148,15 @@ class PendingDels {
  private:
   std::string directory_;
 };
+
+// How many files of each kind there are below `cni_dir`, without reading any of them. No
+// directory: none.
+struct Counts {
+  std::size_t attachments = 0;  // one for each container
+  std::size_t scratch = 0;      // likewise
+  std::size_t results = 0;      // one for each network of a container
+};
+Result<Counts> count_files(const std::string& cni_dir);
 
 // Removes what killed writers left: temporary names older than `age_seconds` in `cni_dir` and in
 // the directories of results, pending DELs and attachment records.

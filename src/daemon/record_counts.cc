@@ -1,0 +1,39 @@
+#include "daemon/record_counts.h"
+
+#include <chrono>
+#include <set>
+#include <string>
+
+#include "store/store.h"
+
+namespace mnet::daemon {
+namespace {
+
+Result<store::Counts> count(const std::set<std::string>& directories) {
+  store::Counts sum;
+  for (const std::string& directory : directories) {
+    const auto found = store::count_files(directory);
+    if (!found) return found.error();
+    sum.attachments += found->attachments;
+    sum.scratch += found->scratch;
+    sum.results += found->results;
+  }
+  return sum;
+}
+
+}  // namespace
+
+aio::Task<void> RecordCounts::refresh() {
+  const bool is_recent = std::chrono::steady_clock::now() - counted_ < kAge;
+  if (is_counting_ || is_recent) co_return Result<void>();
+  is_counting_ = true;
+  const auto counted =
+      co_await pool_.run([directories = directories_()] { return count(directories); });
+  is_counting_ = false;
+  counted_ = std::chrono::steady_clock::now();
+  if (!counted) co_return counted.error();
+  numbers_ = *counted;
+  co_return Result<void>();
+}
+
+}  // namespace mnet::daemon

@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "base/text.h"
+#include "store/names.h"
+#include "store/store.h"
+#include "sys/file.h"
+
+namespace mnet::store {
+namespace {
+
+Result<std::size_t> files_in(const std::string& directory) {
+  const auto entries = sys::list_directory(directory);
+  if (!entries) {
+    if (entries.error().code() == Errc::kNotFound) return std::size_t{0};
+    return entries.error();
+  }
+  return static_cast<std::size_t>(std::ranges::count_if(*entries, [](const sys::Entry& entry) {
+    return entry.kind == sys::EntryKind::kRegular && !entry.name.starts_with(sys::kTemporaryPrefix);
+  }));
+}
+
+}  // namespace
+
+Result<Counts> count_files(const std::string& cni_dir) {
+  const auto attachments = files_in(cat(cni_dir, "/", kAttachments));
+  if (!attachments) return attachments.error();
+  const auto scratch = files_in(cni_dir);
+  if (!scratch) return scratch.error();
+  const auto results = files_in(cat(cni_dir, "/results"));
+  if (!results) return results.error();
+  return Counts{.attachments = *attachments, .scratch = *scratch, .results = *results};
+}
+
+}  // namespace mnet::store
