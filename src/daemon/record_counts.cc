@@ -1,6 +1,5 @@
 #include "daemon/record_counts.h"
 
-#include <chrono>
 #include <set>
 #include <string>
 
@@ -24,13 +23,11 @@ Result<store::Counts> count(const std::set<std::string>& directories) {
 }  // namespace
 
 aio::Task<void> RecordCounts::refresh() {
-  const bool is_recent = std::chrono::steady_clock::now() - counted_ < kAge;
-  if (is_counting_ || is_recent) co_return Result<void>();
+  if (is_counting_) co_return Result<void>();
   is_counting_ = true;
   const auto counted =
       co_await pool_.run([directories = directories_()] { return count(directories); });
   is_counting_ = false;
-  counted_ = std::chrono::steady_clock::now();
   if (!counted) co_return counted.error();
   numbers_ = *counted;
   co_return Result<void>();

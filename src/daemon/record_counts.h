@@ -2,7 +2,6 @@
 // asks for metrics. Lives on the event loop.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <set>
 #include <string>
@@ -20,19 +19,16 @@ class RecordCounts {
   RecordCounts(aio::BlockingPool& pool, std::function<std::set<std::string>()> directories)
       : pool_(pool), directories_(std::move(directories)) {}
 
-  // Counts anew; at once if somebody else does so already, or did less than `kAge` ago: a page
-  // that is asked for too often costs no more than its text.
+  // Counts anew, unless somebody else does so already: however often a page is asked for, one
+  // thread of the pool is busy with it at most.
   aio::Task<void> refresh();
   const store::Counts& numbers() const { return numbers_; }
-
-  static constexpr auto kAge = std::chrono::milliseconds(200);
 
  private:
   aio::BlockingPool& pool_;
   std::function<std::set<std::string>()> directories_;
   store::Counts numbers_;
   bool is_counting_ = false;
-  std::chrono::steady_clock::time_point counted_{};
 };
 
 }  // namespace mnet::daemon
