@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "autoconfig_thin.h"
 #include "base/text.h"
 #include "daemon/config.h"
 #include "daemon/node_config.h"
@@ -178,8 +179,8 @@ Group autoconfig_group() {
           .selector = "mode",
           .operations = {{"generate", generate},
                          {"daemon", run_daemon},
-                         {"select-primary", select_primary}},
-          .unanswered = {"thin"}};
+                         {"select-primary", select_primary},
+                         {"thin", generate_thin}}};
 }
 
 }  // namespace mnet::vectors
