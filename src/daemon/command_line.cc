@@ -47,8 +47,12 @@ constexpr std::array kLegacyFlags = {
     LegacyFlag{"force-cni-version", Kind::kBoolean, "forceCNIVersion"},
     LegacyFlag{"readiness-indicator-file", Kind::kText, "readinessindicatorfile"},
     LegacyFlag{"override-network-name", Kind::kBoolean, "overrideNetworkName"},
+    // The rest of the thin entrypoint's flags, which mean nothing here (03, 9.2).
     LegacyFlag{"cni-bin-dir", Kind::kText, ""},
     LegacyFlag{"multus-bin-file", Kind::kText, ""},
+    LegacyFlag{"multus-cni-conf-dir", Kind::kText, ""},
+    LegacyFlag{"skip-config-watch", Kind::kBoolean, ""},
+    LegacyFlag{"skip-tls-verify", Kind::kBoolean, ""},
 };
 
 // Where the flags' values land while they are read.

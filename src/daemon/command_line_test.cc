@@ -52,6 +52,21 @@ TEST(CommandLine, TurnsLegacyFlagsIntoKeys) {
   EXPECT_EQ(line->legacy_flags.size(), 9u);
 }
 
+TEST(CommandLine, AcceptsEveryFlagOfTheThinEntrypointButTheEight) {
+  for (const char* flag :
+       {"-cni-bin-dir=x", "-cni-conf-dir=x", "-cni-version=1.0.0", "-multus-conf-file=auto",
+        "-multus-bin-file=x", "-multus-cni-conf-dir=x", "-multus-master-cni-file-name=x",
+        "-multus-autoconfig-dir=x", "-namespace-isolation", "-global-namespaces=a,b",
+        "-multus-log-to-stderr=false", "-multus-log-level=debug", "-multus-log-file=x",
+        "-override-network-name", "-skip-config-watch", "-readiness-indicator-file=x",
+        "-skip-tls-verify", "-force-cni-version"}) {
+    const auto line = parse_command_line({flag});
+    ASSERT_TRUE(line.has_value()) << flag;
+    EXPECT_EQ(line->legacy_flags.size(), 1u) << flag;
+  }
+  EXPECT_TRUE(parse_command_line({"-multus-cni-conf-dir=/x"})->overrides.empty());
+}
+
 TEST(CommandLine, DoesNotCallMetricsPortLegacy) {
   EXPECT_THAT(parse_command_line({"-metricsPort", "1"})->legacy_flags, IsEmpty());
 }
