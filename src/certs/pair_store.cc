@@ -92,6 +92,8 @@ Result<void> PairStore::recover() const {
   return {};
 }
 
+bool PairStore::has_current() const { return ::access(current_.c_str(), F_OK) == 0; }
+
 Result<std::optional<Pair>> PairStore::load() const {
   auto text = sys::find_file(current_, kMaxFile);
   if (!text) return std::move(text).error();

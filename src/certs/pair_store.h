@@ -24,6 +24,9 @@ class PairStore {
   // is a link. kConflict if one of the two is there and is no link: it is nobody's to overwrite.
   Result<void> recover() const;
 
+  // Whether `current` leads to a file.
+  bool has_current() const;
+
   // Where there is no `current`, `.crt` and `.key` are read. None: there is nothing. kInvalid: what
   // is there cannot be used; whether to wait or to replace it is the caller's business.
   Result<std::optional<Pair>> load() const;

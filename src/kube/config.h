@@ -2,6 +2,7 @@
 // Reads no credentials yet: those change while we run (kube/credentials.h).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,8 +18,10 @@ namespace mnet::kube {
 struct Material {
   std::string data = {};
   std::string file = {};
+  // Asked whenever a file would be read, and wins over both; tokens have none.
+  std::function<Result<std::string>()> source = {};
 
-  bool empty() const { return data.empty() && file.empty(); }
+  bool empty() const { return data.empty() && file.empty() && !source; }
 };
 
 // A program that knows how to log in (client.authentication.k8s.io).

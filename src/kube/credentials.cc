@@ -89,6 +89,11 @@ Result<Credentials::Texts> Credentials::read_files() {
 }
 
 Result<std::string> Credentials::text_of(const Material& material, std::string_view what) {
+  if (material.source) {
+    auto text = material.source();
+    if (!text) return std::move(text).error().wrap(what);
+    return text;
+  }
   if (material.file.empty()) return material.data;
   auto text = sys::read_file(material.file, kMaxFile);
   if (!text) return std::move(text).error().wrap(what);

@@ -1,0 +1,7 @@
+// Client certificates of nodes. This header is the way in: NodeCertificate keeps one
+// (node_certificate.h), Approver answers requests for them (approver.h).
+#pragma once
+
+#include "certs/duration.h"          // IWYU pragma: export
+#include "certs/node_certificate.h"  // IWYU pragma: export
+#include "certs/x509.h"              // IWYU pragma: export

@@ -1,0 +1,62 @@
+#include "certs/event.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mnet::certs {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr kube::Retries kPatience{.per_call = 5s, .first_pause = 1s, .doubles = true, .total = 15s};
+
+std::string new_name(const std::string& of) {
+  const auto since = std::chrono::nanoseconds(WallClock::system().now().time_since_epoch()).count();
+  std::array<char, 20> digits{};
+  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), since, 16).ptr;
+  return cat(of, ".", std::string_view(digits.data(), end));
+}
+
+json::Object object_of(const Happening& what) {
+  const std::string now = rfc3339_utc(WallClock::system().now());
+  return json::Object{
+      {"kind", "Event"},
+      {"apiVersion", "v1"},
+      {"metadata", json::Object{{"name", new_name(what.name)}, {"namespace", "default"}}},
+      {"involvedObject", json::Object{{"kind", what.kind},
+                                      {"apiVersion", what.api_version},
+                                      {"name", what.name},
+                                      {"uid", what.uid}}},
+      {"reason", what.reason},
+      {"message", what.message.substr(0, 1024)},  // the server takes no more
+      {"type", what.is_warning ? "Warning" : "Normal"},
+      {"source", json::Object{{"component", what.component}}},
+      {"reportingComponent", what.component},
+      {"firstTimestamp", now},
+      {"lastTimestamp", now},
+      {"count", 1}};
+}
+
+}  // namespace
+
+aio::Task<void> post_event(std::shared_ptr<kube::Api> api, Happening what) {
+  kube::Call call{.method = "POST",
+                  .path = "/api/v1/namespaces/default/events",
+                  .body = json::dump(object_of(what)),
+                  .priority = kube::Priority::kBackground};
+  auto reply = co_await api->call_patiently(std::move(call), kPatience);
+  if (!reply) co_return std::move(reply).error();
+  // 409: an earlier try got through although its answer did not.
+  if (!reply->ok() && reply->status != 409) co_return reply->error();
+  co_return Result<void>();
+}
+
+}  // namespace mnet::certs

@@ -1,0 +1,128 @@
+// Keeps the client certificate of this node: loads it, asks for one, renews it in time, looks after
+// its files (03, 8.1). Nothing that goes wrong ends it: it says what it waits for and goes on.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/task.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "certs/pair_store.h"
+#include "certs/request_certificate.h"
+#include "certs/x509.h"
+#include "kube/kube.h"
+
+namespace mnet::certs {
+
+// `10m` if the text is empty. An error, and why, for what the API server (less than ten minutes) or
+// the approver (more than a year) would refuse each time.
+Result<std::chrono::seconds> parse_certificate_duration(std::string_view text);
+
+struct NodeCertificateSettings {
+  using Pause = std::chrono::milliseconds;
+
+  std::string node = {};
+  std::string directory = {};             // of the store
+  std::string bootstrap_kubeconfig = {};  // who may ask for the first certificate, and where
+  std::chrono::seconds duration{600};     // wanted; the signer may give less
+  kube::ApiSettings api = {};
+  std::string component = "multus";  // of events
+
+  // After each failure; the last one for ever. A tenth of jitter is added.
+  std::vector<Pause> pauses{Pause(2000), Pause(4000), Pause(8000), Pause(16'000), Pause(32'000)};
+  Pause shortest{2000};  // between an issue and the next request, whatever the dates say
+  Pause look{10'000};    // how often clock and files are looked at
+  Pause create_time{30'000};
+  WaitSettings wait = {};
+  kube::Random random = kube::make_random();
+  const WallClock* clock = &WallClock::system();
+};
+
+class NodeCertificate {
+ public:
+  // kInvalid if a setting is missing or the bootstrap file cannot be read now. Asks for nothing
+  // yet. The pool must outlive it, and it its task.
+  static Result<std::unique_ptr<NodeCertificate>> make(const aio::asio::any_io_executor& executor,
+                                                       NodeCertificateSettings settings,
+                                                       aio::BlockingPool& pool, const Log& log);
+  ~NodeCertificate();
+
+  // Until cancelled; to be started once, in a group.
+  aio::Task<void> run();
+
+  // Whether there is one that a server should accept now.
+  bool is_usable() const;
+  // Until there is. kTimeout.
+  aio::Task<void> wait_usable(aio::Deadline deadline);
+  // What is waited for, for people; empty while there is a usable one.
+  std::string waiting_for() const;
+  // When the certificate in use expires; none if there is none.
+  std::optional<Time> expires() const;
+  // Certificates that were issued to us since the start.
+  std::uint64_t issued() const { return issued_; }
+
+  // For everything but asking for certificates: the bootstrap file's server and authority (as the
+  // file says whenever credentials are read), this certificate, and nothing else of that file. May
+  // outlive this; without a certificate its clients fail with kUnavailable.
+  kube::Config client_config() const;
+  // How often servers have answered 401 to clients of client_config(). When that grows, another
+  // certificate is asked for at once.
+  void watch_refusals(std::function<std::uint64_t()> refusals);
+
+  const PairStore& store() const { return store_; }
+
+ private:
+  struct Held;
+
+  NodeCertificate(const aio::asio::any_io_executor& executor, NodeCertificateSettings settings,
+                  kube::Config bootstrap, aio::BlockingPool& pool, Log log);
+
+  aio::Task<void> load_stored();
+  aio::Task<void> look_after_files();
+  aio::Task<void> save();
+  aio::Task<void> obtain();
+  aio::Task<void> attempt();
+  aio::Task<Asked> ask(std::shared_ptr<kube::Api> api);
+  Result<std::shared_ptr<kube::Api>> make_client(bool by_certificate) const;
+
+  bool is_due();
+  aio::Deadline next_look() const;
+  bool fits(const Pair& pair) const;
+  void take(Pair pair, bool is_fresh);
+  void note_wait(const std::string& awaited);
+  void note_failure(const Error& why);
+  void tell(bool is_warning, std::string reason, std::string message);
+  void complain(std::string what);
+
+  const NodeCertificateSettings settings_;
+  const Subject subject_;
+  const kube::Config bootstrap_;
+  const Log log_;
+  aio::BlockingPool& pool_;
+  const PairStore store_;
+  std::shared_ptr<Held> held_;  // shared with the configurations of clients
+  std::shared_ptr<kube::Api> last_client_;
+  std::function<std::uint64_t()> refusals_;
+  std::uint64_t refusals_seen_ = 0;
+  bool is_refused_ = false;
+  std::uint64_t issued_ = 0;
+  std::string awaited_ = "a first look at its files";
+  std::string last_complaint_;
+  bool has_warned_ = false;
+  std::chrono::steady_clock::time_point warned_at_ = {};
+  aio::Notifier changes_;
+  aio::Group events_;
+};
+
+}  // namespace mnet::certs
