@@ -19,6 +19,10 @@ def digest(content):
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
+def time_text(date):
+    return datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def as_json(value):
     return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
 
@@ -80,12 +84,12 @@ class Image:
 
     def __init__(self, name, layer, architecture, date, run, labels):
         self.name, self.layer, self.date = name, layer, date
-        self.created = datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        created = time_text(date)
         self.config = as_json({
-            "architecture": architecture, "os": "linux", "created": self.created,
-            "config": {**run, "Labels": {**labels, "org.opencontainers.image.created": self.created}},
+            "architecture": architecture, "os": "linux", "created": created,
+            "config": {**run, "Labels": {**labels, "org.opencontainers.image.created": created}},
             "rootfs": {"type": "layers", "diff_ids": [digest(layer.tar)]},
-            "history": [{"created": self.created, "created_by": "scripts/image"}]})
+            "history": [{"created": created, "created_by": "scripts/image"}]})
         self.manifest = as_json({
             "schemaVersion": 2, "mediaType": MANIFEST,
             "config": self._descriptor(CONFIG, self.config),

@@ -29,11 +29,12 @@ def _program(path, content):
 
 
 def document(name, version, created, architecture, programs, packages, modules=()):
-    """Bytes. `programs`: content by path; `packages`: parts.Package; `modules`: (path, version, licence) of Go modules."""
+    """Bytes. `programs`: content by path; `packages`: parts.Package; `modules`: plugins.Linked."""
     image = _described("Image", name, version, "NOASSERTION", f"pkg:oci/{name}@{version}?arch={architecture}")
     own = _described("Package", "multus-cpp", version, "Apache-2.0", f"pkg:generic/multus-cpp@{version}")
     inside = [own, *(_debian(one) for one in packages),
-              *(_described("Module", path, at, licence, f"pkg:golang/{path}@{at}") for path, at, licence in modules)]
+              *(_described("Module", f"{one.name}@{one.version}", one.version, one.licence,
+                           f"pkg:golang/{one.name}@{one.version}") for one in modules)]
     files = [_program(path, content) for path, content in sorted(programs.items())]
     contents = hashlib.sha256(json.dumps([inside, files], sort_keys=True).encode()).hexdigest()
     return json.dumps({
