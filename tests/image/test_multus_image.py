@@ -68,7 +68,6 @@ def test_programs_are_where_the_originals_images_have_them(multus, path):
     assert filecmp.cmp(target, f"{multus.root}{HOME}{path}", shallow=False)
 
 
-@pytest.mark.spec("03:165")
 def test_nothing_is_needed_that_scratch_lacks(multus):
     """No shell, no users, no interpreter: programs, their libraries, documents."""
     rest = {path for path in multus.files() if not path.startswith(("/usr/share/doc/", "/usr/share/common-licenses/"))}
