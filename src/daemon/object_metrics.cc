@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "adapters/kube_source.h"
+#include "base/text.h"
 #include "kube/kube.h"
 
 namespace mnet::daemon {
@@ -22,9 +23,22 @@ Samples by_kind(double pods, double networks) {
 
 double number(std::uint64_t count) { return static_cast<double>(count); }
 
+double seconds(std::chrono::duration<double> time) { return time.count(); }
+
 double seconds_down(const kube::Reflector& watch) {
-  const auto down = watch.down_for();
-  return down ? std::chrono::duration<double>(*down).count() : 0;
+  return seconds(watch.down_for().value_or(std::chrono::steady_clock::duration(0)));
+}
+
+// What was never answered has no code; Kubernetes' own clients call it so, too.
+Samples requests_of(const kube::Api& api) {
+  Samples samples;
+  for (const auto& [key, count] : api.request_counts()) {
+    const auto& [verb, code] = key;
+    samples.push_back({.labels = {{"verb", std::string(verb)},
+                                  {"code", code == 0 ? std::string("<error>") : cat(code)}},
+                       .value = number(count)});
+  }
+  return samples;
 }
 
 // `read` yields the value of one watch.
@@ -43,6 +57,10 @@ void add_watches(Metrics& metrics, const adapters::KubeSource* source) {
             [](const Reflector& watch) { return watch.is_synced() ? 1.0 : 0.0; });
   add_watch(metrics, SeriesKind::kGauge, "multus_watch_down_seconds",
             "How long no watch has been up; 0 while one is", source, seconds_down);
+  add_watch(metrics, SeriesKind::kGauge, "multus_watch_lag_seconds",
+            "How far the store may be behind: time since its watch last said anything, which a "
+            "healthy one does every minute",
+            source, [](const Reflector& watch) { return seconds(watch.silent_for()); });
   add_watch(metrics, SeriesKind::kCounter, "multus_watch_lists_total",
             "Complete initial lists, streamed or paged", source,
             [](const Reflector& watch) { return number(watch.counters().lists); });
@@ -57,6 +75,22 @@ void add_watches(Metrics& metrics, const adapters::KubeSource* source) {
             [](const Reflector& watch) { return number(watch.counters().skipped); });
 }
 
+void add_api(Metrics& metrics, const adapters::KubeSource* source) {
+  metrics.add_series(SeriesKind::kCounter, "multus_api_requests_total",
+                     "Requests to the API server, by verb and status code",
+                     [source] { return requests_of(source->api()); });
+  metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server under way",
+                    [source] { return number(source->api().gate().running()); });
+  metrics.add_gauge("multus_api_requests_queued", "Requests to the API server that wait",
+                    [source] { return number(source->api().gate().waiting()); });
+  metrics.add_series(SeriesKind::kCounter, "multus_live_reads_total",
+                     "Objects that the stores did not have and the API server was asked for",
+                     [source] { return Samples{{.value = number(source->live_reads())}}; });
+  metrics.add_series(SeriesKind::kCounter, "multus_events_dropped_total",
+                     "Events of pods that were never written",
+                     [source] { return Samples{{.value = number(source->events_dropped())}}; });
+}
+
 }  // namespace
 
 void add_object_metrics(Metrics& metrics, const Objects& objects) {
@@ -67,7 +101,9 @@ void add_object_metrics(Metrics& metrics, const Objects& objects) {
                        const Objects::Sizes sizes = objects.sizes();
                        return by_kind(number(sizes.pods), number(sizes.networks));
                      });
-  if (objects.kube() != nullptr) add_watches(metrics, objects.kube());
+  if (objects.kube() == nullptr) return;
+  add_watches(metrics, objects.kube());
+  add_api(metrics, objects.kube());
 }
 
 }  // namespace mnet::daemon

@@ -1,0 +1,49 @@
+"""What the daemon's metrics tell of the API server (03, 4.2)."""
+
+import pytest
+
+from harness import metrics
+from harness.api_proxy import ApiProxy, listen_in
+from harness.kube_node import KubeNode
+from harness.wait import until
+
+
+@pytest.fixture
+def node(host, daemons, shim, cluster, space):
+    node = KubeNode(host, daemons, shim, space, ApiProxy(cluster, listen_in(host.pid)))
+    yield node
+    node.daemon.stop()  # it keeps connections to the API server for a minute
+    node.proxy.close()
+
+
+# pain 38
+def test_requests_stores_and_watches_are_seen(host, node):
+    node.start(metricsPort=metrics.PORT)
+    pod = node.pod("web")
+    assert pod.add().ok
+
+    page = metrics.page(host)
+
+    assert page.value("multus_api_requests_total", verb="watch", code="200") == 2
+    assert page.value("multus_api_requests_total", verb="patch", code="200") == 1
+    assert page.value("multus_store_objects", kind="pod") == 1
+    assert page.values("multus_store_synced") == [1, 1]
+    assert page.values("multus_watch_down_seconds") == [0, 0]
+    assert max(page.values("multus_watch_lag_seconds")) < 60
+    assert metrics.complaints(host, page.text) == ""
+    assert pod.delete().ok
+
+
+# pain 38
+def test_a_watch_that_is_down_is_seen(host, node):
+    node.start(metricsPort=metrics.PORT)
+
+    node.proxy.refuse("", 503)
+    node.proxy.cut()
+
+    def down():
+        page = metrics.page(host)
+        return min(page.values("multus_watch_down_seconds")) > 0 \
+            and page.value("multus_api_requests_total", code="503")
+    until(down, "watches down", timeout=30)
+    assert metrics.page(host).values("multus_store_synced") == [1, 1]
