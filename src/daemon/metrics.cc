@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "daemon/by_command.h"
 #include "daemon/label.h"
 #include "daemon/process_metrics.h"
 
@@ -43,12 +45,6 @@ std::string method_label(std::string_view method) {
       "get", "put", "head", "post", "delete", "connect", "options", "notify", "trace", "patch"};
   std::string lower = to_lower(method);
   return std::ranges::find(kKnown, lower) != kKnown.end() ? lower : "unknown";
-}
-
-std::string command_label(std::string_view command) {
-  constexpr std::array<std::string_view, 6> kKnown = {"ADD",    "DEL", "CHECK",
-                                                      "STATUS", "GC",  "VERSION"};
-  return std::ranges::find(kKnown, command) != kKnown.end() ? std::string(command) : "other";
 }
 
 // Those that 01, 1.3 gives a meaning; a plugin may choose any number.
@@ -112,15 +108,17 @@ struct Metrics::Impl {
 
   prometheus::Registry registry;
   Family<Counter>& requests = counter("multus_server_request_total", "Counter of HTTP requests");
-  Family<Histogram>& durations =
-      histogram("multus_request_duration_seconds",
-                "Time from the arrival of a request to its answer, by CNI command");
-  Family<Histogram>& waits = histogram("multus_request_queue_wait_seconds",
-                                       "Time that a request waited to be executed, by CNI command");
-  Family<Histogram>& own_shares = histogram(
-      "multus_request_own_duration_seconds",
-      "Time from the admission of a request to its answer in which none of its delegates ran or "
-      "waited, by CNI command");
+  ByCommand durations{histogram("multus_request_duration_seconds",
+                                "Time from the arrival of a request to its answer, by CNI command"),
+                      request_buckets()};
+  ByCommand waits{histogram("multus_request_queue_wait_seconds",
+                            "Time that a request waited to be executed, by CNI command"),
+                  wait_buckets()};
+  ByCommand own_shares{
+      histogram("multus_request_own_duration_seconds",
+                "Time from the admission of a request to its answer in which none of its delegates "
+                "ran or waited, by CNI command"),
+      own_share_buckets()};
   Family<Counter>& errors =
       counter("multus_request_errors_total", "Failed requests, by CNI command and CNI error code");
   Family<Counter>& dropped =
@@ -137,8 +135,11 @@ struct Metrics::Impl {
   Family<Histogram>& delegates =
       histogram("multus_delegate_duration_seconds",
                 "Run time of delegate processes, by type of plugin and CNI command");
-  Family<Histogram>& delegate_waits = histogram("multus_delegate_queue_wait_seconds",
-                                                "Time that delegates waited for a place to run");
+  std::map<std::string, ByCommand> delegates_by_type;
+  ByCommand delegate_waits{
+      histogram("multus_delegate_queue_wait_seconds",
+                "Time that delegates waited for a place to run, by CNI command"),
+      wait_buckets()};
   Family<Counter>& delegate_failures =
       counter("multus_delegate_failures_total",
               "Delegate processes that failed, by type of plugin, CNI command and reason");
@@ -183,17 +184,15 @@ void Metrics::count_request(std::string_view handler, int status, std::string_vi
 }
 
 void Metrics::observe_request(std::string_view command, std::chrono::duration<double> time) {
-  impl_->durations.Add({{"command", command_label(command)}}, request_buckets())
-      .Observe(time.count());
+  impl_->durations.observe(command, time);
 }
 
 void Metrics::observe_wait(std::string_view command, std::chrono::duration<double> time) {
-  impl_->waits.Add({{"command", command_label(command)}}, wait_buckets()).Observe(time.count());
+  impl_->waits.observe(command, time);
 }
 
 void Metrics::observe_own_share(std::string_view command, std::chrono::duration<double> time) {
-  impl_->own_shares.Add({{"command", command_label(command)}}, own_share_buckets())
-      .Observe(time.count());
+  impl_->own_shares.observe(command, time);
 }
 
 void Metrics::count_error(std::string_view command, std::uint64_t code) {
@@ -214,13 +213,17 @@ void Metrics::count_bad_record() { impl_->bad_records.Add({}).Increment(); }
 
 void Metrics::observe_delegate(const DelegateRun& run) {
   const std::string type = impl_->types.of(run.type);
-  const std::string command = command_label(run.command);
-  impl_->delegate_waits.Add({}, wait_buckets()).Observe(run.waited.count());
-  impl_->delegates.Add({{"type", type}, {"command", command}}, delegate_buckets())
-      .Observe(run.took.count());
+  auto found = impl_->delegates_by_type.find(type);
+  if (found == impl_->delegates_by_type.end()) {
+    ByCommand made(impl_->delegates, delegate_buckets(), {{"type", type}});
+    found = impl_->delegates_by_type.emplace(type, std::move(made)).first;
+  }
+  found->second.observe(run.command, run.took);
+  impl_->delegate_waits.observe(run.command, run.waited);
   if (run.end == DelegateRun::End::kSuccess) return;
   const char* reason = run.end == DelegateRun::End::kTimeout ? "timeout" : "error";
-  impl_->delegate_failures.Add({{"type", type}, {"command", command}, {"reason", reason}})
+  impl_->delegate_failures
+      .Add({{"type", type}, {"command", command_label(run.command)}, {"reason", reason}})
       .Increment();
 }
 
