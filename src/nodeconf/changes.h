@@ -1,0 +1,48 @@
+// Waits for something to happen in directories. Says only that something may have: who waits looks.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/readable.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "sys/directory_watch.h"
+
+namespace mnet::nodeconf {
+
+class Changes {
+ public:
+  // `settle`: a change is told when nothing more has happened for so long, or for ten times as long
+  // since the first event.
+  Changes(std::vector<std::string> directories, std::chrono::milliseconds settle, Log log);
+
+  // Until a change, or until the deadline, both a success. From the first call on nothing is
+  // missed. Without inotify (its limits count for all programs of a user) it is always the
+  // deadline. Only kCancelled is an error.
+  aio::Task<void> wait(aio::Deadline deadline);
+
+ private:
+  struct Watch {
+    Watch(const aio::asio::any_io_executor& executor, sys::DirectoryWatch the_watch)
+        : watch(std::move(the_watch)), readable(executor, watch.fd()) {}
+    sys::DirectoryWatch watch;
+    aio::Readable readable;
+  };
+
+  void open(const aio::asio::any_io_executor& executor);
+  // Whether there was something before the deadline.
+  aio::Task<bool> next(aio::Deadline deadline);
+
+  std::vector<std::string> directories_;
+  std::chrono::milliseconds settle_;
+  Log log_;
+  std::unique_ptr<Watch> watch_;
+  std::string reported_;
+};
+
+}  // namespace mnet::nodeconf

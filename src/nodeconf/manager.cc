@@ -1,0 +1,229 @@
+#include "nodeconf/manager.h"
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "nodeconf/generate.h"
+#include "nodeconf/own_file.h"
+#include "nodeconf/primary.h"
+#include "sys/file.h"
+
+namespace mnet::nodeconf {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Result<void> check_directory(const std::string& directory) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(directory, failed)) return {};
+  return Error(Errc::kNotFound, cat("cannot watch the directory ", directory, ": ",
+                                    failed ? errno_text(failed.value()) : "not a directory"));
+}
+
+std::vector<std::string> watched(const ManagerOptions& options) {
+  std::vector<std::string> directories = {options.autoconfig_dir, options.cni_config_dir};
+  if (!options.indicator.empty()) directories.push_back(sys::directory_of(options.indicator));
+  return directories;
+}
+
+// In nanoseconds of the wall clock.
+std::int64_t boot_time() {
+  timespec up{}, now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &up);
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return (now.tv_sec - up.tv_sec) * 1'000'000'000 + (now.tv_nsec - up.tv_nsec);
+}
+
+bool has_only_loopback(const std::string& path) {
+  const auto text = sys::read_file(path);
+  const auto object = text ? json::parse_object(*text) : Result<json::Object>(text.error());
+  if (!object) return false;
+  const auto is_loopback = [](const json::Object& conf) {
+    const json::Value* type = conf.find("type");
+    return type != nullptr && type->as_string() != nullptr && *type->as_string() == "loopback";
+  };
+  const json::Value* plugins = object->find("plugins");
+  if (plugins == nullptr || plugins->as_array() == nullptr) return is_loopback(*object);
+  for (const json::Value& plugin : *plugins->as_array()) {
+    if (plugin.as_object() == nullptr || !is_loopback(*plugin.as_object())) return false;
+  }
+  return !plugins->as_array()->empty();
+}
+
+constexpr std::string_view kNameIt = "multusMasterCNI names the right one if this is not it";
+
+// 03, 10.3: leftovers are chosen when the real one comes late.
+std::vector<std::string> doubts(const std::string& path) {
+  std::vector<std::string> found;
+  if (has_only_loopback(path)) {
+    found.push_back(cat("the primary CNI configuration ", path, " holds only loopback; ", kNameIt));
+  }
+  if (const auto mark = mark_of(path); mark && mark->changed_ns < boot_time()) {
+    found.push_back(
+        cat("the primary CNI configuration ", path, " is older than this boot; ", kNameIt));
+  }
+  return found;
+}
+
+}  // namespace
+
+Manager::Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks hooks, Log log)
+    : pool_(pool),
+      options_(std::move(options)),
+      hooks_(std::move(hooks)),
+      log_(std::move(log)),
+      changes_(watched(options_), options_.pace.settle, log_),
+      generator_(options_.settings),
+      own_(clean_path(cat(options_.cni_config_dir, "/", kOwnFile))) {}
+
+Result<void> Manager::check() const {
+  if (auto top = check_top_version(options_.settings.cni_version); !top) return top;
+  if (auto name = check_master_name(options_.autoconfig_dir, options_.master); !name) return name;
+  if (auto there = check_directory(options_.autoconfig_dir); !there) return there;
+  if (options_.indicator.empty()) return {};
+  return check_directory(sys::directory_of(options_.indicator));
+}
+
+Result<Manager::Choice> Manager::choose() const {
+  const std::string& directory = options_.autoconfig_dir;
+  if (!options_.master.empty()) {
+    return Choice{.path = clean_path(cat(directory, "/", options_.master)),
+                  .why = "named by multusMasterCNI",
+                  .warnings = {}};
+  }
+  const auto found = list_candidates(directory);
+  if (!found) return found.error();
+  if (found->empty()) return no_candidate(directory);
+  Choice choice;
+  choice.path = cat(directory, "/", found->front());
+  choice.why = found->size() == 1 ? cat("the only candidate in ", directory)
+                                  : cat("the first of ", found->size(), " in ", directory, ": ",
+                                        join(*found, " "));
+  choice.warnings = doubts(choice.path);
+  return choice;
+}
+
+Result<void> Manager::force(const std::string& path) const {
+  if (!options_.forces_version) return {};
+  const std::string& version = options_.settings.cni_version;
+  const auto forced = force_version(path, version);
+  if (!forced) return forced.error();
+  if (*forced) log_.warning(cat("forceCNIVersion: set the cniVersion of ", path, " to ", version));
+  return {};
+}
+
+Result<Manager::Loaded> Manager::load(const std::string& path) const {
+  // Looked at first: what changes while it is read is another mark afterwards.
+  const auto mark = mark_of(path);
+  auto primary = load_primary(path, options_.settings.cni_version, options_.settings.type);
+  if (!primary) return std::move(primary).error();
+  return Loaded{.mark = mark.value_or(FileMark()), .primary = *std::move(primary)};
+}
+
+aio::Task<void> Manager::find() {
+  for (bool is_start = true;; is_start = false) {
+    // Watches from here on, so that nothing is missed between a look and the wait behind it.
+    auto watching = co_await changes_.wait(Clock::now());
+    if (!watching) co_return watching;
+    auto found = co_await try_primary(is_start);
+    if (!found) co_return std::move(found).error();
+    if (*found) co_return Result<void>();
+    auto waited = co_await changes_.wait(next_look());
+    if (!waited) co_return waited;
+  }
+}
+
+aio::Task<bool> Manager::try_primary(bool is_start) {
+  const auto choice = co_await pool_.run([this] { return choose(); });
+  if (!choice) {
+    wait_for(choice.error(), "");
+    co_return false;
+  }
+  auto forced = co_await pool_.run([this, path = choice->path] { return force(path); });
+  const bool is_unforceable = !forced && forced.error().code() == Errc::kInvalid;
+  if (is_unforceable && is_start) co_return std::move(forced).error();
+  if (!forced) {
+    wait_for(forced.error(), choice->path);
+    co_return false;
+  }
+  auto loaded = co_await pool_.run([this, path = choice->path] { return load(path); });
+  if (!loaded) {
+    wait_for(loaded.error(), choice->path);
+    co_return false;
+  }
+  auto output = generator_.output(choice->path, loaded->primary);
+  if (!output && is_start) co_return std::move(output).error();
+  if (!output) {
+    wait_for(output.error(), choice->path);
+    co_return false;
+  }
+  take(*choice, *std::move(loaded), *std::move(output));
+  co_return true;
+}
+
+void Manager::take(const Choice& choice, Loaded loaded, Generator::Output output) {
+  primary_ = choice.path;
+  mark_ = loaded.mark;
+  text_ = std::move(output.text);
+  refusal_.clear();
+  log_.verbose(cat("the primary CNI configuration is ", primary_, " (", choice.why, ")"));
+  for (const std::string& text : choice.warnings) warn(text);
+  for (const std::string& text : output.warnings) warn(text);
+  hooks_.unhinder();
+}
+
+void Manager::wait_for(const Error& why, const std::string& path) {
+  std::string text = cat("waiting for the primary CNI configuration: ", why.text());
+  // What is there and wrong does not come by itself.
+  if (!path.empty() && why.code() != Errc::kNotFound) {
+    text += cat("; change ", path);
+    if (options_.master.empty()) text += ", or name another file with multusMasterCNI";
+  }
+  const auto now = Clock::now();
+  if (text != refusal_ || now - last_line_ >= options_.pace.line) {
+    log_.error(text);
+    last_line_ = now;
+  }
+  hooks_.hinder(text);
+  note_refusal(text);
+}
+
+void Manager::note_refusal(const std::string& why) {
+  if (refusal_.empty()) refused_since_ = Clock::now();
+  refusal_ = why;
+}
+
+void Manager::warn(const std::string& text) {
+  if (warned_.insert(text).second) log_.warning(text);
+}
+
+aio::Deadline Manager::next_look() const {
+  const auto now = Clock::now();
+  const Pace& pace = options_.pace;
+  const bool often = !refusal_.empty() && now - refused_since_ < pace.retry_often;
+  return now + (often ? pace.retry : pace.poll);
+}
+
+aio::Task<void> Manager::publish() {
+  log_.verbatim(LogLevel::kVerbose, cat("Generated MultusCNI config: ", text_));
+  // Also where it is equal: the file is ours from now on, and a predecessor that removes its own
+  // leaves it alone.
+  auto written = co_await pool_.run([this] { return own_.write(text_); });
+  hooks_.wrote(written.has_value());
+  co_return std::move(written);
+}
+
+}  // namespace mnet::nodeconf

@@ -1,0 +1,123 @@
+// The configuration manager (03, 6): finds the primary, keeps `00-multus.conf` as the primary asks,
+// and tells others' hands off it. Lives on the event loop; knows no HTTP and no pods.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "nodeconf/changes.h"
+#include "nodeconf/generate.h"
+#include "nodeconf/own_file.h"
+#include "nodeconf/primary.h"
+
+namespace mnet::nodeconf {
+
+struct Pace {
+  std::chrono::milliseconds settle{100};          // of events that come together
+  std::chrono::milliseconds poll{10'000};         // a net below inotify
+  std::chrono::milliseconds retry{1'000};         // of a primary that cannot be used ...
+  std::chrono::milliseconds retry_often{60'000};  // ... for so long, then at `poll`
+  std::chrono::milliseconds line{30'000};         // between two lines on what is waited for
+  std::chrono::milliseconds peace{600'000};  // a file that goes twice within this is fought over
+};
+
+struct ManagerOptions {
+  Settings settings;
+  std::string autoconfig_dir, cni_config_dir;
+  std::string master;     // file name in autoconfig_dir; empty: discover
+  std::string indicator;  // readiness indicator; only its directory concerns us
+  bool forces_version = false;
+  Pace pace = {};
+};
+
+// What others are told. All are set.
+struct ManagerHooks {
+  std::function<void(std::string why)> hinder;  // not ready, and why; the last one counts
+  std::function<void()> unhinder;
+  std::function<void(bool succeeded)> wrote;
+  std::function<void()> fought;
+};
+
+class Manager {
+ public:
+  Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks hooks, Log log);
+
+  // What makes no sense whatever the primary says: the daemon ends with 2. Blocks a moment.
+  Result<void> check() const;
+
+  // Until there is a primary that can be used, for ever if need be; says what it waits for. An
+  // error (but kCancelled) only where an option asks of the primary that is there at the start what
+  // it does not have (03, 6.4): the daemon ends with 2.
+  aio::Task<void> find();
+
+  // Writes the file, behind find().
+  aio::Task<void> publish();
+
+  // Follows the primary and the file, behind publish(); ends only when cancelled.
+  aio::Task<void> follow();
+
+  // Removes the file if it is still the one we wrote. When follow() has ended. Blocks.
+  Result<bool> withdraw() { return own_.remove_if_ours(); }
+
+ private:
+  struct Choice {
+    std::string path;
+    std::string why;                    // it was chosen, for people
+    std::vector<std::string> warnings;  // that it may be the wrong one
+  };
+  struct Loaded {
+    FileMark mark;
+    Primary primary;
+  };
+
+  // These block: on a thread of the pool.
+  Result<Choice> choose() const;
+  Result<void> force(const std::string& path) const;
+  Result<Loaded> load(const std::string& path) const;
+
+  // Whether the primary is found; why not is noted. `is_start`: what an option asks for in vain is
+  // an error.
+  aio::Task<bool> try_primary(bool is_start);
+  void take(const Choice& choice, Loaded loaded, Generator::Output output);
+  void wait_for(const Error& why, const std::string& path);
+
+  aio::Task<void> regenerate();
+  aio::Task<void> write();
+  aio::Task<void> look_at_primary();
+  aio::Task<void> look_at_own_file();
+  aio::Task<void> look_for_earlier();
+  aio::Task<void> put_back(std::string what);
+  void fight(const std::string& what, const std::string& other_name);
+  void note_refusal(const std::string& why);
+  // Each text once.
+  void warn(const std::string& text);
+  aio::Deadline next_look() const;
+
+  aio::BlockingPool& pool_;
+  ManagerOptions options_;
+  ManagerHooks hooks_;
+  Log log_;
+  Changes changes_;
+  Generator generator_;
+  OwnFile own_;
+
+  std::string primary_;           // path; empty before it is chosen
+  std::optional<FileMark> mark_;  // of what text_ was made from, or what was refused
+  std::string text_;              // the last good one
+  std::string refusal_;           // why the primary as it is now cannot be used; empty: it can
+  std::chrono::steady_clock::time_point refused_since_, last_line_;
+  bool is_gone_ = false;  // the primary
+  std::set<std::string> warned_;
+  std::optional<std::chrono::steady_clock::time_point> put_back_at_;
+  bool is_fought_ = false;
+};
+
+}  // namespace mnet::nodeconf
