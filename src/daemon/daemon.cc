@@ -32,6 +32,7 @@ constexpr auto kWaitingLine = 30s;
 constexpr auto kFirstSync = 20s;  // of the stores of the API; then it is asked live
 constexpr auto kLastEvents = 1s;
 constexpr auto kSelfCheck = 60s;
+constexpr const char* kManager = "CNI configuration";  // as a hindrance
 
 }  // namespace
 
@@ -73,7 +74,7 @@ void Daemon::on_signal(int number) {
 aio::Task<int> Daemon::run() {
   log_.verbatim(LogLevel::kVerbose, "multus-daemon started");
   if (const auto code = refuse_to_start()) co_return *code;
-  configure_node();
+  copy_configuration();
   if (const auto code = open_socket()) co_return *code;
   start_background();
   const auto failed = co_await serve();
@@ -84,34 +85,48 @@ aio::Task<int> Daemon::run() {
 
 aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   const bool may_work = co_await wait_until(&orphans_ended_);
-  if (!may_work) co_return std::nullopt;
+  if (!may_work) co_return ended_early();
   if (const auto code = publish_socket()) co_return code;
   // DELs need no objects: they are served meanwhile.
   const bool may_serve = co_await wait_until(&objects_read_);
-  if (!may_serve) co_return std::nullopt;
-  assembly_.readiness().start_serving();
+  if (!may_serve) co_return ended_early();
   replays_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
-  const auto failed = co_await check_self();
+  const bool has_primary = co_await wait_until(&primary_found_);
+  if (!has_primary) co_return ended_early();
+  assembly_.readiness().start_serving();
+  auto failed = co_await check_self();
+  if (failed) co_return failed;
+  failed = co_await publish_configuration();
   if (failed) co_return failed;
   (void)co_await stop_.wait();
   co_return std::nullopt;
 }
 
-std::optional<int> Daemon::refuse_to_start() const {
+std::optional<int> Daemon::refuse_to_start() {
   const Config& config = assembly_.config();
+  if (config.is_automatic()) {
+    make_manager();
+    if (auto sound = manager_->check(); !sound) return fatal(2, sound.error());
+  }
   if (auto limit = check_connection_limit(config); !limit) return fatal(3, limit.error());
   if (const auto& none = assembly_.objects().failure()) return fatal(3, *none);
   return std::nullopt;
 }
 
-void Daemon::configure_node() {
+void Daemon::make_manager() {
+  nodeconf::ManagerHooks hooks;
+  Readiness& readiness = assembly_.readiness();
+  Metrics& metrics = assembly_.metrics();
+  hooks.hinder = [&readiness](std::string why) { readiness.hinder(kManager, std::move(why)); };
+  hooks.unhinder = [&readiness] { readiness.lift(kManager); };
+  hooks.wrote = [&metrics](bool succeeded) { metrics.count_config_write(succeeded); };
+  hooks.fought = [&metrics] { metrics.count_config_fight(); };
+  manager_.emplace(assembly_.pool(), manager_options(assembly_.config()), std::move(hooks), log_);
+}
+
+void Daemon::copy_configuration() {
   const Config& config = assembly_.config();
-  if (config.is_automatic()) {
-    log_.error(
-        "automatic configuration (multusConfigFile: auto) is not built in yet: no 00-multus.conf "
-        "is written");
-    return;
-  }
+  if (config.is_automatic()) return;
   if (auto copied = copy_user_config(config); !copied) log_.error(copied.error().text());
 }
 
@@ -141,6 +156,11 @@ void Daemon::start_background() {
   assembly_.readiness().wait_for(cat("the first reading of ", objects.name()));
   background_.spawn(objects.name(), objects.follow());
   background_.spawn("first reading", note_objects_read());
+  if (manager_) {
+    background_.spawn("primary CNI configuration", note_primary_found());
+  } else {
+    primary_found_ = true;
+  }
   if (!config.metrics_port) return;
   MetricsServerSettings settings;
   settings.address = config.metrics_address;
@@ -173,9 +193,26 @@ aio::Task<void> Daemon::note_objects_read() {
   co_return std::move(read);
 }
 
+aio::Task<void> Daemon::note_primary_found() {
+  auto found = co_await manager_->find();
+  if (!found && found.error().code() == Errc::kCancelled) co_return std::move(found);
+  if (found) {
+    primary_found_ = true;
+  } else {
+    manager_failure_ = std::move(found).error();
+  }
+  change_.notify_all();
+  co_return Result<void>();
+}
+
 aio::asio::awaitable<bool> Daemon::wait_until(const bool* fact) {
-  while (!*fact && !stop_.is_set()) (void)co_await change_.wait();
-  co_return !stop_.is_set();
+  while (!*fact && !stop_.is_set() && !manager_failure_) (void)co_await change_.wait();
+  co_return !stop_.is_set() && !manager_failure_;
+}
+
+std::optional<int> Daemon::ended_early() const {
+  if (stop_.is_set() || !manager_failure_) return std::nullopt;
+  return fatal(2, *manager_failure_);
 }
 
 std::optional<int> Daemon::publish_socket() {
@@ -196,7 +233,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
       was_ready_ = true;
       co_return std::nullopt;
     }
-    if (assembly_.readiness().lacks_only_indicator()) deadline = Clock::now() + kSelfCheck;
+    if (assembly_.readiness().waits_for_others()) deadline = Clock::now() + kSelfCheck;
     if (Clock::now() >= deadline) {
       const Error cause =
           answer ? Error(Errc::kUnavailable, cat("status ", answer->status)) : answer.error();
@@ -205,6 +242,24 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
     (void)co_await change_.wait(Clock::now() + 100ms);
   }
   co_return std::nullopt;
+}
+
+// Only now: the runtime must not find the file before the daemon answers.
+aio::asio::awaitable<std::optional<int>> Daemon::publish_configuration() {
+  if (!manager_ || stop_.is_set()) co_return std::nullopt;
+  const auto published = co_await manager_->publish();
+  if (!published) co_return fatal(3, published.error());
+  background_.spawn("CNI configuration", manager_->follow());
+  co_return std::nullopt;
+}
+
+// Fail closed: without the file the runtime would start pods on the primary network alone, so it
+// stays unless the user wants the original's way (pain 3).
+void Daemon::withdraw_configuration() {
+  if (!manager_ || !assembly_.config().cleanup_config_on_exit) return;
+  if (auto removed = manager_->withdraw(); !removed) {
+    log_.error("removing the CNI configuration", removed.error());
+  }
 }
 
 aio::asio::awaitable<void> Daemon::shut_down(int code) {
@@ -219,6 +274,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   if (metrics_server_) metrics_server_->stop();
   background_.cancel();
   const auto joined = co_await background_.join(Clock::now() + 1s);
+  withdraw_configuration();
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
   // What still runs refers to everything here: the process ends around it.
   if (!is_quiet || !is_written || !joined) std::_Exit(code);

@@ -16,6 +16,7 @@
 #include "daemon/config.h"
 #include "daemon/logging.h"
 #include "daemon/metrics_server.h"
+#include "nodeconf/manager.h"
 #include "sys/socket_file.h"
 
 namespace mnet::daemon {
@@ -31,16 +32,22 @@ class Daemon {
 
  private:
   // An exit code if the daemon must not start.
-  std::optional<int> refuse_to_start() const;
+  std::optional<int> refuse_to_start();
+  void make_manager();
   std::optional<int> open_socket();
   void start_background();
-  void configure_node();
+  void copy_configuration();
   // From the first delegate that might be run to a stop signal; an exit code if it came to that.
   aio::asio::awaitable<std::optional<int>> serve();
-  // Until it is true; false if a stop signal came first.
+  // Until it is true; false if a stop signal came first, or a reason to end.
   aio::asio::awaitable<bool> wait_until(const bool* fact);
+  // The exit code where wait_until() said no.
+  std::optional<int> ended_early() const;
   aio::Task<void> note_orphans_ended();
   aio::Task<void> note_objects_read();
+  aio::Task<void> note_primary_found();
+  aio::asio::awaitable<std::optional<int>> publish_configuration();
+  void withdraw_configuration();
   std::optional<int> publish_socket();
   aio::asio::awaitable<std::optional<int>> check_self();
   // Ends the process itself, with `code`, if something does not end.
@@ -60,11 +67,14 @@ class Daemon {
   std::string socket_path_;
   std::optional<sys::SocketFile> socket_;
   std::optional<MetricsServer> metrics_server_;
+  std::optional<nodeconf::Manager> manager_;  // of 00-multus.conf; none if it is the user's own
+  std::optional<Error> manager_failure_;
   int signals_seen_ = 0;
   aio::Event stop_, hurry_;
-  aio::Notifier change_;  // a stop signal, or one of the two
+  aio::Notifier change_;  // a stop signal, or one of the next three
   bool orphans_ended_ = false;
   bool objects_read_ = false;
+  bool primary_found_ = false;
   bool was_ready_ = false;
   aio::Group replays_, background_;
 };

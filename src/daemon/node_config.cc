@@ -9,6 +9,7 @@
 #include "json/json.h"
 #include "logfile/rotation.h"
 #include "nodeconf/generate.h"
+#include "nodeconf/manager.h"
 #include "sys/file.h"
 
 namespace mnet::daemon {
@@ -55,6 +56,17 @@ nodeconf::Settings node_settings(const Config& config) {
   settings.override_network_name = config.override_network_name;
   settings.shim_timeout = config.shim_timeout;
   return settings;
+}
+
+nodeconf::ManagerOptions manager_options(const Config& config) {
+  nodeconf::ManagerOptions options;
+  options.settings = node_settings(config);
+  options.autoconfig_dir = autoconfig_dir(config);
+  options.cni_config_dir = clean_path(config.cni_config_dir);
+  options.master = config.multus_master_cni;
+  options.indicator = config.readiness_indicator_file;
+  options.forces_version = config.force_cni_version;
+  return options;
 }
 
 Result<void> copy_user_config(const Config& config) {

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "daemon/config.h"
 #include "nodeconf/generate.h"
+#include "nodeconf/manager.h"
 
 namespace mnet::daemon {
 
@@ -18,5 +19,7 @@ std::string autoconfig_dir(const Config& config);
 
 // What goes into the generated file (03, 6.3).
 nodeconf::Settings node_settings(const Config& config);
+
+nodeconf::ManagerOptions manager_options(const Config& config);
 
 }  // namespace mnet::daemon

@@ -31,6 +31,7 @@ bool Readiness::indicator_is_there() const {
 
 std::string Readiness::why_not() const {
   if (stopping_) return "stopping";
+  if (!hindrances_.empty()) return one_line(hindrances_.begin()->second);
   if (!serving_) return awaited_.empty() ? "starting" : one_line("still waiting for " + awaited_);
   return indicator_is_there() ? std::string() : one_line(waiting_text());
 }

@@ -1,6 +1,7 @@
 // Whether the daemon wants to be asked (03, 2.7 and 2.12).
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,11 @@ class Readiness {
     awaited_.clear();
     serving_ = true;
   }
+  // What keeps it from being ready whether it serves or not, for people, until lift(). `who` keeps
+  // the hindrances of several apart; the last `why` of each counts.
+  void hinder(const std::string& who, std::string why) { hindrances_[who] = std::move(why); }
+  void lift(const std::string& who) { hindrances_.erase(who); }
+
   // From the moment a stop signal arrived.
   void stop() { stopping_ = true; }
   bool stopping() const { return stopping_; }
@@ -32,8 +38,10 @@ class Readiness {
   // Looks at the file each time: a request must not be refused because of what was true a second
   // ago.
   bool indicator_is_there() const;
-  // Ready but for the indicator.
-  bool lacks_only_indicator() const { return serving_ && !stopping_ && !indicator_is_there(); }
+  // Serves, and waits only for what others do: the indicator, or what hinders it.
+  bool waits_for_others() const {
+    return serving_ && !stopping_ && (!hindrances_.empty() || !indicator_is_there());
+  }
 
   // Why /readyz says no, on one line: what is waited for, or that the daemon stops. Empty if it
   // says yes.
@@ -49,6 +57,7 @@ class Readiness {
  private:
   std::string indicator_;
   std::string awaited_;
+  std::map<std::string, std::string> hindrances_;
   bool serving_ = false;
   bool stopping_ = false;
 };
