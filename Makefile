@@ -36,7 +36,7 @@ programs:  ## the release build: every program as build/release/bin/<name>
 	@scripts/build release programs
 
 image:  ## container images in build/image/, without a container daemon; IMAGE_NAME says what stands before the colon
-	@scripts/install-packages build
+	@scripts/install-packages build image
 	@scripts/build release programs
 	@IMAGE_NAME=$(IMAGE_NAME) scripts/image
 
