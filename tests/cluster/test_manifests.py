@@ -82,7 +82,7 @@ def test_the_thick_daemon_is_never_starved_or_evicted_first(cluster):
         "startupProbe": "-probe=healthz", "livenessProbe": "-probe=healthz", "readinessProbe": "-probe=readyz"}
 
 
-# pain 35: each overlay changes paths of the host and nothing else
+# pain 35: each overlay changes paths of the host, and tells the daemon where plugins are then
 @pytest.mark.parametrize("name, paths", [
     ("k3s", {"cni": "/var/lib/rancher/k3s/agent/etc/cni/net.d", "cnibin": "/var/lib/rancher/k3s/data/cni"}),
     ("rke2", {}),
@@ -95,8 +95,25 @@ def test_overlays_change_paths_of_the_host(cluster, name, paths):
     usual, special = documents(cluster, DEPLOY / "thick"), documents(cluster, DEPLOY / "overlays" / name)
     assert host_paths(special) == {**host_paths(usual), **paths}
     assert pod_of(special)["containers"] == pod_of(usual)["containers"]
-    more = {"shimTimeout": 50} if name == "crio" else {}
+    more = {"binDir": paths["cnibin"]} if "cnibin" in paths else {}
+    if name == "crio":
+        more["shimTimeout"] = 50
     assert daemon_config(special) == {**daemon_config(usual), **more}
+
+
+# pain 19
+def test_the_running_daemonset_can_be_turned_into_its_own_removal(cluster):
+    """Same pods, same mounts, but no installer, no probes, and another command."""
+    cluster.kubectl("apply", "-f", DEPLOY / "thick" / "daemonset.yaml")
+    patched = json.loads(cluster.kubectl("-n", "kube-system", "patch", "daemonset", "kube-multus-ds", "--patch-file",
+                                         DEPLOY / "uninstall.patch.yaml", "--dry-run=server", "-o", "json"))
+    cluster.kubectl("delete", "-f", DEPLOY / "thick" / "daemonset.yaml")
+    pod, usual = patched["spec"]["template"]["spec"], pod_of(documents(cluster, DEPLOY / "thick"))
+    assert "initContainers" not in pod
+    container = pod["containers"][0]
+    assert container["command"][1:] == ["-uninstall", "-pause"]
+    assert not {"startupProbe", "livenessProbe", "readinessProbe"} & set(container)
+    assert container["volumeMounts"] == usual["containers"][0]["volumeMounts"]
 
 
 def test_per_node_certificates_take_the_rights_from_the_account(cluster):
