@@ -198,6 +198,7 @@ void NodeCertificate::take(Pair pair, bool is_fresh) {
   held.pair = std::move(pair);
   is_refused_ = false;
   awaited_ = "its renewal";
+  if (on_taken_) on_taken_(held.pair->not_after);
   changes_.notify_all();
 }
 

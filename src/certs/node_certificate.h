@@ -80,6 +80,9 @@ class NodeCertificate {
   // certificate is asked for at once.
   void watch_refusals(std::function<std::uint64_t()> refusals);
 
+  // Called with the expiry of each certificate that comes into use.
+  void on_taken(std::function<void(Time not_after)> told) { on_taken_ = std::move(told); }
+
   const PairStore& store() const { return store_; }
 
  private:
@@ -114,6 +117,7 @@ class NodeCertificate {
   std::shared_ptr<Held> held_;  // shared with the configurations of clients
   std::shared_ptr<kube::Api> last_client_;
   std::function<std::uint64_t()> refusals_;
+  std::function<void(Time)> on_taken_;
   std::uint64_t refusals_seen_ = 0;
   bool is_refused_ = false;
   std::uint64_t issued_ = 0;

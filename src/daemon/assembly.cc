@@ -11,6 +11,7 @@
 #include "aio/blocking_pool.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
+#include "certs/certs.h"
 #include "daemon/admission.h"
 #include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
@@ -121,6 +122,10 @@ struct Assembly::Parts {
         records(pool, [this] { return pending.directories(); }) {
     add_gauges();
     add_object_metrics(metrics, objects);
+    readiness.require([this] { return objects.lacks(); });
+    if (certs::NodeCertificate* certificate = objects.certificate()) {
+      certificate->on_taken([this](certs::Time end) { metrics.set_certificate_expiry(end); });
+    }
     pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
   }
 

@@ -14,7 +14,9 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
+#include "certs/certs.h"
 #include "daemon/config.h"
+#include "kube/kube.h"
 
 namespace mnet::daemon {
 
@@ -31,9 +33,11 @@ class Objects {
 
   // What the first reading waits for, for people.
   std::string name() const;
-  // Whether the daemon may serve before it was read once: the API is asked live meanwhile, a folder
-  // cannot be.
-  bool may_serve_unread() const { return kube_ != nullptr; }
+  // Whether the daemon may serve before it was read once: the API is asked live meanwhile, but not
+  // without a certificate where we need one; a folder cannot be.
+  bool may_serve_unread() const { return kube_ != nullptr && lacks().empty(); }
+  // Without what nothing can be read or written at present, for people; empty: nothing is missing.
+  std::string lacks() const { return certificate_ ? certificate_->waiting_for() : std::string(); }
 
   // Until cancelled; to be started once, in a group.
   aio::Task<void> follow();
@@ -47,12 +51,21 @@ class Objects {
   };
   Sizes sizes() const;
 
+  // nullptr if there is none of our own.
+  certs::NodeCertificate* certificate() { return certificate_.get(); }
   // nullptr if the source is a folder.
   const adapters::KubeSource* kube() const { return kube_.get(); }
 
  private:
+  Result<std::unique_ptr<kube::Api>> make_api(const Config& config,
+                                              const std::vector<std::string>& environment,
+                                              const Log& log) const;
+  aio::Task<void> follow_when_known();
+
+  const Log log_;
   std::string folder_path_;
   std::unique_ptr<adapters::FolderSource> folder_;
+  std::unique_ptr<certs::NodeCertificate> certificate_;
   std::unique_ptr<adapters::KubeSource> kube_;
   std::optional<Error> failure_;
 };

@@ -31,6 +31,9 @@ bool Readiness::indicator_is_there() const {
 
 std::string Readiness::why_not() const {
   if (stopping_) return "stopping";
+  if (const std::string lack = lacks_ ? lacks_() : std::string(); !lack.empty()) {
+    return one_line("still waiting for " + lack);
+  }
   if (!hindrances_.empty()) return one_line(hindrances_.begin()->second);
   if (!serving_) return awaited_.empty() ? "starting" : one_line("still waiting for " + awaited_);
   return indicator_is_there() ? std::string() : one_line(waiting_text());

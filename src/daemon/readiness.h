@@ -1,6 +1,7 @@
 // Whether the daemon wants to be asked (03, 2.7 and 2.12).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -38,10 +39,12 @@ class Readiness {
   // Looks at the file each time: a request must not be refused because of what was true a second
   // ago.
   bool indicator_is_there() const;
-  // Serves, and waits only for what others do: the indicator, or what hinders it.
-  bool waits_for_others() const {
-    return serving_ && !stopping_ && (!hindrances_.empty() || !indicator_is_there());
-  }
+  // Something else without which the daemon is not ready: yields what it lacks, for people; empty:
+  // nothing.
+  void require(std::function<std::string()> lacks) { lacks_ = std::move(lacks); }
+
+  // Serves, and waits only for what others do: the indicator, what hinders it, what it requires.
+  bool waits_for_others() const { return serving_ && !stopping_ && !why_not().empty(); }
 
   // Why /readyz says no, on one line: what is waited for, or that the daemon stops. Empty if it
   // says yes.
@@ -56,6 +59,7 @@ class Readiness {
 
  private:
   std::string indicator_;
+  std::function<std::string()> lacks_;
   std::string awaited_;
   std::map<std::string, std::string> hindrances_;
   bool serving_ = false;
