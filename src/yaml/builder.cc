@@ -22,15 +22,28 @@
 namespace mnet::yaml {
 namespace {
 
+bool is_plain(const std::string& tag) { return tag == "?" || tag.empty(); }
+
 // yaml-cpp tells plain scalars ("?") from quoted and literal ones ("!"); only plain ones have a
-// type. None: a tag that kubectl does not know either.
+// type. None: a tag that kubectl does not know either, or a text that is not what its tag says.
 std::optional<json::Value> scalar_of(const std::string& tag, const std::string& text) {
   if (tag == "!" || tag == "tag:yaml.org,2002:str") return json::Value(text);
+  if (tag == "tag:yaml.org,2002:binary") {
+    std::string packed = text, bytes;
+    std::erase_if(packed, [](char c) { return c == ' ' || c == '\t'; });
+    return from_base64(packed, bytes) ? std::optional(json::Value(bytes)) : std::nullopt;
+  }
   for (const std::string_view typed : {"?", "", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
                                        "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"}) {
     if (tag == typed) return value_of_plain(text);
   }
   return std::nullopt;
+}
+
+// What a scalar is as a key: the text of its value.
+std::string key_text(const json::Value& value) {
+  const std::string* text = value.as_string();
+  return text != nullptr ? *text : json::dump(value);
 }
 
 }  // namespace
@@ -49,7 +62,9 @@ void Builder::OnDocumentStart(const YAML::Mark& mark) {
   // yaml-cpp 0.7 makes empty documents for ever of what cannot begin one, a lone comma say.
   if (mark.pos == last_start_) return fail(mark, "unexpected character");
   last_start_ = mark.pos;
+  ++number_;
   nodes_ = 0;
+  bytes_ = 0;
   open_.clear();
   anchors_.clear();
 }
@@ -57,17 +72,21 @@ void Builder::OnDocumentStart(const YAML::Mark& mark) {
 void Builder::OnDocumentEnd() {}
 
 void Builder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
-  const Node null;
+  Node null;
+  null.scalar = "null";
   if (admit(mark, null)) put(mark, null, anchor);
 }
 
 void Builder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        const std::string& value) {
+  if (is_plain(tag) && is_not_finite(value)) return fail(mark, cat(value, " is no number of JSON"));
   auto scalar = scalar_of(tag, value);
-  if (!scalar) return fail(mark, cat("unknown tag ", tag));
+  if (!scalar) return fail(mark, cat("cannot use a value with the tag ", tag));
   Node node;
   node.value = *std::move(scalar);
-  node.scalar = value;
+  node.scalar = key_text(node.value);
+  node.is_merge = is_plain(tag) && value == "<<";
+  node.bytes = value.size();
   if (admit(mark, node)) put(mark, std::move(node), anchor);
 }
 
@@ -106,6 +125,7 @@ void Builder::close() {
   if (error_) return;
   Open closed = std::move(open_.back());
   open_.pop_back();
+  merge(closed);
   put(closed.mark, std::move(closed.node), closed.anchor);
 }
 
@@ -116,16 +136,20 @@ void Builder::put(const YAML::Mark& mark, Node node, YAML::anchor_t anchor) {
   }
   if (!open_.empty()) return put_into(open_.back(), mark, std::move(node));
   if (node.value.is_null()) return;  // an empty document
-  documents_.push_back({std::move(node.value), mark.line + 1});
+  documents_.push_back({std::move(node.value), mark.line + 1, number_});
 }
 
 void Builder::put_into(Open& parent, const YAML::Mark& mark, Node node) {
   json::Object* object = parent.node.value.as_object();
   if (object != nullptr && !parent.key) return take_key(parent, mark, std::move(node));
   parent.node.count += node.count;
+  parent.node.bytes += node.bytes;
   parent.node.height = std::max(parent.node.height, node.height + 1);
   if (object == nullptr) {
     parent.node.value.as_array()->push_back(std::move(node.value));
+  } else if (std::exchange(parent.is_merging, false)) {
+    parent.key.reset();
+    take_merged(parent, mark, std::move(node));
   } else {
     object->append(std::exchange(parent.key, std::nullopt).value_or(""), std::move(node.value));
   }
@@ -133,17 +157,46 @@ void Builder::put_into(Open& parent, const YAML::Mark& mark, Node node) {
 
 void Builder::take_key(Open& parent, const YAML::Mark& mark, Node node) {
   if (!node.scalar) return fail(mark, "a key must be a scalar");
-  if (!parent.keys.insert(*node.scalar).second) {
-    return fail(mark, cat("key ", go_quoted(*node.scalar), " occurs twice"));
+  parent.is_merging = node.is_merge;
+  if (!node.is_merge && !parent.keys.insert(*node.scalar).second) {
+    const Error where = error_at(mark, cat("key ", go_quoted(*node.scalar), " occurs twice"));
+    if (!error_) error_ = Error(Errc::kConflict, where.text());
+    return;
   }
+  parent.node.bytes += node.bytes;
   parent.key = std::move(node.scalar);
+}
+
+void Builder::take_merged(Open& parent, const YAML::Mark& mark, Node node) {
+  json::Array several;
+  if (json::Array* list = node.value.as_array()) {
+    several = std::move(*list);
+  } else {
+    several.push_back(std::move(node.value));
+  }
+  for (json::Value& value : several) {
+    if (value.as_object() == nullptr) return fail(mark, "only mappings can be merged");
+    parent.merged.push_back(std::move(value));
+  }
+}
+
+// What the mapping says itself wins, then what was named first.
+void Builder::merge(Open& mapping) {
+  for (json::Value& source : mapping.merged) {
+    for (auto& [key, value] : *source.as_object()) {
+      if (!mapping.keys.insert(key).second) continue;
+      mapping.node.value.as_object()->append(key, std::move(value));
+    }
+  }
 }
 
 bool Builder::admit(const YAML::Mark& mark, const Node& node) {
   const std::size_t depth = open_.size() + static_cast<std::size_t>(node.height);
   if (depth > static_cast<std::size_t>(limits_.depth)) fail(mark, "nested too deeply");
   nodes_ += node.count;
+  bytes_ += node.bytes;
   if (nodes_ > limits_.nodes) fail(mark, cat("more than ", limits_.nodes, " nodes"));
+  if (bytes_ > limits_.expanded) fail(mark, cat("more than ", limits_.expanded, " bytes"));
   return may_go_on();
 }
 

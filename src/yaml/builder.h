@@ -49,7 +49,9 @@ class Builder final : public YAML::EventHandler {
   struct Node {
     json::Value value;
     std::optional<std::string> scalar;  // its text: what it is as a key
+    bool is_merge = false;              // a plain `<<`
     std::size_t count = 1;              // nodes, itself included
+    std::size_t bytes = 0;              // of all scalars in it
     int height = 0;                     // of the nesting below it
   };
   // A list or mapping whose end has not come yet.
@@ -59,6 +61,8 @@ class Builder final : public YAML::EventHandler {
     YAML::anchor_t anchor = 0;
     std::unordered_set<std::string> keys;  // of a mapping
     std::optional<std::string> key;        // whose value comes next
+    bool is_merging = false;               // that key is `<<`
+    std::vector<json::Value> merged;       // what `<<` named, in order
   };
 
   void open(const YAML::Mark& mark, json::Value empty, YAML::anchor_t anchor);
@@ -66,6 +70,8 @@ class Builder final : public YAML::EventHandler {
   void put(const YAML::Mark& mark, Node node, YAML::anchor_t anchor);
   void put_into(Open& parent, const YAML::Mark& mark, Node node);
   void take_key(Open& parent, const YAML::Mark& mark, Node node);
+  void take_merged(Open& parent, const YAML::Mark& mark, Node node);
+  static void merge(Open& mapping);
   // Counts a node that is about to be put at this place; false if there is no room for it, or
   // something was wrong before.
   bool admit(const YAML::Mark& mark, const Node& node);
@@ -75,8 +81,10 @@ class Builder final : public YAML::EventHandler {
   std::vector<Document> documents_;
   std::optional<Error> error_;
   int last_start_ = -1;  // where the last document began
+  int number_ = 0;       // of the document that is being read, from 1
   // Of the document that is being read.
   std::size_t nodes_ = 0;
+  std::size_t bytes_ = 0;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Node> anchors_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -83,10 +84,18 @@ std::optional<json::Value> decimal(std::string_view text) {
     out += cat("e", sign, exponent);
   }
   if (!text.empty()) return std::nullopt;
-  return json::Value(json::Number::of_text(std::move(out)));
+  auto number = json::Number::of_text(std::move(out));
+  if (!std::isfinite(number.as_double())) return std::nullopt;  // 1e400 is a string
+  return json::Value(std::move(number));
 }
 
 }  // namespace
+
+bool is_not_finite(std::string_view text) {
+  if (text == ".nan" || text == ".NaN" || text == ".NAN") return true;
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return text == ".inf" || text == ".Inf" || text == ".INF";
+}
 
 json::Value value_of_plain(const std::string& text) {
   if (text.empty() || is_one_of(kNull, text)) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "json/json.h"
 
@@ -11,5 +12,8 @@ namespace mnet::yaml {
 // in forms that JSON has keep their digits; hexadecimal, octal and binary integers and numbers with
 // underscores become decimal.
 json::Value value_of_plain(const std::string& text);
+
+// `.inf`, `-.Inf`, `.nan` and their like: numbers without a JSON form.
+bool is_not_finite(std::string_view text);
 
 }  // namespace mnet::yaml

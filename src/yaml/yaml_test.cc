@@ -40,6 +40,44 @@ TEST(Yaml, TypesPlainScalarsAsKubectlDoes) {
             "[12345678901234567890,\"1.2.3.4\",\"2001-01-01\",\"1e\",\"-\",\"0x\",8]\n");
 }
 
+// 04, 4: row 64.
+TEST(Yaml, TypesKeysTaggedAndLargeScalarsAsKubectlDoes) {
+  EXPECT_EQ(as_json("defaultMode: 0744\na: yes\nb: \"yes\"\nn: x\n"),
+            R"({"defaultMode":484,"a":true,"b":"yes","false":"x"})"
+            "\n");
+  EXPECT_EQ(as_json("{0x1F: a, 'n': b, ~: c, 09: d}"), R"({"31":"a","n":"b","null":"c","9":"d"})"
+                                                       "\n");
+  EXPECT_EQ(as_json("[!!str 5, !!binary aGVsbG8=, 1e400, tRue, 12:30:45, 5., -0x10, 1_000]"),
+            R"(["5","hello","1e400","tRue","12:30:45",5,-16,1000])"
+            "\n");
+}
+
+// 04, 4: row 65.
+TEST(Yaml, RefusesWhatJsonDoesNotHave) {
+  EXPECT_EQ(as_json("a: .inf"), "error: line 1, column 4: .inf is no number of JSON");
+  EXPECT_THAT(as_json("[-.Inf]"), HasSubstr("error: "));
+  EXPECT_THAT(as_json("[.NaN]"), HasSubstr("error: "));
+  EXPECT_EQ(as_json("['.nan']"), "[\".nan\"]\n");
+  EXPECT_THAT(as_json("a:\n\tb: 1\n"), HasSubstr("error: "));
+}
+
+TEST(Yaml, MergesMappings) {
+  EXPECT_EQ(as_json("x: &x {a: 1, b: 2}\nw: &w {b: 3, c: 4}\nz: {b: 0, <<: [*x, *w]}\n"),
+            R"({"x":{"a":1,"b":2},"w":{"b":3,"c":4},"z":{"b":0,"a":1,"c":4}})"
+            "\n");
+  EXPECT_EQ(as_json("x: &x {a: 1}\nz:\n  <<: *x\n  a: 2\n"), "{\"x\":{\"a\":1},\"z\":{\"a\":2}}\n");
+  EXPECT_EQ(as_json("{'<<': 1}"), "{\"\\u003c\\u003c\":1}\n");
+  EXPECT_EQ(as_json("{<<: 1}"), "error: line 1, column 6: only mappings can be merged");
+}
+
+TEST(Yaml, CountsDocumentsAndTheBytesTheyExpandTo) {
+  const auto documents = parse_documents("a: 1\n---\n# nothing\n---\nb: 2\n").value();
+  ASSERT_EQ(documents.size(), 2u);
+  EXPECT_EQ(documents[1].number, 3);
+  EXPECT_THAT(parse_documents("a: &a aaaaaaaaaa\nb: [*a, *a]\n", {.expanded = 30}).error().text(),
+              HasSubstr("more than 30 bytes"));
+}
+
 TEST(Yaml, LeavesQuotedAndLiteralScalarsAlone) {
   EXPECT_EQ(as_json("a: '1'\nb: \"yes\"\nc: |\n  {\"x\": 1}\n"),
             "{\"a\":\"1\",\"b\":\"yes\",\"c\":\"{\\\"x\\\": 1}\\n\"}\n");
