@@ -33,6 +33,12 @@ inline constexpr std::array<std::string_view, 25> kFailPoints = {
     "reply-after-send",
 };
 
+// Those of the node tools, which have stories of their own.
+inline constexpr std::array<std::string_view, 2> kNodeToolPoints = {
+    "directory-before-rename",
+    "directory-after-rename",
+};
+
 #ifdef MNET_FAILPOINTS
 
 // Crashes here if told so, or yields the error it was told to yield. A wait is handed back as the

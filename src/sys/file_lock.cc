@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -17,14 +20,20 @@ extern "C" int flock(int fd, int operation) noexcept;
 namespace mnet::sys {
 namespace {
 
-constexpr int kShare = 1;  // LOCK_SH
-constexpr int kAlone = 2;  // LOCK_EX
+constexpr int kShare = 1;   // LOCK_SH
+constexpr int kAlone = 2;   // LOCK_EX
+constexpr int kAtOnce = 4;  // LOCK_NB
+constexpr std::chrono::milliseconds kBetweenTries{20};
 
 Result<void> lock(int fd, int operation, const std::string& path) {
   while (::flock(fd, operation) != 0) {
     if (errno != EINTR) return Error::from_errno(errno, cat("lock ", path));
   }
   return {};
+}
+
+bool is_taken(const Result<void>& locked) {
+  return !locked && locked.error().os_errno() == EWOULDBLOCK;
 }
 
 // Whether the name still means what was opened: the holder before us removed it.
@@ -51,6 +60,33 @@ Result<FileLock> FileLock::take_file(const std::string& path) {
     if (!fd) return Error::from_errno(errno, cat("open ", path));
     if (auto locked = lock(fd.get(), kAlone, path); !locked) return std::move(locked).error();
     if (is_still_there(fd.get(), path)) return FileLock(std::move(fd), path);
+  }
+}
+
+Result<std::optional<FileLock>> FileLock::try_file(const std::string& path) {
+  for (;;) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return Error::from_errno(errno, cat("open ", path));
+    auto locked = lock(fd.get(), kAlone | kAtOnce, path);
+    if (is_taken(locked)) return std::optional<FileLock>();
+    if (!locked) return std::move(locked).error();
+    if (is_still_there(fd.get(), path)) return std::optional(FileLock(std::move(fd), path));
+  }
+}
+
+Result<FileLock> FileLock::take_directory_within(const std::string& path,
+                                                 std::chrono::milliseconds patience) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return Error::from_errno(errno, cat("open ", path));
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    auto locked = lock(fd.get(), kAlone | kAtOnce, path);
+    if (locked) return FileLock(std::move(fd), {});
+    if (!is_taken(locked)) return std::move(locked).error();
+    if (std::chrono::steady_clock::now() >= end) {
+      return Error(Errc::kTimeout, cat("lock ", path, ": somebody else has held it for too long"));
+    }
+    std::this_thread::sleep_for(kBetweenTries);
   }
 }
 

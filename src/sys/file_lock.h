@@ -1,7 +1,9 @@
 // Locks between processes (flock), given back by the kernel when their holder dies.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,7 +12,8 @@
 
 namespace mnet::sys {
 
-// Held until it goes. Movable; an empty one holds nothing. All calls block until they have it.
+// Held until it goes. Movable; an empty one holds nothing. Calls block until they have it, where
+// nothing else is said.
 class FileLock {
  public:
   FileLock() = default;
@@ -22,10 +25,15 @@ class FileLock {
   // On a file that is made for it (mode 0600) and removed when the lock is given back: nothing is
   // left but what a killed holder leaves, and that hinders nobody. Its directory must exist.
   static Result<FileLock> take_file(const std::string& path);
+  // The same without waiting; none if somebody else has it.
+  static Result<std::optional<FileLock>> try_file(const std::string& path);
 
   enum class Kind : std::uint8_t { kShared, kExclusive };
   // On a directory that exists; nothing is made.
   static Result<FileLock> take_directory(const std::string& path, Kind kind);
+  // Alone, after waiting no longer than this: kTimeout then.
+  static Result<FileLock> take_directory_within(const std::string& path,
+                                                std::chrono::milliseconds patience);
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
   void release();
