@@ -1,0 +1,121 @@
+#include "nodetools/node_manifests.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "nodetools/substitute.h"
+#include "sys/directory.h"
+
+namespace mnet::nodetools {
+namespace {
+
+constexpr std::size_t kMaxManifest = 16u << 20;
+constexpr std::string_view kApplying = "Applying Kubernetes object...";
+constexpr std::string_view kDeleting = "Deleting Kubernetes object...";
+
+bool has_secret(const Result<std::vector<ManifestObject>>& objects, std::string_view text) {
+  if (!objects) return may_hold_secret(text);
+  return std::ranges::any_of(*objects, [](const auto& one) { return one.id.kind == "Secret"; });
+}
+
+std::vector<ObjectName> names_of(const std::vector<ManifestObject>& objects) {
+  std::vector<ObjectName> out;
+  for (const ManifestObject& object : objects) out.push_back(object.id);
+  return out;
+}
+
+}  // namespace
+
+std::string user_agent(std::string_view program) {
+  return cat(program, "/", build_version().version);
+}
+
+NodeManifests::NodeManifests(const NodeCommand& command, Output& output)
+    : command_(command), output_(output) {}
+
+void NodeManifests::use(kube::Api& api, WriterSettings settings) {
+  writer_.emplace(api, std::move(settings), output_);
+}
+
+Result<ObjectWriter*> NodeManifests::writer() {
+  if (writer_) return &*writer_;
+  auto access = find_api_access(command_.access);
+  if (!access) return std::move(access).error();
+  kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
+  settings.environment = command_.access.environment;
+  auto api = kube::Api::make(std::move(access->config), std::move(settings), Log());
+  if (!api) return std::move(api).error();
+  own_api_ = *std::move(api);
+  use(*own_api_, {.ns = access->ns,
+                  .field_manager = command_.field_manager,
+                  .wait_time = command_.wait_time,
+                  .is_dry = command_.is_dry});
+  return &*writer_;
+}
+
+Result<LoadedManifest> NodeManifests::load(const std::string& name) const {
+  const std::string& source = command_.directories.manifest_source;
+  auto directory = sys::Directory::open(source);
+  if (!directory) return std::move(directory).error();
+  auto found = directory->find(name, kMaxManifest);
+  if (!found) return std::move(found).error();
+  if (!*found) return Error(Errc::kNotFound, cat("no such manifest in ", source));
+  auto replaced = substitute((*found)->bytes, variables_of(command_.access.environment),
+                             command_.allowed_variables);
+  for (const std::string& variable : replaced.unset) {
+    std::string why = cat("variable ", variable, " is not set");
+    if (command_.is_strict) return Error(Errc::kInvalid, std::move(why));
+    output_.complain(name, why);
+  }
+  std::string hash = cat("sha256:", sha256_hex(replaced.text));
+  return LoadedManifest{.text = std::move(replaced.text), .hash = std::move(hash)};
+}
+
+Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::string& name,
+                                                                  const LoadedManifest& manifest,
+                                                                  std::string_view doing) {
+  auto objects = parse_manifest(manifest.text);
+  output_.print(doing);
+  const bool is_withheld = has_secret(objects, manifest.text);
+  if (!command_.is_quiet) {
+    output_.print(block(name, is_withheld ? "(content withheld)" : manifest.text));
+  }
+  return objects;
+}
+
+aio::Task<bool> NodeManifests::install(std::string name) {
+  auto manifest = load(name);
+  if (!manifest) co_return std::move(manifest).error();
+  auto objects = show_and_parse(name, *manifest, kApplying);
+  if (!objects) co_return std::move(objects).error();
+  auto api = writer();
+  if (!api) co_return std::move(api).error();
+  const int before = (*api)->changes();
+  auto applied = co_await (*api)->apply(name, *std::move(objects));
+  if (!applied) co_return std::move(applied).error();
+  co_return (*api)->changes() != before;
+}
+
+aio::Task<bool> NodeManifests::remove(std::string name) {
+  auto manifest = load(name);
+  if (!manifest) co_return std::move(manifest).error();
+  auto objects = show_and_parse(name, *manifest, kDeleting);
+  if (!objects) co_return std::move(objects).error();
+  auto api = writer();
+  if (!api) co_return std::move(api).error();
+  const int before = (*api)->changes();
+  auto removed = co_await (*api)->remove(name, names_of(*objects));
+  if (!removed) co_return std::move(removed).error();
+  co_return (*api)->changes() != before;
+}
+
+}  // namespace mnet::nodetools

@@ -1,0 +1,56 @@
+// Manifests of the node: read from their directory, variables replaced, shown, and handed to the
+// API object by object (04, 1.8 to 1.11). The API is looked for when it is first needed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/result.h"
+#include "kube/api.h"
+#include "nodetools/node_command.h"
+#include "nodetools/object_writer.h"
+#include "nodetools/objects.h"
+#include "nodetools/output.h"
+
+namespace mnet::nodetools {
+
+// A manifest with its variables replaced.
+struct LoadedManifest {
+  std::string text;
+  std::string hash;  // `sha256:...` of the text
+};
+
+class NodeManifests {
+ public:
+  NodeManifests(const NodeCommand& command, Output& output);
+  // For tests and for those who have a connection already; it must outlive this.
+  void use(kube::Api& api, WriterSettings settings);
+
+  // Reads and replaces variables; unset ones are warned of, or errors.
+  Result<LoadedManifest> load(const std::string& name) const;
+
+  // Each says whether it changed anything.
+  aio::Task<bool> install(std::string name);
+  aio::Task<bool> remove(std::string name);
+
+  // Shows the text and takes it apart.
+  Result<std::vector<ManifestObject>> show_and_parse(const std::string& name,
+                                                     const LoadedManifest& manifest,
+                                                     std::string_view doing);
+  // The writer; an error if there is no API to be asked.
+  Result<ObjectWriter*> writer();
+
+ private:
+  const NodeCommand& command_;
+  Output& output_;
+  std::unique_ptr<kube::Api> own_api_;
+  std::optional<ObjectWriter> writer_;
+};
+
+// `cni-node/1.2.3`, as the server's log shows us.
+std::string user_agent(std::string_view program);
+
+}  // namespace mnet::nodetools

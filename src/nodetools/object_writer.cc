@@ -1,0 +1,415 @@
+#include "nodetools/object_writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/sleep.h"
+#include "base/error.h"
+#include "base/error_list.h"
+#include "base/text.h"
+#include "kube/objects.h"
+#include "nodetools/diff_text.h"
+#include "nodetools/pauses.h"
+
+namespace mnet::nodetools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kLongestRetryAfter{30};
+constexpr std::chrono::seconds kFirstWord{2};  // until a wait is spoken of
+constexpr std::string_view kDelete =
+    R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})";
+
+bool is_definition(const ObjectName& id) {
+  return id.kind == "CustomResourceDefinition" &&
+         id.api_version.starts_with("apiextensions.k8s.io/");
+}
+
+Error unknown_kind(const ObjectName& id) {
+  return Error(Errc::kNotFound, cat("no matches for kind ", go_quoted(id.kind), " in version ",
+                                    go_quoted(id.api_version)));
+}
+
+// What only the server may say is left out.
+std::string body_of(const ManifestObject& object, const std::string& ns) {
+  json::Object out = object.object;
+  json::Object* metadata = out.find("metadata")->as_object();
+  for (const std::string_view member :
+       {"managedFields", "resourceVersion", "uid", "selfLink", "creationTimestamp", "generation"}) {
+    metadata->erase(member);
+  }
+  if (ns.empty()) {
+    metadata->erase("namespace");
+  } else {
+    metadata->set("namespace", ns);
+  }
+  return json::dump(out);
+}
+
+const json::Value* at(const json::Value& value, std::string_view key) {
+  const json::Object* object = value.as_object();
+  return object == nullptr ? nullptr : object->find(key);
+}
+
+std::string text_at(const json::Value& value, std::string_view part, std::string_view key) {
+  const json::Value* inside = at(value, part);
+  const json::Value* found = inside == nullptr ? nullptr : at(*inside, key);
+  const std::string* text = found == nullptr ? nullptr : found->as_string();
+  return text == nullptr ? "" : *text;
+}
+
+// Of the object that was deleted: the answer is the object itself, or a Status about it.
+std::string uid_in(const kube::Reply& reply) {
+  const auto answer = json::parse(reply.body);
+  if (!answer) return {};
+  std::string uid = text_at(*answer, "metadata", "uid");
+  return uid.empty() ? text_at(*answer, "details", "uid") : uid;
+}
+
+bool is_established(const json::Value& definition) {
+  const json::Value* status = at(definition, "status");
+  const json::Value* conditions = status == nullptr ? nullptr : at(*status, "conditions");
+  const json::Array* list = conditions == nullptr ? nullptr : conditions->as_array();
+  if (list == nullptr) return false;
+  return std::ranges::any_of(*list, [](const json::Value& condition) {
+    const json::Value* type = at(condition, "type");
+    const json::Value* is = at(condition, "status");
+    return type != nullptr && *type == json::Value("Established") && is != nullptr &&
+           *is == json::Value("True");
+  });
+}
+
+std::string finalizers_of(const json::Value& object) {
+  const json::Value* metadata = at(object, "metadata");
+  const json::Value* finalizers = metadata == nullptr ? nullptr : at(*metadata, "finalizers");
+  return finalizers == nullptr ? "no finalizers" : cat("finalizers ", json::dump(*finalizers));
+}
+
+// As people read it: without what the server keeps for itself.
+std::string readable(const std::string& text) {
+  auto object = json::parse_object(text);
+  if (!object) return {};
+  object->erase("status");
+  if (json::Value* metadata = object->find("metadata"); metadata && metadata->as_object()) {
+    for (const std::string_view member :
+         {"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"}) {
+      metadata->as_object()->erase(member);
+    }
+  }
+  return json::dump(*object, {.sorted = true, .indent = 2, .escape_html = false}) + "\n";
+}
+
+}  // namespace
+
+bool is_contained(const json::Value& ours, const json::Value& live) {
+  if (const json::Object* object = ours.as_object()) {
+    return std::ranges::all_of(*object, [&](const json::Member& member) {
+      const json::Value* other = at(live, member.first);
+      return other != nullptr && is_contained(member.second, *other);
+    });
+  }
+  const json::Array* list = ours.as_array();
+  if (list == nullptr) return ours == live;
+  const json::Array* other = live.as_array();
+  return other != nullptr && std::ranges::equal(*list, *other, is_contained);
+}
+
+ObjectWriter::ObjectWriter(kube::Api& api, WriterSettings settings, Output& output)
+    : api_(api), settings_(std::move(settings)), output_(output), discovery_(api) {}
+
+std::string ObjectWriter::patch_query() const {
+  return cat("?fieldManager=", kube::query_value(settings_.field_manager), "&force=true",
+             settings_.is_dry ? "&dryRun=All" : "");
+}
+
+Result<void> ObjectWriter::said(const Target& target, std::string_view what) {
+  output_.print(cat(target.label, " ", what));
+  return {};
+}
+
+aio::Task<kube::Reply> ObjectWriter::call(kube::Call what) {
+  Pauses pauses(settings_.first_pause, settings_.longest_pause);
+  for (int attempt = 1;; ++attempt) {
+    auto reply = co_await api_.call(what, Clock::now() + settings_.call_time);
+    const bool may_pass = kube::is_transient(reply) || (reply && reply->status == 409);
+    if (!may_pass || attempt >= settings_.tries) co_return reply;
+    auto pause = pauses.next();
+    if (reply && reply->retry_after) pause = std::min(*reply->retry_after, kLongestRetryAfter);
+    auto slept = co_await aio::sleep_for(pause);
+    if (!slept) co_return std::move(slept).error();
+  }
+}
+
+aio::Task<std::optional<ObjectWriter::Target>> ObjectWriter::resolve(ObjectName id) {
+  auto found = co_await discovery_.find_kind(id.api_version, id.kind);
+  if (!found) co_return std::move(found).error();
+  if (!*found) co_return std::optional<Target>();
+  Target out{.id = std::move(id), .resource = **std::move(found)};
+  if (!out.resource.is_namespaced) out.id.ns.clear();
+  if (out.resource.is_namespaced && out.id.ns.empty()) out.id.ns = settings_.ns;
+  out.path = out.resource.object_path(out.id.ns, out.id.name);
+  out.collection = out.resource.collection_path(out.id.ns);
+  out.label = cat(out.resource.label(), "/", out.id.name);
+  co_return std::optional<Target>(std::move(out));
+}
+
+// A definition that was just applied is not served at once.
+aio::Task<ObjectWriter::Target> ObjectWriter::resolve_or_wait(std::string about, ObjectName id) {
+  const auto began = Clock::now();
+  bool is_told = false;
+  for (;;) {
+    auto target = co_await resolve(id);
+    if (!target) co_return std::move(target).error();
+    if (*target) co_return **std::move(target);
+    const bool may_come = applied_definition_ && !settings_.is_dry;
+    if (!may_come || Clock::now() - began >= settings_.wait_time) {
+      co_return unknown_kind(id);
+    }
+    if (!is_told && Clock::now() - began > kFirstWord) {
+      output_.complain(about, cat("waiting for kind ", id.kind, " to be served..."));
+      is_told = true;
+    }
+    auto slept = co_await aio::sleep_for(settings_.poll);
+    if (!slept) co_return std::move(slept).error();
+    discovery_.forget();
+  }
+}
+
+aio::Task<void> ObjectWriter::check_kinds(std::string about, std::vector<ManifestObject> objects) {
+  bool may_come = applied_definition_;
+  for (const ManifestObject& object : objects) {
+    auto target = co_await resolve(object.id);
+    if (!target) co_return std::move(target).error();
+    if (!*target && !may_come) {
+      co_return unknown_kind(object.id).wrap(cat("document ", object.document));
+    }
+    if (*target && !(*target)->resource.is_namespaced && !object.id.ns.empty()) {
+      output_.complain(about, cat(object.id.kind, " ", object.id.name,
+                                  " has no namespace: ", object.id.ns, " is left out"));
+    }
+    may_come = may_come || is_definition(object.id);
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> ObjectWriter::apply(std::string about, std::vector<ManifestObject> objects) {
+  auto checked = co_await check_kinds(about, objects);
+  if (!checked) co_return checked;
+  for (ManifestObject& object : objects) {
+    auto applied = co_await apply_one(about, std::move(object));
+    if (!applied) co_return applied;
+  }
+  co_return Result<void>();
+}
+
+aio::Task<std::vector<ObjectName>> ObjectWriter::full_names(std::vector<ManifestObject> objects) {
+  std::vector<ObjectName> out;
+  for (const ManifestObject& object : objects) {
+    auto target = co_await resolve(object.id);
+    if (!target) co_return std::move(target).error();
+    out.push_back(*target ? (*target)->id : object.id);
+  }
+  co_return out;
+}
+
+aio::Task<kube::Reply> ObjectWriter::patch(std::string about, Target* target, std::string body) {
+  for (bool is_second = false;; is_second = true) {
+    auto reply = co_await call({.method = "PATCH",
+                                .path = target->path + patch_query(),
+                                .body = body,
+                                .content_type = "application/apply-patch+yaml"});
+    if (is_second || !reply || reply->status != 404) co_return reply;
+    // The definition may have been made anew, with another plural.
+    discovery_.forget();
+    auto again = co_await resolve_or_wait(about, target->id);
+    if (!again) co_return std::move(again).error();
+    *target = *std::move(again);
+  }
+}
+
+aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object) {
+  auto target = co_await resolve_or_wait(about, object.id);
+  // Its definition was only thought of.
+  if (!target && settings_.is_dry && applied_definition_) {
+    output_.print(cat(to_lower(object.id.kind), "/", object.id.name, " would be created"));
+    co_return Result<void>();
+  }
+  if (!target) co_return std::move(target).error();
+  const std::string body = body_of(object, target->id.ns);
+  if (is_definition(object.id)) applied_definition_ = true;
+  if (settings_.is_dry) {
+    auto shown = co_await show_difference(*std::move(target), body);
+    co_return shown;
+  }
+  auto reply = co_await patch(about, &*target, body);
+  if (!reply) co_return std::move(reply).error().wrap(target->label);
+  if (reply->status == 403) {
+    auto created = co_await create(*target, body, reply->error());
+    if (!created) co_return std::move(created).error().wrap(target->label);
+  } else if (!reply->ok()) {
+    co_return reply->error().wrap(target->label);
+  } else {
+    ++changes_;
+    (void)said(*target, reply->status == 201 ? "created" : "serverside-applied");
+  }
+  if (!is_definition(object.id)) co_return Result<void>();
+  discovery_.forget();
+  auto established = co_await wait_established(about, *std::move(target));
+  co_return established;
+}
+
+// The original's role has no `patch`: what is not there is created, what is there must be as
+// wanted.
+aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refused) {
+  for (int attempt = 0; attempt < settings_.tries; ++attempt) {
+    auto live = co_await call({.path = target.path});
+    if (!live) co_return std::move(live).error();
+    if (live->ok()) {
+      auto compared =
+          co_await compare(target, std::move(body), std::move(live->body), std::move(refused));
+      co_return compared;
+    }
+    if (live->status != 404) co_return live->error();
+    auto made = co_await api_.call(
+        {.method = "POST",
+         .path =
+             cat(target.collection, "?fieldManager=", kube::query_value(settings_.field_manager)),
+         .body = body},
+        Clock::now() + settings_.call_time);
+    if (!made) co_return std::move(made).error();
+    if (made->ok()) {
+      ++changes_;
+      co_return said(target, "created");
+    }
+    if (made->status != 409 && !kube::is_transient(made)) co_return made->error();
+    auto slept = co_await aio::sleep_for(settings_.first_pause);
+    if (!slept) co_return slept;
+  }
+  co_return refused;
+}
+
+aio::Task<void> ObjectWriter::compare(Target target, std::string body, std::string live,
+                                      Error refused) {
+  const auto ours = json::parse(body);
+  const auto theirs = json::parse(live);
+  if (ours && theirs && is_contained(*ours, *theirs)) co_return said(target, "unchanged");
+  co_return refused.with_text(cat(refused.text(),
+                                  " (the object exists and differs; changing it "
+                                  "needs the right to patch)"));
+}
+
+aio::Task<void> ObjectWriter::show_difference(Target target, std::string body) {
+  auto live = co_await call({.path = target.path});
+  if (!live) co_return std::move(live).error();
+  const std::string before = live->ok() ? readable(live->body) : "";
+  auto after = co_await call({.method = "PATCH",
+                              .path = target.path + patch_query(),
+                              .body = body,
+                              .content_type = "application/apply-patch+yaml"});
+  if (!after) co_return std::move(after).error().wrap(target.label);
+  if (!after->ok()) co_return after->error().wrap(target.label);
+  const bool is_secret = target.id.kind == "Secret";
+  const std::string difference = diff_text(before, readable(after->body));
+  if (difference.empty()) co_return said(target, "would stay unchanged");
+  ++changes_;
+  (void)said(target, before.empty() ? "would be created" : "would be changed");
+  output_.print(is_secret ? "(content withheld)" : difference);
+  co_return Result<void>();
+}
+
+aio::Task<void> ObjectWriter::wait_established(std::string about, Target target) {
+  const auto began = Clock::now();
+  bool is_told = false;
+  while (settings_.wait_time.count() > 0) {
+    auto reply = co_await call({.path = target.path});
+    if (!reply) co_return std::move(reply).error().wrap(target.label);
+    if (reply->status == 403) break;  // it cannot be seen; what needs it will tell
+    if (!reply->ok()) co_return reply->error().wrap(target.label);
+    const auto definition = json::parse(reply->body);
+    if (definition && is_established(*definition)) break;
+    if (Clock::now() - began >= settings_.wait_time) {
+      co_return Error(Errc::kTimeout, cat(target.label, ": not established in time"));
+    }
+    if (!is_told && Clock::now() - began > kFirstWord) {
+      output_.complain(about, cat("waiting for ", target.label, " to be established..."));
+      is_told = true;
+    }
+    auto slept = co_await aio::sleep_for(settings_.poll);
+    if (!slept) co_return slept;
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> ObjectWriter::remove(std::string about, std::vector<ObjectName> objects) {
+  ErrorList failures;
+  for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
+    auto removed = co_await remove_one(about, std::move(*object));
+    failures.add(std::move(removed));
+  }
+  co_return failures.join("; ");
+}
+
+aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
+  const auto not_found = [this](std::string_view label, const std::string& name) {
+    output_.print(cat(label, " ", go_quoted(name), " not found, skipped"));
+    return Result<void>();
+  };
+  auto found = co_await resolve(id);
+  if (!found) co_return std::move(found).error();
+  if (!*found) {
+    const std::string group = parse_api_version(id.api_version).group;
+    co_return not_found(cat(to_lower(id.kind), group.empty() ? "" : ".", group), id.name);
+  }
+  const Target target = **std::move(found);
+  if (settings_.is_dry) {
+    auto live = co_await call({.path = target.path});
+    if (!live) co_return std::move(live).error();
+    if (live->status == 404) co_return not_found(target.resource.label(), id.name);
+    ++changes_;
+    co_return said(target, "would be deleted");
+  }
+  auto reply =
+      co_await call({.method = "DELETE", .path = target.path, .body = std::string(kDelete)});
+  if (!reply) co_return std::move(reply).error().wrap(target.label);
+  if (reply->status == 404) co_return not_found(target.resource.label(), id.name);
+  if (!reply->ok()) co_return reply->error().wrap(target.label);
+  ++changes_;
+  auto gone = co_await wait_gone(about, target, uid_in(*reply));
+  if (!gone) co_return gone;
+  output_.print(cat(target.resource.label(), " ", go_quoted(id.name), " deleted"));
+  co_return Result<void>();
+}
+
+aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::string uid) {
+  const auto began = Clock::now();
+  bool is_told = false;
+  while (settings_.wait_time.count() > 0) {
+    auto reply = co_await call({.path = target.path});
+    if (!reply) co_return std::move(reply).error().wrap(target.label);
+    if (reply->status == 404 || reply->status == 403) break;  // forbidden: nobody can wait for it
+    if (!reply->ok()) co_return reply->error().wrap(target.label);
+    const auto object = json::parse(reply->body);
+    const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
+    if (uid.empty()) uid = seen;
+    if (seen != uid) break;
+    if (Clock::now() - began >= settings_.wait_time) {
+      co_return Error(
+          Errc::kTimeout,
+          cat(target.label, ": not gone in time: ", object ? finalizers_of(*object) : ""));
+    }
+    if (!is_told && Clock::now() - began > kFirstWord) {
+      output_.complain(about, cat("waiting for ", target.label, " to be gone..."));
+      is_told = true;
+    }
+    auto slept = co_await aio::sleep_for(settings_.poll);
+    if (!slept) co_return slept;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace mnet::nodetools

@@ -1,0 +1,35 @@
+#include "nodetools/reaper.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "aio/sleep.h"
+
+namespace mnet::nodetools {
+namespace {
+
+constexpr std::chrono::seconds kLook{2};
+constexpr std::chrono::seconds kMercy{1};
+
+// The number of a child that has ended and was not waited for; 0 if there is none.
+pid_t find_dead() {
+  siginfo_t info{};
+  if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return 0;
+  return info.si_pid;
+}
+
+}  // namespace
+
+aio::Task<void> reap_orphans() {
+  if (::getpid() != 1) co_return Result<void>();
+  for (;;) {
+    const pid_t dead = find_dead();
+    auto slept = co_await aio::sleep_for(dead == 0 ? kLook : kMercy);
+    if (!slept) co_return slept;
+    if (dead != 0 && find_dead() == dead) ::waitpid(dead, nullptr, WNOHANG);
+  }
+}
+
+}  // namespace mnet::nodetools
