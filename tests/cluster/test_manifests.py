@@ -25,6 +25,7 @@ def server_takes(cluster, *words, stdin=None):
     return cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-o", "name", *words, stdin=stdin)
 
 
+@pytest.mark.spec("04:110")
 @pytest.mark.parametrize("path", APPLIED, ids=relative)
 def test_the_server_takes_each_file(cluster, path):
     assert server_takes(cluster, "-f", path)
@@ -42,8 +43,9 @@ def test_the_server_takes_the_pods_to_watch(cluster):
     assert len(server_takes(cluster, "-f", DEPLOY / "kube-watch" / "pods.yaml").splitlines()) == 6
 
 
-def test_the_server_takes_the_originals_thick_manifest(cluster):
-    assert "daemonset.apps/kube-multus-ds" in server_takes(cluster, "-f", ORIGINAL / "original-thick.yml")
+@pytest.mark.parametrize("path", sorted(ORIGINAL.glob("*.yml")), ids=relative)
+def test_the_server_takes_the_originals_manifests(cluster, path):
+    assert "daemonset.apps/" in server_takes(cluster, "-f", path)
 
 
 def documents(cluster, folder):

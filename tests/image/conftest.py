@@ -66,3 +66,15 @@ class Made:
 @pytest.fixture(scope="session")
 def multus(tmp_path_factory):
     return Made("multus", tmp_path_factory.mktemp("multus"))
+
+
+@pytest.fixture(scope="session")
+def tools_image(tmp_path_factory):
+    """cni-node or kube-watch, each made once."""
+    made = {}
+
+    def image(title):
+        if title not in made:
+            made[title] = Made(title, tmp_path_factory.mktemp(title))
+        return made[title]
+    return image
