@@ -1,0 +1,70 @@
+"""check-reference: what the code knows and the reference does not."""
+
+import re
+
+import pytest
+from small_tree import ROOT
+
+CONFIG = "src/daemon/config.cc"
+
+
+@pytest.fixture
+def known(tree):
+    """A tree whose daemon knows one key, and a reference that has it."""
+    tree.write(CONFIG, 'json::Fields fields(document);\nfields.read("socketDir", config.socket_dir);\n')
+    tree.write("docs/reference.md", "# Reference\n\n## daemon-config.json\n\n| `socketDir` | path |\n")
+    return tree
+
+
+def add(tree, name, text):
+    path = tree.path / name
+    tree.write(name, (path.read_text() if path.exists() else "") + text)
+
+
+def test_accepts_a_reference_that_knows_everything(known):
+    done = known.check("check-reference")
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("source, addition, complaint", [
+    (CONFIG, 'fields.read("newKey", config.new_key);', "'daemon-config.json' does not tell of the key `newKey`"),
+    (CONFIG, 'read_positive(fields, "newKey", config.new_key);', "the key `newKey`"),
+    (CONFIG, 'fields.object("newKey", [&](auto& object) {});', "the key `newKey`"),
+    ("src/new/new.cc", 'json::Fields fields(x);\nfields.read("a", b);', "src/new/new.cc reads keys"),
+    ("src/new/new.cc", '#include "base/pflags.h"\nflags.text({"type", \'t\'}, &type, "");', "src/new/new.cc registers flags"),
+    ("src/daemon/command_line.cc", '#include "base/command_line.h"\nflags.boolean("new-flag", &x, "");',
+     "'multus-daemon' does not tell of the flag `new-flag`"),
+    ("src/daemon/command_line.cc", '#include "base/command_line.h"\nLegacyFlag{"old-flag", Kind::kText, ""},',
+     "'multus-daemon' does not tell of the flag `old-flag`"),
+    ("src/new/new.cc", 'variable(environment, "MULTUS_NEW_NAME");', "nothing about `MULTUS_NEW_NAME`"),
+    ("src/new/new.h", 'constexpr auto kNew = "v1.multus-cni.io/new";', "nothing about `v1.multus-cni.io/new`"),
+    ("apps/new-program/main.cc", "int main() {}", "no section '### `new-program`'"),
+])
+def test_refuses_what_the_reference_does_not_have(known, source, addition, complaint):
+    add(known, source, addition + "\n")
+
+    done = known.check("check-reference")
+
+    assert done.returncode == 1
+    assert complaint in done.stdout
+
+
+def test_a_key_counts_only_in_its_own_section(known):
+    add(known, CONFIG, 'fields.read("name", config.name);\n')
+    add(known, "docs/reference.md", "\n## Networks of a pod\n\n| `name` | string |\n")
+
+    assert "'daemon-config.json' does not tell of the key `name`" in known.check("check-reference").stdout
+
+
+def test_what_only_tests_know_does_not_count(known):
+    add(known, "src/daemon/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
+
+    assert known.check("check-reference").returncode == 0
+
+
+def test_the_sources_it_looks_at_are_there():
+    """A source that was renamed would otherwise not be looked at any more."""
+    text = (ROOT / "scripts" / "check-reference").read_text()
+    for path in re.findall(r'"((?:src|apps)/[\w/.-]+)"', text):
+        assert (ROOT / path).exists(), path
