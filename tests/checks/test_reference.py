@@ -50,6 +50,25 @@ def test_refuses_what_the_reference_does_not_have(known, source, addition, compl
     assert complaint in done.stdout
 
 
+def test_refuses_metrics_without_a_description(known):
+    known.write("docs/operating.md", "| `multus_old` | what it is |\n")
+    add(known, "src/daemon/metrics.cc", 'counter("multus_old", "Help");\ncounter("multus_new_total", "Help");\n')
+
+    done = known.check("check-reference")
+
+    assert done.stdout == "check-reference: docs/operating.md: nothing about the metric `multus_new_total`\n"
+
+
+def test_refuses_alerts_on_what_nobody_counts(known):
+    known.write("docs/operating.md", "| `multus_old_seconds` | what it is |\n")
+    add(known, "src/daemon/metrics.cc", 'histogram("multus_old_seconds", "Help");\n')
+    known.write("deploy/monitoring/rules.yaml", "expr: rate(multus_old_seconds_bucket[5m]) > multus_wrong\n")
+
+    done = known.check("check-reference")
+
+    assert done.stdout == "check-reference: deploy/monitoring/rules.yaml: nobody counts multus_wrong\n"
+
+
 def test_a_key_counts_only_in_its_own_section(known):
     add(known, CONFIG, 'fields.read("name", config.name);\n')
     add(known, "docs/reference.md", "\n## Networks of a pod\n\n| `name` | string |\n")
