@@ -261,7 +261,8 @@ def test_clients_that_say_nothing_keep_nobody_from_asking(host, daemon):
 
 # pain 38
 def test_a_real_prometheus_scrapes_it_and_answers_queries(host, daemon, shim):
-    prometheus = metrics.Prometheus(host, rules=host.write("/srv/prometheus/rules.yml", (MONITORING / "rules.yaml").read_text()))
+    rules = host.write("/srv/prometheus/rules.yml", (MONITORING / "rules.yaml").read_text())
+    prometheus = metrics.Prometheus(host, rules=rules)
     conf = netconf(networks.bridge())
     pod = host.add_pod()
     assert shim.add(conf, pod).ok
