@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+TOOLS = ["cni-node"]
 VERSION = (ROOT / "VERSION").read_text().strip()
 
 
@@ -23,21 +24,19 @@ def make(out, *options, **how):
 
 
 class Made:
-    """One image: the folder it was written to, its configuration and its files."""
+    """One image out of a folder that scripts/image wrote to: its configuration and its files."""
 
-    def __init__(self, title, folder):
-        self.title = title
+    def __init__(self, title, folder, said):
+        self.title, self.said = title, said
         self.archive = folder / f"{title}-{VERSION}.tar"
         self.layout = folder / f"{title}-{VERSION}.oci"
         self.bill = folder / f"{title}-{VERSION}.spdx.json"
-        done = make(folder, "--only", title)
-        assert done.returncode == 0, done.stderr
-        self.said = done.stdout
         index = json.loads((self.layout / "index.json").read_bytes())
         self.manifest = self.blob(index["manifests"][0])
         self.config = self.blob(self.manifest["config"])
-        self.root = folder / "root"
+        self.root = folder / f"{title}.root"
         with tarfile.open(self._path(self.manifest["layers"][0])) as layer:
+            self.entries = {"/" + name for name in layer.getnames()}
             layer.extractall(self.root, numeric_owner=True)
 
     def _path(self, descriptor):
@@ -63,18 +62,18 @@ class Made:
                               stdin=subprocess.DEVNULL, timeout=30, **options)
 
 
+def made(folder, *titles):
+    done = make(folder, *(word for title in titles for word in ("--only", title)))
+    assert done.returncode == 0, done.stderr
+    return {title: Made(title, folder, done.stdout) for title in titles}
+
+
 @pytest.fixture(scope="session")
 def multus(tmp_path_factory):
-    return Made("multus", tmp_path_factory.mktemp("multus"))
+    return made(tmp_path_factory.mktemp("multus"), "multus")["multus"]
 
 
 @pytest.fixture(scope="session")
-def tools_image(tmp_path_factory):
-    """cni-node or kube-watch, each made once."""
-    made = {}
-
-    def image(title):
-        if title not in made:
-            made[title] = Made(title, tmp_path_factory.mktemp(title))
-        return made[title]
-    return image
+def tools(tmp_path_factory):
+    """The images of cni-node and kube-watch by name."""
+    return made(tmp_path_factory.mktemp("tools"), *TOOLS)

@@ -19,7 +19,7 @@ def stages():
 
 def test_the_last_stage_runs_what_the_image_runs(multus, tmp_path):
     containerfile = tmp_path / "Containerfile"
-    containerfile.write_text("FROM scratch AS multus-root\nCOPY root/ /image/\n" + stages()["multus"])
+    containerfile.write_text("FROM scratch AS multus-root\nCOPY multus.root/ /image/\n" + stages()["multus"])
     done = subprocess.run(["unshare", "--mount", "sh", "-c", PODMAN, "sh", multus.root.parent, containerfile],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
