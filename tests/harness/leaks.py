@@ -23,8 +23,11 @@ class LeakCheck:
 
     def found(self, running=()):
         """`running`: processes that may be there, as the machine's process ids."""
-        return (self._links() + self._pods() + self._addresses() + self._records() + self._firewall()
-                + self._mounts() + self._processes(set(running)))
+        return self.persistent() + self._pods() + self._mounts() + self._processes(set(running))
+
+    def persistent(self):
+        """What stays on a host when every process has ended."""
+        return self._links() + self._addresses() + self._records() + self._firewall()
 
     def _links(self):
         # The bridge plugin keeps its bridges; ports on them would be links of their own.

@@ -45,3 +45,7 @@ def conflist(*plugins, name=None, version=None, **more):
 
 PORTMAP = {"type": "portmap", "capabilities": {"portMappings": True}}
 TUNING = {"type": "tuning", "sysctl": {"net.core.somaxconn": "500"}}
+
+# Of whole nodes: room for hundreds of pods. One bridge has one subnet, so tests share them.
+NODE_MACVLAN = macvlan("mac", master="uplink", subnet="10.20.0.0/22")
+NODE_BRIDGE = bridge("lab", "brlab", "10.20.4.0/22", default_route=False)

@@ -1,10 +1,9 @@
 """A whole node of real parts on this machine: control plane, kubelet, kube-proxy, containerd, runc and a primary
-network, in namespaces, folders and cgroups of its own. `reboot()` loses what a reboot loses; `close()` leaves nothing."""
+network, in namespaces, folders and cgroups of its own. `power_off()` loses what a node loses then; `close()` leaves nothing."""
 
 import json
 import os
 import shutil
-import signal
 import tempfile
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from harness.node_cluster import NODE_ADDRESS, HostProcess, NodeCluster
 from harness.wait import until
 
 NAME = "node1"
+GATEWAY = "192.168.99.254"
 SOURCES = Path(__file__).resolve().parent.parent / "node_e2e" / "programs"
 SOCKET = "/run/containerd/containerd.sock"
 POD_SUBNET = "10.244.0.0/16"
@@ -45,13 +45,21 @@ runtime_type = "io.containerd.runc.v2"
 """
 
 
+def remove_orphans():
+    """What runs that were killed left behind; their processes ended with them."""
+    cgroups.remove_orphans("node")
+    for folder in Path(tempfile.gettempdir()).glob("mnet-node-*-*"):
+        if not Path(f"/proc/{folder.name.split('-')[2]}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class WholeNode:
     """Boots at once. `programs` is a folder that the node sees as /run/programs; only tests by hand use it."""
 
     def __init__(self, programs):
-        cgroups.remove_orphans("node")
+        remove_orphans()
         self.programs = programs
-        self.folder = Path(tempfile.mkdtemp(prefix="mnet-node-"))
+        self.folder = Path(tempfile.mkdtemp(prefix=f"mnet-node-{os.getpid()}-"))
         self.disk = self.folder / "disk"
         self.binaries = binaries("kubelet", "kube-proxy", "kubectl")
         self.cgroup = cgroups.new_name("node")
@@ -79,18 +87,30 @@ class WholeNode:
         (self.disk / PRIMARY_FILE[1:]).write_text(json.dumps(conflist, indent=2))
 
     def boot(self):
+        self.power_on()
+        self.start_control_plane()
+        self.start_agents()
+
+    def power_on(self):
+        """The kernel's part, so to say, and the container runtime."""
         programs = {str(Path(path).parent) for path in self.binaries.values()}
         self.host = Host(self.programs, with_cgroups=True, disk=self.disk, shared=[self.folder, *programs])
         self._shield_tunables()
         self.host.add_bridge("node0", f"{NODE_ADDRESS}/24")
         self.host.add_bridge("uplink")  # for macvlan networks of tests
+        # Nobody is there: addresses of services are translated only when there is a way to them.
+        self.host.run("ip", "route", "add", "default", "via", GATEWAY)
         self.host.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
         self._start_containerd()
+
+    def start_control_plane(self):
         if self.cluster is None:
             self.cluster = NodeCluster(self)
         else:
             self.cluster.start_again()
         self.parts["kube-scheduler"] = self.cluster.start_scheduler()
+
+    def start_agents(self):
         self._start_kubelet()
         self._start_proxy()
 
@@ -165,16 +185,18 @@ class WholeNode:
                                         check=False) == "True"
         until(ready, lambda: f"node ready:\n{self.parts['kubelet'].tail()}", timeout)
 
-    def reboot(self):
+    def power_off(self):
         """Without warning: every process, namespace, mount, link and everything in /run is gone; the disk stays."""
         self.host.close()
-        self._empty_cgroup()
         self.parts = {}
-        self.boot()
-
-    def _empty_cgroup(self):
         cgroups.remove(self.cgroup)
         cgroups.make(self.cgroup)
+
+    def out_of_memory_kills(self):
+        """How many processes of pods the kernel killed since the last boot."""
+        controls = cgroups.CGROUPS.glob(f"memory/{self.cgroup}/**/memory.oom_control")
+        lines = [line for control in controls for line in control.read_text().splitlines()]
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
 
     def close(self):
         if self.host:

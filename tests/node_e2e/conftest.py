@@ -1,0 +1,78 @@
+"""Fixtures of the tests on a whole node: one node for a run, a namespace for each test, nothing left over after each.
+
+MANIFEST names another manifest than deploy/multus-daemonset-thick.yml, IMAGE_TAR another docker archive than that of
+`make image`: so another implementation is put through the same tests."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.installation import Installation, image_archive, manifest_file
+from harness.node_leaks import NodeLeaks
+from harness.pod_space import PodSpace
+from harness.whole_node import WholeNode
+
+PROGRAMS = ("containerd", "ctr", "runc", "busybox", "nft", "openssl", "clang-19")
+FIRST = ("test_pods", "test_hotplug", "test_settings")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Pods first, then what happens to nodes. Tests of our own extras are no tests of another implementation."""
+    here = [item for item in items if item.path.parent == Path(__file__).parent]
+    left_out = [item for item in here if os.environ.get("IMAGE_TAR") and item.get_closest_marker("ours")]
+    config.hook.pytest_deselected(items=left_out)
+    kept = [item for item in items if item not in left_out]
+    items[:] = sorted(kept, key=lambda item: item in here and item.path.stem not in FIRST)
+
+
+def passed(request):
+    report = getattr(request.node, "report_call", None)
+    return report is not None and report.passed
+
+
+@pytest.fixture(scope="session")
+def node(programs):
+    """With its primary network alone."""
+    for program in PROGRAMS:
+        if shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin") is None:
+            pytest.skip(f"needs the program {program}")
+    node = WholeNode(programs)
+    try:
+        node.wait_ready()
+        yield node
+    finally:
+        node.close()
+
+
+@pytest.fixture(scope="session")
+def images(node, programs):
+    """The image under test is in the container runtime."""
+    print(node.load_image(image_archive("multus", programs, node.folder / "images")), flush=True)
+
+
+@pytest.fixture(scope="session")
+def multus(node, images):
+    """Installed once; a test that takes it away puts it back."""
+    return Installation(node, manifest_file()).install()
+
+
+@pytest.fixture
+def leaks(request, node, multus):
+    """Everything that the test makes must be gone again on its own."""
+    leaks = NodeLeaks(node.host)
+    yield leaks
+    if passed(request):
+        leaks.check()
+
+
+@pytest.fixture
+def space(request, multus, leaks):
+    space = PodSpace(multus.cluster)
+    yield space
+    if not passed(request):
+        space.show("get", "pods", "-o", "wide", check=False)
+        space.show("get", "events", check=False)
+        print(multus.log()[-4000:], flush=True)
+    space.close()
