@@ -92,6 +92,9 @@ GoFlags make_flags(Values& values) {
                 "TCP port of /metrics; wins over the key of the same name");
   flags.text("probe", &values.line.probe,
              "`healthz` or `readyz`: ask the running daemon, exit 0 if it says yes");
+  flags.boolean("uninstall", &values.line.wants_uninstall,
+                "leave the node without multus: restore the primary, make up for pending DELs, "
+                "remove the CNI configuration, the shim and the socket");
   for (const LegacyFlag& flag : kLegacyFlags) {
     values.legacy.push_back({.flag = &flag, .text = {}, .boolean = false, .integer = {}});
     add_legacy(flags, values.legacy.back());

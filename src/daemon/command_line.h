@@ -14,6 +14,7 @@ struct CommandLine {
   bool wants_version = false;
   bool wants_help = false;
   std::string probe;  // "healthz" or "readyz": ask the running daemon instead of being one
+  bool wants_uninstall = false;  // leave the node without us instead of being a daemon
   // What flags set over keys of the configuration file.
   json::Object overrides;
   // Flags of older documents that were given (03, 1.2): deprecated.

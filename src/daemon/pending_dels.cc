@@ -111,6 +111,20 @@ aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
   co_return Result<void>();
 }
 
+aio::Task<std::size_t> PendingDels::drain() {
+  auto done = co_await round();
+  if (!done) co_return std::move(done).error();
+  std::size_t left = 0;
+  const auto directories = directories_;
+  for (const std::string& directory : directories) {
+    const auto records =
+        co_await needs_.pool.run([directory] { return store::PendingDels(directory).list(); });
+    if (!records) co_return records.error();
+    left += records->size();
+  }
+  co_return left;
+}
+
 void PendingDels::wake() { wake_.set(); }
 
 void PendingDels::stop() {

@@ -69,6 +69,8 @@ class PendingDels {
   // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
   aio::Task<void> run(std::chrono::milliseconds period);
   void wake();
+  // All records once, where nothing else runs; how many are left then.
+  aio::Task<std::size_t> drain();
   // No replay begins any more; run() ends with those that have begun.
   void stop();
 

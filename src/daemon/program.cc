@@ -19,6 +19,7 @@
 #include "daemon/logging.h"
 #include "daemon/process.h"
 #include "daemon/readiness.h"
+#include "daemon/uninstall.h"
 #include "http/http.h"
 #include "wire/wire.h"
 
@@ -58,9 +59,22 @@ std::string refusal(const http::Response& answer) {
   return cat("status ", answer.status, why == nullptr ? "" : ": ", why == nullptr ? "" : *why);
 }
 
-int serve(const CommandLine& line, Config config) {
+Logging logging_of(const Config& config) {
   Logging logging = make_logging(config);
   for (const std::string& complaint : logging.complaints) write_to(STDERR_FILENO, complaint + "\n");
+  return logging;
+}
+
+int leave_node(const Config& config) {
+  const Logging logging = logging_of(config);
+  const Uninstalled outcome = uninstall(config, logging.log);
+  for (const std::string& line : outcome.done) write_to(STDOUT_FILENO, line + "\n");
+  for (const std::string& line : outcome.left) write_to(STDERR_FILENO, cat("left: ", line, "\n"));
+  return outcome.left.empty() ? 0 : 1;
+}
+
+int serve(const CommandLine& line, Config config) {
+  Logging logging = logging_of(config);
   for (const std::string& flag : line.legacy_flags) {
     logging.log.warning(
         cat("the flag -", flag, " is deprecated: set the key in ", line.config_file));
@@ -110,6 +124,7 @@ int run_program(const std::vector<std::string>& words) {
   }
   if (!line->probe.empty()) return probe(*config, line->probe);
   if (!is_root()) return 3;
+  if (line->wants_uninstall) return leave_node(*config);
   return serve(*line, *std::move(config));
 }
 
