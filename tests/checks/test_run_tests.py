@@ -92,6 +92,23 @@ def test_what_needs_a_failed_step_does_not_run_and_fails(run_tests):
     assert ("second", "not run: first failed") in count.failures
 
 
+def test_what_needs_a_thing_that_cannot_be_had_is_skipped_and_says_so(run_tests, capsys):
+    made = run_tests.Step("binaries", ["sh", "-c", "echo no Go here; exit 77"])
+    suite = run_tests.check("suite", "true", needs=["binaries"])
+
+    run_tests.report(run_tests.Run([made, suite, run_tests.check("other", "true")]).all())
+
+    out = capsys.readouterr().out
+    assert "SKIPPED binaries: no Go here" in out and "SKIPPED suite: not run: binaries was skipped" in out
+    assert out.splitlines()[-1] == "1 passed, 0 failed, 2 skipped"
+
+
+def test_a_check_cannot_excuse_itself(run_tests):
+    count = run_tests.Run(steps(run_tests, first="exit 77", second="exit 0")).all()
+
+    assert (count.passed, len(count.failures), count.skips) == (0, 2, [])
+
+
 def test_small_steps_do_not_overtake_one_that_waits_for_all_cores(run_tests, tmp_path, monkeypatch):
     monkeypatch.setattr(run_tests, "CORES", 2)
     order = tmp_path / "order"
@@ -151,7 +168,7 @@ def test_the_plan_has_its_suites_whether_or_not_their_folders_are_there(run_test
 
     names = [step.name for step in run_tests.plan()]
 
-    assert {"node-asan", "node-release", "runtimes-release"} <= set(names)
+    assert {"node-asan", "node-release", "runtimes-release", "cluster-release"} <= set(names)
 
 
 def test_a_program_that_counts_nothing_has_failed_even_if_it_ended_well(run_tests):
