@@ -22,6 +22,7 @@ class ApiProxy:
         """`listener`: a socket to serve; it may be one of another network namespace."""
         self.cluster = cluster
         self.requests = []  # (method, target), in order
+        self.bodies = []    # of the same requests
         self.rules = []     # (pattern, function): the first that matches "METHOD target" and returns True has answered
         self.delay = 0.0
         self.connections = set()
@@ -33,7 +34,8 @@ class ApiProxy:
         self.server_tls.load_cert_chain(cluster.folder / "server.crt", cluster.folder / "server.key")
         self.listener = listener or socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        self.url = f"https://127.0.0.1:{self.port}"
+        host = self.listener.getsockname()[0]
+        self.url = f"https://[{host}]:{self.port}" if ":" in host else f"https://{host}:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def kubeconfig(self, name, **user):
@@ -46,6 +48,7 @@ class ApiProxy:
     def forget(self):
         with self.lock:
             self.requests.clear()
+            self.bodies.clear()
 
     def refuse(self, pattern, status, times=None, headers=None, message="refused by the test"):
         """Answers such requests itself; `times`: so often, then no more."""
@@ -61,6 +64,13 @@ class ApiProxy:
             lines = [f"HTTP/1.1 {status} X", "Content-Type: application/json", f"Content-Length: {len(body)}",
                      *(f"{name}: {value}" for name, value in (headers or {}).items())]
             client.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+            return True
+        self.rules.append((re.compile(pattern), answer))
+
+    def stall(self, pattern):
+        """Such a request is accepted, and then nothing comes."""
+        def answer(client):
+            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
             return True
         self.rules.append((re.compile(pattern), answer))
 
@@ -151,6 +161,7 @@ class ApiProxy:
             method, target = head.decode().split(" ")[:2]
             with self.lock:
                 self.requests.append((method, target))
+                self.bodies.append(body)
             if self.delay:
                 time.sleep(self.delay)
             if not any(rule.search(f"{method} {target}") and answer(client) for rule, answer in list(self.rules)):

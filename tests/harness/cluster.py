@@ -2,6 +2,7 @@
 of its own. Up in seconds; `close()` leaves nothing."""
 
 import base64
+import http.client
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ import socket
 import ssl
 import subprocess
 import tempfile
-import urllib.error
+import threading
 import urllib.request
 from pathlib import Path
 
@@ -80,14 +81,20 @@ class Refused(AssertionError):
 class Cluster:
     address = "127.0.0.1"  # where the API server listens
 
-    def __init__(self, folder=None, with_controllers=False):
+    def __init__(self, folder=None, with_controllers=False, etcd=None, outlives=False):
+        """`etcd`: another program than the one of scripts/cluster-binaries. `outlives`: this process; else the servers end
+        with it, however it ends."""
+        self.outlives = outlives
         self.folder = Path(folder or tempfile.mkdtemp(prefix="mnet-cluster-"))
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = ["etcd", "kube-apiserver", "kubectl"] + (["kube-controller-manager"] if with_controllers else [])
         self.binaries = binaries(*wanted)
+        if etcd:
+            self.binaries["etcd"] = etcd
         self.etcd_port, self.peer_port, self.port = free_ports(3)
         self.url = f"https://{self.address}:{self.port}"
         self.etcd = self.apiserver = self.controllers = None
+        self.here = threading.local()  # the connection of each thread
         self._make_identities()
         try:
             self.start_etcd()
@@ -100,7 +107,8 @@ class Cluster:
 
     def launch(self, name, words):
         """Starts one of the servers."""
-        return Process(name, words, self.folder)
+        bound = [] if self.outlives else ["setpriv", "--pdeathsig", "KILL"]
+        return Process(name, [*bound, *words], self.folder)
 
     def _make_identities(self):
         self.authority = Authority(self.folder, "ca")
@@ -146,14 +154,18 @@ class Cluster:
         return ["--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount"]
 
     def wait_ready(self, timeout=120):
+        said = ["nothing"]
+
         def ready():
             assert self.apiserver.running, f"kube-apiserver ended:\n{self.apiserver.tail()}"
             assert self.etcd.running, f"etcd ended:\n{self.etcd.tail()}"
             try:
-                return self.request("GET", "/readyz", timeout=5) == "ok" and self.get("/api/v1/namespaces/default")
-            except (OSError, Refused):
+                said[0] = self.request("GET", "/readyz", timeout=5)
+                return self.get("/api/v1/namespaces/default")
+            except (OSError, http.client.HTTPException, Refused) as unready:
+                said[0] = repr(unready)
                 return False
-        until(ready, lambda: f"kube-apiserver ready:\n{self.apiserver.tail()}", timeout)
+        until(ready, lambda: f"kube-apiserver ready; {said[0]}\n{self.apiserver.tail()}", timeout)
 
     def stop_apiserver(self, how=signal.SIGKILL):
         """At once: a polite end takes many seconds."""
@@ -175,36 +187,63 @@ class Cluster:
 
     # What tests ask of it.
 
-    def write_kubeconfig(self, name, certificate=None, token=None, token_file=None, server=None, ca=None, **cluster):
-        """A kubeconfig file; files are named, not contained."""
-        user = {}
+    def write_kubeconfig(self, name, certificate=None, token=None, token_file=None, server=None, ca=None, user=None,
+                         **cluster):
+        """A kubeconfig file; files are named, not contained. `user`: further members; keywords: of the cluster, where
+        None removes one."""
+        user = dict(user or {})
         if certificate:
-            user = {"client-certificate": str(certificate[0]), "client-key": str(certificate[1])}
+            user |= {"client-certificate": str(certificate[0]), "client-key": str(certificate[1])}
         if token:
             user["token"] = token
         if token_file:
             user["tokenFile"] = str(token_file)
+        cluster = {"server": server or self.url, "certificate-authority": str(ca or self.authority.certificate), **cluster}
         path = self.folder / name
         path.write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "it",
-            "clusters": [{"name": "it", "cluster": {"server": server or self.url,
-                                                    "certificate-authority": str(ca or self.authority.certificate),
-                                                    **cluster}}],
+            "clusters": [{"name": "it", "cluster": {key: value for key, value in cluster.items() if value is not None}}],
             "users": [{"name": "it", "user": user}],
             "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}]}))
         return path
 
     def request(self, method, path, body=None, content_type="application/json", timeout=30):
+        data = None if body is None else json.dumps(body).encode()
+        status, text = self._exchange(method, path, data, {"Content-Type": content_type}, timeout)
+        if status // 100 != 2:
+            raise Refused(status, text)
+        return json.loads(text) if text.startswith(("{", "[")) else text
+
+    def _exchange(self, *request):
+        """On this thread's own connection, which the server may have closed meanwhile. One that failed is not used again."""
+        kept = self.here.__dict__.pop("connection", None)
+        if kept is not None and kept.port == self.port:
+            try:
+                return self._ask(kept, *request)
+            except TimeoutError:
+                raise
+            except (OSError, http.client.HTTPException):
+                pass
+        return self._ask(http.client.HTTPSConnection(self.address, self.port, context=self._trust()), *request)
+
+    def _ask(self, connection, method, path, data, headers, timeout):
+        try:
+            connection.timeout = timeout
+            if connection.sock:
+                connection.sock.settimeout(timeout)
+            connection.request(method, path, data, headers)
+            answer = connection.getresponse()
+            done = answer.status, answer.read().decode()
+        except BaseException:
+            connection.close()
+            raise
+        self.here.connection = connection
+        return done
+
+    def _trust(self):
         context = ssl.create_default_context(cafile=self.authority.certificate)
         context.load_cert_chain(*self.admin)
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, {"Content-Type": content_type}, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=timeout, context=context) as answer:
-                text = answer.read().decode()
-        except urllib.error.HTTPError as refused:
-            raise Refused(refused.code, refused.read().decode()) from None
-        return json.loads(text) if text.startswith(("{", "[")) else text
+        return context
 
     def get(self, path):
         return self.request("GET", path)
