@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.api_proxy import ApiProxy
+from harness.api_proxy import ApiProxy, listen_in
 from harness.cluster import Cluster
+from harness.kube_node import KubeNode
 from harness.probe import Probe
 from harness.workspace import Workspace
 
@@ -83,4 +84,39 @@ def proxy(cluster):
     """Between a client and the API server, to delay, cut and refuse."""
     proxy = ApiProxy(cluster)
     yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def proxied(probes, proxy, cluster):
+    """A probe behind the proxy, as the daemon's account."""
+    return probes(proxy.kubeconfig("proxied", token=cluster.token_for("kube-system", "multus")))
+
+
+@pytest.fixture
+def account(cluster, space):
+    """Makes a service account with these rules; gives a token of it."""
+    def make(name, rules):
+        full = f"{space.namespace}-{name}"
+        cluster.apply(
+            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": space.namespace}},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": full},
+             "rules": rules},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": full},
+             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": full},
+             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": space.namespace}]})
+        return cluster.token_for(space.namespace, name)
+    return make
+
+
+@pytest.fixture
+def node(request, host, daemons, shim, cluster, space):
+    """A host whose daemon has the API server behind a proxy; what is still attached at the end is deleted."""
+    proxy = ApiProxy(cluster, listen_in(host.pid))
+    node = KubeNode(host, daemons, shim, space, proxy)
+    host.add_bridge("uplink")
+    yield node
+    report = getattr(request.node, "report_call", None)
+    if report is not None and report.passed:
+        node.close()
     proxy.close()

@@ -13,11 +13,6 @@ from harness.wait import until
 from harness.workspace import Workspace
 
 
-@pytest.fixture
-def proxied(probes, proxy, cluster):
-    return probes(proxy.kubeconfig("proxied", token=cluster.token_for("kube-system", "multus")))
-
-
 def names(probe, space, *wanted):
     return {name for name in wanted
             if probe.ask("find_network", namespace=space.namespace, name=name)}
@@ -41,7 +36,6 @@ def test_a_watch_that_is_cut_goes_on_where_it_was(space, proxied, proxy):
     assert stats["failures"] >= 3, "no back-off"
 
 
-@pytest.mark.spec("03:103")
 def test_a_watch_cut_in_the_middle_of_an_object_loses_nothing(space, proxied, proxy):
     """The answer stops at a random place of a large object, then the connection goes."""
     large = json.dumps({"cniVersion": "1.0.0", "name": "n", "type": "bridge", "x": "y" * 200000})

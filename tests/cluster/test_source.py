@@ -1,10 +1,15 @@
 """Pods and networks as the object source finds them, against a real API server."""
 
+import shutil
+import subprocess
+
 import pytest
 
+from harness.api_proxy import ApiProxy
 from harness.cluster import Refused
-from harness.probe import Failed
+from harness.probe import Failed, Probe
 from harness.wait import until
+from harness.workspace import Workspace
 
 
 @pytest.mark.spec("03:101")
@@ -18,6 +23,43 @@ def test_only_the_pods_of_this_node_are_kept(space, probe):
 
     assert found["annotations"] == {"k8s.v1.cni.cncf.io/networks": "a,b"}
     assert probe.stats()["requests"] == before, "a pod in the store was read from the API"
+
+
+@pytest.mark.spec("03:101")
+def test_pods_are_asked_for_as_a_stream_of_this_nodes(space, proxied, proxy):
+    (pods,) = [target for method, target in proxy.requests if target.startswith("/api/v1/pods?")]
+
+    assert {"watch=true", "allowWatchBookmarks=true", "sendInitialEvents=true", "resourceVersionMatch=NotOlderThan",
+            f"fieldSelector=spec.nodeName%3D{space.node}"} <= set(pods.split("?")[1].split("&"))
+    assert proxied.stats()["podWatch"]["lists"] == 1
+
+
+@pytest.mark.spec("03:102")
+def test_where_lists_are_not_streamed_they_come_in_pages(space, probes, proxy, cluster):
+    space.add_pod("mine")
+    proxy.refuse("sendInitialEvents", 422)
+
+    probe = probes(proxy.kubeconfig("proxied", token=cluster.token_for("kube-system", "multus")))
+
+    until(lambda: probe.stats()["podWatch"]["streams"] == 1, "the watch after the list")
+    asked = [target for method, target in proxy.requests if target.startswith("/api/v1/pods?")]
+    assert len(asked) == 3
+    assert "limit=500&resourceVersion=0&" in asked[1] and "watch" not in asked[1]
+    assert "watch=true" in asked[2] and "&resourceVersion=" in asked[2] and "sendInitialEvents" not in asked[2]
+    assert probe.stats()["pods"] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.spec("03:103")
+def test_a_streamed_list_that_never_ends_is_given_up_after_30_seconds(space, probes, proxy, cluster):
+    space.add_pod("mine")
+    proxy.stall("sendInitialEvents")
+
+    probe = probes(proxy.kubeconfig("proxied", token=cluster.token_for("kube-system", "multus")), synced=False)
+    answer = probe.start("wait_synced", waitMs=45000).whole()
+
+    assert answer["result"] is True and 29000 < answer["ms"]
+    assert probe.stats()["pods"] == 1
 
 
 def test_a_pod_that_is_not_of_this_node_is_read(space, probe):
@@ -103,7 +145,7 @@ def test_a_recreated_pod_is_waited_for_while_the_api_still_has_the_old_one(space
     assert answer["ms"] < 9000, "it waited for a read instead of the event"
 
 
-@pytest.mark.spec("03:115", "02:113")
+@pytest.mark.spec("03:115")
 def test_a_static_pod_fits_whatever_its_uid(space, probe):
     space.add_pod("etcd-node", annotations={"kubernetes.io/config.source": "file"})
 
@@ -173,16 +215,39 @@ def test_memory_does_not_grow_with_what_we_do_not_use(space, probes, kubeconfig,
     empty = probes(kubeconfig, node="a-node-without-pods")
     before = empty.memory()
     ballast = {f"test/ballast-{i}": "x" * 10000 for i in range(10)}
-    for number in range(250):
-        space.add_pod(f"p{number}", networks="a,b,c", annotations=ballast)
-    for number in range(1000):
-        space.add_network(f"n{number}")
+    space.add_many(space.add_pod, [f"p{number}" for number in range(250)], networks="a,b,c", annotations=ballast)
+    space.add_many(space.add_network, [f"n{number}" for number in range(1000)])
 
     probe = probes(kubeconfig)
     until(lambda: probe.stats()["pods"] == 250 and probe.stats()["networks"] == 1000, "all in the store", timeout=60)
 
     grown = probe.memory() - before
     assert grown < 6 * 2**20, f"the store takes {grown / 2**20:.1f} MB"
+
+
+def test_a_storage_without_progress_is_listed_in_pages_and_watched(own_cluster, tools):
+    """etcd 3.4: the server answers a streamed list with an error event."""
+    etcd = shutil.which("etcd")
+    version = subprocess.run([etcd, "--version"], capture_output=True, text=True).stdout if etcd else "no etcd"
+    if "Version: 3.4" not in version:
+        pytest.skip(f"Debian's etcd 3.4 is not here: {version.splitlines()[0]}")
+    cluster = own_cluster(etcd=etcd)
+    cluster.install_definitions()
+    cluster.apply_files("common/role.yaml")
+    space = Workspace(cluster)
+    space.add_pod("first")
+    proxy = ApiProxy(cluster)
+
+    probe = Probe(tools / "kube-probe", proxy.kubeconfig("old", token=cluster.token_for("kube-system", "multus")), space.node)
+    probe.ask("wait_synced", waitMs=30000)
+    space.add_pod("second")
+    space.add_network("n")
+
+    until(lambda: probe.stats()["pods"] == 2 and probe.stats()["networks"] == 1, "what came later")
+    assert proxy.count("GET /api/v1/pods.limit=500") == 1
+    assert "no streamed list, reading pages" in probe.log and "RequestWatchProgress" in probe.log
+    probe.close()
+    proxy.close()
 
 
 def test_a_definition_without_a_config_is_one(space, probe, cluster):

@@ -2,40 +2,12 @@
 
 import json
 import threading
-import time
 
 import pytest
 
-from harness.cluster import Refused
 from harness.probe import Failed
+from harness.roles import UPSTREAM_RULES
 from harness.wait import until
-
-UPSTREAM_RULES = [
-    {"apiGroups": ["k8s.cni.cncf.io"], "resources": ["*"], "verbs": ["*"]},
-    {"apiGroups": [""], "resources": ["pods", "pods/status"], "verbs": ["get", "list", "update", "watch"]},
-    {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch", "update"]}]
-
-
-@pytest.fixture
-def account(cluster, space):
-    """Makes a service account with these rules; gives a token of it."""
-    def make(name, rules):
-        full = f"{space.namespace}-{name}"
-        cluster.apply(
-            {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": space.namespace}},
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": full},
-             "rules": rules},
-            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": full},
-             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": full},
-             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": space.namespace}]})
-        return cluster.token_for(space.namespace, name)
-    return make
-
-
-@pytest.fixture
-def proxied(probes, proxy, cluster):
-    """A probe behind the proxy, as the daemon's account."""
-    return probes(proxy.kubeconfig("proxied", token=cluster.token_for("kube-system", "multus")))
 
 
 def write(probe, space, name, text, uid=None, **more):
@@ -139,9 +111,8 @@ def test_the_server_says_how_long_to_wait(space, proxied, proxy):
 
 
 def test_a_burst_of_statuses_loses_and_doubles_none(space, proxied, proxy):
-    for number in range(500):
-        space.add_pod(f"p{number}", networks="x")
-    uids = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in space.cluster.get(space.path("pods"))["items"]}
+    made = space.add_many(space.add_pod, [f"p{number}" for number in range(500)], networks="x")
+    uids = {name: pod["metadata"]["uid"] for name, pod in made.items()}
     proxy.forget()
 
     writes = [write(proxied, space, name, json.dumps([name]), uid) for name, uid in uids.items()]
@@ -215,87 +186,3 @@ def test_events_delay_no_status(space, proxied, proxy):
     proxy.delay = 0.0
     proxied.ask("flush", waitMs=30000)
     until(lambda: len(space.events()) == 100, "all events")
-
-
-# What does not work without a right, each by name: our role is minimal.
-def find_missing_network(probe, space):
-    assert probe.ask("find_network", namespace=space.namespace, name="missing") is None
-
-
-def find_foreign_pod(probe, space):
-    assert probe.ask("find_pod", namespace=space.namespace, name="foreign")["name"] == "foreign"
-
-
-def be_synced(probe, space):
-    probe.ask("wait_synced", waitMs=2500)
-
-
-def follow_networks(probe, space):
-    be_synced(probe, space)
-    known = probe.stats()["networks"]
-    space.add_network(f"n{known}")
-    until(lambda: probe.stats()["networks"] > known, "the new network", timeout=2.5)
-
-
-def follow_pods(probe, space):
-    be_synced(probe, space)
-    known = probe.stats()["pods"]
-    space.add_pod(f"p{known}")
-    until(lambda: probe.stats()["pods"] > known, "the new pod", timeout=2.5)
-
-
-def write_a_status(probe, space):
-    text = str(time.time_ns())
-    write(probe, space, "foreign", text).result()
-    assert space.status_of("foreign") == text
-
-
-def send_an_event(probe, space):
-    send(probe, space)
-    assert len(space.events()) == 1
-
-
-def send_an_event_twice(probe, space):
-    send(probe, space)
-    send(probe, space)
-    assert [event["count"] for event in space.events()] == [2]
-
-
-NEEDED = {("network-attachment-definitions", "get"): find_missing_network,
-          ("network-attachment-definitions", "list"): be_synced,
-          ("network-attachment-definitions", "watch"): follow_networks,
-          ("pods", "get"): find_foreign_pod,
-          ("pods", "list"): be_synced,
-          ("pods", "watch"): follow_pods,
-          ("pods/status", "patch"): write_a_status,
-          ("events", "create"): send_an_event,
-          ("events", "patch"): send_an_event_twice}
-
-
-def our_rules(cluster):
-    return cluster.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/multus")["rules"]
-
-
-def test_every_right_of_our_role_has_its_test(cluster):
-    granted = {(resource, verb) for rule in our_rules(cluster) for resource in rule["resources"]
-               for verb in rule["verbs"]}
-    assert granted == set(NEEDED)
-
-
-@pytest.mark.parametrize("right", NEEDED, ids=lambda right: f"{right[1]}-{right[0]}")
-def test_each_right_of_our_role_is_needed(right, space, probes, proxy, account, cluster):
-    """With all of them it works; without this one it does not."""
-    resource, verb = right
-    space.add_pod("foreign", node="another-node", networks="x")
-    proxy.refuse("sendInitialEvents", 422)  # lists are needed where lists are not streamed
-    rules = our_rules(cluster)
-    less = [{**rule, "verbs": [v for v in rule["verbs"] if not (resource in rule["resources"] and v == verb)]}
-            for rule in rules]
-    whole = probes(proxy.kubeconfig("whole", token=account("whole", rules)), synced=False)
-    NEEDED[right](whole, space)
-    cluster.request("DELETE", space.path("events"))
-
-    poor = probes(proxy.kubeconfig("poor", token=account("poor", [rule for rule in less if rule["verbs"]])),
-                  synced=False)
-    with pytest.raises((Failed, AssertionError, Refused)):
-        NEEDED[right](poor, space)

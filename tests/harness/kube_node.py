@@ -27,12 +27,14 @@ class KubeNode:
         self.daemon = None
         self.sandboxes = []
         self.conf = netconf_from_files(host, networks.bridge())
-        cluster = space.cluster
-        written = proxy.kubeconfig("node.kubeconfig", token=cluster.token_for("kube-system", "multus"))
-        config = json.loads(written.read_text())
-        host.write("/etc/multus/ca.crt", cluster.authority.certificate.read_bytes())
+        self.log_in(space.cluster.token_for("kube-system", "multus"))
+
+    def log_in(self, token):
+        """The account that the next daemon has."""
+        config = json.loads(self.proxy.kubeconfig("node.kubeconfig", token=token).read_text())
+        self.host.write("/etc/multus/ca.crt", self.space.cluster.authority.certificate.read_bytes())
         config["clusters"][0]["cluster"]["certificate-authority"] = "ca.crt"
-        host.write(KUBECONFIG, config)
+        self.host.write(KUBECONFIG, config)
 
     def launch(self, **keys):
         from harness.daemon import default_config

@@ -1,0 +1,69 @@
+"""Many pods at once, and many networks."""
+
+import collections
+import concurrent.futures
+import json
+
+from harness.cni import environment
+from harness.daemon import body
+from harness.netconf import netconf_from_files
+from harness.wait import until
+
+COUNT = 500
+
+
+def add_all(node, conf, pods, command="ADD"):
+    """All at once, as so many shims would; the answers by name."""
+    def one(name):
+        args = (f"IgnoreUnknown=1;K8S_POD_NAMESPACE={node.space.namespace};K8S_POD_NAME={name};"
+                f"K8S_POD_INFRA_CONTAINER_ID=c-{name};K8S_POD_UID={pods[name]['metadata']['uid']}")
+        request = body(environment(command, node.host.pods[0], f"c-{name}", args=args), conf)
+        return node.daemon.http("POST", "/cni", request, timeout=120)
+    with concurrent.futures.ThreadPoolExecutor(len(pods)) as threads:
+        return dict(zip(pods, threads.map(one, pods)))
+
+
+def test_a_burst_of_adds_loses_and_doubles_nothing(node, space, fake, cluster):
+    """Each pod gets its networks once, its own status once, and its events once."""
+    conf = netconf_from_files(node.host, fake.network("cluster"), type="multus-shim")
+    space.add_network("extra", config=json.dumps(fake.network("extra")))
+    pods = space.add_many(space.add_pod, [f"p{number}" for number in range(COUNT)], networks="extra")
+    node.host.add_pod("all")
+    node.start()
+    node.proxy.forget()
+
+    answers = add_all(node, conf, pods)
+
+    assert {answer.status for answer in answers.values()} == {200}, \
+        [answer.body for answer in answers.values() if answer.status != 200][:3]
+    found = {pod["metadata"]["name"]: json.loads(pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/network-status"])
+             for pod in cluster.get(space.path("pods"))["items"]}
+    expected = [("cluster", "eth0"), (f"{space.namespace}/extra", "net1")]
+    assert all([(entry["name"], entry["interface"]) for entry in status] == expected for status in found.values())
+    assert len(found) == node.proxy.count("PATCH .*/pods/") == COUNT
+    assert node.proxy.count("GET .*/pods/") == 0
+    runs = collections.Counter((call.env["CNI_CONTAINERID"], call.network) for call in fake.calls("ADD"))
+    assert len(runs) == 2 * COUNT and set(runs.values()) == {1}
+    until(lambda: len(space.events()) == 2 * COUNT, lambda: f"all events; {len(space.events())} are there", timeout=60)
+    assert collections.Counter(event["involvedObject"]["name"] for event in space.events()) == dict.fromkeys(pods, 2)
+
+    assert {answer.status for answer in add_all(node, conf, pods, "DEL").values()} == {200}
+
+
+def pss(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+
+
+def test_the_daemon_knows_250_pods_and_1000_networks_in_little_memory(node, space):
+    """03, 12: row 111, for the daemon itself. The pods carry 100 KiB each of what nobody needs."""
+    empty = node.start()
+    before = pss(empty.pid)
+    empty.stop()
+    ballast = {f"test/ballast-{i}": "x" * 10000 for i in range(10)}
+    space.add_many(space.add_network, [f"n{number}" for number in range(1000)])
+    space.add_many(space.add_pod, [f"p{number}" for number in range(250)], networks="n1", annotations=ballast)
+
+    grown = pss(node.start().pid) - before  # ready: it has read everything
+
+    assert grown < 6 * 2**20, f"the stores take {grown / 2**20:.1f} MB"

@@ -1,0 +1,103 @@
+"""Our role is sufficient and minimal: with it everything works, and for each right there is something that does not work
+without it."""
+
+import time
+
+import pytest
+
+from harness.cluster import Refused
+from harness.probe import Failed
+from harness.wait import until
+
+ENOUGH = 30.0      # seconds for what must succeed
+LONG_WITHOUT = 2.5  # what has not happened by then does not
+
+
+def find_missing_network(probe, space, patience):
+    assert probe.ask("find_network", namespace=space.namespace, name="missing") is None
+
+
+def find_foreign_pod(probe, space, patience):
+    assert probe.ask("find_pod", namespace=space.namespace, name="foreign")["name"] == "foreign"
+
+
+def be_synced(probe, space, patience):
+    probe.ask("wait_synced", waitMs=int(patience * 1000))
+
+
+def follow_networks(probe, space, patience):
+    be_synced(probe, space, patience)
+    known = probe.stats()["networks"]
+    space.add_network(f"n{known}")
+    until(lambda: probe.stats()["networks"] > known, "the new network", patience)
+
+
+def follow_pods(probe, space, patience):
+    be_synced(probe, space, patience)
+    known = probe.stats()["pods"]
+    space.add_pod(f"p{known}")
+    until(lambda: probe.stats()["pods"] > known, "the new pod", patience)
+
+
+def write_a_status(probe, space, patience):
+    text = str(time.time_ns())
+    probe.ask("write_status", namespace=space.namespace, name="foreign", uid=space.pod("foreign")["metadata"]["uid"],
+              text=text)
+    assert space.status_of("foreign") == text
+
+
+def send_events(probe, space, count):
+    for _ in range(count):
+        probe.ask("send", namespace=space.namespace, name="a", uid="u", reason="AddedInterface", text="x")
+        probe.ask("flush", waitMs=20000)
+    assert [event["count"] for event in space.events()] == [count]
+
+
+def send_an_event(probe, space, patience):
+    send_events(probe, space, 1)
+
+
+def send_an_event_twice(probe, space, patience):
+    send_events(probe, space, 2)
+
+
+NEEDED = {("network-attachment-definitions", "get"): find_missing_network,
+          ("network-attachment-definitions", "list"): be_synced,
+          ("network-attachment-definitions", "watch"): follow_networks,
+          ("pods", "get"): find_foreign_pod,
+          ("pods", "list"): be_synced,
+          ("pods", "watch"): follow_pods,
+          ("pods/status", "patch"): write_a_status,
+          ("events", "create"): send_an_event,
+          ("events", "patch"): send_an_event_twice}
+
+
+def our_rules(cluster):
+    return cluster.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/multus")["rules"]
+
+
+def without(rules, resource, verb):
+    less = [{**rule, "verbs": [v for v in rule["verbs"] if not (resource in rule["resources"] and v == verb)]}
+            for rule in rules]
+    return [rule for rule in less if rule["verbs"]]
+
+
+def test_every_right_of_our_role_has_its_test(cluster):
+    granted = {(resource, verb) for rule in our_rules(cluster) for resource in rule["resources"]
+               for verb in rule["verbs"]}
+    assert granted == set(NEEDED)
+
+
+@pytest.mark.parametrize("right", NEEDED, ids=lambda right: f"{right[1]}-{right[0]}")
+def test_each_right_of_our_role_is_needed(right, space, probes, proxy, account, cluster):
+    """With all of them it works; without this one it does not."""
+    space.add_pod("foreign", node="another-node", networks="x")
+    proxy.refuse("sendInitialEvents", 422)  # lists are needed where lists are not streamed
+    rules = our_rules(cluster)
+    whole = probes(proxy.kubeconfig("whole", token=account("whole", rules)), synced=False)
+    NEEDED[right](whole, space, ENOUGH)
+    cluster.request("DELETE", space.path("events"))
+
+    poor = probes(proxy.kubeconfig("poor", token=account("poor", without(rules, *right))), synced=False)
+    with pytest.raises((Failed, AssertionError, Refused)):
+        NEEDED[right](poor, space, LONG_WITHOUT)
