@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/result.h"
@@ -23,6 +24,14 @@ Result<void> read_options(const json::Object& object, std::string path, logfile:
 }
 
 }  // namespace
+
+LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complaints) {
+  if (const auto wanted = parse_log_level(settings.log_level)) return *wanted;
+  if (!settings.log_level.empty()) {
+    complaints.push_back(cat("multus logging: cannot set logging level to ", settings.log_level));
+  }
+  return LogLevel::kPanic;
+}
 
 void read_log_settings(json::Fields& fields, LogSettings& settings) {
   fields.read("logFile", settings.log_file);

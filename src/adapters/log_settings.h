@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "json/fields.h"
@@ -17,6 +18,10 @@ struct LogSettings {
   std::optional<logfile::Options> log_options;
   LogFormat log_format = LogFormat::kText;
 };
+
+// What `logLevel` says; none, or one that nobody knows, is panic. A line for standard error about
+// the latter is added to `complaints`.
+LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complaints);
 
 // A wrong type or value is noted in `fields`, by its key.
 void read_log_settings(json::Fields& fields, LogSettings& settings);

@@ -6,22 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/log_settings.h"
 #include "base/text.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
 
 namespace mnet::adapters {
-namespace {
-
-LogLevel level_of(const ThinConfig& config, const skel::Front& front) {
-  if (const auto level = parse_log_level(config.log_level)) return *level;
-  if (!config.log_level.empty()) {
-    front.write_stderr(cat("multus logging: cannot set logging level to ", config.log_level, "\n"));
-  }
-  return LogLevel::kPanic;
-}
-
-}  // namespace
 
 ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
     : later_(std::make_shared<std::vector<std::function<void()>>>()) {
@@ -35,7 +25,9 @@ ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
         logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings)));
   }
   if (config.log_to_stderr.value_or(true)) targets.push_back(stderr_target());
-  log_ = Log(std::move(targets), level_of(config, front), config.log_format);
+  std::vector<std::string> complaints;
+  log_ = Log(std::move(targets), level_of(config, complaints), config.log_format);
+  for (const std::string& complaint : complaints) front.write_stderr(cat(complaint, "\n"));
   for (const std::string& warning : warnings) log_.warning(warning);
 }
 

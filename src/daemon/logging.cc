@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "adapters/log_settings.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
 
@@ -40,14 +40,6 @@ class Files {
   const bool to_stderr_;
 };
 
-LogLevel level_of(const Config& config, std::vector<std::string>& complaints) {
-  if (const auto wanted = parse_log_level(config.log_level)) return *wanted;
-  if (!config.log_level.empty()) {
-    complaints.push_back(cat("multus logging: cannot set logging level to ", config.log_level));
-  }
-  return LogLevel::kPanic;
-}
-
 }  // namespace
 
 Logging make_logging(const Config& config) {
@@ -57,9 +49,9 @@ Logging make_logging(const Config& config) {
   const auto files = std::make_shared<Files>(
       logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings),
       out.to_stderr);
-  out.log =
-      Log(files->targets(config.log_file), level_of(config, out.complaints), config.log_format)
-          .with_elsewhere([files](const std::string& path) { return files->targets(path); });
+  out.log = Log(files->targets(config.log_file), adapters::level_of(config, out.complaints),
+                config.log_format)
+                .with_elsewhere([files](const std::string& path) { return files->targets(path); });
   for (const std::string& warning : warnings) out.log.warning(warning);
   return out;
 }
