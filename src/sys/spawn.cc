@@ -208,6 +208,39 @@ Result<Pipe> make_pipe() {
 
 void set_non_blocking(const UniqueFd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
 
+// What the child gets as its standard descriptors, and our ends of it.
+struct Stdio {
+  std::array<UniqueFd, 3> theirs, ours;
+};
+
+Result<Stdio> make_pipes() {
+  auto in = make_pipe();
+  if (!in) return std::move(in).error();
+  auto out = make_pipe();
+  if (!out) return std::move(out).error();
+  auto err = make_pipe();
+  if (!err) return std::move(err).error();
+  Stdio stdio;
+  stdio.theirs = {std::move(in->reader), std::move(out->writer), std::move(err->writer)};
+  stdio.ours = {std::move(in->writer), std::move(out->reader), std::move(err->reader)};
+  for (const UniqueFd& fd : stdio.ours) set_non_blocking(fd);
+  return stdio;
+}
+
+// A descriptor of ours that is closed is replaced by /dev/null.
+Result<Stdio> share_output() {
+  Stdio stdio;
+  for (int fd = 0; fd < 3; ++fd) {
+    int copy = fd == 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) copy = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    stdio.theirs[static_cast<std::size_t>(fd)] = above_stdio(copy);
+    if (!stdio.theirs[static_cast<std::size_t>(fd)]) {
+      return Error::from_errno(errno, "open /dev/null");
+    }
+  }
+  return stdio;
+}
+
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> out;
   out.reserve(texts.size() + 1);
@@ -241,12 +274,8 @@ Error start_error(const Program& program, const Plan& plan) {
 }  // namespace
 
 Result<Child> Child::spawn(const Program& program) {
-  auto in = make_pipe();
-  if (!in) return std::move(in).error();
-  auto out = make_pipe();
-  if (!out) return std::move(out).error();
-  auto err = make_pipe();
-  if (!err) return std::move(err).error();
+  auto stdio = program.shares_output ? share_output() : make_pipes();
+  if (!stdio) return std::move(stdio).error();
 
   const std::vector<char*> envp = pointers_to(program.env);
   std::vector<char*> argv = pointers_to(program.args);
@@ -257,7 +286,7 @@ Result<Child> Child::spawn(const Program& program) {
   plan.envp = envp.data();
   plan.root = program.root.empty() ? nullptr : program.root.c_str();
   plan.mount_namespace = program.mount_namespace;
-  plan.stdio = {in->reader.get(), out->writer.get(), err->writer.get()};
+  plan.stdio = {stdio->theirs[0].get(), stdio->theirs[1].get(), stdio->theirs[2].get()};
 
   Started started;
   {
@@ -272,10 +301,9 @@ Result<Child> Child::spawn(const Program& program) {
   child.pid_ = started.pid;
   child.pidfd_ = std::move(started.pidfd);
   if (plan.failed_errno != 0) return start_error(program, plan);  // ~Child reaps it
-  child.stdin_ = std::move(in->writer);
-  child.stdout_ = std::move(out->reader);
-  child.stderr_ = std::move(err->reader);
-  for (const UniqueFd* fd : {&child.stdin_, &child.stdout_, &child.stderr_}) set_non_blocking(*fd);
+  child.stdin_ = std::move(stdio->ours[0]);
+  child.stdout_ = std::move(stdio->ours[1]);
+  child.stderr_ = std::move(stdio->ours[2]);
   return child;
 }
 

@@ -19,6 +19,7 @@ struct Program {
   std::string root = {};               // chroot to it and chdir "/"; empty: none
   int mount_namespace = -1;            // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
   std::vector<std::string> args = {};  // behind the first argument, which is its path
+  bool shares_output = false;          // it writes where we write and reads nothing: no pipes
 };
 
 // How a child ended: "exit status 3", "signal: killed", "signal: segmentation fault (core dumped)".
@@ -47,7 +48,7 @@ class Child {
 
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }  // readable when it has ended
-  // Our ends, non-blocking; each can be taken once.
+  // Our ends, non-blocking; each can be taken once. None if it shares our output.
   UniqueFd take_stdin() { return std::move(stdin_); }
   UniqueFd take_stdout() { return std::move(stdout_); }
   UniqueFd take_stderr() { return std::move(stderr_); }

@@ -86,6 +86,23 @@ TEST(Child, TalksThroughThreePipes) {
   EXPECT_EQ(child->reap()->exit_code, 3);
 }
 
+TEST(Child, MayShareOurOutput) {
+  const TestDir dir;
+  const UniqueFd before(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd file(::open((dir / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::dup2(file.get(), STDOUT_FILENO), STDOUT_FILENO);
+
+  auto child = Child::spawn({.path = "/bin/sh",
+                             .env = {"PATH=/usr/bin:/bin"},
+                             .args = {"-c", "cat; echo said"},
+                             .shares_output = true});
+
+  ASSERT_EQ(::dup2(before.get(), STDOUT_FILENO), STDOUT_FILENO);
+  ASSERT_TRUE(child.has_value()) << child.error().text();
+  EXPECT_TRUE(ended(*child).success());
+  EXPECT_EQ(read_file(dir / "out").value_or(""), "said\n");
+}
+
 TEST(Child, GetsItsPathAsOnlyArgumentAndNoOtherEnvironment) {
   const TestDir dir;
   const std::string path = script(dir, "echo \"$# $0 $A\"; echo \"$HOME|\"\n");
