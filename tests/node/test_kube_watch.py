@@ -1,0 +1,283 @@
+"""kube-watch on files, its command line, its handler's life and its end (04, 2). Objects: tests/cluster."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from harness.kube_watch import KubeWatch
+from harness.wait import until
+
+
+@pytest.fixture
+def kube_watch(program):
+    return program("kube-watch")
+
+
+@pytest.fixture
+def start(kube_watch, tmp_path):
+    started = []
+
+    def begin(*words, **options):
+        started.append(KubeWatch(kube_watch, tmp_path / "watch", *words, **options))
+        return started[-1]
+    yield begin
+    for one in started:
+        if one.process.poll() is None:
+            assert one.stop() == 0, one.err.read_text()
+
+
+def run(program, *words):
+    return subprocess.run([program, *words], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
+
+
+@pytest.mark.spec("04:72")
+def test_version_is_one_line(kube_watch):
+    done = run(kube_watch, "version")
+
+    assert done.returncode == 0 and done.stderr == ""
+    assert re.fullmatch(r"\S+ \(git-[0-9a-f]{8}\)\n", done.stdout)
+
+
+@pytest.mark.spec("04:72", "04:73")
+@pytest.mark.parametrize("words", [[], ["object", "configmap"], ["object"], ["file"], ["file", ""], ["-h"], ["bogus"]])
+def test_what_is_missing_shows_the_usage(kube_watch, words):
+    done = run(kube_watch, *words)
+
+    assert done.returncode == 2 and done.stdout == ""
+    assert "Usage: kube-watch" in done.stderr
+
+
+@pytest.mark.spec("04:73", "04:85")
+@pytest.mark.parametrize("words,text", [
+    (["file", "F", "-h"], "Unknown option: -h\n"), (["file", "F", "-x=1"], "Unknown option: -x\n"),
+    (["object", "pod", "x", "-a"], "--all-namespaces"), (["object", "pod", "a/b/c"], "a/b/c"),
+    (["object", "pod", "x", "-j={.a"], "error parsing jsonpath {.a, unclosed action\n"),
+    (["object", "pod,svc", "x"], "pod,svc")])
+def test_wrong_usage(kube_watch, words, text):
+    done = run(kube_watch, *words)
+
+    assert done.returncode == 2 and done.stdout == ""
+    assert text in done.stderr
+
+
+def test_help(kube_watch):
+    done = run(kube_watch, "--help")
+
+    assert done.returncode == 0 and done.stderr == ""
+    for option in ("-a,", "-l=S", "-j=T", "-c=F", "-h=P", "-e,", "--handler-timeout", "--kubeconfig"):
+        assert option in done.stdout
+
+
+def test_without_access_to_a_cluster(kube_watch, tmp_path):
+    done = subprocess.run([kube_watch, "object", "cm", "x", f"-c={tmp_path}/channel"], capture_output=True, text=True,
+                          env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, timeout=20)
+
+    assert done.returncode == 1
+    assert "no Kubernetes API access configured" in done.stderr
+
+
+@pytest.mark.parametrize("channel", ["/dev/null/channel", "/proc/nowhere/channel"])
+def test_a_channel_that_cannot_be_made(kube_watch, tmp_path, channel):
+    done = run(kube_watch, "file", str(tmp_path / "f"), f"-c={channel}")
+
+    assert done.returncode == 1 and channel in done.stderr
+
+
+@pytest.mark.spec("04:91")
+def test_a_file_in_every_way_it_can_change(start, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("one\n")
+    watch = start("file", str(file))
+    watch.wait_values(("one", ""))
+
+    with open(file, "a") as appended:
+        appended.write("two\n")
+    watch.wait_values(("one", ""), ("one\ntwo", "one"))
+    (tmp_path / "new").write_text("three")
+    (tmp_path / "new").rename(file)
+    watch.wait_values(("one", ""), ("one\ntwo", "one"), ("three", "one\ntwo"))
+    file.unlink()
+    watch.wait_said("was deleted")
+    file.write_text("four")
+    watch.wait_values(("one", ""), ("one\ntwo", "one"), ("three", "one\ntwo"), ("four", "three"))
+    file.touch()
+    file.write_text("four\n\n")  # the same value
+
+    said = watch.out.read_text()
+    assert said.startswith(f"Setting handler {watch.handler}...\nSetting channel {watch.channel}...\n"
+                           f"Creating channel {watch.channel}...\nWatching channel {watch.channel}...\n"
+                           f"Watching file {file}...\n### Channel data ###\none\n###\n### Channel data diff ###\n"
+                           "@@ -0,0 +1 @@\n+one\n\\ No newline at end of file\n###\n"
+                           f"Handling channel data with {watch.handler}...\n")
+    assert said.count(f"Handling change in {file}...") >= 3
+    assert [call.event for call in watch.calls()] == ["FILE"] * 4
+    assert (watch.channel.parent / "channel.prev").read_text() == "four\n"
+
+
+@pytest.mark.spec("04:91")
+def test_a_file_of_a_mounted_configmap(start, tmp_path):
+    volume = tmp_path / "volume"
+    for version in ("1", "2"):
+        (volume / f"..{version}").mkdir(parents=True)
+        (volume / f"..{version}" / "key").write_text(f"value {version}")
+    (volume / "..data").symlink_to("..1")
+    (volume / "key").symlink_to("..data/key")
+    watch = start("file", str(volume / "key"))
+    watch.wait_values(("value 1", ""))
+
+    (volume / "..data_tmp").symlink_to("..2")
+    (volume / "..data_tmp").rename(volume / "..data")
+
+    watch.wait_values(("value 1", ""), ("value 2", "value 1"))
+
+
+@pytest.mark.spec("04:92")
+def test_a_file_that_comes_later(start, tmp_path):
+    file = tmp_path / "folder" / "deep" / "file"
+    watch = start("file", str(file))
+    watch.wait_said(f"File {file} does not exist yet, waiting...")
+
+    file.parent.mkdir(parents=True)
+    file.write_text("here")
+
+    watch.wait_values(("here", ""))
+
+
+@pytest.mark.spec("04:115")
+def test_a_file_needs_no_cluster_and_no_network(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"), "-j=ignored", through=["unshare", "--net"])
+
+    watch.wait_values(("x", ""))
+    watch.wait_said("--jsonpath means nothing for a file")
+
+
+@pytest.mark.spec("04:90")
+def test_text_is_taken_literally(start, tmp_path):
+    (tmp_path / "file").write_text(r"a\nb $HOME `id` 'q' ü")
+    watch = start("file", "../file")  # seen from its working directory
+
+    watch.wait_values((r"a\nb $HOME `id` 'q' ü", ""))
+    assert r"+a\nb $HOME" in watch.out.read_text()
+
+
+@pytest.mark.spec("04:88")
+@pytest.mark.slow
+def test_a_handler_that_fails_is_called_again_after_one_second_and_then_after_two(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"),
+                  behaviour='date +%s.%N >> "$CALLS.times"; [ $(wc -l < "$CALLS.times") -ge 3 ]')
+
+    watch.wait_values(("x", ""), ("x", ""), ("x", ""))
+
+    first, second, third = map(float, (watch.folder / "calls.times").read_text().split())
+    assert 1 <= second - first < 1.9 and 2 <= third - second < 2.9
+    assert watch.err.read_text().count("Handler failed: exit 1") == 2
+
+
+@pytest.mark.spec("04:86", "04:87")
+def test_what_changes_while_the_handler_runs_is_told_once(start, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("A")
+    watch = start("file", str(file), behaviour='while [ ! -e "$CALLS.go" ]; do sleep 0.05; done')
+    until(watch.calls, "first call")
+    for value in ("B", "A"):
+        file.write_text(value)
+        time.sleep(0.25)  # longer than the quiet period: each is seen
+    (watch.folder / "calls.go").touch()
+    watch.wait_values(("A", ""))
+    (watch.folder / "calls.go").unlink()
+
+    file.write_text("C")
+    until(lambda: len(watch.calls()) == 2, "second call")
+    for value in ("D", "E", "F"):
+        file.write_text(value)
+        time.sleep(0.25)
+    (watch.folder / "calls.go").touch()
+
+    watch.wait_values(("A", ""), ("C", "A"), ("F", "C"))
+
+
+@pytest.mark.spec("04:89")
+def test_a_value_that_is_too_long_for_an_argument(start, tmp_path):
+    value = "x" * 200_000
+    (tmp_path / "file").write_text(value)
+    watch = start("file", str(tmp_path / "file"), behaviour='cp "$1" "$CALLS.seen"')
+
+    watch.wait_values(("", ""))
+
+    assert watch.calls()[0].oversize == "1"
+    assert (watch.folder / "calls.seen").read_text() == value
+
+
+@pytest.mark.spec("04:95")
+def test_a_restart_with_the_same_content_calls_nobody(start, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("same")
+    first = start("file", str(file))
+    first.wait_values(("same", ""))
+    assert first.stop() == 0
+
+    again = start("file", str(file))
+    again.wait_said("Watching file")
+    file.write_text("other")
+
+    again.wait_values(("same", ""), ("other", "same"))
+
+
+@pytest.mark.spec("04:94")
+def test_the_handler_is_told_to_end_with_us(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"),
+                  behaviour='trap \'echo told > "$CALLS.told"; exit 0\' TERM; while :; do sleep 0.1; done')
+    until(watch.calls, "first call")
+
+    began = time.monotonic()
+    assert watch.stop() == 0
+
+    assert time.monotonic() - began < 5
+    assert (watch.folder / "calls.told").exists()
+
+
+@pytest.mark.spec("04:94")
+@pytest.mark.slow
+def test_a_handler_that_does_not_listen_is_killed_after_ten_seconds_or_by_a_second_signal(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    deaf = "trap '' TERM; sleep 60 & wait; sleep 60"
+    watch = start("file", str(tmp_path / "file"), behaviour=deaf)
+    until(watch.calls, "first call")
+    began = time.monotonic()
+    assert watch.stop() == 0
+    assert 9.5 < time.monotonic() - began < 11.5
+
+    impatient = start("file", str(tmp_path / "file"), behaviour=deaf)
+    until(lambda: len(impatient.calls()) == 2, "second call")
+    impatient.process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    until(lambda: impatient.process.poll() is not None or impatient.process.send_signal(signal.SIGINT), "end")
+    assert impatient.process.wait(5) == 0 and time.monotonic() - began < 5
+
+
+def test_a_handler_that_takes_too_long(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"), "--handler-timeout=1", behaviour="sleep 60")
+
+    watch.wait_said("Handler failed: timeout after 1 s")
+
+
+def test_as_the_first_process_it_reaps_what_handlers_leave(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"), behaviour="(sleep 0.2 &)",
+                  through=["unshare", "--pid", "--fork", "--kill-child=KILL"])
+    watch.wait_values(("x", ""))
+    first = int(subprocess.run(["pgrep", "-P", str(watch.process.pid)], capture_output=True, text=True).stdout)
+
+    def children():
+        with open(f"/proc/{first}/task/{first}/children", encoding="ascii") as file:
+            return file.read().split()
+    until(lambda: not children(), "orphan reaped", timeout=10)
+    os.kill(first, signal.SIGTERM)
+    assert watch.process.wait(10) == 0
