@@ -8,11 +8,11 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, VERSION, build, make
+from harness.made_image import ROOT, VERSION, build, make
 
 HOME = "/usr/src/multus-cni/bin"
-PROGRAMS = ["multus", "multus-daemon", "multus-shim", "passthru", "install_multus", "thin_entrypoint"]
-AT_THE_ROOT = ["/install_multus", "/thin_entrypoint"]
+PROGRAMS = ["multus", "multus-daemon", "multus-shim", "passthru", "install_multus", "thin_entrypoint", "cert-approver"]
+AT_THE_ROOT = ["/install_multus", "/thin_entrypoint", "/cert-approver"]
 
 
 def test_the_last_line_says_name_and_sizes(multus):

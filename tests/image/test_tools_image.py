@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import TOOLS
+from harness.made_image import TOOLS
 
 # 04, 0: at least these.
 PROMISED = ["bridge", "dhcp", "flannel", "host-device", "host-local", "ipvlan", "loopback", "macvlan", "portmap", "ptp",
