@@ -1,5 +1,7 @@
 #include "nodetools/node_files.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -50,6 +52,11 @@ Result<sys::Directory::Content> read_pointed(const sys::Directory& target,
   if (!found) return std::move(found).error().wrap(cat("pointer file ", name));
   if (!*found) return Error(Errc::kUnavailable, cat("pointer file ", name, " not found"));
   return **std::move(found);
+}
+
+std::string signature(const struct stat& status) {
+  return cat(status.st_dev, ":", status.st_ino, ":", status.st_size, ":", status.st_mtim.tv_sec,
+             ".", status.st_mtim.tv_nsec, ":", status.st_mode);
 }
 
 Result<void> check_json(const std::string& name, const std::string& text) {
@@ -137,6 +144,18 @@ bool NodeFiles::has_plugin(const std::string& name) const {
   const auto target = sys::Directory::open(directories_.plugin_target);
   const auto source = read_plugin(directories_.plugin_source, name);
   return target && source && target->holds(name, source->bytes, kPluginMode);
+}
+
+std::string NodeFiles::source_signature(const std::string& name) const {
+  struct stat status{};
+  if (::stat(cat(directories_.plugin_source, "/", name).c_str(), &status) != 0) return "none";
+  return signature(status);
+}
+
+std::string NodeFiles::target_signature(const std::string& name) const {
+  struct stat status{};
+  if (::lstat(cat(directories_.plugin_target, "/", name).c_str(), &status) != 0) return "none";
+  return signature(status);
 }
 
 Result<bool> NodeFiles::install_plugin(const std::string& name) {

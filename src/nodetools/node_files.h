@@ -49,6 +49,11 @@ class NodeFiles {
   // Whether the node has it just so.
   bool has_config(const std::string& name, const Rendered& rendered) const;
   bool has_plugin(const std::string& name) const;
+  // Of a plugin's source and of what the node has: other texts after a change.
+  std::string source_signature(const std::string& name) const;
+  std::string target_signature(const std::string& name) const;
+
+  const Directories& directories() const { return directories_; }
 
  private:
   Result<std::string> load_template(const std::string& name) const;

@@ -19,8 +19,6 @@ namespace mnet::nodetools {
 namespace {
 
 constexpr std::size_t kMaxManifest = 16u << 20;
-constexpr std::string_view kApplying = "Applying Kubernetes object...";
-constexpr std::string_view kDeleting = "Deleting Kubernetes object...";
 
 bool has_secret(const Result<std::vector<ManifestObject>>& objects, std::string_view text) {
   if (!objects) return may_hold_secret(text);
@@ -71,18 +69,21 @@ Result<LoadedManifest> NodeManifests::load(const std::string& name) const {
   if (!*found) return Error(Errc::kNotFound, cat("no such manifest in ", source));
   auto replaced = substitute((*found)->bytes, variables_of(command_.access.environment),
                              command_.allowed_variables);
-  for (const std::string& variable : replaced.unset) {
-    std::string why = cat("variable ", variable, " is not set");
-    if (command_.is_strict) return Error(Errc::kInvalid, std::move(why));
-    output_.complain(name, why);
+  if (command_.is_strict && !replaced.unset.empty()) {
+    return Error(Errc::kInvalid, cat("variable ", replaced.unset.front(), " is not set"));
   }
   std::string hash = cat("sha256:", sha256_hex(replaced.text));
-  return LoadedManifest{.text = std::move(replaced.text), .hash = std::move(hash)};
+  return LoadedManifest{.text = std::move(replaced.text),
+                        .hash = std::move(hash),
+                        .unset = std::move(replaced.unset)};
 }
 
 Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::string& name,
                                                                   const LoadedManifest& manifest,
                                                                   std::string_view doing) {
+  for (const std::string& variable : manifest.unset) {
+    output_.complain(name, cat("variable ", variable, " is not set"));
+  }
   auto objects = parse_manifest(manifest.text);
   output_.print(doing);
   const bool is_withheld = has_secret(objects, manifest.text);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aio/task.h"
@@ -17,10 +18,14 @@
 
 namespace mnet::nodetools {
 
+inline constexpr std::string_view kApplying = "Applying Kubernetes object...";
+inline constexpr std::string_view kDeleting = "Deleting Kubernetes object...";
+
 // A manifest with its variables replaced.
 struct LoadedManifest {
   std::string text;
-  std::string hash;  // `sha256:...` of the text
+  std::string hash;                // `sha256:...` of the text
+  std::vector<std::string> unset;  // variables that had no value
 };
 
 class NodeManifests {
@@ -29,14 +34,14 @@ class NodeManifests {
   // For tests and for those who have a connection already; it must outlive this.
   void use(kube::Api& api, WriterSettings settings);
 
-  // Reads and replaces variables; unset ones are warned of, or errors.
+  // Reads and replaces variables; unset ones are errors if the command says so.
   Result<LoadedManifest> load(const std::string& name) const;
 
   // Each says whether it changed anything.
   aio::Task<bool> install(std::string name);
   aio::Task<bool> remove(std::string name);
 
-  // Shows the text and takes it apart.
+  // Warns of unset variables, shows the text and takes it apart.
   Result<std::vector<ManifestObject>> show_and_parse(const std::string& name,
                                                      const LoadedManifest& manifest,
                                                      std::string_view doing);
