@@ -65,12 +65,14 @@ void Deliveries::forget(const std::string& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
   found->second.is_gone = true;
+  drop_settled();
   changes_.notify_all();
 }
 
 void Deliveries::keep_only(const std::vector<std::string>& keys) {
   const std::set<std::string> kept(keys.begin(), keys.end());
   for (auto& [key, entry] : entries_) entry.is_gone = entry.is_gone || !kept.contains(key);
+  drop_settled();
   changes_.notify_all();
 }
 
@@ -93,8 +95,9 @@ void Deliveries::drop_settled() {
     entry.pending.reset();
     entry.pause = {};
   }
-  std::erase_if(entries_,
-                [](const auto& one) { return one.second.is_gone && !one.second.pending; });
+  std::erase_if(entries_, [this](const auto& one) {
+    return one.second.is_gone && !one.second.pending && &one.second != delivered_;
+  });
 }
 
 Deliveries::Entry* Deliveries::find_due() {
@@ -114,12 +117,14 @@ aio::Deadline Deliveries::next_due() const {
   return next;
 }
 
-// The entry stays where it is: only drop_settled() removes any.
+// The entry stays where it is: drop_settled() removes others.
 aio::Task<void> Deliveries::deliver(Entry* entry) {
   WatchValue value = *std::move(entry->pending);
   entry->pending.reset();
   show(*entry, value);
+  delivered_ = entry;
   auto handled = co_await handle(value, entry->previous);
+  delivered_ = nullptr;
   if (handled) {
     entry->previous = std::move(value.text);
     entry->pause = {};

@@ -79,6 +79,7 @@ class Deliveries {
   Output& output_;
   WatchHandler handler_;
   Entries entries_;
+  const Entry* delivered_ = nullptr;  // the one whose handler runs
   std::uint64_t arrivals_ = 0;
   aio::Notifier changes_;
 };

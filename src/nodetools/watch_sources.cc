@@ -77,6 +77,7 @@ aio::Task<void> ObjectSource::run() {
 aio::Task<Resource> ObjectSource::resolve() {
   Pauses pauses(1s, 30s);
   std::optional<Clock::time_point> unknown_since;
+  std::string last_trouble;
   for (;;) {
     auto found = co_await types_.find(command_.type);
     if (found && *found) co_return **std::move(found);
@@ -89,8 +90,9 @@ aio::Task<Resource> ObjectSource::resolve() {
         on_trouble(cat(unknown, " yet, waiting..."));
       }
       if (Clock::now() - *unknown_since >= kPatience) co_return Error(Errc::kNotFound, unknown);
-    } else {
-      on_trouble(found.error().text());
+    } else if (last_trouble != found.error().text()) {
+      last_trouble = found.error().text();
+      on_trouble(last_trouble);
     }
     auto slept = co_await aio::sleep_for(pauses.next());
     if (!slept) co_return std::move(slept).error();
