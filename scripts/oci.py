@@ -75,7 +75,7 @@ class Layer:
 
     def __init__(self, tree, date):
         self.tar = tree.tar(date)
-        self.compressed = gzip.compress(self.tar, 9, mtime=0)
+        self.compressed = gzip.compress(self.tar, 6, mtime=0)
         self.unpacked_size = tree.size()
 
 

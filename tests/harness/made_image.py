@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TOOLS = ["cni-node"]
+TOOLS = ["cni-node", "kube-watch"]
 VERSION = (ROOT / "VERSION").read_text().strip()
 
 
