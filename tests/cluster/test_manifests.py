@@ -79,6 +79,7 @@ def test_the_thick_daemon_is_never_starved_or_evicted_first(cluster):
         assert "cpu" not in resources["limits"]
         assert resources["limits"]["memory"] == resources["requests"]["memory"]
         assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert pod["nodeSelector"] == {"kubernetes.io/os": "linux"}  # pain 56
     daemon = pod["containers"][0]
     assert {probe: daemon[probe]["exec"]["command"][1] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {
         "startupProbe": "-probe=healthz", "livenessProbe": "-probe=healthz", "readinessProbe": "-probe=readyz"}
@@ -131,6 +132,7 @@ def test_per_node_certificates_take_the_rights_from_the_account(cluster):
     assert {asked["certDir"], os.path.dirname(asked["bootstrapKubeconfig"])} <= mounts
 
 
+# pain 37: and every image is pinned to the version of the tree
 def test_joined_files_are_what_their_pieces_say():
     done = subprocess.run([ROOT / "scripts" / "manifests", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
