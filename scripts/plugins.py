@@ -1,5 +1,6 @@
 """The reference CNI plugins and flannel, static, with the licences of what is linked into them. Built once from the Go
-modules that third_party/ pins and kept in $XDG_CACHE_HOME/mnet/plugins (gobuild.py says how)."""
+modules that third_party/ pins and kept in $XDG_CACHE_HOME/mnet/plugins (gobuild.py says how). As a program it prints a line
+`NAME PATH` for each; the exit status is 77 where they cannot be had: no Go, or no module registry."""
 
 import json
 import re
@@ -87,3 +88,8 @@ def everything_linked():
     """Each module and version once; programs() must have been asked before."""
     found = {(one.name, one.version): one for module in MODULES for one in module.linked()}
     return [found[key] for key in sorted(found)]
+
+
+if __name__ == "__main__":
+    for program, place in programs().items():
+        print(program, place)
