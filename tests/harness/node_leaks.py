@@ -3,7 +3,7 @@
 import collections
 import re
 
-from harness.leaks import LeakCheck
+from harness.leaks import LeakCheck, unexpected
 from harness.wait import Late, until
 
 RESULTS = "/var/lib/cni/results"  # the container runtime's
@@ -14,13 +14,19 @@ CHANGING = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 class NodeLeaks:
     """Remembers what was there at first; `check()` waits until there is nothing else."""
 
-    def __init__(self, host):
-        self.host = host
+    def __init__(self, node):
+        self.node = node
         self.before = self._count()
 
-    def check(self, timeout=60):
+    @property
+    def host(self):
+        return self.node.host  # another one after a reboot
+
+    def check(self, allowed=(), timeout=60):
+        """`allowed`: patterns of what may stay."""
         def left():
-            return self._count() - self.before
+            more = self._count() - self.before
+            return {what: more[what] for what in unexpected(more, allowed)}
         try:
             until(lambda: not left(), "nothing left over", timeout)
         except Late:

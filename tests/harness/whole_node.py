@@ -125,8 +125,11 @@ class WholeNode:
 
     def _start_containerd(self):
         self.host.write("/etc/containerd/config.toml", CONTAINERD.format(socket=SOCKET, pause=image.PAUSE))
+        log = self.folder / "containerd.log"
+        before = log.stat().st_size if log.exists() else 0
         part = self.start_part("containerd", "containerd", "-c", "/etc/containerd/config.toml")
-        until(lambda: self.ctr("version", check=False).returncode == 0, part.tail, 60)
+        # It answers before it knows again what it ran; a kubelet would give up by then.
+        until(lambda: b"Start streaming server" in log.read_bytes()[before:], part.tail, 120)
         if image.PAUSE not in self.ctr("images", "list", "-q").stdout:
             self._load_images()
 
@@ -197,6 +200,13 @@ class WholeNode:
         controls = cgroups.CGROUPS.glob(f"memory/{self.cgroup}/**/memory.oom_control")
         lines = [line for control in controls for line in control.read_text().splitlines()]
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+    def keep_logs(self, folder):
+        """Of every part, for whoever wants to know why a test failed."""
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for log in [*self.folder.glob("*.log"), *self.folder.glob("cluster/*.log")]:
+            shutil.copy(log, folder)
 
     def close(self):
         if self.host:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cluster import ROOT
 from harness.installation import Installation, image_archive, manifest_file
 from harness.node_leaks import NodeLeaks
 from harness.pod_space import PodSpace
@@ -43,6 +44,7 @@ def node(programs):
         node.wait_ready()
         yield node
     finally:
+        node.keep_logs(ROOT / "build" / "logs" / "node_e2e")
         node.close()
 
 
@@ -61,10 +63,10 @@ def multus(node, images):
 @pytest.fixture
 def leaks(request, node, multus):
     """Everything that the test makes must be gone again on its own."""
-    leaks = NodeLeaks(node.host)
+    leaks = NodeLeaks(node)
     yield leaks
     if passed(request):
-        leaks.check()
+        leaks.check([pattern for mark in request.node.iter_markers("leaves") for pattern in mark.args])
 
 
 @pytest.fixture
