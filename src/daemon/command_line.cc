@@ -95,6 +95,8 @@ GoFlags make_flags(Values& values) {
   flags.boolean("uninstall", &values.line.wants_uninstall,
                 "leave the node without multus: restore the primary, make up for pending DELs, "
                 "remove the CNI configuration, the shim and the socket");
+  flags.boolean("pause", &values.line.pauses,
+                "with -uninstall: when all is done, wait for a signal before the end");
   for (const LegacyFlag& flag : kLegacyFlags) {
     values.legacy.push_back({.flag = &flag, .text = {}, .boolean = false, .integer = {}});
     add_legacy(flags, values.legacy.back());
@@ -137,6 +139,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
   if (!line.probe.empty() && line.probe != "healthz" && line.probe != "readyz") {
     return Error(Errc::kInvalid, cat("invalid value ", go_quoted(line.probe),
                                      " for flag -probe: must be healthz or readyz"));
+  }
+  if (line.pauses && !line.wants_uninstall) {
+    return Error(Errc::kInvalid, "flag -pause needs -uninstall");
   }
   for (const Values::Legacy& legacy : values.legacy) {
     if (!flags.given(legacy.flag->name)) continue;

@@ -15,6 +15,7 @@ struct CommandLine {
   bool wants_help = false;
   std::string probe;  // "healthz" or "readyz": ask the running daemon instead of being one
   bool wants_uninstall = false;  // leave the node without us instead of being a daemon
+  bool pauses = false;           // then stay until a signal, for a container that must not end
   // What flags set over keys of the configuration file.
   json::Object overrides;
   // Flags of older documents that were given (03, 1.2): deprecated.

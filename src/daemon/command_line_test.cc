@@ -38,6 +38,14 @@ TEST(CommandLine, TakesEveryFormOfAFlag) {
   EXPECT_TRUE(parse_command_line({"--help"})->wants_help);
 }
 
+TEST(CommandLine, PausesOnlyBehindUninstall) {
+  const auto line = parse_command_line({"-uninstall", "-pause"});
+  ASSERT_TRUE(line.has_value());
+  EXPECT_TRUE(line->wants_uninstall);
+  EXPECT_TRUE(line->pauses);
+  EXPECT_FALSE(parse_command_line({"-pause"}).has_value());
+}
+
 TEST(CommandLine, TurnsLegacyFlagsIntoKeys) {
   const auto line = parse_command_line(
       {"-cni-conf-dir=/c", "-multus-log-to-stderr", "-multus-log-max-size", "7",

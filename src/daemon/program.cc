@@ -46,12 +46,13 @@ bool is_root() {
 
 // Asio gives a signal its default action back as the daemon goes; a late SIGTERM would then change
 // an exit status that is decided.
-void hold_signals() {
+sigset_t hold_signals() {
   sigset_t both;
   ::sigemptyset(&both);
   ::sigaddset(&both, SIGINT);
   ::sigaddset(&both, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &both, nullptr);
+  return both;
 }
 
 std::string refusal(const http::Response& answer) {
@@ -65,12 +66,21 @@ Logging logging_of(const Config& config) {
   return logging;
 }
 
-int leave_node(const Config& config) {
+void await_signal() {
+  // Held they wait for us, also where we are process 1 and an action by default is none.
+  const sigset_t both = hold_signals();
+  int number = 0;
+  ::sigwait(&both, &number);
+}
+
+int leave_node(const Config& config, bool pauses) {
   const Logging logging = logging_of(config);
   const Uninstalled outcome = uninstall(config, logging.log);
   for (const std::string& line : outcome.done) write_to(STDOUT_FILENO, line + "\n");
   for (const std::string& line : outcome.left) write_to(STDERR_FILENO, cat("left: ", line, "\n"));
-  return outcome.left.empty() ? 0 : 1;
+  if (!outcome.left.empty()) return 1;
+  if (pauses) await_signal();
+  return 0;
 }
 
 int serve(const CommandLine& line, Config config) {
@@ -82,7 +92,7 @@ int serve(const CommandLine& line, Config config) {
   aio::asio::io_context loop(1);
   Daemon daemon(loop, std::move(config), std::move(logging));
   const auto code = aio::run(loop, daemon.run());
-  hold_signals();
+  (void)hold_signals();
   if (code) return *code;
   write_to(STDERR_FILENO, cat("multus-daemon: ", code.error().text(), "\n"));
   return 1;
@@ -124,7 +134,7 @@ int run_program(const std::vector<std::string>& words) {
   }
   if (!line->probe.empty()) return probe(*config, line->probe);
   if (!is_root()) return 3;
-  if (line->wants_uninstall) return leave_node(*config);
+  if (line->wants_uninstall) return leave_node(*config, line->pauses);
   return serve(*line, *std::move(config));
 }
 
