@@ -2,12 +2,14 @@
 
 import json
 import os
+import signal
 
 import pytest
 from harness.autoconf import NET_D, OWN, PRIMARY, AutoNode, auto_config, conflist
 from harness.daemon import default_config
-from harness.host import PLUGIN_DIR, PROGRAMS
+from harness.host import PLUGIN_DIR, PROGRAMS, children_of
 from harness.pending import FOLDER, leave_pending_del
+from harness.wait import until
 
 DAEMON = f"{PROGRAMS}/multus-daemon"
 SHIM = f"{PLUGIN_DIR}/multus-shim"
@@ -188,6 +190,25 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes(host, auto, uninstall
     assert len(left) == 1 and SHIM in left[0] and "read-only file system" in left[0]
     assert there(host, OWN, SHIM) == [SHIM]
     host.run("umount", PLUGIN_DIR)
+
+
+def test_with_pause_it_waits_for_a_signal_once_all_is_done(host, program):
+    """As the only program of a container, process 1 of its namespace; what fails does not wait."""
+    program("multus-daemon")
+    host.write("/srv/uninstall.json", auto_config())
+    command = ["unshare", "--pid", "--fork", "--mount-proc", DAEMON, "-config", "/srv/uninstall.json", "-uninstall",
+               "-pause"]
+    assert host.run(*command, check=False).returncode == 1  # no primary
+
+    host.write(PRIMARY, conflist())
+    with open(host.path("/srv/out"), "wb") as out:
+        waiting = host.spawn(*command, stdout=out)
+    until(lambda: "there is no socket" in host.path("/srv/out").read_text(), "all done")
+    (pid,) = children_of(waiting.pid)
+    assert waiting.running
+    os.kill(pid, signal.SIGTERM)
+
+    assert waiting.wait() == 0
 
 
 def test_it_needs_root_and_a_configuration(host, program):
