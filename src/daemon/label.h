@@ -1,8 +1,8 @@
 // Label values that come from outside, kept to a number that no outsider can exceed.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
