@@ -2,23 +2,37 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
+#include "aio/task.h"
 #include "aio/together.h"
 #include "attach/add_record.h"
 #include "attach/add_report.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/containers.h"
+#include "attach/core.h"
 #include "attach/messages.h"
+#include "attach/netconf.h"
+#include "attach/parallel.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
 #include "attach/scratch.h"
+#include "attach/source.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,18 +1,29 @@
 // ADD for a container that has a record already (02, 5.1 step 5).
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/add.h"
+#include "attach/attachment_record.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
+#include "attach/network_status.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
+#include "attach/record.h"
 #include "attach/recorded.h"
 #include "attach/remove.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

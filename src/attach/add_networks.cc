@@ -1,19 +1,31 @@
 // The middle of an ADD: its networks are attached, batch by batch, and what follows from each
 // result is done in the order of the list (02, 5.1 steps 7 to 9).
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
 #include "aio/together.h"
 #include "attach/add.h"
 #include "attach/add_report.h"
 #include "attach/add_routes.h"
+#include "attach/chain.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
+#include "attach/network_status.h"
+#include "attach/parallel.h"
 #include "attach/plan.h"
-#include "base/text.h"
+#include "attach/ports.h"
+#include "attach/source.h"
+#include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

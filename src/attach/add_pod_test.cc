@@ -1,13 +1,22 @@
 // ADD for pods: who is attached, and what their owners get to see of it (02, 5).
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "attach/attach.h"
+#include "attach/attachment_record.h"
+#include "attach/delegate.h"
+#include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
-#include "cni/error.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cni/args.h"
+#include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

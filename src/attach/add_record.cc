@@ -1,7 +1,16 @@
 #include "attach/add_record.h"
 
 #include <cstddef>
-#include <utility>
+#include <string>
+#include <vector>
+
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
+#include "attach/ports.h"
+#include "attach/source.h"
+#include "cni/result.h"
 
 namespace mnet::attach {
 

@@ -1,11 +1,20 @@
 #include "attach/add_report.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
+#include "attach/source.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "cni/address.h"
+#include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 

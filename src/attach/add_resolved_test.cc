@@ -1,11 +1,13 @@
 // ADD from a definition's text to a plugin's stdin and to the records: what was resolved is what is
 // run and remembered (02, 3 and 4).
 #include <string>
-#include <utility>
+#include <string_view>
 
+#include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

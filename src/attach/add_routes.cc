@@ -1,15 +1,24 @@
 #include "attach/add_routes.h"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/default_routes.h"
 #include "attach/messages.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/address.h"
+#include "cni/result.h"
 #include "cni/version.h"
 
 namespace mnet::attach {

@@ -1,11 +1,18 @@
 // Default routes of a pod's networks (02, 5.4): which are edited, where, and what is said of it.
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attach/add_routes.h"
 #include "attach/pod_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cni/address.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,10 +1,16 @@
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "aio/group.h"
+#include "aio/run.h"
+#include "attach/attach.h"
 #include "attach/attachment_record.h"
 #include "attach/node_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "cni/args.h"
 #include "cni/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,9 +1,13 @@
 // ADD for a container that has a record already (02, 5.1 step 5; 02, 12: row 70; pain 21).
 #include <string>
-#include <utility>
 
+#include "attach/attach.h"
+#include "attach/attachment_record.h"
+#include "attach/delegate.h"
+#include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
-#include "cni/error.h"
+#include "base/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

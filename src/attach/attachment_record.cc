@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "cni/args.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

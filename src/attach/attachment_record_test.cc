@@ -1,11 +1,13 @@
 #include "attach/attachment_record.h"
+#include "attach/delegate.h"
+#include "base/error.h"
+#include "json/json.h"
 
 #include <string>
 #include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include "base/text.h"
 
 namespace mnet::attach {
 namespace {

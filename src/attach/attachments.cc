@@ -1,14 +1,20 @@
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "aio/task.h"
 #include "attach/add.h"
 #include "attach/attach.h"
 #include "attach/check.h"
+#include "attach/containers.h"
 #include "attach/core.h"
 #include "attach/del.h"
 #include "attach/dynamic.h"
 #include "attach/gc.h"
+#include "attach/ports.h"
 #include "attach/status.h"
+#include "base/log.h"
+#include "cni/result.h"
 
 namespace mnet::attach {
 

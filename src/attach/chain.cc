@@ -1,16 +1,26 @@
 #include "attach/chain.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
+#include "aio/task.h"
+#include "attach/delegate.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "cni/error.h"
+#include "cni/conf.h"
 #include "cni/names.h"
+#include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -3,10 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/chain.h"
+#include "attach/netconf.h"
 #include "base/error_list.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/conf.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

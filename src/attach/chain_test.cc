@@ -2,16 +2,29 @@
 // (gc_test.cc).
 #include "attach/chain.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include "aio/run.h"
+#include "attach/caller.h"
+#include "attach/delegate.h"
 #include "attach/fake_ports.h"
+#include "attach/netconf.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/args.h"
 #include "cni/error.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,15 +1,24 @@
 #include "attach/check.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
+#include "attach/record.h"
 #include "attach/recorded.h"
 #include "attach/resolve.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/version.h"
 #include "json/secrets.h"

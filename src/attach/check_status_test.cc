@@ -1,9 +1,12 @@
 // CHECK and STATUS (02, 7.1 and 7.2).
 #include <memory>
 #include <string>
-#include <utility>
 
+#include "attach/attach.h"
+#include "attach/caller.h"
 #include "attach/node_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
 #include "cni/error.h"
 
 namespace mnet::attach {

@@ -5,6 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/caller.h"
+#include "attach/netconf.h"
+
 namespace mnet::attach {
 
 aio::Task<Containers::Guard> Containers::lock(std::string container_id) {

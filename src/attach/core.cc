@@ -6,7 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "attach/attach.h"
+#include "attach/caller.h"
+#include "attach/chain.h"
 #include "attach/messages.h"
+#include "attach/netconf.h"
+#include "attach/pod_args.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "cni/names.h"

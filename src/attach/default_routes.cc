@@ -7,6 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "attach/delegate.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "cni/address.h"
+
 namespace mnet::attach {
 namespace {
 

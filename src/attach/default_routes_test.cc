@@ -1,4 +1,6 @@
 #include "attach/default_routes.h"
+#include "attach/delegate.h"
+#include "attach/ports.h"
 
 #include <optional>
 #include <string>

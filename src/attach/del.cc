@@ -2,18 +2,30 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <iterator>
-#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
+#include "attach/record.h"
 #include "attach/recorded.h"
+#include "attach/remove.h"
 #include "attach/resolve.h"
 #include "attach/scratch.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/error_list.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 

@@ -1,9 +1,15 @@
+#include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "attach/attach.h"
 #include "attach/node_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cni/args.h"
 #include "cni/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

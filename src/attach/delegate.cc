@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

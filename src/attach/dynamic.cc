@@ -1,17 +1,30 @@
 #include "attach/dynamic.h"
 
-#include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/inject.h"
 #include "attach/messages.h"
 #include "attach/network_status.h"
+#include "attach/pod_args.h"
 #include "attach/recorded.h"
+#include "attach/source.h"
 #include "attach/status_edit.h"
-#include "base/text.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "cni/names.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

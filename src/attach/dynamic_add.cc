@@ -4,19 +4,30 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
 #include "attach/add_record.h"
 #include "attach/add_report.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/containers.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/dynamic.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "attach/recorded.h"
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

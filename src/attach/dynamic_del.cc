@@ -1,15 +1,24 @@
 // DEL and CHECK of one network of a container that runs.
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/dynamic.h"
 #include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/recorded.h"
+#include "attach/remove.h"
 #include "attach/scratch.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::attach {

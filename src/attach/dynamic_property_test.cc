@@ -1,12 +1,18 @@
 // Whatever requests come in whatever order, whatever fails: nothing is left in the end, and nobody
 // deletes what was unplugged before.
+#include <cstddef>
 #include <random>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "attach/attachment_record.h"
 #include "attach/dynamic_fixture.h"
+#include "attach/fake_ports.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,11 +1,18 @@
 // Dynamic attachments of pods that an object source knows.
-#include <memory>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/run.h"
+#include "attach/attach.h"
+#include "attach/attachment_record.h"
+#include "attach/delegate.h"
 #include "attach/dynamic_fixture.h"
-#include "attach/network_status.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cni/args.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

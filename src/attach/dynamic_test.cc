@@ -1,13 +1,20 @@
-#include "attach/dynamic.h"
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "attach/attach.h"
 #include "attach/attachment_record.h"
+#include "attach/caller.h"
+#include "attach/delegate.h"
 #include "attach/dynamic_fixture.h"
+#include "attach/node_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "cni/args.h"
 #include "cni/error.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

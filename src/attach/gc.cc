@@ -8,10 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
 #include "attach/del.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
+#include "attach/netconf.h"
+#include "attach/ports.h"
 #include "attach/resolve.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::attach {

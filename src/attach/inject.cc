@@ -5,8 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "attach/delegate.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

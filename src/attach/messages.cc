@@ -4,6 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "attach/delegate.h"
+#include "attach/pod_args.h"
+#include "base/error.h"
 #include "base/text.h"
 
 namespace mnet::attach {

@@ -5,8 +5,14 @@
 #include <string_view>
 #include <utility>
 
+#include "attach/delegate.h"
 #include "attach/inject.h"
+#include "attach/selection.h"
+#include "attach/source.h"
+#include "attach/wishes.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

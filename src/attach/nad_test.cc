@@ -5,7 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "attach/delegate.h"
 #include "attach/inject.h"
+#include "attach/selection.h"
+#include "attach/source.h"
+#include "base/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

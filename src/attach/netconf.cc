@@ -1,5 +1,6 @@
 #include "attach/netconf.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -8,8 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "attach/delegate.h"
+#include "attach/runtime_config.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/result.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,5 +1,7 @@
 #include "attach/netconf.h"
+#include "base/result.h"
 
+#include <chrono>
 #include <string>
 
 #include <gmock/gmock.h>

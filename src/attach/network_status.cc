@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "cni/result.h"
 #include "cni/version.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,4 +1,6 @@
 #include "attach/network_status.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 #include <gtest/gtest.h>
 

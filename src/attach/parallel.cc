@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/chain.h"
+#include "attach/delegate.h"
+#include "attach/netconf.h"
 #include "base/text.h"
 #include "cni/address.h"
+#include "cni/conf.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

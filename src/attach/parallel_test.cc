@@ -1,12 +1,24 @@
 // Networks side by side: which, in which order their results count, and what a failure does.
 #include "attach/parallel.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/group.h"
+#include "aio/run.h"
+#include "attach/attach.h"
+#include "attach/caller.h"
+#include "attach/chain.h"
+#include "attach/delegate.h"
+#include "attach/fake_ports.h"
+#include "attach/netconf.h"
 #include "attach/pod_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace mnet::attach {
 namespace {

@@ -8,11 +8,18 @@
 #include <utility>
 #include <vector>
 
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
+#include "attach/netconf.h"
 #include "attach/pod_args.h"
 #include "attach/runtime_config.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/names.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,13 +1,20 @@
 // What a container's own DEL, CHECK and GC, and requests beside it, make of networks that were
 // plugged in later (05, 3.11).
-#include <algorithm>
-#include <memory>
+#include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "aio/group.h"
+#include "aio/run.h"
+#include "attach/attach.h"
+#include "attach/attachment_record.h"
 #include "attach/dynamic_fixture.h"
+#include "attach/node_fixture.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cni/args.h"
 #include "cni/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "attach/selection.h"
+#include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/address.h"
+#include "cni/args.h"
 
 namespace mnet::attach {
 namespace {

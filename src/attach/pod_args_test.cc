@@ -1,4 +1,5 @@
 #include "attach/pod_args.h"
+#include "attach/wishes.h"
 
 #include <string>
 

@@ -2,6 +2,7 @@
 // after another give; what ADD made is gone after a failure at any step and after DEL; plugins get
 // the same configuration at ADD, CHECK and DEL.
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <random>
@@ -9,7 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "aio/group.h"
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/attachment_record.h"
+#include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

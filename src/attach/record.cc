@@ -4,16 +4,25 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aio/failpoint.h"
+#include "aio/task.h"
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "attach/recorded.h"
 #include "attach/scratch.h"
+#include "base/result.h"
 #include "cni/conf.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

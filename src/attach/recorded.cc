@@ -1,18 +1,28 @@
 #include "attach/recorded.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/attachment_record.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/plan.h"
 #include "attach/pod_args.h"
+#include "attach/ports.h"
+#include "attach/record.h"
 #include "attach/selection.h"
+#include "attach/source.h"
+#include "attach/wishes.h"
 #include "base/text.h"
 #include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,11 +1,16 @@
 #include "attach/remove.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "attach/chain.h"
+#include "attach/delegate.h"
 #include "attach/plan.h"
 #include "attach/runtime_config.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "json/secrets.h"
 

@@ -1,7 +1,6 @@
 #include "attach/resolve.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,11 +8,22 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/attachment_record.h"
+#include "attach/core.h"
+#include "attach/default_routes.h"
+#include "attach/delegate.h"
 #include "attach/nad.h"
+#include "attach/netconf.h"
 #include "attach/resource_map.h"
+#include "attach/selection.h"
+#include "attach/source.h"
+#include "attach/wanted.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

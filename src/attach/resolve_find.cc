@@ -1,14 +1,18 @@
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "aio/together.h"
+#include "attach/delegate.h"
 #include "attach/nad.h"
 #include "attach/resolve.h"
+#include "attach/source.h"
+#include "attach/wanted.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::attach {

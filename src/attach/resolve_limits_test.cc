@@ -1,8 +1,11 @@
 // What a pod or a definition may make of the daemon's time and memory, and what it may not.
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "attach/resolver_fixture.h"
+#include "attach/wanted.h"
+#include "base/text.h"
 
 namespace mnet::attach {
 namespace {

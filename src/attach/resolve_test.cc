@@ -1,12 +1,25 @@
 #include "attach/resolve.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/event.h"
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
+#include "attach/fake_ports.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "attach/resolver_fixture.h"
 #include "attach/scratch.h"
+#include "attach/source.h"
+#include "attach/wanted.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

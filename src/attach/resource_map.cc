@@ -6,6 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 

@@ -1,11 +1,18 @@
-#include "attach/resource_map.h"
 
 #include <string>
 #include <vector>
 
+#include "attach/delegate.h"
+#include "attach/netconf.h"
+#include "attach/node_fixture.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
+#include "attach/resolve.h"
 #include "attach/resolver_fixture.h"
+#include "attach/wanted.h"
+#include "base/result.h"
 #include "cni/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,11 +1,14 @@
 // Whatever fails at whatever step: what ADD made, rollback and DEL remove, newest first.
 #include <algorithm>
+#include <cstddef>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "attach/node_fixture.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace mnet::attach {
 namespace {

@@ -5,9 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "attach/delegate.h"
 #include "attach/scratch.h"
+#include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -8,8 +8,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "attach/delegate.h"
 #include "attach/plan.h"
+#include "attach/wishes.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "cni/conf.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -4,8 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "attach/delegate.h"
 #include "attach/scratch.h"
+#include "attach/wishes.h"
 #include "base/text.h"
+#include "cni/conf.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -7,9 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/address.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,8 +1,10 @@
 #include "attach/selection.h"
+#include "attach/wishes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,8 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/messages.h"
 #include "attach/resolve.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "cni/error.h"
 

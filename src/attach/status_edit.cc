@@ -1,10 +1,15 @@
 #include "attach/status_edit.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/network_status.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 

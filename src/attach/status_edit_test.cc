@@ -1,5 +1,7 @@
 #include "attach/status_edit.h"
+#include "attach/network_status.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,12 +1,19 @@
 // Who goes first: requests of one container, callers who leave (02, 0.5 and 10; 03, 2.11).
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aio/group.h"
+#include "aio/run.h"
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/caller.h"
 #include "attach/node_fixture.h"
-#include "cni/error.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
 
 namespace mnet::attach {
 namespace {

@@ -6,7 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/conf.h"
 #include "cni/version.h"
 #include "cni/version_call.h"
 

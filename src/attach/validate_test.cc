@@ -8,7 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include "aio/run.h"
+#include "attach/delegate.h"
 #include "attach/fake_ports.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,11 +1,18 @@
 #include "attach/wanted.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/delegate.h"
+#include "attach/netconf.h"
+#include "attach/selection.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::attach {

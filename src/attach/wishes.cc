@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

@@ -6,11 +6,15 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/write.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/http.h"
 #include "http/message.h"

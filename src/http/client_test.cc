@@ -3,13 +3,23 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/http.h"
 #include "http/server_fixture.h"
+#include "sys/fd.h"
 #include "sys/test_dir.h"
 
 namespace mnet::http {

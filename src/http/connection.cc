@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,15 +11,23 @@
 #include <boost/system/error_code.hpp>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "aio/task.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/http.h"
 #include "http/response.h"
 #include "http/target.h"
 

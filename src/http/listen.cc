@@ -2,14 +2,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/http.h"
+#include "sys/fd.h"
 
 namespace mnet::http {
 namespace {

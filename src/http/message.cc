@@ -13,9 +13,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/http.h"
 
 namespace mnet::http {
 namespace {

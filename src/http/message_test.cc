@@ -1,8 +1,15 @@
 #include "http/message.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "http/http.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 

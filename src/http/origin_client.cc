@@ -2,17 +2,27 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/byte_stream.h"
+#include "http/http.h"
 #include "http/message.h"
 #include "http/proxy.h"
+#include "http/tls.h"
+#include "http/url.h"
 
 namespace mnet::http {
 namespace {

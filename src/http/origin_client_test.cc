@@ -5,15 +5,24 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "http/http.h"
 #include "http/scripted_server.h"
+#include "http/test_tls.h"
+#include "http/tls.h"
+#include "http/url.h"
 
 namespace mnet::http {
 namespace {

@@ -3,14 +3,21 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/byte_stream.h"
 #include "http/message.h"
+#include "http/tls.h"
+#include "http/url.h"
 
 namespace mnet::http {
 namespace {

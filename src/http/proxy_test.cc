@@ -6,11 +6,15 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "http/scripted_server.h"
+#include "http/url.h"
 
 namespace mnet::http {
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "http/http.h"
 
 namespace mnet::http {
 namespace {

@@ -4,6 +4,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <list>
 #include <memory>
 #include <random>
@@ -13,9 +14,14 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/connection.h"
 #include "http/http.h"
+#include "sys/fd.h"
 
 namespace mnet::http {
 namespace {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::http {

@@ -1,6 +1,6 @@
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -8,13 +8,18 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/byte_stream.h"
 #include "http/url.h"

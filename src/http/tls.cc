@@ -1,19 +1,31 @@
 #include "http/tls.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/prov_ssl.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
+#include <openssl/tls1.h>
+#include <openssl/types.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <sys/socket.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/byte_stream.h"
 
 namespace mnet::http {
 namespace {

@@ -4,12 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "http/byte_stream.h"
 #include "http/scripted_server.h"
+#include "http/test_tls.h"
 
 namespace mnet::http {
 namespace {

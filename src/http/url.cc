@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::http {

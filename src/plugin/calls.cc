@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "base/text.h"
 #include "cni/version_call.h"
 #include "plugin/plugin.h"

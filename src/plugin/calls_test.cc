@@ -1,14 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "aio/run.h"
+#include "base/text.h"
+#include "json/json.h"
 #include "plugin/plugin.h"
 #include "plugin/plugin_fixture.h"
-#include "sys/environment.h"
 
 namespace mnet::plugin {
 namespace {

@@ -6,15 +6,22 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "aio/cancel.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "plugin/failure.h"
+#include "plugin/plugin.h"
+#include "sys/spawn.h"
 
 namespace mnet::plugin {
 namespace {

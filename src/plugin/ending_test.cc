@@ -1,21 +1,32 @@
 // Plugins that are ended before they end by themselves, and what they leave behind.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "aio/cancel.h"
-#include "aio/event.h"
 #include "aio/group.h"
+#include "aio/run.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
 #include "plugin/plugin.h"
 #include "plugin/plugin_fixture.h"
+#include "sys/fd.h"
 #include "sys/orphans.h"
+#include "sys/test_programs.h"
 
 namespace mnet::plugin {
 namespace {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "json/json.h"

@@ -1,3 +1,6 @@
+#include <string_view>
+
+#include "base/error.h"
 #include "plugin/failure.h"
 
 #include <gmock/gmock.h>

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "plugin/plugin.h"
 #include "sys/fd.h"

@@ -5,14 +5,19 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "aio/run.h"
 #include "base/text.h"
 #include "plugin/plugin.h"
 #include "plugin/plugin_fixture.h"
 #include "sys/fd.h"
+#include "sys/file.h"
+#include "sys/test_programs.h"
 
 namespace mnet::plugin {
 namespace {

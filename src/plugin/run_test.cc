@@ -1,26 +1,29 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "aio/event.h"
 #include "aio/group.h"
+#include "aio/run.h"
 #include "aio/sleep.h"
-#include "aio/together.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/result.h"
+#include "json/json.h"
 #include "plugin/plugin.h"
 #include "plugin/plugin_fixture.h"
-#include "sys/environment.h"
 #include "sys/fd.h"
-#include "sys/orphans.h"
+#include "sys/test_programs.h"
 
 namespace mnet::plugin {
 namespace {

@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
 #include "store/names.h"
 #include "store/replace.h"
 #include "store/store.h"

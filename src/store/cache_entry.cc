@@ -5,8 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/args.h"
 #include "json/fields.h"
+#include "json/json.h"
+#include "store/store.h"
 
 namespace mnet::store {
 namespace {

@@ -5,7 +5,11 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/result.h"
+#include "json/json.h"
+#include "store/store.h"
 #include "sys/file.h"
 
 namespace mnet::store {

@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/address.h"
 #include "cni/version.h"
+#include "json/json.h"
 #include "store/store.h"
 
 namespace mnet::store {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "json/json.h"
 #include "store/store.h"
 
 namespace mnet::store {

@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "store/names.h"
 #include "store/store.h"

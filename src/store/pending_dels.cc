@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/error_list.h"
 #include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/pending.h"
 #include "store/names.h"

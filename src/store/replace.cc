@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "sys/file.h"
+
 namespace mnet::store {
 namespace {
 

@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/names.h"
+#include "json/json.h"
 #include "store/cache_entry.h"
 #include "store/replace.h"
 #include "store/store.h"

@@ -1,11 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
+#include "json/json.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
 #include "store/names.h"
 #include "store/replace.h"
 #include "store/store.h"

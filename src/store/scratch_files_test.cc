@@ -1,10 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "base/error.h"
+#include "json/json.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
