@@ -11,8 +11,9 @@ import pytest
 from harness.made_image import ROOT, VERSION, build, make
 
 HOME = "/usr/src/multus-cni/bin"
-PROGRAMS = ["multus", "multus-daemon", "multus-shim", "passthru", "install_multus", "thin_entrypoint", "cert-approver"]
-AT_THE_ROOT = ["/install_multus", "/thin_entrypoint", "/cert-approver"]
+PROGRAMS = ["multus", "multus-daemon", "multus-shim", "passthru", "install_multus", "thin_entrypoint",
+            "kubeconfig_generator", "cert-approver"]
+AT_THE_ROOT = ["/install_multus", "/thin_entrypoint", "/kubeconfig_generator", "/cert-approver"]
 
 
 def test_the_last_line_says_name_and_sizes(multus):
