@@ -77,7 +77,8 @@ void ItemBoard::keep_only(ItemKind kind, const Names& names) {
 bool ItemBoard::all_well(ItemKind kind, const Names& names) const {
   return std::ranges::all_of(names, [&](const std::string& name) {
     const auto item = items_.find({kind, name});
-    return item != items_.end() && item->second.state() == ItemStatus::State::kInstalled;
+    return item != items_.end() && item->second.state() == ItemStatus::State::kInstalled &&
+           !item->second.retry_at();
   });
 }
 

@@ -34,6 +34,8 @@ class ItemStatus {
 
   // Whether it failed for the same input and its pause is not over.
   bool must_wait(std::string_view input, Clock::time_point now) const;
+  // Nothing is decided yet.
+  void look_again(Clock::time_point when) { retry_at_ = when; }
   // The pause is forgotten: what hindered it is gone.
   void try_now() { retry_at_.reset(); }
 

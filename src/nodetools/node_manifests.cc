@@ -1,6 +1,9 @@
 #include "nodetools/node_manifests.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +22,7 @@ namespace mnet::nodetools {
 namespace {
 
 constexpr std::size_t kMaxManifest = 16u << 20;
+constexpr std::chrono::milliseconds kFresh{250};
 
 bool has_secret(const Result<std::vector<ManifestObject>>& objects, std::string_view text) {
   if (!objects) return may_hold_secret(text);
@@ -76,6 +80,18 @@ Result<LoadedManifest> NodeManifests::load(const std::string& name) const {
   return LoadedManifest{.text = std::move(replaced.text),
                         .hash = std::move(hash),
                         .unset = std::move(replaced.unset)};
+}
+
+bool NodeManifests::may_be_unfinished(const std::string& name) const {
+  struct stat status{};
+  const std::string path = cat(command_.directories.manifest_source, "/", name);
+  if (::stat(path.c_str(), &status) != 0) return false;
+  const auto changed = std::chrono::system_clock::time_point(
+      std::chrono::seconds(status.st_mtim.tv_sec) +
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+          std::chrono::nanoseconds(status.st_mtim.tv_nsec)));
+  const auto age = std::chrono::system_clock::now() - changed;
+  return age >= std::chrono::seconds(0) && age < kFresh;  // clocks may be wrong
 }
 
 Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::string& name,

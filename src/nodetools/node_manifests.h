@@ -37,6 +37,10 @@ class NodeManifests {
   // Reads and replaces variables; unset ones are errors if the command says so.
   Result<LoadedManifest> load(const std::string& name) const;
 
+  // Whether the file was changed so short a time ago that its writer may not have finished: half a
+  // manifest may be a good one of fewer objects.
+  bool may_be_unfinished(const std::string& name) const;
+
   // Each says whether it changed anything.
   aio::Task<bool> install(std::string name);
   aio::Task<bool> remove(std::string name);

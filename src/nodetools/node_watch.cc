@@ -295,7 +295,7 @@ aio::Task<void> NodeWatch::do_the_rest() {
 }
 
 void NodeWatch::show_status() {
-  std::string now = cat("source     ", source(), "\n", reconciler_->status());
+  std::string now = cat("source    ", source(), "\n", reconciler_->status());
   if (now == shown_status_) return;
   shown_status_ = std::move(now);
   output_.print(block("Status", shown_status_));

@@ -156,6 +156,10 @@ aio::Task<void> Reconciler::put_manifest(std::string name, bool is_resync) {
     co_return Result<void>();
   }
   if (item.must_wait(hash, Clock::now())) co_return Result<void>();
+  if (manifests_.may_be_unfinished(name)) {
+    item.look_again(Clock::now() + kBeingWritten);
+    co_return Result<void>();
+  }
   auto applied = co_await apply_manifest(name, *std::move(manifest));
   if (!applied && applied.error().code() == Errc::kCancelled) co_return applied;
   if (applied) {
