@@ -15,13 +15,13 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "http/byte_stream.h"
+#include "http/lookup.h"
 #include "http/url.h"
 #include "http/watchdog.h"
 
@@ -111,44 +111,18 @@ class TcpStream final : public ByteStream {
   Watchdog watchdog_;
 };
 
-// The addresses of a host. A name is looked up on a thread of Asio's own, which the deadline cannot
-// stop; who waits goes on all the same.
-aio::Task<std::vector<tcp::endpoint>> addresses_of(std::string host, std::uint16_t port,
-                                                   aio::Deadline deadline) {
-  error_code not_numeric;
-  const auto numeric = asio::ip::make_address(host, not_numeric);
-  if (!not_numeric) co_return std::vector{tcp::endpoint(numeric, port)};
-
-  const auto executor = co_await asio::this_coro::executor;
-  tcp::resolver resolver(executor);
-  Watchdog watchdog(executor, [&resolver] { resolver.cancel(); });
-  watchdog.arm(deadline);
-  auto [unknown, found] = co_await resolver.async_resolve(
-      host, cat(port), tcp::resolver::numeric_service, aio::kAsValue);
-  if (watchdog.bitten()) {
-    co_return Error(Errc::kTimeout, cat("lookup ", host, ": deadline exceeded"));
-  }
-  if (unknown == asio::error::operation_aborted) co_return Error(Errc::kCancelled, "cancelled");
-  if (unknown) {
-    co_return Error(Errc::kUnavailable, cat("lookup ", host, ": ", unknown.message()));
-  }
-  std::vector<tcp::endpoint> out;
-  for (const auto& entry : found) out.push_back(entry.endpoint());
-  co_return out;
-}
-
 }  // namespace
 
 aio::Task<ByteStreamPtr> connect_tcp(std::string host, std::uint16_t port, aio::Deadline deadline,
                                      TcpLiveness liveness) {
-  auto addresses = co_await addresses_of(host, port, deadline);
+  auto addresses = co_await look_up(host, deadline);
   if (!addresses) co_return std::move(addresses).error();
 
   const auto executor = co_await asio::this_coro::executor;
   Error last(Errc::kUnavailable, cat("lookup ", host, ": no addresses"));
-  for (const tcp::endpoint& address : *addresses) {
+  for (const asio::ip::address& address : *addresses) {
     auto stream = std::make_unique<TcpStream>(executor, host_and_port(host, port));
-    auto connected = co_await stream->connect(address, liveness, deadline);
+    auto connected = co_await stream->connect({address, port}, liveness, deadline);
     if (connected) co_return ByteStreamPtr(std::move(stream));
     last = std::move(connected).error();
     if (last.code() != Errc::kUnavailable) break;
