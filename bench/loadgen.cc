@@ -5,10 +5,12 @@
 //   [-cni-path DIRS] loadgen -mode direct -plugin FILE -config FILE -count N      the plugin's ADD
 //   alone, one after another
 //
-// -netns may contain %d: the number of the request. Container ids are <prefix><number>. An answer
-// other than 200 is a failure; the first few are told on stderr.
+// -netns may contain %d: the number of the request. Container ids and names of pods are
+// <prefix><number>; -uids names a file with the pods' UIDs, one in a line. An answer other than 200
+// is a failure; the first few are told on stderr.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -39,12 +41,13 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::string mode = "add";
-  std::string socket, config_file, netns, plugin;
+  std::string socket, config_file, netns, plugin, uid_file;
   std::string prefix = "bench";
   std::string cni_path = "/opt/cni/bin";
   std::optional<std::int64_t> count = 100;
   std::optional<std::int64_t> concurrency = 1;
-  std::string config;  // contents of config_file
+  std::string config;             // contents of config_file
+  std::vector<std::string> uids;  // lines of uid_file
 };
 
 std::string numbered(std::string text, std::int64_t number) {
@@ -97,13 +100,15 @@ class Load {
 
   http::ClientRequest request(std::int64_t number) const {
     const std::string id = cat(options_.prefix, number);
+    const auto index = static_cast<std::size_t>(number);
+    const std::string& uid = index < options_.uids.size() ? options_.uids[index] : id;
     wire::Request what;
     what.env = {{"CNI_COMMAND", options_.mode == "del" ? "DEL" : "ADD"},
                 {"CNI_CONTAINERID", id},
                 {"CNI_NETNS", numbered(options_.netns, number)},
                 {"CNI_IFNAME", "eth0"},
                 {"CNI_ARGS", cat("IgnoreUnknown=1;K8S_POD_NAMESPACE=bench;K8S_POD_NAME=", id,
-                                 ";K8S_POD_INFRA_CONTAINER_ID=", id, ";K8S_POD_UID=", id)},
+                                 ";K8S_POD_INFRA_CONTAINER_ID=", id, ";K8S_POD_UID=", uid)},
                 {"CNI_PATH", options_.cni_path}};
     what.config = options_.config;
     return {.method = "POST",
@@ -151,16 +156,21 @@ aio::Task<json::Object> run_directly(Options options) {
   co_return samples.to_json();
 }
 
-Result<std::string> read_config(const std::string& path) {
+Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error(Errc::kNotFound, cat("cannot read ", path));
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 Result<json::Object> measure(Options options) {
-  auto config = read_config(options.config_file);
+  auto config = read_file(options.config_file);
   if (!config) return std::move(config).error();
   options.config = *std::move(config);
+  if (!options.uid_file.empty()) {
+    auto uids = read_file(options.uid_file);
+    if (!uids) return std::move(uids).error();
+    for (const std::string_view uid : split(*uids, '\n')) options.uids.emplace_back(uid);
+  }
   boost::asio::io_context loop(1);
   if (options.mode == "direct") return aio::run(loop, run_directly(std::move(options)));
   Load load(loop, std::move(options));
@@ -178,6 +188,7 @@ int run(int argc, char** argv) {
   flags.text("plugin", &options.plugin, "the plugin to run (mode direct)");
   flags.text("prefix", &options.prefix, "what container ids begin with");
   flags.text("cni-path", &options.cni_path, "CNI_PATH");
+  flags.text("uids", &options.uid_file, "file with the UIDs of the pods");
   flags.integer("count", &options.count, "how many requests in all");
   flags.integer("concurrency", &options.concurrency, "how many at a time");
   return run_tool(flags, argc, argv, [&] { return measure(std::move(options)); });

@@ -1,0 +1,129 @@
+"""The part of `make bench` with a real API server: what the stores take, what an ADD asks of the server, and a thousand ADDs at once
+whose statuses are written there. The server runs inside the daemon's host, on the same cores."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from measuring import NETWORK, SHIM_CONFIG, PeakMemory, load, pss_kib, shim_config, start_daemon, step
+
+from harness import metrics
+from harness.host import PLUGIN_DIR, TOOLS, Host
+from harness.host_cluster import HostCluster
+
+NODE, NAMESPACE, PREFIX = "bench-node", "bench", "podk"
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+NETWORKS = f"/apis/k8s.cni.cncf.io/v1/namespaces/{NAMESPACE}/network-attachment-definitions"
+STATUS = "k8s.v1.cni.cncf.io/network-status"
+UIDS, KUBECONFIG = "/srv/bench/uids", "/srv/bench/kubeconfig"
+NETNS = "/var/run/netns/load"
+
+
+def network(number):
+    config = '{"cniVersion":"1.0.0","name":"n%d","type":"macvlan","master":"eth1","ipam":{"type":"host-local","subnet":"10.1.0.0/16"}}'
+    return {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+            "metadata": {"name": f"n{number}"}, "spec": {"config": config % number}}
+
+
+def pod(number):
+    return {"metadata": {"name": f"{PREFIX}{number}", "annotations": {"example.org/ballast": "x" * 4000}},
+            "spec": {"nodeName": NODE, "containers": [{"name": "c", "image": "none"}]}}
+
+
+class Bench:
+    def __init__(self, host, cluster, table, label):
+        self.host, self.cluster, self.table, self.label = host, cluster, table, label
+        self.uids = []
+        cluster.install_definitions()
+        cluster.apply_files("common/role.yaml")
+        cluster.request("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        token = cluster.token_for("kube-system", "multus")
+        host.write(KUBECONFIG, cluster.write_kubeconfig("bench.kubeconfig", token=token).read_bytes())
+        host.write(NETWORK, {"cniVersion": "1.0.0", "name": "instant", "type": "instant-delegate"})
+        host.write(SHIM_CONFIG, shim_config(NETWORK))
+        host.path(PLUGIN_DIR).joinpath("instant-delegate").symlink_to(f"{TOOLS}/instant-delegate")
+        host.run("ip", "netns", "add", "load")
+
+    def add(self, what, *row, **budget):
+        self.table.add(f"{self.label}: {what}", *row, **budget)
+
+    def start(self):
+        return start_daemon(self.host, {"MULTUS_NODE_NAME": NODE}, objectsDir=None, podLookupTimeout=None,
+                            kubeconfig=KUBECONFIG)
+
+    def memory_of_a_fresh_daemon(self):
+        """In KiB; it is ready when it has read everything."""
+        daemon = self.start()
+        taken = pss_kib(daemon.pid)
+        daemon.stop()
+        return taken
+
+    def make_pods(self, numbers):
+        self.uids += [made["metadata"]["uid"] for made in self.cluster.create(PODS, [pod(number) for number in numbers])]
+        self.host.write(UIDS, "\n".join(self.uids) + "\n")
+
+    def measure_stores(self):
+        step(f"{self.label}: memory of the stores")
+        empty = self.memory_of_a_fresh_daemon()
+        self.cluster.create(NETWORKS, [network(number) for number in range(1000)])
+        with_networks = self.memory_of_a_fresh_daemon()
+        self.make_pods(range(250))
+        usual = self.memory_of_a_fresh_daemon()
+        self.make_pods(range(250, 1000))
+        full = self.memory_of_a_fresh_daemon()
+        self.add("daemon memory (PSS) with the API, idle", empty / 1024, "MB", 12)
+        self.add("the same with 250 pods and 1000 networks", usual / 1024, "MB", 12)
+        self.add("memory of the store, each network", (with_networks - empty) / 1000, "KiB")
+        self.add("memory of the store, each pod", (full - with_networks) / 1000, "KiB")
+        return {"empty": empty, "networks": with_networks, "usual": usual, "full": full}
+
+    def requests(self, *verbs):
+        page = metrics.Page(metrics.fetch(self.host).body)
+        return sum(page.value("multus_api_requests_total", verb=verb) or 0 for verb in verbs)
+
+    def measure_requests(self):
+        count = 100
+        step(f"{self.label}: requests of {count} ADDs to the API server")
+        daemon = self.start()
+        reads, writes = self.requests("get", "list"), self.requests("patch", "update")
+        added = self.load("add", count, 1)
+        reads, writes = self.requests("get", "list") - reads, self.requests("patch", "update") - writes
+        deleted = self.load("del", count, 1)
+        daemon.stop()
+        self.add("reads of the API for an ADD", reads / count, "", 0)
+        self.add("writes to the API for an ADD (events are not waited for)", writes / count, "", 1)
+        self.add("ADD with its status written, median", added["median_us"] / 1000, "ms")
+        return {"add": added, "del": deleted, "reads": reads, "writes": writes}
+
+    def measure_burst(self):
+        count = 1000
+        step(f"{self.label}: {count} ADDs at once, statuses written to the API server")
+        self.forget_statuses()
+        daemon = self.start()
+        with PeakMemory(daemon.pid) as memory:
+            added = self.load("add", count, count)
+        written = sum(1 for one in self.cluster.get(PODS)["items"] if STATUS in one["metadata"]["annotations"])
+        deleted = self.load("del", count, count)
+        daemon.stop()
+        self.add(f"{count} ADDs at once, status written to the API server", added["seconds"], "s", 4)
+        self.add("failures and statuses missing", added["failures"] + deleted["failures"] + count - written, "", 0)
+        self.add("daemon memory (PSS), peak of that", memory.kib / 1024, "MB", 20)
+        return {"add": added, "del": deleted, "peak_pss_kib": memory.kib, "written": written}
+
+    def forget_statuses(self):
+        self.cluster.kubectl("-n", NAMESPACE, "annotate", "pods", "--all", f"{STATUS}-")
+
+    def load(self, mode, count, concurrency):
+        return load(self.host, mode, count, concurrency, PREFIX, NETNS, "-uids", UIDS)
+
+
+def measure(programs, table, label):
+    folder = Path(tempfile.mkdtemp(prefix="mnet-bench-"))
+    host = Host(programs, shared=[folder])
+    try:
+        step(f"{label}: starting a control plane")
+        bench = Bench(host, HostCluster(host, folder), table, label)
+        return {"stores": bench.measure_stores(), "requests": bench.measure_requests(), "burst": bench.measure_burst()}
+    finally:
+        host.close()
+        shutil.rmtree(folder, ignore_errors=True)

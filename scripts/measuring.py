@@ -1,0 +1,102 @@
+"""What scripts/bench and bench_cluster.py measure with: a table of figures and budgets, the memory and time of a process, load on
+a daemon's socket."""
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+sys.dont_write_bytecode = True
+
+from harness.daemon import Daemon, default_config  # noqa: E402
+from harness.host import PLUGIN_DIR, TOOLS  # noqa: E402
+
+NETWORK = "/srv/bench/10-instant.conf"
+SHIM_CONFIG = "/srv/bench/shim.json"
+METRICS_PORT = 9091
+
+
+def step(text):
+    print(f"  {text} ...", file=sys.stderr, flush=True)
+
+
+class Table:
+    """Rows of the report: what, measured, budget; a missed budget makes the run fail."""
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, what, value, unit="", budget=None, floor=None):
+        missed = (budget is not None and value > budget) or (floor is not None and value < floor)
+        self.rows.append({"what": what, "value": round(value, 3), "unit": unit, "budget": budget, "missed": missed})
+
+    def show(self):
+        width = max(len(row["what"]) for row in self.rows)
+        print(f"{'what':<{width}}  {'measured':>12}  {'budget':>10}")
+        for row in self.rows:
+            budget = "" if row["budget"] is None else f"<= {row['budget']:g}"
+            mark = "  MISSED" if row["missed"] else ""
+            print(f"{row['what']:<{width}}  {row['value']:>9.2f} {row['unit']:<3} {budget:>9}{mark}")
+
+    @property
+    def missed(self):
+        return [row["what"] for row in self.rows if row["missed"]]
+
+
+def output(host, *argv, env=None, timeout=300):
+    return host.run(*argv, env=env, timeout=timeout).stdout
+
+
+def pss_kib(pid):
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class PeakMemory:
+    """The largest PSS of a process while the block runs, looked at every few milliseconds. (VmHWM would count the pages of shared
+    libraries in full, and the start of the process.)"""
+
+    def __init__(self, pid):
+        self._pid = pid
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self.kib = 0
+
+    def _watch(self):
+        while not self._over.is_set():
+            self.kib = max(self.kib, pss_kib(self._pid))
+            time.sleep(0.005)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
+
+
+def shim_config(network):
+    return {"cniVersion": "1.0.0", "name": "multus-cni-network", "type": "multus-shim", "clusterNetwork": network}
+
+
+def load(host, mode, count, concurrency, prefix, netns, *more):
+    return json.loads(output(host, f"{TOOLS}/loadgen", "-mode", mode, "-socket", "/run/multus/multus.sock", "-config",
+                             SHIM_CONFIG, "-netns", netns, "-count", str(count), "-concurrency", str(concurrency),
+                             "-prefix", prefix, "-cni-path", PLUGIN_DIR, *more, timeout=600))
+
+
+def start_daemon(host, env=None, **keys):
+    config = default_config(logLevel="error", metricsPort=METRICS_PORT, **keys)
+    return Daemon(host, config, env=env).wait_ready()
