@@ -143,8 +143,8 @@ aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
   const aio::Deadline end = began + rules.total;
   auto pause = rules.first_pause;
   for (;;) {
-    const auto limit = std::min(end, Clock::now() + rules.per_call);
-    auto reply = co_await api_->call({.path = kube::pod_path(lookup.ns, lookup.name)}, limit);
+    auto reply = co_await api_->call(
+        {.path = kube::pod_path(lookup.ns, lookup.name), .time = rules.per_call}, end);
     if (!rules.asks_again(reply, Clock::now() - began)) {
       if (!reply) co_return std::move(reply).error();
       if (reply->status == 404) co_return Found();
@@ -213,26 +213,33 @@ aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string t
     auto written = co_await status_.write(std::move(pod), std::move(text));
     co_return written;
   }
-  auto written =
-      co_await aio::with_deadline(status_.write(pod, text), Clock::now() + kStatusPatience);
-  if (written || !kube::is_transient_error(written.error())) co_return written;
-  log_.verbose(cat("pod ", pod->ns, "/", pod->name,
-                   " does not wait for its network status: ", written.error().text()));
-  late_.spawn("late network status", write_late(std::move(pod), std::move(text)));
+  // It goes on behind the pod's back: given up and begun anew it might be written twice.
+  auto writing = std::make_shared<Writing>();
+  if (!late_.spawn("network status", write_late(pod, std::move(text), writing))) {
+    co_return aio::cancelled_error();
+  }
+  auto waited = co_await writing->ended.wait(Clock::now() + kStatusPatience);
+  if (waited) co_return writing->outcome;
+  writing->is_late = true;
+  if (waited.error().code() != Errc::kTimeout) co_return waited;
+  log_.verbose(
+      cat("pod ", pod->ns, "/", pod->name, " does not wait any longer for its network status"));
   co_return Result<void>();
 }
 
-aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string text) {
+aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string text,
+                                       std::shared_ptr<Writing> writing) {
   const auto end = Clock::now() + kLateStatus;
   for (;;) {
     auto written = co_await status_.write(pod, text);
-    if (written) co_return written;
+    writing->outcome = written;
     // A server that has just started forbids everything for a while.
-    const bool may_pass =
-        (kube::is_transient_error(written.error()) || written.error().code() == Errc::kDenied) &&
-        Clock::now() < end;
+    const bool may_pass = !written && (kube::is_transient_error(written.error()) ||
+                                       written.error().code() == Errc::kDenied);
     const bool is_over = co_await aio::cancelled();
-    if (!may_pass || is_over) co_return std::move(written).error();
+    if (may_pass && !is_over && Clock::now() < end) continue;
+    writing->ended.set();
+    co_return writing->is_late ? std::move(written) : Result<void>();
   }
 }
 

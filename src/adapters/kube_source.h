@@ -10,6 +10,7 @@
 
 #include "adapters/kube_events.h"
 #include "adapters/kube_status.h"
+#include "aio/event.h"
 #include "aio/group.h"
 #include "aio/task.h"
 #include "attach/source.h"
@@ -62,12 +63,19 @@ class KubeSource : public attach::ObjectSource {
 
  private:
   using Found = std::shared_ptr<const kube::Pod>;  // nullptr: there is none
+  // A status on its way.
+  struct Writing {
+    aio::Event ended;
+    Result<void> outcome = {};
+    bool is_late = false;  // nobody waits for it any more
+  };
 
   bool follows_pods() const { return settings_.follows && !settings_.node_name.empty(); }
   Found stored(const attach::PodLookup& lookup) const;
   aio::Task<Found> wait_stored(attach::PodLookup lookup, aio::Deadline deadline);
   aio::Task<Found> read_pod(attach::PodLookup lookup);
-  aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text);
+  aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text,
+                             std::shared_ptr<Writing> writing);
 
   const KubeSettings settings_;
   const Log log_;

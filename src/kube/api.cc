@@ -139,9 +139,9 @@ aio::Task<Reply> Api::exchange(http::ClientRequest request, std::size_t max_byte
 }
 
 aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
-  deadline = std::min(deadline, Clock::now() + settings_.call_time);
   auto place = co_await gate_.enter(call.priority, deadline);
   if (!place) co_return std::move(place).error();
+  deadline = std::min(deadline, Clock::now() + call.time);
   http::ClientRequest request{.method = call.method, .target = std::move(call.path)};
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);
   request.body = std::move(call.body);
@@ -153,8 +153,9 @@ aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
   const auto began = Clock::now();
   const aio::Deadline end = began + retries.total;
   auto pause = retries.first_pause;
+  what.time = retries.per_call;
   for (;;) {
-    auto reply = co_await call(what, std::min(end, Clock::now() + retries.per_call));
+    auto reply = co_await call(what, end);
     if (!retries.asks_again(reply, Clock::now() - began)) co_return reply;
     std::chrono::milliseconds wait = pause;
     if (reply && reply->retry_after) {

@@ -31,11 +31,14 @@ struct Call {
   std::string content_type = "application/json";
   Priority priority = Priority::kUrgent;
   std::size_t max_bytes = 16u << 20;
+  // For the exchange itself, from when its turn comes: those that wait behind a slow server must
+  // not find their time used up, or each would be sent, given up and sent again.
+  std::chrono::milliseconds time{60'000};
 };
 
 // How a request that fails for the moment is repeated.
 struct Retries {
-  std::chrono::milliseconds per_call{5000};
+  std::chrono::milliseconds per_call{5000};  // from when its turn comes
   std::chrono::milliseconds first_pause{250};
   bool doubles = true;
   std::chrono::milliseconds total{10'000};
@@ -52,7 +55,6 @@ struct Retries {
 struct ApiSettings {
   std::string user_agent = "multus";
   std::size_t requests_at_once = 16;  // watches are not counted
-  std::chrono::milliseconds call_time{60'000};
   Credentials::Settings credentials = {};
   std::vector<std::string> environment = {};  // proxies and exec plugins
 };
@@ -66,8 +68,9 @@ class Api {
   // or asked yet.
   static Result<std::unique_ptr<Api>> make(Config config, ApiSettings settings, Log log);
 
-  // One request; any answer of the server is a success. A 401 makes us read our credentials anew
-  // and, if they differ, ask once more; so does a certificate that we do not trust.
+  // One request, given up at the deadline; any answer of the server is a success. A 401 makes us
+  // read our credentials anew and, if they differ, ask once more; so does a certificate that we do
+  // not trust.
   aio::Task<Reply> call(Call call, aio::Deadline deadline);
 
   // Repeats what may pass, after pauses that honour Retry-After; ends with the last answer

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -190,6 +191,29 @@ TEST(Api, GivesUpInsteadOfWaitingBeyondItsTime) {
   EXPECT_EQ(reply->status, 429);
   EXPECT_EQ(reply->retry_after, 100s);
   EXPECT_EQ(server.asked().size(), 1u);
+}
+
+aio::Task<void> expect_answer(Api* api, Call call) {
+  auto reply = co_await api->call(std::move(call), soon());
+  EXPECT_TRUE(reply.has_value()) << reply.error().text();
+  co_return Result<void>();
+}
+
+// Else those behind a slow server would be sent, given up and sent again.
+TEST(Api, DoesNotCountTheTimeInLine) {
+  aio::asio::io_context loop;  // outlives the connections
+  const FakeApi server([](Peer& peer, const RawRequest& request) {
+    if (request.target() == "/slow") std::this_thread::sleep_for(700ms);
+    peer.answer(200, "{}");
+  });
+  const auto api = server.client({.requests_at_once = 1});
+  aio::Group calls(loop.get_executor(), Log());
+
+  calls.spawn("first", expect_answer(api.get(), {.path = "/slow"}));
+  calls.spawn("second", expect_answer(api.get(), {.path = "/behind", .time = 500ms}));
+
+  EXPECT_TRUE(aio::run(loop, calls.join()).has_value());
+  EXPECT_THAT(server.asked(), ElementsAre("GET /slow", "GET /behind"));
 }
 
 TEST(Api, HoldsEachCallToItsTime) {
