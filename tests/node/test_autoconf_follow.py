@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from harness import metrics
 from harness.autoconf import NET_D, OWN, PRIMARY, AutoNode, conflist, why_not_ready
 from harness.netconf import netconf
 from harness.wait import until
@@ -289,7 +290,7 @@ def taken_away(auto, how):
 ])
 def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host, auto, how, said, cause):
     host.write(PRIMARY, conflist())
-    daemon = auto.start(metricsPort=9101)
+    daemon = auto.start(metricsPort=metrics.PORT)
     before = auto.own_path.read_bytes()
 
     taken_away(auto, how)
@@ -301,7 +302,7 @@ def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host
     assert "cni.exclusive to false" in daemon.log and cause in daemon.log
     until(lambda: why_not_ready(daemon), "not ready")
     assert said in why_not_ready(daemon) and cause in why_not_ready(daemon)
-    assert "multus_config_fights_total 1" in metrics(host)
+    assert metrics.page(host).value("multus_config_fights_total") == 1
 
     # The primary changes: no reason to fight on.
     auto.replace(PRIMARY, with_capability("new"))
@@ -316,10 +317,6 @@ def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host
     auto.wait_own(capabilities={"new": True})
     until(lambda: why_not_ready(daemon) is None, "ready again")
     assert daemon.process.running
-
-
-def metrics(host):
-    return host.run("curl", "-s", "http://127.0.0.1:9101/metrics").stdout
 
 
 def test_a_file_that_another_wrote_is_left_alone(host, auto):
