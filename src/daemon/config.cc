@@ -39,6 +39,8 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
 
 // What the configuration manager reads.
 void read_node_configuration(json::Fields& fields, Config& config) {
+  std::string only_the_cores;
+  fields.read("name", only_the_cores);
   fields.read("daemonSocketDir", config.daemon_socket_dir);
   fields.read("multusConfigFile", config.multus_config_file);
   fields.read("multusAutoconfigDir", config.multus_autoconfig_dir);

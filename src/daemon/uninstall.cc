@@ -117,7 +117,7 @@ class Uninstall {
       remove("CNI configuration", options_.own_file);
     }
     for (const std::string& path : nodeconf::other_multus_configs(options_)) {
-      if (path != options_.own_file) left(cat(path, " names Multus, and is not ours: remove it"));
+      left(cat(path, " names Multus, and is not ours: remove it"));
     }
   }
 

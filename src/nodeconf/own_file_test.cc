@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <thread>
 
+#include "base/text.h"
+#include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -84,6 +89,31 @@ TEST_F(OwnFileTest, IsRemovedOnlyWhileItIsTheOneWeWrote) {
   EXPECT_TRUE(std::filesystem::exists(path_));
   EXPECT_TRUE(successor.remove_if_ours().value());
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// 03, 12: row 130
+TEST_F(OwnFileTest, IsWholeForAReaderDuringAThousandWrites) {
+  ASSERT_TRUE(own_.write(kText).has_value());
+  std::atomic<bool> ended = false;
+  int wrong = 0;
+  std::thread reader([&] {
+    while (!ended) {
+      struct stat status{};
+      if (::stat(path_.c_str(), &status) != 0 || (status.st_mode & 07777) != 0600) ++wrong;
+      const auto text = sys::read_file(path_);
+      if (!text || !json::parse_object(*text)) ++wrong;
+    }
+  });
+
+  for (int i = 0; i < 1000; ++i) {
+    const std::string text = cat(R"({"name":"n)", i, R"(","type":"t","pad":")",
+                                 std::string(static_cast<std::size_t>(i), 'x'), "\"}");
+    EXPECT_TRUE(own_.update(text).value_or(false));
+  }
+  ended = true;
+  reader.join();
+
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(OwnFileTest, NeedsItsDirectory) {

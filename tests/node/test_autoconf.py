@@ -9,6 +9,7 @@ import time
 import pytest
 from harness.autoconf import NET_D, OWN, PRIMARY, AutoNode, auto_config, conflist, why_not_ready
 from harness.host import PROGRAMS
+from harness.netconf import netconf
 from harness.wait import until
 
 DAEMON = f"{PROGRAMS}/multus-daemon"
@@ -229,14 +230,17 @@ def test_a_forced_version_changes_that_member_alone_and_once(host, auto):
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
 
 
-@pytest.mark.spec("03:20")
-def test_the_file_comes_only_when_the_daemon_answers_ready(host, auto):
+@pytest.mark.spec("03:16", "03:20")
+def test_the_file_comes_only_when_the_daemon_answers_ready(host, auto, pod):
     """The indicator holds readiness back; a file of an earlier run would stay."""
     host.write(PRIMARY, conflist())
     daemon = auto.launch(readinessindicatorfile="/srv/ready")
     daemon.wait_log("still waiting for readinessindicatorfile @ /srv/ready")
     daemon.wait_log("the primary CNI configuration is")
     assert not auto.own_path.exists()
+    assert why_not_ready(daemon) == "still waiting for readinessindicatorfile @ /srv/ready"
+    refused = daemon.cni("ADD", netconf(clusterNetwork=PRIMARY), pod, args=ARGS)
+    assert refused.status == 400 and refused.json["code"] == 11
 
     host.write("/srv/ready", "")
     auto.wait_own(clusterNetwork=PRIMARY)
