@@ -165,7 +165,8 @@ Result<std::string> thin_log_level(const ThinOptions& options) {
 
 Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& path,
                                 std::string_view text) {
-  auto primary = json::parse_object(text);
+  // What is around it must fit into the depth that readers allow, too.
+  auto primary = json::parse_object(text, json::kMaxDepth - 8);
   if (!primary) {
     return std::move(primary).error().wrap(cat("cannot read master CNI config json ", path));
   }

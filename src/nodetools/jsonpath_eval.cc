@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,14 +44,6 @@ Items children_of(const json::Value& value) {
     for (const auto& member : members) out.push_back(member.second);
   }
   return out;
-}
-
-void descend(const json::Value& value, Items& out) {
-  const Items children = children_of(value);
-  const std::string* text = value.as_string();
-  if (children.empty() && (text == nullptr || text->empty())) return;
-  out.push_back(&value);
-  for (const json::Value* child : children) descend(*child, out);
 }
 
 struct Bounds {
@@ -123,6 +114,9 @@ Result<bool> holds(Comparison comparison, const json::Value& left, const json::V
                                       : "invalid type for comparison");
 }
 
+// Templates whose ranges or descents multiply each other would take for ever, and all memory.
+constexpr std::size_t kMostItems = 1'000'000;
+
 class Evaluation {
  public:
   // Appends the text of the parts for one current object.
@@ -133,6 +127,8 @@ class Evaluation {
       if (!items) return std::move(items).error();
       if (part.is_range) {
         for (const json::Value* item : *items) {
+          if (left_ == 0) return does_not_fit("the template finds too much in this object");
+          --left_;
           if (auto done = write(part.body, *item, out); !done) return done;
         }
         continue;
@@ -150,9 +146,32 @@ class Evaluation {
     for (const JsonPathStep& step : steps) {
       auto next = std::visit([&](const auto& what) { return apply(what, items); }, step.what);
       if (!next) return next;
+      if (left_ == 0) return does_not_fit("the template finds too much in this object");
       items = *std::move(next);
     }
     return items;
+  }
+
+  // False when no more may be found.
+  bool add(Items& out, const json::Value* item) {
+    if (left_ == 0) return false;
+    --left_;
+    out.push_back(item);
+    return true;
+  }
+
+  void add_all(Items& out, const Items& items) {
+    for (const json::Value* item : items) {
+      if (!add(out, item)) return;
+    }
+  }
+
+  void descend(const json::Value& value, Items& out) {
+    const Items children = children_of(value);
+    const std::string* text = value.as_string();
+    if (children.empty() && (text == nullptr || text->empty())) return;
+    if (!add(out, &value)) return;
+    for (const json::Value* child : children) descend(*child, out);
   }
 
   // A text stands for itself; a number or boolean stands there for each item.
@@ -171,19 +190,19 @@ class Evaluation {
     return out;
   }
 
-  static Result<Items> apply(const EveryStep&, const Items& items) {
+  Result<Items> apply(const EveryStep&, const Items& items) {
     Items out;
-    for (const json::Value* item : items) std::ranges::copy(children_of(*item), back(out));
+    for (const json::Value* item : items) add_all(out, children_of(*item));
     return out;
   }
 
-  static Result<Items> apply(const DescentStep&, const Items& items) {
+  Result<Items> apply(const DescentStep&, const Items& items) {
     Items out;
     for (const json::Value* item : items) descend(*item, out);
     return out;
   }
 
-  static Result<Items> apply(const SliceStep& slice, const Items& items) {
+  Result<Items> apply(const SliceStep& slice, const Items& items) {
     Items out;
     for (const json::Value* item : items) {
       if (item->is_null()) continue;
@@ -193,7 +212,7 @@ class Evaluation {
       if (!bounds) return std::move(bounds).error();
       if (!*bounds) return out;
       for (std::int64_t i = (*bounds)->from; i < (*bounds)->to; i += (*bounds)->step) {
-        out.push_back(&(*list)[static_cast<std::size_t>(i)]);
+        if (!add(out, &(*list)[static_cast<std::size_t>(i)])) return out;
       }
     }
     return out;
@@ -204,7 +223,7 @@ class Evaluation {
     for (const JsonPathSteps& part : step.parts) {
       auto found = walk(items, part);
       if (!found) return found;
-      std::ranges::copy(*found, back(out));
+      add_all(out, *found);
     }
     return out;
   }
@@ -220,7 +239,7 @@ class Evaluation {
       for (const json::Value& element : *list) {
         auto passes = this->passes(filter, element);
         if (!passes) return std::move(passes).error();
-        if (*passes) out.push_back(&element);
+        if (*passes && !add(out, &element)) return out;
       }
     }
     return out;
@@ -239,7 +258,7 @@ class Evaluation {
     return holds(filter.comparison, *lefts->front(), *rights->front());
   }
 
-  static std::back_insert_iterator<Items> back(Items& items) { return std::back_inserter(items); }
+  std::size_t left_ = kMostItems;
 };
 
 }  // namespace

@@ -194,5 +194,14 @@ TEST(JsonPath, SaysWhatDoesNotFitInAnObject) {
          {R"({"a":[{"b":true}]})", "{.a[?(@.b<true)]}", "error: invalid type for comparison"}});
 }
 
+// Each range finds the object itself and all below it.
+TEST(JsonPath, EndsAlsoWhereRangesMultiplyEachOther) {
+  std::string ranges;
+  for (int i = 0; i < 30; ++i) ranges += "{range ..}x";
+
+  EXPECT_THAT(evaluate(std::string(30, '[') + "1" + std::string(30, ']'), ranges),
+              HasSubstr("too much"));
+}
+
 }  // namespace
 }  // namespace mnet::nodetools
