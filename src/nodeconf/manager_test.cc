@@ -187,6 +187,7 @@ TEST_F(ManagerTest, WritesWhatThePrimaryAsksForAndFollowsIt) {
   dir_.write("10-p.conf", with_capability("bandwidth"));
 
   EXPECT_TRUE(until([this] { return own().find("bandwidth") != std::string::npos; }));
+  EXPECT_TRUE(until([this] { return writes_.size() == 2; }));
   EXPECT_THAT(writes_, ElementsAre(true, true));
 }
 
