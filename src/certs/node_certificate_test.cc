@@ -42,6 +42,7 @@ class Signer {
   std::function<std::string(const RawRequest&)> refuses = [](const RawRequest&) { return ""; };
   std::function<std::string(int number)> denies = [](int) { return ""; };
   bool approves = true;
+  bool streams = true;  // initial lists
   std::chrono::seconds begins = -5min, ends = 10min;
 
   void answer(Peer& peer, const RawRequest& request) {
@@ -106,6 +107,19 @@ class Signer {
     const std::string key = "metadata.name%3D";
     const auto at = target.find(key) + key.size();
     const std::string name = target.substr(at, target.find('&', at) - at);
+    if (!streams && target.find("sendInitialEvents") != std::string::npos) {
+      peer.answer(422, "{}");
+      return;
+    }
+    if (!streams && target.find("watch=true") == std::string::npos) {
+      peer.answer(200,
+                  cat(R"({"metadata":{"resourceVersion":"9"},"items":[)", decided_[name], "]}"));
+      return;
+    }
+    if (!streams) {
+      peer.begin_chunks();  // and nothing more happens
+      return;
+    }
     peer.answer(200, cat(R"({"type":"ADDED","object":)", decided_[name], "}\n",
                          R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9",)",
                          R"("annotations":{"k8s.io/initial-events-end":"true"}}}})", "\n"));
@@ -182,6 +196,14 @@ TEST_F(NodeCertificateTest, TheFirstOneIsAskedForWithTheBootstrapCredentials) {
   ASSERT_TRUE(asked.has_value());
   EXPECT_EQ(asked->expiration_seconds, 600);
   EXPECT_EQ(asked->signer, kSigner);
+}
+
+TEST_F(NodeCertificateTest, IsFoundInAListOfAServerThatCannotStreamLists) {
+  signer_.streams = false;
+
+  start();
+
+  EXPECT_TRUE(becomes_usable());
 }
 
 // 03, 12: row 144

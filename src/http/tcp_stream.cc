@@ -16,6 +16,7 @@
 #include <tuple>
 #include <utility>
 
+#include "aio/cancel.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -54,6 +55,10 @@ class TcpStream final : public ByteStream {
   }
 
   aio::Task<std::string> read(aio::Deadline deadline) override {
+    // A cancel that met an operation which was about to succeed must not be lost on this one: it
+    // may never end.
+    const bool is_unwanted = co_await aio::cancelled();
+    if (is_unwanted) co_return Error(Errc::kCancelled, cat("read ", name_, ": cancelled"));
     // Waits without a buffer: a watch is silent most of the time.
     watchdog_.arm(deadline);
     auto [ended] = co_await socket_.async_wait(tcp::socket::wait_read, aio::kAsValue);
