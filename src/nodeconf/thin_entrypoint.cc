@@ -216,8 +216,12 @@ ThinEntrypoint::Look ThinEntrypoint::note(const std::string& subject, const Resu
 
 Result<void> ThinEntrypoint::clean_up() {
   if (!options_.cleanup_config_on_exit) return {};
-  std::vector<std::string> paths{copied_path()};
-  if (options_.is_automatic()) paths = {conf_path(kThinConf), conf_path(kThinConflist)};
+  std::vector<std::string> paths;
+  if (options_.is_automatic()) {
+    paths = {conf_path(kThinConf), conf_path(kThinConflist)};
+  } else if (!sys::is_same_file(options_.multus_conf_file, copied_path())) {
+    paths = {copied_path()};  // else it is the user's own, where it always was
+  }
   ErrorList failures;
   for (const std::string& path : paths) {
     if (auto removed = sys::remove_file(path); !removed) failures.add(std::move(removed).error());

@@ -334,6 +334,14 @@ TEST(ThinEntrypoint, CleansUpOnlyIfAskedToAndNeverTheKubeconfig) {
   EXPECT_FALSE(cleaning.has("net.d/00-multus.conflist"));
   EXPECT_TRUE(cleaning.has(kKubeconfig));
   EXPECT_TRUE(cleaning.has("net.d/10-primary.conf"));
+
+  Node given;
+  given.dir.write("net.d/70-own.conf", "{}");
+  given.start(
+      {"--cleanup-config-on-exit", "--multus-conf-file=" + (given.dir / "net.d/70-own.conf")});
+  given.stop();
+  ASSERT_TRUE(given.entrypoint->clean_up().has_value());
+  EXPECT_TRUE(given.has("net.d/70-own.conf"));
 }
 
 }  // namespace

@@ -26,10 +26,6 @@ Result<struct stat> status_of(const std::string& path) {
   return status;
 }
 
-bool is_same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 // A link is replaced by a file of its own: what it points to is somebody else's.
 bool holds(const std::string& path, const std::string& bytes, mode_t mode) {
   struct stat status{};
@@ -42,10 +38,15 @@ bool holds(const std::string& path, const std::string& bytes, mode_t mode) {
 
 }  // namespace
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  const auto first = status_of(a), second = status_of(b);
+  return first && second && first->st_dev == second->st_dev && first->st_ino == second->st_ino;
+}
+
 Result<bool> copy_file(const std::string& from, const std::string& to, std::optional<mode_t> mode) {
   auto source = status_of(from);
   if (!source) return std::move(source).error();
-  if (const auto target = status_of(to); target && is_same_file(*source, *target)) return false;
+  if (is_same_file(from, to)) return false;
   auto bytes = read_file(from, kLargest);
   if (!bytes) return std::move(bytes).error();
   const mode_t wanted = mode.value_or(source->st_mode & kModeBits);

@@ -16,4 +16,7 @@ namespace mnet::sys {
 Result<bool> copy_file(const std::string& from, const std::string& to,
                        std::optional<mode_t> mode = {});
 
+// Whether both paths lead to one file, by whatever names and links.
+bool is_same_file(const std::string& a, const std::string& b);
+
 }  // namespace mnet::sys
