@@ -1,6 +1,8 @@
 #include "nodetools/follow_files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -13,6 +15,7 @@
 #include "aio/run.h"
 #include "aio/together.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -110,14 +113,24 @@ TEST_F(FollowFiles, TellsWhatHappenedWhileNobodyWaited) {
   EXPECT_TRUE(is_told());
 }
 
+// A change through a mapping causes no event.
 TEST_F(FollowFiles, LooksAgainWhereNoEventComes) {
   const std::string path = dir.write("f", "1");
+  fs::last_write_time(path, fs::file_time_type::clock::now() - 1h);
+  const sys::UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  void* const mapped = ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
   follower = std::make_unique<FileFollower>(
       FileFollower::make(loop.get_executor(), {.quiet = 20ms, .longest = 200ms, .look_again = 30ms})
           .value());
   ASSERT_TRUE(follower->follow({path}).has_value());
-
   EXPECT_TRUE(is_quiet());
+
+  *static_cast<char*>(mapped) = '2';
+  ASSERT_EQ(::msync(mapped, 1, MS_SYNC), 0);
+
+  EXPECT_TRUE(is_told());
+  ::munmap(mapped, 1);
 }
 
 TEST_F(FollowFiles, EndsCircularLinks) {

@@ -10,7 +10,6 @@
 
 #include "aio/sleep.h"
 #include "base/error.h"
-#include "base/error_list.h"
 #include "base/text.h"
 #include "kube/objects.h"
 #include "nodetools/diff_text.h"
@@ -22,8 +21,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLongestRetryAfter{30};
 constexpr std::chrono::seconds kFirstWord{2};  // until a wait is spoken of
-constexpr std::string_view kDelete =
-    R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})";
 
 bool is_definition(const ObjectName& id) {
   return id.kind == "CustomResourceDefinition" &&
@@ -56,21 +53,6 @@ const json::Value* at(const json::Value& value, std::string_view key) {
   return object == nullptr ? nullptr : object->find(key);
 }
 
-std::string text_at(const json::Value& value, std::string_view part, std::string_view key) {
-  const json::Value* inside = at(value, part);
-  const json::Value* found = inside == nullptr ? nullptr : at(*inside, key);
-  const std::string* text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? "" : *text;
-}
-
-// Of the object that was deleted: the answer is the object itself, or a Status about it.
-std::string uid_in(const kube::Reply& reply) {
-  const auto answer = json::parse(reply.body);
-  if (!answer) return {};
-  std::string uid = text_at(*answer, "metadata", "uid");
-  return uid.empty() ? text_at(*answer, "details", "uid") : uid;
-}
-
 bool is_established(const json::Value& definition) {
   const json::Value* status = at(definition, "status");
   const json::Value* conditions = status == nullptr ? nullptr : at(*status, "conditions");
@@ -82,12 +64,6 @@ bool is_established(const json::Value& definition) {
     return type != nullptr && *type == json::Value("Established") && is != nullptr &&
            *is == json::Value("True");
   });
-}
-
-std::string finalizers_of(const json::Value& object) {
-  const json::Value* metadata = at(object, "metadata");
-  const json::Value* finalizers = metadata == nullptr ? nullptr : at(*metadata, "finalizers");
-  return finalizers == nullptr ? "no finalizers" : cat("finalizers ", json::dump(*finalizers));
 }
 
 // As people read it: without what the server keeps for itself.
@@ -337,73 +313,6 @@ aio::Task<void> ObjectWriter::wait_established(std::string about, Target target)
     }
     if (!is_told && Clock::now() - began > kFirstWord) {
       output_.complain(about, cat("waiting for ", target.label, " to be established..."));
-      is_told = true;
-    }
-    auto slept = co_await aio::sleep_for(settings_.poll);
-    if (!slept) co_return slept;
-  }
-  co_return Result<void>();
-}
-
-aio::Task<void> ObjectWriter::remove(std::string about, std::vector<ObjectName> objects) {
-  ErrorList failures;
-  for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
-    auto removed = co_await remove_one(about, std::move(*object));
-    failures.add(std::move(removed));
-  }
-  co_return failures.join("; ");
-}
-
-aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
-  const auto not_found = [this](std::string_view label, const std::string& name) {
-    output_.print(cat(label, " ", go_quoted(name), " not found, skipped"));
-    return Result<void>();
-  };
-  auto found = co_await resolve(id);
-  if (!found) co_return std::move(found).error();
-  if (!*found) {
-    const std::string group = parse_api_version(id.api_version).group;
-    co_return not_found(cat(to_lower(id.kind), group.empty() ? "" : ".", group), id.name);
-  }
-  const Target target = **std::move(found);
-  if (settings_.is_dry) {
-    auto live = co_await call({.path = target.path});
-    if (!live) co_return std::move(live).error();
-    if (live->status == 404) co_return not_found(target.resource.label(), id.name);
-    ++changes_;
-    co_return said(target, "would be deleted");
-  }
-  auto reply =
-      co_await call({.method = "DELETE", .path = target.path, .body = std::string(kDelete)});
-  if (!reply) co_return std::move(reply).error().wrap(target.label);
-  if (reply->status == 404) co_return not_found(target.resource.label(), id.name);
-  if (!reply->ok()) co_return reply->error().wrap(target.label);
-  ++changes_;
-  auto gone = co_await wait_gone(about, target, uid_in(*reply));
-  if (!gone) co_return gone;
-  output_.print(cat(target.resource.label(), " ", go_quoted(id.name), " deleted"));
-  co_return Result<void>();
-}
-
-aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::string uid) {
-  const auto began = Clock::now();
-  bool is_told = false;
-  while (settings_.wait_time.count() > 0) {
-    auto reply = co_await call({.path = target.path});
-    if (!reply) co_return std::move(reply).error().wrap(target.label);
-    if (reply->status == 404 || reply->status == 403) break;  // forbidden: nobody can wait for it
-    if (!reply->ok()) co_return reply->error().wrap(target.label);
-    const auto object = json::parse(reply->body);
-    const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
-    if (uid.empty()) uid = seen;
-    if (seen != uid) break;
-    if (Clock::now() - began >= settings_.wait_time) {
-      co_return Error(
-          Errc::kTimeout,
-          cat(target.label, ": not gone in time: ", object ? finalizers_of(*object) : ""));
-    }
-    if (!is_told && Clock::now() - began > kFirstWord) {
-      output_.complain(about, cat("waiting for ", target.label, " to be gone..."));
       is_told = true;
     }
     auto slept = co_await aio::sleep_for(settings_.poll);
