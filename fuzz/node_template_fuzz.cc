@@ -1,0 +1,38 @@
+// Any bytes as a template, as a manifest with variables, as lists of names and as a ledger: what is
+// accepted keeps its promises.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "nodetools/ledger.h"
+#include "nodetools/names.h"
+#include "nodetools/substitute.h"
+#include "nodetools/template.h"
+
+using namespace mnet::nodetools;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const std::string& name : pointers_in(text)) {
+    if (!is_valid_name(name) || name.find("__") != std::string::npos) std::abort();
+  }
+  const auto expanded =
+      expand_pointers(text, [](const std::string&) { return mnet::Result<std::string>("{}"); });
+  if (expanded && !expanded->empty() && !expanded->ends_with('\n')) std::abort();
+
+  const auto replaced = substitute(text, {{"A", "1"}, {"B", ""}});
+  if (text.find('$') == std::string_view::npos && replaced.text != text) std::abort();
+  if (substitute(text, {}, {{}}).text != text) std::abort();
+
+  if (const auto lists = parse_lists(text)) {
+    for (const std::string& name : lists->desired) {
+      if (!is_valid_name(name)) std::abort();
+    }
+  }
+  if (const auto ledger = parse_ledger(text)) {
+    if (parse_ledger(dump_ledger(*ledger)).value() != *ledger) std::abort();
+  }
+  return 0;
+}
