@@ -102,7 +102,7 @@ def test_a_primary_that_comes_late_is_taken_at_once(host, auto, keys):
     host.write(PRIMARY, conflist())
 
     auto.wait_own(clusterNetwork=PRIMARY)
-    assert time.monotonic() - came < 3
+    assert time.monotonic() - came < 8  # the net below inotify is ten seconds wide
     daemon.wait_ready()
 
 
@@ -129,7 +129,7 @@ def test_a_signal_while_waiting_for_the_primary_ends_it_at_once(host, auto):
     daemon.terminate()
 
     assert daemon.process.wait() == 0
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 3
     assert not auto.own_path.exists()
 
 
