@@ -14,6 +14,9 @@ DAEMON_SET = "daemonset/kube-multus-ds"
 CONFIG_MAP = "multus-daemon-config"
 GENERATED = "/etc/cni/net.d/00-multus.conf"
 SHIM = "/opt/cni/bin/multus-shim"
+# What an installation puts onto a node, thick or thin.
+FILES = (GENERATED, GENERATED + "list", SHIM, "/opt/cni/bin/multus", "/opt/cni/bin/passthru",
+         "/etc/cni/net.d/multus.d/multus.kubeconfig")
 
 
 def manifest_file():
@@ -30,13 +33,17 @@ def image_archive(title, programs, out):
     return out / f"{title}-{(ROOT / 'VERSION').read_text().strip()}.tar"
 
 
+def built(node, folder):
+    return subprocess.run([node.binaries["kubectl"], "kustomize", folder], check=True, capture_output=True, text=True).stdout
+
+
 class Installation:
-    """`image`: takes the place of the image that the manifest names."""
+    """`manifest`: a file, or a folder for kustomize. `image`: takes the place of the image that the manifest names."""
 
     def __init__(self, node, manifest, image=None):
         self.node = node
         self.cluster = node.cluster
-        self.text = manifest.read_text()
+        self.text = built(node, manifest) if manifest.is_dir() else manifest.read_text()
         if image:
             self.text = re.sub(r"(?<=\bimage: )\S+", image, self.text)
         self.system = PodSpace(node.cluster, "kube-system")
@@ -56,22 +63,31 @@ class Installation:
         """As deploy/uninstall.patch.yaml says."""
         patch = ROOT / "deploy" / "uninstall.patch.yaml"
         self.system.kubectl("patch", DAEMON_SET, "--patch", patch.read_text())
-        self.system.kubectl("rollout", "status", DAEMON_SET, "--timeout=120s")
+        self._await_rollout(60)
         self.delete()
+
+    def remove(self):
+        """By hand, without asking the daemon: what manifests cannot take away is deleted."""
+        self.delete()
+        for path in FILES:
+            self.node.host.path(path).unlink(missing_ok=True)
 
     def delete(self):
         self.cluster.kubectl("delete", "--wait", "-f", "-", stdin=self.text)
         self.system.kubectl("wait", "--for=delete", "pod", "-l", "name=multus", "--timeout=90s", check=False)
 
+    def _await_rollout(self, timeout):
+        self.system.kubectl("rollout", "status", DAEMON_SET, f"--timeout={timeout}s", timeout=timeout + 30)
+
     def wait_rolled_out(self, timeout=180):
+        names = (GENERATED, GENERATED + "list")  # thin writes a list for newer versions
         try:
-            self.system.kubectl("rollout", "status", DAEMON_SET, f"--timeout={timeout}s", timeout=timeout + 30)
+            self._await_rollout(timeout)
+            until(lambda: any(self.node.host.path(name).exists() for name in names), f"{GENERATED} written", 30)
         except AssertionError as late:
-            self.system.show("get", "pods", "-o", "wide")
             self.system.show("describe", "pods", "-l", "name=multus")
             self.system.show("logs", "-l", "name=multus", "--all-containers", "--tail=60", check=False)
             raise late from None
-        until(lambda: self.node.host.path(GENERATED).exists(), f"{GENERATED} written", 60)
 
     @property
     def image(self):

@@ -1,6 +1,7 @@
 """A whole node of real parts on this machine: control plane, kubelet, kube-proxy, containerd, runc and a primary
 network, in namespaces, folders and cgroups of its own. `power_off()` loses what a node loses then; `close()` leaves nothing."""
 
+import base64
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from harness.wait import until
 NAME = "node1"
 GATEWAY = "192.168.99.254"
 SOURCES = Path(__file__).resolve().parent.parent / "node_e2e" / "programs"
+KUBELET_PAIR = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 SOCKET = "/run/containerd/containerd.sock"
 POD_SUBNET = "10.244.0.0/16"
 PRIMARY_FILE = "/etc/cni/net.d/10-primary.conflist"
@@ -153,7 +155,7 @@ class WholeNode:
         return self.host.run("ctr", "--address", SOCKET, "--namespace", "k8s.io", *words, **options)
 
     def _start_kubelet(self):
-        kubeconfig = self.cluster.identity("kubelet", f"/O=system:nodes/CN=system:node:{NAME}")
+        kubeconfig = self._write_kubelet_credentials()
         config = {
             "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "address": NODE_ADDRESS,
             "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True},
@@ -169,6 +171,17 @@ class WholeNode:
         path.write_text(json.dumps(config))
         self.start_part("kubelet", self.binaries["kubelet"], f"--config={path}", f"--kubeconfig={kubeconfig}",
                         f"--hostname-override={NAME}", f"--node-ip={NODE_ADDRESS}", "--v=2")
+
+    def _write_kubelet_credentials(self):
+        """Where kubeadm has them; others on the node use them, too."""
+        authority = self.cluster.authority
+        pair = authority.sign("kubelet", f"/O=system:nodes/CN=system:node:{NAME}", "clientAuth")
+        self.host.write(KUBELET_PAIR, b"".join(path.read_bytes() for path in pair), mode=0o600)
+        plain = json.loads(self.cluster.write_kubeconfig("kubelet.kubeconfig", (KUBELET_PAIR, KUBELET_PAIR)).read_text())
+        cluster = plain["clusters"][0]["cluster"]
+        del cluster["certificate-authority"]
+        cluster["certificate-authority-data"] = base64.b64encode(authority.certificate.read_bytes()).decode()
+        return self.host.write("/etc/kubernetes/kubelet.conf", plain, mode=0o600)
 
     def _start_proxy(self):
         kubeconfig = self.cluster.identity("kube-proxy", "/CN=system:kube-proxy")

@@ -60,6 +60,20 @@ def multus(node, images):
     return Installation(node, manifest_file()).install()
 
 
+@pytest.fixture(scope="session")
+def multus_image(multus):
+    """The name of the image under test."""
+    return multus.image
+
+
+@pytest.fixture
+def bare(node, multus):
+    """For installations of another kind: ours is taken away for the time."""
+    multus.remove()
+    yield node
+    multus.install()
+
+
 @pytest.fixture
 def leaks(request, node, multus):
     """Everything that the test makes must be gone again on its own."""

@@ -1,0 +1,27 @@
+"""The original's own manifests, with nothing changed but the name of the image."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.installation import Installation
+from harness.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.pod_space import PodSpace
+
+MANIFESTS = Path(__file__).resolve().parents[1] / "data" / "manifests"
+
+
+@pytest.mark.ours
+@pytest.mark.parametrize("name", ["original-thick.yml", "original-thin.yml"])
+def test_the_originals_manifest_runs_with_our_image(multus_image, bare, leaks, name):
+    original = Installation(bare, MANIFESTS / name, multus_image).install()
+    space = PodSpace(bare.cluster)
+    space.network("mac", NODE_MACVLAN)
+    space.network("lab", NODE_BRIDGE)
+
+    space.pod("web", "mac, lab")
+
+    assert space.addresses("web").keys() == {"eth0", "net1", "net2"}
+    assert [entry["interface"] for entry in space.status("web")] == ["eth0", "net1", "net2"]
+    space.close()
+    original.remove()
