@@ -26,7 +26,9 @@ def network(number):
 
 
 def pod(number):
-    return {"metadata": {"name": f"{PREFIX}{number}", "annotations": {"example.org/ballast": "x" * 4000}},
+    """The annotation selects nothing, but a pod that has it waits for its status, however long that takes."""
+    annotations = {"k8s.v1.cni.cncf.io/networks": "", "example.org/ballast": "x" * 4000}
+    return {"metadata": {"name": f"{PREFIX}{number}", "annotations": annotations},
             "spec": {"nodeName": NODE, "containers": [{"name": "c", "image": "none"}]}}
 
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness import networks
+from harness.autoconf import OWN, PRIMARY, conflist
 from harness.cni import Runtime
 from harness.daemon import default_config
 from harness.host import PLUGIN_DIR, PROGRAMS
@@ -116,14 +117,16 @@ def test_del_needs_no_api_server(node, space):
 
 @pytest.mark.slow
 @pytest.mark.spec("03:19")
-def test_a_daemon_whose_api_server_is_away_serves_all_the_same(node):
+def test_a_daemon_whose_api_server_is_away_serves_all_the_same(node, host):
+    host.write(PRIMARY, conflist())
     node.proxy.refuse(".", 503)
-    daemon = node.launch()
+    daemon = node.launch(multusConfigFile="auto", cniVersion="1.0.0")
 
     until(lambda: daemon.answers("/healthz"), "an answer")
     assert not daemon.answers("/readyz")
     daemon.wait_ready(timeout=25)
     assert "the first reading of pods and networks" in daemon.log
+    until(host.path(OWN).exists, "the configuration of the node")
 
     node.proxy.rules.clear()
     pod = node.pod("late")

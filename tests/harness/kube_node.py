@@ -4,6 +4,7 @@ import functools
 import json
 
 from harness import networks
+from harness.daemon import default_config
 from harness.netconf import netconf_from_files
 from harness.objects import STATUS
 from harness.pods import Sandbox
@@ -37,7 +38,6 @@ class KubeNode:
         self.host.write(KUBECONFIG, config)
 
     def launch(self, **keys):
-        from harness.daemon import default_config
         config = default_config(objectsDir=None, kubeconfig=KUBECONFIG, podLookupTimeout=None, **keys)
         self.daemon = self.daemons.launch(config, env={"MULTUS_NODE_NAME": self.space.node})
         return self.daemon
