@@ -37,14 +37,17 @@ def test_a_watch_that_is_cut_goes_on_where_it_was(space, proxied, proxy):
 
 
 def test_a_watch_cut_in_the_middle_of_an_object_loses_nothing(space, proxied, proxy):
-    """The answer stops at a random place of a large object, then the connection goes."""
     large = json.dumps({"cniVersion": "1.0.0", "name": "n", "type": "bridge", "x": "y" * 200000})
-    for number in range(5):
+    lists = proxied.stats()["networkWatch"]["lists"]
+    for number in range(3):
+        proxy.cut_after(50000 * (number + 1))
         space.add_network(f"n{number}", config=large)
-        proxy.cut()
 
-    until(lambda: proxied.stats()["networks"] == 5, "all networks", timeout=60)
-    assert proxied.ask("find_network", namespace=space.namespace, name="n4")["config"] == large
+        until(lambda: proxied.stats()["networks"] == number + 1, "the network", timeout=60)
+        assert proxy.left is None, "nothing was cut"
+
+    assert proxied.ask("find_network", namespace=space.namespace, name="n2")["config"] == large
+    assert proxied.stats()["networkWatch"]["lists"] == lists, "it listed again"
 
 
 @pytest.mark.spec("03:104", "03:105")

@@ -29,6 +29,7 @@ class ApiProxy:
         self.lock = threading.Lock()
         self.flowing = threading.Event()  # cleared: no byte of an answer passes
         self.flowing.set()
+        self.left = None  # bytes of answers that still pass before the next cut
         self.closed = False
         self.server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.server_tls.load_cert_chain(cluster.folder / "server.crt", cluster.folder / "server.key")
@@ -83,6 +84,22 @@ class ApiProxy:
                 except OSError:
                     pass
 
+    def cut_after(self, count):
+        """The connection that brings the last of so many further bytes of answers ends right there."""
+        with self.lock:
+            self.left = count
+
+    def _pass_on(self, client, data):
+        with self.lock:
+            ends = self.left is not None and len(data) >= self.left
+            if ends:
+                data, self.left = data[:self.left], None
+            elif self.left is not None:
+                self.left -= len(data)
+        client.sendall(data)
+        if ends:
+            raise ConnectionError("cut")
+
     def close(self):
         self.closed = True
         self.flowing.set()
@@ -131,7 +148,7 @@ class ApiProxy:
                 data = self._read(upstream)
                 if data == b"":
                     return
-                client.sendall(data or b"")
+                self._pass_on(client, data or b"")
             if client in ready:
                 data = self._read(client)
                 if data == b"":
