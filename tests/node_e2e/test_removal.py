@@ -1,0 +1,33 @@
+"""Taking Multus off a node, and putting it back."""
+
+import pytest
+
+from harness.installation import GENERATED, SHIM
+from harness.networks import NODE_BRIDGE
+from harness.pod_space import PodSpace
+from harness.wait import until
+
+
+@pytest.fixture
+def installed_again(multus):
+    yield
+    multus.install()
+
+
+@pytest.mark.short
+@pytest.mark.ours
+def test_an_uninstalled_node_works_with_its_primary_network_alone(node, multus, leaks, installed_again):
+    """Pain 19."""
+    space = PodSpace(node.cluster)
+    space.network("lab", NODE_BRIDGE)
+    space.pod("before", "lab")
+
+    space.delete_pods()
+    multus.uninstall()
+
+    space.pod("after")
+    assert list(space.addresses("after")) == ["eth0"]
+    space.close()
+    left = [path for path in (GENERATED, SHIM, "/run/multus/multus.sock") if node.host.path(path).exists()]
+    assert left == []
+    until(lambda: not node.host.files_below("/var/lib/cni/multus"), "no records", 10)
