@@ -1,6 +1,5 @@
 #include "nodetools/discovery.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,11 +13,6 @@
 
 namespace mnet::nodetools {
 namespace {
-
-// A server that has just started, or lost one of its own, may answer a little later.
-constexpr kube::Retries kPatience{.per_call = std::chrono::seconds(30),
-                                  .total = std::chrono::seconds(60),
-                                  .denial = std::chrono::seconds(0)};
 
 Result<Resource> parse_resource(const json::Object& object, const std::string& path,
                                 const GroupVersion& of) {
@@ -82,7 +76,7 @@ aio::Task<std::optional<std::vector<Resource>>> Discovery::fetch(GroupVersion of
   using Found = std::optional<std::vector<Resource>>;
   const std::string path = path_of_version(of.group, of.version);
   if (const auto known = lists_.find(path); known != lists_.end()) co_return Found(known->second);
-  auto reply = co_await api_.call_patiently({.path = path}, kPatience);
+  auto reply = co_await patient_call(&api_, {.path = path}, tries_);
   if (!reply) co_return std::move(reply).error().wrap(path);
   if (reply->status == 404) co_return Found();
   if (!reply->ok()) co_return reply->error().wrap(path);

@@ -11,6 +11,7 @@
 #include "aio/task.h"
 #include "base/result.h"
 #include "kube/api.h"
+#include "nodetools/patient_call.h"
 
 namespace mnet::nodetools {
 
@@ -44,7 +45,7 @@ Result<std::vector<Resource>> parse_resources(std::string_view text, const Group
 // Remembers each list that was asked for, until told to forget.
 class Discovery {
  public:
-  explicit Discovery(kube::Api& api) : api_(api) {}
+  explicit Discovery(kube::Api& api, Tries tries = {}) : api_(api), tries_(tries) {}
 
   // All of one version; none if the server does not serve it.
   aio::Task<std::optional<std::vector<Resource>>> fetch(GroupVersion of);
@@ -54,6 +55,7 @@ class Discovery {
 
  private:
   kube::Api& api_;
+  const Tries tries_;
   std::map<std::string, std::vector<Resource>> lists_;  // by path
 };
 

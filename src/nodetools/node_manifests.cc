@@ -114,6 +114,7 @@ aio::Task<bool> NodeManifests::install(std::string name) {
   if (!manifest) co_return std::move(manifest).error();
   auto objects = show_and_parse(name, *manifest, kApplying);
   if (!objects) co_return std::move(objects).error();
+  if (objects->empty()) co_return false;  // nobody needs to be asked
   auto api = writer();
   if (!api) co_return std::move(api).error();
   const int before = (*api)->changes();
@@ -127,6 +128,7 @@ aio::Task<bool> NodeManifests::remove(std::string name) {
   if (!manifest) co_return std::move(manifest).error();
   auto objects = show_and_parse(name, *manifest, kDeleting);
   if (!objects) co_return std::move(objects).error();
+  if (objects->empty()) co_return false;  // nobody needs to be asked
   auto api = writer();
   if (!api) co_return std::move(api).error();
   const int before = (*api)->changes();

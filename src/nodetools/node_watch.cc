@@ -32,8 +32,7 @@ WriterSettings writer_settings(const NodeCommand& command, std::string ns) {
   return {.ns = std::move(ns),
           .field_manager = command.field_manager,
           .wait_time = command.wait_time,
-          .tries = 2,
-          .call_time = 10s};
+          .tries = {.most = 2, .call_time = 10s}};
 }
 
 std::optional<Names> desired_list(const std::optional<Lists>& lists) {

@@ -13,13 +13,11 @@
 #include "base/text.h"
 #include "kube/objects.h"
 #include "nodetools/diff_text.h"
-#include "nodetools/pauses.h"
 
 namespace mnet::nodetools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kLongestRetryAfter{30};
 constexpr std::chrono::seconds kFirstWord{2};  // until a wait is spoken of
 
 bool is_definition(const ObjectName& id) {
@@ -96,7 +94,10 @@ bool is_contained(const json::Value& ours, const json::Value& live) {
 }
 
 ObjectWriter::ObjectWriter(kube::Api& api, WriterSettings settings, Output& output)
-    : api_(api), settings_(std::move(settings)), output_(output), discovery_(api) {}
+    : api_(api),
+      settings_(std::move(settings)),
+      output_(output),
+      discovery_(api, settings_.tries) {}
 
 std::string ObjectWriter::patch_query() const {
   return cat("?fieldManager=", kube::query_value(settings_.field_manager), "&force=true",
@@ -109,16 +110,8 @@ Result<void> ObjectWriter::said(const Target& target, std::string_view what) {
 }
 
 aio::Task<kube::Reply> ObjectWriter::call(kube::Call what) {
-  Pauses pauses(settings_.first_pause, settings_.longest_pause);
-  for (int attempt = 1;; ++attempt) {
-    auto reply = co_await api_.call(what, Clock::now() + settings_.call_time);
-    const bool may_pass = kube::is_transient(reply) || (reply && reply->status == 409);
-    if (!may_pass || attempt >= settings_.tries) co_return reply;
-    auto pause = pauses.next();
-    if (reply && reply->retry_after) pause = std::min(*reply->retry_after, kLongestRetryAfter);
-    auto slept = co_await aio::sleep_for(pause);
-    if (!slept) co_return std::move(slept).error();
-  }
+  auto reply = co_await patient_call(&api_, std::move(what), settings_.tries);
+  co_return reply;
 }
 
 aio::Task<std::optional<ObjectWriter::Target>> ObjectWriter::resolve(ObjectName id) {
@@ -242,7 +235,7 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
 // The original's role has no `patch`: what is not there is created, what is there must be as
 // wanted.
 aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refused) {
-  for (int attempt = 0; attempt < settings_.tries; ++attempt) {
+  for (int attempt = 0; attempt < settings_.tries.most; ++attempt) {
     auto live = co_await call({.path = target.path});
     if (!live) co_return std::move(live).error();
     if (live->ok()) {
@@ -256,14 +249,14 @@ aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refu
          .path =
              cat(target.collection, "?fieldManager=", kube::query_value(settings_.field_manager)),
          .body = body},
-        Clock::now() + settings_.call_time);
+        Clock::now() + settings_.tries.call_time);
     if (!made) co_return std::move(made).error();
     if (made->ok()) {
       ++changes_;
       co_return said(target, "created");
     }
     if (made->status != 409 && !kube::is_transient(made)) co_return made->error();
-    auto slept = co_await aio::sleep_for(settings_.first_pause);
+    auto slept = co_await aio::sleep_for(settings_.tries.first_pause);
     if (!slept) co_return slept;
   }
   co_return refused;

@@ -13,6 +13,7 @@
 #include "nodetools/discovery.h"
 #include "nodetools/objects.h"
 #include "nodetools/output.h"
+#include "nodetools/patient_call.h"
 
 namespace mnet::nodetools {
 
@@ -22,9 +23,7 @@ struct WriterSettings {
   std::string field_manager = "cni-node";
   Time wait_time{30'000};  // for deletions and new definitions; 0: not at all
   bool is_dry = false;     // nothing is changed; differences are shown
-  int tries = 5;           // of one request
-  Time call_time{30'000};
-  Time first_pause{500}, longest_pause{4000};
+  Tries tries = {};        // of one request
   Time poll{500};
 };
 

@@ -79,8 +79,10 @@ class Writing : public testing::Test {
   }
 
   aio::asio::io_context loop;  // outlives the connections
-  WriterSettings settings{
-      .ns = "ns1", .wait_time = 2s, .first_pause = 2ms, .longest_pause = 5ms, .poll = 5ms};
+  WriterSettings settings{.ns = "ns1",
+                          .wait_time = 2s,
+                          .tries = {.first_pause = 2ms, .longest_pause = 5ms},
+                          .poll = 5ms};
   RecordedOutput output;
   std::unique_ptr<kube::FakeApi> server;
   std::unique_ptr<kube::Api> api;

@@ -529,7 +529,7 @@ def test_two_at_once_leave_one_complete_version(cni):
                 bad.append(text)
 
     def write(source):
-        for _ in range(500):
+        for _ in range(50):
             done = cni.run("install", "--configs=x.conf", "--quiet", f"--config-source={source}")
             if done.returncode != 0:
                 bad.append(done.stderr)
