@@ -16,7 +16,7 @@ from harness.pod_space import PodSpace
 from harness.whole_node import WholeNode
 
 PROGRAMS = ("containerd", "ctr", "runc", "busybox", "nft", "openssl", "clang-19")
-FIRST = ("test_pods", "test_hotplug", "test_settings")
+FIRST = ("test_pod_networks", "test_running_pods", "test_settings")
 
 
 def pytest_collection_modifyitems(config, items):

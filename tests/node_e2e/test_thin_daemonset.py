@@ -1,0 +1,57 @@
+"""The thin DaemonSet on a whole node: no daemon, the plugin itself asks the API server."""
+
+import pytest
+
+from harness.cluster import ROOT
+from harness.installation import SHIM, Installation
+from harness.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.pod_space import PodSpace
+
+ALL = {"eth0", "net1", "net2"}
+
+
+@pytest.fixture
+def thin(bare):
+    """Not installed yet."""
+    return Installation(bare, ROOT / "deploy" / "multus-daemonset.yml")
+
+
+def make_pods(space, *names):
+    space.network("mac", NODE_MACVLAN)
+    space.network("lab", NODE_BRIDGE)
+    for name in names:
+        space.pod(name, "mac, lab")
+
+
+@pytest.mark.ours
+def test_the_thin_daemon_set_from_apply_to_pods_with_three_interfaces_to_removal(thin, bare, leaks):
+    thin.install()
+    space = PodSpace(bare.cluster)
+    make_pods(space, "one", "two")
+
+    one, two = space.addresses("one"), space.addresses("two")
+
+    assert one.keys() == two.keys() == ALL
+    for interface in one:
+        space.execute("one", "ping", "-c", "1", "-W", "3", two[interface].split("/")[0])
+    assert [entry["interface"] for entry in space.status("one")] == ["eth0", "net1", "net2"]
+    space.delete_pods()
+    thin.remove()
+    space.pod("after")
+    assert list(space.addresses("after")) == ["eth0"]
+    space.close()
+
+
+@pytest.mark.ours
+def test_thick_takes_the_place_of_thin_with_the_pods_still_running(multus, thin, bare, leaks):
+    thin.install()
+    space = PodSpace(bare.cluster)
+    make_pods(space, "before")
+
+    multus.install()
+
+    assert bare.host.path(SHIM).exists()
+    space.pod("later", "mac, lab")
+    assert space.addresses("later").keys() == space.addresses("before").keys() == ALL
+    space.close()
+    multus.remove()
