@@ -1,4 +1,5 @@
-"""The original's own manifests, with nothing changed but the name of the image."""
+"""The original's own manifests, with nothing changed but the name of the image. (Our manifest with the original's image
+is `make e2e IMAGE_TAR=...`: that image is in no package registry.)"""
 
 from pathlib import Path
 
@@ -12,6 +13,7 @@ MANIFESTS = Path(__file__).resolve().parents[1] / "data" / "manifests"
 
 
 @pytest.mark.ours
+@pytest.mark.spec("03:156")
 @pytest.mark.parametrize("name", ["original-thick.yml", "original-thin.yml"])
 def test_the_originals_manifest_runs_with_our_image(multus_image, bare, leaks, name):
     original = Installation(bare, MANIFESTS / name, multus_image).install()
