@@ -66,6 +66,7 @@ Error no_candidate(std::string_view directory) {
 }
 
 Result<void> check_master_name(std::string_view directory, std::string_view name) {
+  if (name.empty()) return {};  // the base name below would be the directory's
   const std::string path = clean_path(cat(directory, "/", name));
   const std::string_view base = std::string_view(path).substr(path.rfind('/') + 1);
   if (!base.starts_with(kOwnPrefix)) return {};

@@ -32,6 +32,12 @@ Error as_delegate(const Error& why) {
 
 Error unusable(std::string_view why) { return Error(Errc::kInvalid, std::string(why)); }
 
+Result<void> check_top(std::string_view version) {
+  if (strict_version(version)) return {};
+  return unusable(cat("couldn't get top level cni version: cniVersion is ", go_quoted(version),
+                      ", expected x.y.z"));
+}
+
 std::optional<std::int64_t> parse_number(std::string_view text) {
   if (text.empty() || (text.size() > 1 && text.front() == '0')) return std::nullopt;
   if (!std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
@@ -44,7 +50,7 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 // Whether the primary is older than CHECK while the daemon is not. The order of the checks decides
 // which of several faults is named, and is the original's.
 Result<bool> check_versions(const json::Value& document, std::string_view top_version) {
-  if (auto top = check_top_version(top_version); !top) return std::move(top).error();
+  if (auto top = check_top(top_version); !top) return std::move(top).error();
   if (*strict_version(top_version) < cni::kCheckSince) return false;
   const json::Object* object = document.as_object();
   const json::Value* version = object == nullptr ? nullptr : object->find("cniVersion");
@@ -128,9 +134,9 @@ std::optional<cni::VersionNumber> strict_version(std::string_view text) {
 }
 
 Result<void> check_top_version(std::string_view version) {
-  if (strict_version(version)) return {};
-  return Error(Errc::kInvalid, cat("couldn't get top level cni version: cniVersion is ",
-                                   go_quoted(version), ", expected x.y.z"));
+  auto top = check_top(version);
+  if (!top) return as_delegate(top.error());
+  return top;
 }
 
 Result<Primary> parse_primary(std::string_view text, std::string_view top_version,

@@ -38,13 +38,14 @@ Result<std::vector<std::string>> list_candidates(const std::string& directory,
 Error no_candidate(std::string_view directory);
 
 // Refuses a file name that is one of our own, wherever it points:
-// `cannot specify <directory>/<name> to prevent recursive config load`.
+// `cannot specify <directory>/<name> to prevent recursive config load`. An empty name is none.
 Result<void> check_master_name(std::string_view directory, std::string_view name);
 
 // Exactly three decimal numbers between dots, without leading zeros.
 std::optional<cni::VersionNumber> strict_version(std::string_view text);
 
-// `couldn't get top level cni version` unless the daemon's own `cniVersion` is strict.
+// `couldn't get top level cni version`, behind the same words as errors of parse_primary(), unless
+// the daemon's own `cniVersion` is strict.
 Result<void> check_top_version(std::string_view version);
 
 struct Primary {

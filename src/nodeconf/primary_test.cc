@@ -84,6 +84,7 @@ TEST(MasterName, MustNotBeOneOfOurOwn) {
   EXPECT_TRUE(check_master_name("/etc/cni/net.d", "10-a.conf").has_value());
   EXPECT_TRUE(check_master_name("/etc/cni/net.d", "").has_value());
   EXPECT_TRUE(check_master_name("/etc/00-multus", "10-a.conf").has_value());
+  EXPECT_TRUE(check_master_name("/etc/00-multus", "").has_value());
   const auto refused = check_master_name("/etc/cni/net.d/", "x/../00-multus.conf");
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().text(),
@@ -112,6 +113,9 @@ TEST(ParsePrimary, ChecksVersionsOnlyForDaemonsOf040AndLater) {
               StartsWith("failed to load the primary CNI configuration as a multus delegate"));
   EXPECT_THAT(failure(R"({"type": "a", "cniVersion": "0.4.0"})", "0.4"),
               HasSubstr("couldn't get top level cni version"));
+  EXPECT_EQ(check_top_version("0.4").error().text(),
+            "failed to load the primary CNI configuration as a multus delegate with error "
+            "'couldn't get top level cni version: cniVersion is \"0.4\", expected x.y.z'");
 }
 
 // Pain 27
