@@ -56,6 +56,8 @@ aio::Task<void> Manager::follow() {
     if (!own) log_.error("keeping the CNI configuration", own.error());
     auto primary = co_await look_at_primary();
     if (!primary) log_.error("following the primary CNI configuration", primary.error());
+    auto written = co_await write();
+    if (!written) log_.error("writing the CNI configuration", written.error());
     auto others = co_await look_for_earlier();
     if (!others) log_.debug(others.error().text());
     waited = co_await changes_.wait(next_look());
@@ -106,20 +108,25 @@ aio::Task<void> Manager::regenerate() {
   if (output->text == text_) co_return Result<void>();
   text_ = std::move(output->text);
   log_.verbatim(LogLevel::kVerbose, cat("Generated MultusCNI config: ", text_));
-  if (is_fought_) co_return Result<void>();
-  auto written = co_await write();
-  co_return std::move(written);
+  co_return Result<void>();
 }
 
 aio::Task<void> Manager::write() {
+  if (text_ == written_ || is_lost_ || Clock::now() < next_try_) co_return Result<void>();
   const auto written = co_await pool_.run([this] { return own_.update(text_); });
   if (!written) {
-    hooks_.wrote(false);
-    mark_.reset();  // tried again at the next look
+    note_failed_write();
     co_return written.error();
   }
+  written_ = text_;
   if (*written) hooks_.wrote(true);
   co_return Result<void>();
+}
+
+// What a failed write did in the directory is a change there, and must not bring on the next try.
+void Manager::note_failed_write() {
+  hooks_.wrote(false);
+  next_try_ = Clock::now() + options_.pace.retry;
 }
 
 aio::Task<void> Manager::look_at_own_file() {
@@ -130,34 +137,39 @@ aio::Task<void> Manager::look_at_own_file() {
   if (look->fate != OwnFile::Fate::kThere) {
     const std::string what = fate_text(own_.path(), *look);
     if (is_recent) {
-      if (!is_fought_) fight(what, look->other_name);
+      if (!is_lost_) fight(what, look->other_name);
       co_return Result<void>();
     }
     auto done = co_await put_back(what);
     co_return std::move(done);
   }
-  if (!is_fought_) co_return Result<void>();
-  is_fought_ = false;
+  if (!is_lost_) co_return Result<void>();
+  is_lost_ = false;
+  written_.clear();  // it may be an old one
   log_.verbose(cat(own_.path(), " is back"));
   hooks_.unhinder();
-  auto written = co_await write();
-  co_return std::move(written);
+  co_return Result<void>();
 }
 
 aio::Task<void> Manager::put_back(std::string what) {
+  if (Clock::now() < next_try_) co_return Result<void>();
   const auto written = co_await pool_.run([this] { return own_.write(text_); });
-  hooks_.wrote(written.has_value());
   if (!written) {
-    warn(cat(what, "; it cannot be put back: ", written.error().text()));
+    note_failed_write();
+    const std::string text = cat(what, "; it cannot be put back: ", written.error().text());
+    if (!std::exchange(is_lost_, true)) log_.error(text);
+    hooks_.hinder(text);
     co_return Result<void>();
   }
+  hooks_.wrote(true);
+  written_ = text_;
   log_.warning(cat(what, "; it is put back once"));
   put_back_at_ = Clock::now();
   co_return Result<void>();
 }
 
 void Manager::fight(const std::string& what, const std::string& other_name) {
-  is_fought_ = true;
+  is_lost_ = true;
   const std::string text = cat(what, ", again after it was put back: ", likely_cause(other_name),
                                ". Until then new pods get the primary network alone");
   log_.error(text);

@@ -187,8 +187,9 @@ void Manager::take(const Choice& choice, Loaded loaded, Generator::Output output
 
 void Manager::wait_for(const Error& why, const std::string& path) {
   std::string text = cat("waiting for the primary CNI configuration: ", why.text());
-  // What is there and wrong does not come by itself.
-  if (!path.empty() && why.code() != Errc::kNotFound) {
+  // What is there and wrong does not come by itself; nor does what a link in the list leads to.
+  const bool may_come = why.code() == Errc::kNotFound && !options_.master.empty();
+  if (!path.empty() && !may_come) {
     text += cat("; change ", path);
     if (options_.master.empty()) text += ", or name another file with multusMasterCNI";
   }
@@ -223,6 +224,7 @@ aio::Task<void> Manager::publish() {
   // leaves it alone.
   auto written = co_await pool_.run([this] { return own_.write(text_); });
   hooks_.wrote(written.has_value());
+  if (written) written_ = text_;
   co_return std::move(written);
 }
 

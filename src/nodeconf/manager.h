@@ -90,7 +90,9 @@ class Manager {
   void wait_for(const Error& why, const std::string& path);
 
   aio::Task<void> regenerate();
+  // Unless the file says so already, or it is not for us to write at the moment.
   aio::Task<void> write();
+  void note_failed_write();
   aio::Task<void> look_at_primary();
   aio::Task<void> look_at_own_file();
   aio::Task<void> look_for_earlier();
@@ -112,12 +114,15 @@ class Manager {
   std::string primary_;           // path; empty before it is chosen
   std::optional<FileMark> mark_;  // of what text_ was made from, or what was refused
   std::string text_;              // the last good one
+  std::string written_;           // what of it the file has; another one while a write fails
   std::string refusal_;           // why the primary as it is now cannot be used; empty: it can
   std::chrono::steady_clock::time_point refused_since_, last_line_;
   bool is_gone_ = false;  // the primary
   std::set<std::string> warned_;
   std::optional<std::chrono::steady_clock::time_point> put_back_at_;
-  bool is_fought_ = false;
+  std::chrono::steady_clock::time_point next_try_;  // of a write, behind one that failed
+  bool is_lost_ =
+      false;  // the file is not there and stays so: fought over, or it cannot be written
 };
 
 }  // namespace mnet::nodeconf

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -244,6 +246,74 @@ TEST_F(ManagerTest, TriesAgainWhenTheFightIsLongAgo) {
 
   EXPECT_TRUE(until([&] { return own() == text; }));
   EXPECT_TRUE(until([this] { return !hindrance_; }));
+}
+
+// Pain 3: without the file pods start on the primary network alone.
+TEST_F(ManagerTest, IsNotReadyWhileItsFileCannotBePutBack) {
+  options_.pace.poll = 20ms;
+  dir_.write("10-p.conf", conf(""));
+  run();
+  const std::string text = own();
+
+  std::filesystem::remove(own_path_);
+  std::filesystem::create_directory(own_path_);
+  ASSERT_TRUE(until([this] { return hindrance_.has_value(); }));
+  EXPECT_THAT(*hindrance_, HasSubstr("it cannot be put back"));
+  std::filesystem::remove(own_path_);
+
+  EXPECT_TRUE(until([this] { return !hindrance_; }));
+  EXPECT_EQ(own(), text);
+  EXPECT_EQ(fights_, 0);
+}
+
+// What it writes beside and removes again is an event of the directory that it watches.
+TEST_F(ManagerTest, IsNotWokenByItsOwnFailures) {
+  options_.pace.retry = 60s;
+  dir_.write("10-p.conf", conf(""));
+  run();
+
+  std::filesystem::remove(own_path_);
+  std::filesystem::create_directory(own_path_);
+  ASSERT_TRUE(until([this] { return hindrance_.has_value(); }));
+  dir_.write("05-q.conf", conf(""));
+  ASSERT_TRUE(until_said("05-q.conf sorts before"));
+
+  EXPECT_THAT(writes_, ElementsAre(true, false));
+}
+
+// No byte can be written by this process while it lives.
+class FullDisk {
+ public:
+  FullDisk() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(ManagerTest, WritesLaterWhatItCouldNotWrite) {
+  options_.pace.poll = 20ms;
+  dir_.write("10-p.conf", conf(""));
+  run();
+  const std::string text = own();
+  dir_.write("next", with_capability("second"));
+
+  {
+    const FullDisk full;
+    std::filesystem::rename(dir_ / "next", dir_ / "10-p.conf");
+    ASSERT_TRUE(until([this] { return writes_.size() > 1; }));
+    EXPECT_FALSE(writes_.back());
+    EXPECT_EQ(own(), text);
+  }
+
+  EXPECT_TRUE(until([this] { return own().find("second") != std::string::npos; }));
 }
 
 TEST_F(ManagerTest, RemovesOnlyItsOwnFile) {
