@@ -138,12 +138,13 @@ Result<void> Parser::step(Action& out) {
 }
 
 Result<void> Parser::member(Action& out) {
+  const std::size_t begin = at_;
   std::string name;
   for (; !at_end() && !ends_name(input_[at_]); ++at_) {
     if (input_[at_] == '\\' && ++at_ >= input_.size()) break;
     name += input_[at_];
   }
-  if (name == "*") {
+  if (input_.substr(begin, at_ - begin) == "*") {
     out.steps.push_back({EveryStep{}});
   } else {
     out.steps.push_back({MemberStep{std::move(name)}});
@@ -362,24 +363,23 @@ Result<void> Parser::filter(Action& out) {
   auto text = filter_text();
   if (!text) return std::move(text).error();
   constexpr std::string_view kSigns = "!<>=";
-  const std::size_t sign = text->find_first_of(kSigns);
-  const std::size_t behind =
-      sign == std::string_view::npos ? sign : text->find_first_not_of(kSigns, sign);
+  const std::size_t sign = std::min(text->find_first_of(kSigns), text->size());
+  // Something always stands behind the operator: where nothing does, the last of its own signs.
+  const std::size_t behind = std::min(text->find_first_not_of(kSigns, sign), text->size() - 1);
+  const bool compares = sign != 0 && sign < behind;
   FilterStep step;
-  std::string_view left = *text;
-  if (sign != 0 && behind != std::string_view::npos) {
+  auto left = nested(compares ? text->substr(0, sign) : *text);
+  if (!left) return std::move(left).error();
+  step.left = *std::move(left);
+  if (compares) {
+    auto right = nested(text->substr(behind));
+    if (!right) return std::move(right).error();
+    step.right = *std::move(right);
     const std::string_view written = text->substr(sign, behind - sign);
     const auto comparison = parse_comparison(written);
     if (!comparison) return reason(cat("unrecognized filter operator ", written));
     step.comparison = *comparison;
-    left = text->substr(0, sign);
-    auto right = nested(text->substr(behind));
-    if (!right) return std::move(right).error();
-    step.right = *std::move(right);
   }
-  auto steps = nested(left);
-  if (!steps) return std::move(steps).error();
-  step.left = *std::move(steps);
   out.steps.push_back({std::move(step)});
   return {};
 }
