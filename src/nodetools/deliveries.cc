@@ -91,7 +91,9 @@ aio::Task<void> Deliveries::run() {
 
 void Deliveries::drop_settled() {
   for (auto& [key, entry] : entries_) {
-    if (!entry.pending || entry.pending->text != entry.previous) continue;
+    // While the handler runs for it, `previous` is about to change.
+    if (!entry.pending || &entry == delivered_) continue;
+    if (entry.pending->text != entry.previous) continue;
     entry.pending.reset();
     entry.pause = {};
   }

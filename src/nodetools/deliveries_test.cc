@@ -209,6 +209,20 @@ TEST(Deliveries, KeepObjectsApart) {
   bench.await_calls("x1|\ny2|\nx2|x1\nx2|\ny2|\n");
 }
 
+TEST(Deliveries, DeliverAValueThatReturnsWhileAnotherObjectGoes) {
+  Bench bench("while [ \"$2\" = new ] && [ ! -e $DIR/go ]; do touch $DIR/runs; sleep 0.01; done\n");
+  bench.offer("old", "n/x");
+  bench.await_calls("old|\n");
+  bench.offer("new", "n/x");
+  bench.await_file("runs");
+  bench.offer("old", "n/x");
+  bench.deliveries->forget("n/y");
+  bench.deliveries->keep_only({"n/x"});
+  bench.dir.write("go", "");
+
+  bench.await_calls("old|\nnew|old\nold|new\n");
+}
+
 // 04, 4: row 95
 TEST(Deliveries, RememberWhatAnEarlierRunHasHandled) {
   Bench bench;
