@@ -185,7 +185,8 @@ aio::Task<ObjectFollower::Outcome> ObjectFollower::watch() {
   if (lived >= settings_.healthy) pauses_.reset();
   // A server, or something before it, that ends every stream at once must not be asked in a circle.
   const bool is_short = lived < kShortStream && !saw_event_;
-  if (outcome && outcome->next != Next::kPause && is_short) outcome->next = Next::kPause;
+  const bool was_short = std::exchange(was_short_, is_short);
+  if (outcome && is_short && was_short) outcome->next = Next::kPause;
   co_return outcome;
 }
 
@@ -238,6 +239,11 @@ aio::Task<ObjectFollower::Outcome> ObjectFollower::refused(http::ResponseStream*
   if (wait) status.retry_after = wait;
   auto outcome = of_refusal(status);
   outcome.is_unknown = code == 404;
+  if (outcome.next == Next::kStartOver) {  // as after an ERROR event: at once, but not in a circle
+    is_read_ = false;
+    position_.clear();
+    if (std::exchange(was_short_, true)) outcome.next = Next::kPause;
+  }
   co_return outcome;
 }
 

@@ -102,6 +102,7 @@ class ObjectFollower {
   std::string position_;  // where a watch goes on; empty: it begins with the present state
   bool is_connected_ = false;
   bool saw_event_ = false;  // of the stream that runs
+  bool was_short_ = false;  // the stream before it ended at once, and with nothing
   std::string last_complaint_;
   std::chrono::steady_clock::time_point complained_at_ = {};
 };

@@ -162,6 +162,25 @@ TEST_F(FollowObject, ReadsAgainWhenItsPositionIsForgotten) {
   EXPECT_THAT(listener.told, ElementsAre("a", "a", "a", "b"));
 }
 
+// 04, 4: row 81. At once, so nobody hears of it; but not in a circle.
+TEST_F(FollowObject, ReadsAgainAtOnceWhenItsPositionIsForgottenFromTheBeginning) {
+  std::atomic<int> watches = 0;
+  ASSERT_TRUE(follow_one(
+      [&](Peer& peer, const RawRequest& request) {
+        if (!is_watch(request)) return peer.answer(200, map_text("a", 5));
+        peer.begin_chunks();
+        if (++watches <= 2) {
+          peer.chunk(event_text("ERROR", R"({"kind":"Status","code":410,"message":"too old"})"));
+          return peer.end_chunks();
+        }
+        peer.chunk(event_text("MODIFIED", map_text("b", 10)));
+        peer.wait_for_close();
+      },
+      5));
+
+  EXPECT_THAT(listener.told, ElementsAre("a", "a", "trouble: too old", "a", "b"));
+}
+
 TEST_F(FollowObject, PausesAfterFailuresAndSaysWhyOnce) {
   std::atomic<int> reads = 0;
   ASSERT_TRUE(follow_one(
