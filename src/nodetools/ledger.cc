@@ -52,6 +52,9 @@ Result<void> check_names(const Names& names) {
   return {};
 }
 
+// As bad as damaged, whatever the system calls it.
+Error unreadable(const Error& why) { return {Errc::kInvalid, why.text()}; }
+
 json::Value value_of(const LedgerManifest& manifest) {
   json::Array objects;
   for (const ObjectName& id : manifest.objects) {
@@ -110,9 +113,8 @@ std::string dump_ledger(const Ledger& ledger) {
 
 Result<LedgerFile> LedgerFile::load(std::string path, Output& output) {
   auto text = sys::find_file(path, 16u << 20);
-  if (!text) return std::move(text).error();
-  if (!*text) return LedgerFile(std::move(path), {});
-  auto ledger = parse_ledger(**text);
+  if (text && !*text) return LedgerFile(std::move(path), {});
+  auto ledger = text ? parse_ledger(**text) : Result<Ledger>(unreadable(text.error()));
   if (!ledger && ledger.error().code() == Errc::kProtocol) {
     return std::move(ledger).error().wrap(path);
   }

@@ -62,5 +62,18 @@ TEST(Ledger, ThatIsDamagedIsSetAside) {
   EXPECT_EQ(LedgerFile::load(path, output)->entries(), example());
 }
 
+// Here a directory, which can be read as a file by nobody, root included.
+TEST(Ledger, ThatCannotBeReadIsSetAside) {
+  const sys::TestDir dir;
+  dir.write("state.json/something", "");
+  RecordedOutput output;
+
+  const auto file = LedgerFile::load(dir / "state.json", output);
+
+  ASSERT_TRUE(file.has_value());
+  EXPECT_THAT(output.complaints, HasSubstr("warning: damaged"));
+  EXPECT_TRUE(sys::read_file(dir / "state.json.corrupt/something").has_value());
+}
+
 }  // namespace
 }  // namespace mnet::nodetools
