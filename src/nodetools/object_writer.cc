@@ -250,12 +250,13 @@ aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refu
              cat(target.collection, "?fieldManager=", kube::query_value(settings_.field_manager)),
          .body = body},
         Clock::now() + settings_.tries.call_time);
-    if (!made) co_return std::move(made).error();
-    if (made->ok()) {
+    if (made && made->ok()) {
       ++changes_;
       co_return said(target, "created");
     }
-    if (made->status != 409 && !kube::is_transient(made)) co_return made->error();
+    if (!kube::is_transient(made) && (!made || made->status != 409)) {
+      co_return made ? made->error() : std::move(made).error();
+    }
     auto slept = co_await aio::sleep_for(settings_.tries.first_pause);
     if (!slept) co_return slept;
   }

@@ -358,6 +358,20 @@ TEST_F(Writing, ComparesAgainWhenSomebodyElseWasFaster) {
   EXPECT_EQ(output.printed, "configmap/a unchanged\n");
 }
 
+TEST_F(Writing, TriesAgainToCreateWhenTheAnswerIsNone) {
+  std::atomic<int> posts = 0;
+  serve([&](Peer& peer, const RawRequest& request) {
+    if (request.method() == "PATCH") return peer.answer(403, "{}");
+    if (request.method() == "GET") return peer.answer(404, "{}");
+    if (++posts == 1) return peer.send("no answer\r\n\r\n");
+    peer.answer(201, "{}");
+  });
+
+  EXPECT_EQ(apply(map("a")), "");
+  EXPECT_EQ(posts, 2);
+  EXPECT_EQ(output.printed, "configmap/a created\n");
+}
+
 TEST_F(Writing, ShowsDifferencesAndWritesNothingInADryRun) {
   settings.is_dry = true;
   serve([](Peer& peer, const RawRequest& request) {
