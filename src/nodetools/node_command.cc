@@ -20,6 +20,9 @@ namespace {
 using Action = NodeCommand::Action;
 using Given = std::optional<std::string>;
 
+// Far below what a clock can count.
+constexpr std::chrono::hours kLongestDuration{24 * 366 * 100};
+
 // The words behind the command, as they were given.
 struct Options {
   Given plugins, configs, manifests;
@@ -233,6 +236,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
     } else {
       return std::nullopt;
     }
+    if (total > kLongestDuration) return std::nullopt;
   }
   return total;
 }
