@@ -285,7 +285,7 @@ aio::Task<void> NodeWatch::do_the_rest() {
   Result<void> done;
   do {
     wants_rest_again_ = false;
-    done = co_await reconciler_->do_the_rest(desired_, std::exchange(is_resync_due_, false));
+    done = co_await reconciler_->do_the_rest(&desired_, std::exchange(is_resync_due_, false));
     show_status();
   } while (done && wants_rest_again_ && !stop_.is_set());
   is_rest_running_ = false;

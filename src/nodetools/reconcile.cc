@@ -132,13 +132,14 @@ void Reconciler::put_config(const std::string& name) {
   remember(ledger_.entries().configs, name);
 }
 
-aio::Task<void> Reconciler::do_the_rest(Desired desired, bool is_resync) {
-  for (const std::string& name : desired.manifests.value_or(Names())) {
+aio::Task<void> Reconciler::do_the_rest(const Desired* desired, bool is_resync) {
+  const Names names = desired->manifests.value_or(Names());
+  for (const std::string& name : names) {
     if (is_stopping_()) co_return Result<void>();
     auto put = co_await put_manifest(name, is_resync);
     if (!put) co_return put;
   }
-  auto removed = co_await remove_stale(std::move(desired));
+  auto removed = co_await remove_stale(desired);
   co_return removed;
 }
 

@@ -41,8 +41,8 @@ class Reconciler {
   // no file.
   void put_files(const Desired& desired, bool is_resync);
   // Manifests; then everything that is not desired any more goes. One at a time; files may be put
-  // meanwhile.
-  aio::Task<void> do_the_rest(Desired desired, bool is_resync);
+  // meanwhile, and `desired` may change: what is removed is what is not desired at that moment.
+  aio::Task<void> do_the_rest(const Desired* desired, bool is_resync);
   // Everything in the ledger goes. Whether nothing is left.
   aio::Task<bool> clean_up();
 
@@ -63,7 +63,7 @@ class Reconciler {
 
   aio::Task<void> put_manifest(std::string name, bool is_resync);
   aio::Task<void> apply_manifest(std::string name, LoadedManifest manifest);
-  aio::Task<void> remove_stale(Desired desired);
+  aio::Task<void> remove_stale(const Desired* desired);
   aio::Task<void> remove_manifest(std::string file);
   void remove_file(ItemKind kind, const std::string& name);
   void remove_files(ItemKind kind, const Names& desired);

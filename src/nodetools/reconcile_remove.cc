@@ -28,25 +28,29 @@ Names files_of(const std::vector<LedgerManifest>& manifests) {
 }  // namespace
 
 // A kind whose items are not all in place keeps what it has: better two than none.
-aio::Task<void> Reconciler::remove_stale(Desired desired) {
+aio::Task<void> Reconciler::remove_stale(const Desired* desired) {
   const auto may_go = [this](ItemKind kind, const std::optional<Names>& names) {
     return names && board_.all_well(kind, *names);
   };
-  if (may_go(ItemKind::kConfig, desired.configs)) remove_files(ItemKind::kConfig, *desired.configs);
-  if (may_go(ItemKind::kManifest, desired.manifests)) {
-    auto removed = co_await remove_manifests(*desired.manifests);
+  if (may_go(ItemKind::kConfig, desired->configs)) {
+    remove_files(ItemKind::kConfig, *desired->configs);
+  }
+  if (may_go(ItemKind::kManifest, desired->manifests)) {
+    auto removed = co_await remove_manifests(*desired->manifests);
     if (!removed) co_return removed;
   }
-  if (may_go(ItemKind::kPlugin, desired.plugins)) remove_files(ItemKind::kPlugin, *desired.plugins);
+  if (may_go(ItemKind::kPlugin, desired->plugins)) {
+    remove_files(ItemKind::kPlugin, *desired->plugins);
+  }
 
   const auto forget = [this](ItemKind kind, const std::optional<Names>& names, const Names& known) {
     Names kept = names.value_or(Names());
     if (names) kept.insert(kept.end(), known.begin(), known.end());
     board_.keep_only(kind, kept);
   };
-  forget(ItemKind::kPlugin, desired.plugins, ledger_.entries().plugins);
-  forget(ItemKind::kConfig, desired.configs, ledger_.entries().configs);
-  forget(ItemKind::kManifest, desired.manifests, files_of(ledger_.entries().manifests));
+  forget(ItemKind::kPlugin, desired->plugins, ledger_.entries().plugins);
+  forget(ItemKind::kConfig, desired->configs, ledger_.entries().configs);
+  forget(ItemKind::kManifest, desired->manifests, files_of(ledger_.entries().manifests));
   co_return Result<void>();
 }
 
