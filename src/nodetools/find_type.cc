@@ -93,11 +93,15 @@ aio::Task<std::optional<Resource>> TypeFinder::find(TypeReading reading) {
   }
   auto groups = co_await fetch_groups();
   if (!groups) co_return std::move(groups).error();
+  std::optional<Error> trouble;
   for (const GroupVersion& where : *groups) {
     if (reading.group && where.group != *reading.group) continue;
     auto found = co_await find_in(where, reading.resource);
-    if (!found || *found) co_return found;
+    if (found && *found) co_return found;
+    if (!found && found.error().code() == Errc::kCancelled) co_return found;
+    if (!found && !trouble) trouble = std::move(found).error();
   }
+  if (trouble) co_return *std::move(trouble);
   co_return std::optional<Resource>();
 }
 

@@ -31,10 +31,12 @@ const Resource* find_resource(const std::vector<Resource>& resources, std::strin
 
 class TypeFinder {
  public:
-  // The API must outlive it.
-  explicit TypeFinder(kube::Api& api) : api_(api), discovery_(api) {}
+  // The API must outlive it. Who needs the type asks again, so few tries are enough.
+  explicit TypeFinder(kube::Api& api, Tries tries = {.most = 2})
+      : api_(api), discovery_(api, tries) {}
 
-  // None if the server has no such type now. Asks anew each time.
+  // None if the server has no such type now. Asks anew each time. A group that does not answer, as
+  // those of other servers may, hides no type but its own.
   aio::Task<std::optional<Resource>> find(std::string type);
 
  private:

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "aio/run.h"
 #include "base/result.h"
+#include "kube/fake_api.h"
 #include "nodetools/discovery.h"
 
 namespace mnet::nodetools {
@@ -49,6 +51,30 @@ TEST(FindResource, KnowsAllNamesInAnyLetterCase) {
   }
   EXPECT_EQ(find_resource(resources, "net-attach-def"), &resources[1]);
   EXPECT_EQ(find_resource(resources, "config"), nullptr);
+}
+
+// As when the metrics server of a cluster is down.
+TEST(TypeFinder, LooksPastAGroupThatDoesNotAnswer) {
+  const kube::FakeApi server([](http::Peer& peer, const http::RawRequest& request) {
+    if (request.target() == "/apis") {
+      return peer.answer(200, R"({"groups":[{"name":"down","preferredVersion":{"version":"v1"}},
+                                            {"name":"up","preferredVersion":{"version":"v1"}}]})");
+    }
+    if (request.target() == "/apis/down/v1") return peer.answer(503, "{}");
+    peer.answer(200, request.target() == "/api/v1"
+                         ? R"({"resources":[]})"
+                         : R"({"resources":[{"name":"nads","kind":"Nad","namespaced":true}]})");
+  });
+  const auto api = server.client();
+  aio::asio::io_context loop(1);
+  TypeFinder finder(*api, {.most = 1});
+
+  const auto found = aio::run(loop, finder.find("nad"));
+  const auto unknown = aio::run(loop, finder.find("other"));
+
+  ASSERT_TRUE(found.has_value() && found->has_value());
+  EXPECT_EQ((*found)->group, "up");
+  EXPECT_FALSE(unknown.has_value());  // nobody knows what the silent group has
 }
 
 TEST(ParseGroups, KeepsTheServersOrderAndPreference) {
