@@ -16,6 +16,7 @@ namespace mnet::nodetools {
 namespace {
 
 constexpr std::string_view kMark = "__";
+constexpr std::size_t kMaxExpanded = 64u << 20;  // many pointers to one file make much of little
 
 // The name of the pointer that begins at `at`, where a mark is: the shortest possible one.
 std::optional<std::string_view> pointer_at(std::string_view line, std::size_t at) {
@@ -125,6 +126,9 @@ Result<std::string> expand_pointers(std::string_view text, const ContentOf& cont
     while (inserted->ends_with('\n')) inserted->pop_back();
     out += *inserted;
     if (piece.is_whole_line) out += '\n';
+    if (out.size() > kMaxExpanded) {
+      return Error(Errc::kInvalid, cat("larger than ", kMaxExpanded, " bytes after expansion"));
+    }
   }
   return out;
 }

@@ -76,6 +76,17 @@ TEST(TemplateText, MayNotHaveANul) {
   EXPECT_EQ(expanded(std::string_view("a\0b", 3)), "error: the template has a NUL byte");
 }
 
+TEST(TemplateText, MayNotGrowWithoutEnd) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "__a.conf__\n";
+
+  const auto expanded = expand_pointers(
+      text, [](const std::string&) { return Result<std::string>(std::string(1u << 20, 'x')); });
+
+  ASSERT_FALSE(expanded.has_value());
+  EXPECT_THAT(expanded.error().text(), testing::HasSubstr("larger than"));
+}
+
 TEST(TemplateText, NamesItsPointersOnce) {
   EXPECT_THAT(pointers_in("__x__\n[__a.conf__, __b.json__, __a.conf__, __no__]"),
               ElementsAre("x", "a.conf", "b.json"));
