@@ -235,6 +235,8 @@ void NodeWatch::on_trouble(const std::string& why) {
 }
 
 NodeWatch::Clock::time_point NodeWatch::next_round() const {
+  // Nothing is due before somebody has said what is desired; then we are woken.
+  if (!is_desired_known_) return Clock::now() + kFar;
   const auto wanted = std::min(next_resync_, reconciler_->next_try().value_or(next_resync_));
   // What is due may not be doable yet: the rest of an earlier round may still run.
   return std::max(wanted, last_round_ + kBetweenRounds);
@@ -244,6 +246,8 @@ aio::Task<void> NodeWatch::reconcile_until_stopped() {
   while (!stop_.is_set()) {
     if (!is_touched_) (void)co_await wake_.wait(next_round());
     if (stop_.is_set()) break;
+    // The end of the rest of a round wakes us, too: there may be less to wait for.
+    if (!is_touched_ && Clock::now() < next_round()) continue;
     if (is_touched_) (void)co_await settle();
     is_touched_ = false;
     if (!stop_.is_set() && is_desired_known_) reconcile();

@@ -224,3 +224,16 @@ def test_resync_looks_at_what_no_event_tells(cni):
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
     until(lambda: path.read_bytes() == good, lambda: running.stderr, 5)
+
+
+def test_whoever_has_nothing_to_do_uses_no_time(cni):
+    running = watch(cni, "--plugins=macvlan", "--resync=1s")
+
+    def used():
+        with open(f"/proc/{running.process.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    before = used()
+    time.sleep(3)
+    assert used() - before < 0.5
