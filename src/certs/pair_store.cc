@@ -115,6 +115,10 @@ Result<std::optional<Pair>> PairStore::load() const {
 
 Result<void> PairStore::save(const Pair& pair, Time now) const {
   if (auto made = sys::make_directories(directory_, 0755); !made) return made;
+  // First: a dated file that no link will ever lead to would be one more at each try.
+  for (const std::string& link : {current_, updated_}) {
+    if (auto kind = link_or_nothing(link); !kind) return std::move(kind).error();
+  }
   const std::string file = path(stamp(now));
   if (auto written = sys::replace_file(file, pair.text(), 0600); !written) return written;
   auto read = sys::read_file(file, kMaxFile);

@@ -142,6 +142,7 @@ TEST(PairStore, OverwritesNothingThatIsNoLink) {
     EXPECT_THAT(recovered.error().text(), HasSubstr(name));
     EXPECT_FALSE(saved.has_value());
     EXPECT_EQ(*sys::read_file(dir / name), "somebody's");
+    EXPECT_THAT(names_in(dir.path()), SizeIs(1));  // nor leaves a file behind, at each try one more
   }
 }
 
