@@ -61,6 +61,10 @@ attach::NetworkDefinitionPtr definition_of(const kube::Network& network) {
   return std::make_shared<const attach::NetworkDefinition>(std::move(definition));
 }
 
+std::string status_key(const attach::PodObject& pod) {
+  return cat(pod.ns, "/", pod.name, "/", pod.uid);
+}
+
 bool asks_for_networks(const attach::PodObject& pod) {
   return pod.annotation("k8s.v1.cni.cncf.io/networks") != nullptr ||
          pod.annotation("v1.multus-cni.io/default-network") != nullptr;
@@ -209,13 +213,17 @@ aio::Task<attach::NetworkDefinitionPtr> KubeSource::find_network(std::string ns,
 }
 
 aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string text) {
+  const std::string key = status_key(*pod);
+  outdate(key);
   if (asks_for_networks(*pod)) {
     auto written = co_await status_.write(std::move(pod), std::move(text));
     co_return written;
   }
   // It goes on behind the pod's back: given up and begun anew it might be written twice.
   auto writing = std::make_shared<Writing>();
+  on_their_way_[key] = writing;
   if (!late_.spawn("network status", write_late(pod, std::move(text), writing))) {
+    outdate(key);
     co_return aio::cancelled_error();
   }
   auto waited = co_await writing->ended.wait(Clock::now() + kStatusPatience);
@@ -227,20 +235,40 @@ aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string t
   co_return Result<void>();
 }
 
+void KubeSource::outdate(const std::string& key) {
+  const auto found = on_their_way_.find(key);
+  if (found == on_their_way_.end()) return;
+  found->second->is_outdated = true;
+  on_their_way_.erase(found);
+}
+
 aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string text,
                                        std::shared_ptr<Writing> writing) {
+  const std::string key = status_key(*pod);
+  auto turn = co_await status_turns_.lock(key);
+  if (turn) {
+    writing->outcome = co_await write_until_done(pod, std::move(text), writing.get());
+  } else {
+    writing->outcome = std::move(turn).error();
+  }
+  const auto found = on_their_way_.find(key);
+  if (found != on_their_way_.end() && found->second == writing) on_their_way_.erase(found);
+  writing->ended.set();
+  co_return writing->is_late ? writing->outcome : Result<void>();
+}
+
+aio::Task<void> KubeSource::write_until_done(attach::PodObjectPtr pod, std::string text,
+                                             Writing* writing) {
   const auto end = Clock::now() + kLateStatus;
-  for (;;) {
+  while (!writing->is_outdated) {
     auto written = co_await status_.write(pod, text);
-    writing->outcome = written;
     // A server that has just started forbids everything for a while.
     const bool may_pass = !written && (kube::is_transient_error(written.error()) ||
                                        written.error().code() == Errc::kDenied);
     const bool is_over = co_await aio::cancelled();
-    if (may_pass && !is_over && Clock::now() < end) continue;
-    writing->ended.set();
-    co_return writing->is_late ? std::move(written) : Result<void>();
+    if (!may_pass || is_over || Clock::now() >= end) co_return written;
   }
+  co_return Result<void>();
 }
 
 aio::Task<std::optional<std::string>> KubeSource::find_status(attach::PodObjectPtr pod) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "adapters/kube_status.h"
 #include "aio/event.h"
 #include "aio/group.h"
+#include "aio/keyed_lock.h"
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
@@ -67,7 +69,8 @@ class KubeSource : public attach::ObjectSource {
   struct Writing {
     aio::Event ended;
     Result<void> outcome = {};
-    bool is_late = false;  // nobody waits for it any more
+    bool is_late = false;      // nobody waits for it any more
+    bool is_outdated = false;  // a newer one of the same pod has come
   };
 
   bool follows_pods() const { return settings_.follows && !settings_.node_name.empty(); }
@@ -76,6 +79,9 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<Found> read_pod(attach::PodLookup lookup);
   aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text,
                              std::shared_ptr<Writing> writing);
+  aio::Task<void> write_until_done(attach::PodObjectPtr pod, std::string text, Writing* writing);
+  // What is still on its way for that pod need not arrive.
+  void outdate(const std::string& key);
 
   const KubeSettings settings_;
   const Log log_;
@@ -86,6 +92,8 @@ class KubeSource : public attach::ObjectSource {
   kube::Reflector network_watch_;
   KubeStatus status_;
   KubeEvents events_;
+  std::map<std::string, std::shared_ptr<Writing>> on_their_way_;  // the newest of each pod
+  aio::KeyedLock status_turns_;                                   // by pod
   aio::Group late_;
   std::uint64_t live_reads_ = 0;
 };

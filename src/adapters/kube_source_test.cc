@@ -1,0 +1,81 @@
+// The order of statuses, against a server that says exactly what the test wants; tests/cluster has
+// the real one.
+#include "adapters/kube_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "kube/fake_api.h"
+
+namespace mnet::adapters {
+namespace {
+
+using http::Peer;
+using http::RawRequest;
+using testing::HasSubstr;
+
+constexpr std::string_view kPod = R"({"metadata":{"name":"a","namespace":"n","uid":"u"}})";
+
+// One that asks for no networks.
+attach::PodObjectPtr plain_pod() {
+  attach::PodObject object;
+  object.ns = "n";
+  object.name = "a";
+  object.uid = "u";
+  return std::make_shared<const attach::PodObject>(std::move(object));
+}
+
+// The first status is refused for a second, so that a second one is sent before it is repeated.
+class SlowToTakeTheFirst {
+ public:
+  void answer(Peer& peer, const RawRequest& request) {
+    const std::lock_guard lock(mutex_);
+    if (++requests_ == 1) {
+      peer.answer(503, R"({"kind":"Status","code":503,"details":{"retryAfterSeconds":1}})");
+      return;
+    }
+    written_ = request.body;
+    peer.answer(200, kPod);
+  }
+  std::string written() const {
+    const std::lock_guard lock(mutex_);
+    return written_;
+  }
+  int requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  int requests_ = 0;
+  std::string written_;
+};
+
+TEST(KubeSource, AnEarlierStatusNeverComesAfterANewerOne) {
+  aio::asio::io_context loop;  // outlives the connections
+  SlowToTakeTheFirst script;
+  const kube::FakeApi server(
+      [&script](Peer& peer, const RawRequest& request) { script.answer(peer, request); });
+  KubeSource source(loop.get_executor(), server.client(), {.follows = false}, Log());
+  aio::Group adds(loop.get_executor(), Log());
+
+  adds.spawn("earlier", source.write_status(plain_pod(), "[\"earlier\"]"));
+  ASSERT_TRUE(kube::drive(loop, [&script] { return script.requests() == 1; }));
+  adds.spawn("newer", source.write_status(plain_pod(), "[\"newer\"]"));
+  ASSERT_TRUE(aio::run(loop, adds.join()).has_value());
+  ASSERT_TRUE(aio::run(loop, source.flush(aio::kNoDeadline)).has_value());
+
+  EXPECT_THAT(script.written(), HasSubstr("newer"));
+}
+
+}  // namespace
+}  // namespace mnet::adapters
