@@ -91,14 +91,27 @@ Api::Api(Config config, ApiSettings settings, http::OriginSettings origin, Log l
       client_(std::move(origin), nullptr),
       gate_(settings_.requests_at_once) {}
 
-aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientRequest request,
-                                                              aio::Deadline deadline) {
+aio::Task<Access> Api::access() {
   auto access = co_await credentials_.current();
-  if (!access) co_return std::move(access).error();
-  if (access->tls_number != tls_number_) {
+  if (access && access->tls_number != tls_number_) {
     client_.set_tls(access->tls);
     tls_number_ = access->tls_number;
   }
+  co_return access;
+}
+
+aio::Task<std::uint64_t> Api::identity() {
+  // No program is run only to see whether anything has changed.
+  if (credentials_.asks_plugin()) co_return tls_number_;
+  auto now = co_await access();
+  if (!now) co_return std::move(now).error();
+  co_return now->tls_number;
+}
+
+aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientRequest request,
+                                                              aio::Deadline deadline) {
+  auto access = co_await this->access();
+  if (!access) co_return std::move(access).error();
   for (auto& header : access->headers) request.headers.push_back(std::move(header));
   ++requests_;
   const std::string_view verb = verb_of(request.method, request.target);

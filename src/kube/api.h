@@ -81,6 +81,10 @@ class Api {
   // here, too: look at its status.
   aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline);
 
+  // Another number for each change of whom we trust and what certificate we show, as a request that
+  // began now would find it. Connections that were opened under another one are outdated.
+  aio::Task<std::uint64_t> identity();
+
   std::uint64_t requests_made() const { return requests_; }
   // Those that have ended; a watch has when the head of its answer is there.
   const RequestCounts& request_counts() const { return counts_; }
@@ -90,6 +94,7 @@ class Api {
  private:
   Api(Config config, ApiSettings settings, http::OriginSettings origin, Log log);
 
+  aio::Task<Access> access();
   aio::Task<std::unique_ptr<http::ResponseStream>> attempt(http::ClientRequest request,
                                                            aio::Deadline deadline);
   aio::Task<std::unique_ptr<http::ResponseStream>> send(http::ClientRequest request,

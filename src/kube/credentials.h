@@ -43,6 +43,9 @@ class Credentials {
   // that changed anything.
   aio::Task<bool> renew();
 
+  // Whether current() may have to run a program.
+  bool asks_plugin() const { return config_.exec.has_value(); }
+
  private:
   struct Texts {
     std::string ca, certificate, key, token;

@@ -176,6 +176,7 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
 
 aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* stream) {
   LineSplitter lines;
+  const auto identity = co_await api_.identity();
   for (;;) {
     const auto patience = is_collecting_ ? settings_.initial_silence : settings_.silence;
     auto bytes = co_await stream->read(Clock::now() + patience);
@@ -190,9 +191,17 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
     while (const auto line = lines.next()) {
       if (auto outcome = take(*line)) co_return *std::move(outcome);
     }
+    const auto outdated = co_await is_outdated(identity.value_or(0));
+    if (outdated && *outdated) co_return Outcome();
   }
   if (is_collecting_) co_return stream_is_refused("it ended early");
   co_return Outcome();
+}
+
+aio::Task<bool> Reflector::is_outdated(std::uint64_t identity) {
+  if (is_collecting_) co_return false;  // it would have to begin anew
+  auto now = co_await api_.identity();
+  co_return now && *now != identity;
 }
 
 std::optional<Reflector::Outcome> Reflector::take(const LineSplitter::Line& line) {

@@ -76,6 +76,8 @@ class Reflector {
   aio::Task<Outcome> list_page(std::string query, ListEnd* end);
   aio::Task<Outcome> watch();
   aio::Task<Outcome> read_events(http::ResponseStream* stream);
+  // Whether our certificate has changed since the stream was opened; then another goes on there.
+  aio::Task<bool> is_outdated(std::uint64_t identity);
   aio::Task<Outcome> refused(http::ResponseStream* stream);
   std::optional<Outcome> take(const LineSplitter::Line& line);
   std::optional<Outcome> take_event(const WatchEvent& event);

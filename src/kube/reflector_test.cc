@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -458,6 +459,59 @@ TEST_F(Reflector_, MakesASilentWatchAnew) {
 
   EXPECT_TRUE(until([&] { return streams >= 3; }));
   EXPECT_EQ(reflector_->counters().lists, 1u);
+}
+
+// 03, 8.1: connections of the old certificate are closed; the place in the stream is kept.
+TEST(Reflector, GoesOnUnderANewCertificateWhereItWas) {
+  aio::asio::io_context loop;  // outlives the connections
+  const http::TestAuthority authority;
+  std::mutex mutex;
+  std::vector<std::string> asked;  // `<who> <where>`
+  std::atomic<bool> is_rotated = false;
+  const http::ScriptedServer server(
+      [&](Peer& peer) {
+        while (const auto request = peer.read_request()) {
+          {
+            const std::lock_guard lock(mutex);
+            asked.push_back(cat(peer.client_name(), " ", request->target()));
+          }
+          peer.begin_chunks();
+          if (wants_initial(*request)) {
+            peer.chunk(bookmark(7, true));
+            is_rotated.wait(false);
+            peer.chunk(bookmark(8));
+          }
+          peer.wait_for_close();
+        }
+      },
+      http::ScriptedServer::Tls{authority.sign("s", "IP:127.0.0.1"), authority.pem()});
+  const http::Identity first = authority.sign("first", ""), second = authority.sign("second", "");
+  const http::Identity* in_use = &first;
+  Config config{.server = cat("https://127.0.0.1:", server.port())};
+  config.ca.data = authority.pem();
+  config.certificate.source = [&] { return Result<std::string>(in_use->certificate); };
+  config.key.source = [&] { return Result<std::string>(in_use->key); };
+  ApiSettings settings;
+  settings.credentials.file_age = 0ms;
+  const auto api = *Api::make(config, settings, Log());
+  Store<Pod> store(&parse_pod);
+  Reflector reflector(*api, {.path = "/api/v1/pods", .shortest = 0ms}, store, Log());
+  aio::Group group(loop.get_executor(), Log());
+  group.spawn("reflector", reflector.run());
+  EXPECT_TRUE(drive(loop, [&] { return reflector.is_synced(); }));
+
+  in_use = &second;
+  is_rotated = true;
+  is_rotated.notify_all();
+
+  EXPECT_TRUE(drive(loop, [&] { return reflector.counters().streams == 2; }));
+  group.cancel();
+  EXPECT_TRUE(aio::run(loop, group.join()).has_value());
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(
+      asked, ElementsAre(HasSubstr("first /api/v1/pods"),
+                         AllOf(HasSubstr("second /api/v1/pods"), HasSubstr("&resourceVersion=8"))));
+  EXPECT_EQ(reflector.counters().lists, 1u);
 }
 
 TEST(Store, WakesThoseWhoWaitForAChange) {
