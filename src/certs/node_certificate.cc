@@ -278,7 +278,7 @@ aio::Task<void> NodeCertificate::obtain() {
 }
 
 aio::Task<void> NodeCertificate::attempt() {
-  bool by_certificate = is_usable();
+  const bool by_certificate = is_usable();
   auto client = make_client(by_certificate);
   if (!client) co_return std::move(client).error();
   auto asked = co_await ask(*client);
@@ -295,7 +295,12 @@ aio::Task<void> NodeCertificate::attempt() {
   log_.verbose(cat("asked for a certificate: ", asked->name));
   auto pair = co_await wait_issued(
       *client, *std::move(asked), settings_.wait,
-      [this](const std::string& awaited) { note_wait(awaited); }, log_);
+      [this, by_certificate](const std::string& awaited) {
+        note_wait(awaited);
+        // Who asked with a certificate that has expired is not told any more: others must ask.
+        return !by_certificate || is_usable();
+      },
+      log_);
   if (!pair) co_return std::move(pair).error();
   if (!fits(*pair)) {
     co_return Error(Errc::kProtocol,

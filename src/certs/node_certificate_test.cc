@@ -32,6 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 using http::Peer;
 using http::RawRequest;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Time now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
@@ -130,6 +131,12 @@ class Signer {
   std::map<std::string, std::string> decided_;
 };
 
+class SettableClock final : public WallClock {
+ public:
+  Time now() const override { return time; }
+  Time time = {};
+};
+
 class NodeCertificateTest : public testing::Test {
  protected:
   NodeCertificateTest() {
@@ -177,6 +184,7 @@ class NodeCertificateTest : public testing::Test {
   Signer signer_;
   kube::FakeApi server_{
       [this](Peer& peer, const RawRequest& request) { signer_.answer(peer, request); }};
+  SettableClock clock_;  // for those who set settings_.clock
   NodeCertificateSettings settings_;
   std::unique_ptr<NodeCertificate> certificate_;
   aio::Group group_{loop_.get_executor(), Log()};
@@ -376,6 +384,21 @@ TEST_F(NodeCertificateTest, AnApiThatIsAwayIsWaitedFor) {
 
   EXPECT_TRUE(becomes_usable());
   EXPECT_EQ(refused, 4);
+}
+
+// Whoever asked with it would hear of the answer only if its watch never broke.
+TEST_F(NodeCertificateTest, OneThatExpiresWhileItsRenewalWaitsIsReplacedByTheBootstrapCredentials) {
+  clock_.time = now();
+  settings_.clock = &clock_;
+  store("node1", now() - 10min, now() + 1min);  // due
+  signer_.approves = false;
+  start();
+  ASSERT_TRUE(becomes([this] { return signer_.users().size() == 1; }));
+
+  clock_.time += 2min;
+
+  EXPECT_TRUE(becomes([this] { return signer_.users().size() == 2; }));
+  EXPECT_THAT(signer_.users(), ElementsAre("", "Bearer boot"));
 }
 
 TEST_F(NodeCertificateTest, TakesNothingButServerAndAuthorityFromTheBootstrapFile) {

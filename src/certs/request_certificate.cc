@@ -87,7 +87,7 @@ class Watching {
 };
 
 aio::Task<Pair> follow(std::shared_ptr<Watching> watching, WaitSettings settings,
-                       std::function<void(const std::string&)> on_wait) {
+                       std::function<bool(const std::string&)> on_wait) {
   const aio::Deadline end = Clock::now() + settings.patience;
   aio::Deadline report = Clock::now() + settings.report;
   for (;;) {
@@ -100,7 +100,7 @@ aio::Task<Pair> follow(std::shared_ptr<Watching> watching, WaitSettings settings
     const std::string awaited = watching->awaited();
     if (Clock::now() >= end) co_return Error(Errc::kTimeout, cat("waited in vain for ", awaited));
     report = Clock::now() + settings.report;
-    on_wait(awaited);
+    if (!on_wait(awaited)) co_return Error(Errc::kUnavailable, cat("given up: ", awaited));
   }
 }
 
@@ -123,7 +123,7 @@ aio::Task<Asked> create_request(std::shared_ptr<kube::Api> api, Subject subject,
 }
 
 aio::Task<Pair> wait_issued(std::shared_ptr<kube::Api> api, Asked asked, WaitSettings settings,
-                            std::function<void(const std::string&)> on_wait, Log log) {
+                            std::function<bool(const std::string&)> on_wait, Log log) {
   const auto executor = co_await aio::asio::this_coro::executor;
   auto watching =
       std::make_shared<Watching>(executor, std::move(api), std::move(asked), settings.watch, log);

@@ -34,8 +34,8 @@ struct WaitSettings {
 
 // Follows that one object until the certificate is there. An error if the request was denied,
 // failed, is gone or is another one by now, and kTimeout. `on_wait` gets what is waited for, for
-// people; cancelling forgets the request.
+// people, and says whether to go on; cancelling forgets the request.
 aio::Task<Pair> wait_issued(std::shared_ptr<kube::Api> api, Asked asked, WaitSettings settings,
-                            std::function<void(const std::string&)> on_wait, Log log);
+                            std::function<bool(const std::string&)> on_wait, Log log);
 
 }  // namespace mnet::certs
