@@ -159,8 +159,9 @@ Result<std::vector<std::string>> names_in_folder(const ThinOptions& options) {
 Result<std::string> thin_log_level(const ThinOptions& options) {
   std::string level = to_lower(options.log_level);
   if (level.empty() || parse_log_level(level)) return level;
-  return unusable(cat("Log levels should be one of: debug/verbose/error/panic, did not understand ",
-                      go_quoted(options.log_level)));
+  return unusable(
+      cat("Log levels should be one of: debug/verbose/error/panic, did not understand: ",
+          go_quoted(options.log_level)));
 }
 
 Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& path,
@@ -168,7 +169,7 @@ Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& p
   // What is around it must fit into the depth that readers allow, too.
   auto primary = json::parse_object(text, json::kMaxDepth - 8);
   if (!primary) {
-    return std::move(primary).error().wrap(cat("cannot read master CNI config json ", path));
+    return std::move(primary).error().wrap(path).wrap("cannot read master CNI config json");
   }
   if (const auto where = find_multus(*primary, "multus")) {
     return unusable(cat(path, " is a configuration of Multus itself (", *where,
@@ -205,14 +206,12 @@ Result<ThinPrimary> choose_thin_primary(const ThinOptions& options, const std::s
     if (exists(named.path)) return named;
     return Error(Errc::kNotFound, cat("cannot find master CNI config ", named.path));
   }
+  const std::string none = cat("cannot find valid master CNI config in ", options.autoconfig_dir);
   auto names = names_in_folder(options);
-  if (!names) return std::move(names).error();
+  if (!names) return std::move(names).error().wrap(none);
   const std::vector<std::string> found =
       candidates(*names, {.own_prefix = std::string(kThinConf), .takes_json = false});
-  if (found.empty()) {
-    return Error(Errc::kNotFound,
-                 cat("cannot find valid master CNI config in ", options.autoconfig_dir));
-  }
+  if (found.empty()) return Error(Errc::kNotFound, none);
   if (!last.empty() && found.front() > last) {
     return Error(Errc::kNotFound,
                  cat("the master CNI config ", options.autoconfig_dir, "/", last,

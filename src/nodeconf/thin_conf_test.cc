@@ -271,7 +271,9 @@ TEST(ThinPrimary, ThatWasRenamedKeepsItsPlaceInTheOrder) {
 }
 
 TEST(ThinPrimary, NeedsAFolder) {
-  EXPECT_FALSE(choose_thin_primary(options_of({"--multus-autoconfig-dir=/none"})).has_value());
+  const auto nowhere = choose_thin_primary(options_of({"--multus-autoconfig-dir=/none"}));
+  ASSERT_FALSE(nowhere.has_value());
+  EXPECT_THAT(nowhere.error().text(), HasSubstr("cannot find valid master CNI config in /none"));
   const Folder empty;
   EXPECT_THAT(empty.choose().error().text(), HasSubstr("cannot find valid master CNI config in"));
 }
