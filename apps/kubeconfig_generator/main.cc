@@ -40,7 +40,8 @@ using mnet::Result;
 namespace aio = mnet::aio;
 
 constexpr int kFailed = 255;
-constexpr std::chrono::seconds kLook{10};  // at the bootstrap file and at our own
+constexpr std::chrono::milliseconds kLook{10'000};  // at the bootstrap file and at our own
+constexpr std::chrono::milliseconds kStoring{100};  // between looks until the certificate is stored
 
 struct Options {
   std::string cert_dir = "/tmp";
@@ -132,13 +133,17 @@ aio::Task<void> keep(const Options* options, mnet::certs::NodeCertificate* certi
   if (!usable) co_return usable;
   std::string last;
   for (;;) {
-    const auto kept = keep_kubeconfig(*options, certificate->store().current_path());
-    const std::string now = kept ? "" : kept.error().text();
-    if (!now.empty() && now != last) log.error(cat(options->kubeconfig, ": ", now));
-    if (kept && *kept)
-      write_line(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
-    last = now;
-    auto slept = co_await aio::sleep_for(kLook);
+    // Whoever finds the kubeconfig finds what it points at.
+    const bool is_stored = certificate->store().has_current();
+    if (is_stored) {
+      const auto kept = keep_kubeconfig(*options, certificate->store().current_path());
+      const std::string now = kept ? "" : kept.error().text();
+      if (!now.empty() && now != last) log.error(cat(options->kubeconfig, ": ", now));
+      if (kept && *kept)
+        write_line(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
+      last = now;
+    }
+    auto slept = co_await aio::sleep_for(is_stored ? kLook : kStoring);
     if (!slept) co_return slept;
   }
 }
