@@ -22,7 +22,7 @@ namespace mnet::nodetools {
 namespace {
 
 constexpr std::size_t kMaxManifest = 16u << 20;
-constexpr std::chrono::milliseconds kFresh{250};
+constexpr std::chrono::seconds kFresh{1};
 
 bool has_secret(const Result<std::vector<ManifestObject>>& objects, std::string_view text) {
   if (!objects) return may_hold_secret(text);

@@ -50,6 +50,7 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   dir.write("plugins/macvlan", "program", 0755);
   write_manifest(dir);
   std::atomic<bool> is_asked = false, may_answer = false;
+  aio::asio::io_context loop(1);  // outlives the connections of the client
   const kube::FakeApi server([&](Peer& peer, const RawRequest& request) {
     if (request.method() == "GET") return peer.answer(200, kCore);
     is_asked = true;
@@ -66,7 +67,6 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   Reconciler reconciler({files, manifests, ledger, output}, [] { return false; });
   Desired desired{.plugins = Names(), .manifests = Names{"m.yaml"}};
 
-  aio::asio::io_context loop(1);
   aio::Group group(loop.get_executor(), Log());
   group.spawn("rest", reconciler.do_the_rest(&desired, false));
   const bool was_asked = kube::drive(loop, [&] { return is_asked.load(); });
