@@ -65,8 +65,8 @@ TEST(TypeFinder, LooksPastAGroupThatDoesNotAnswer) {
                          ? R"({"resources":[]})"
                          : R"({"resources":[{"name":"nads","kind":"Nad","namespaced":true}]})");
   });
+  aio::asio::io_context loop(1);  // outlives the connections of the client
   const auto api = server.client();
-  aio::asio::io_context loop(1);
   TypeFinder finder(*api, {.most = 1});
 
   const auto found = aio::run(loop, finder.find("nad"));
