@@ -1,6 +1,9 @@
 """The examples of cni-node on a whole node: from apply to files on the node and back to a clean node on delete."""
 
+import contextlib
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -9,11 +12,17 @@ from harness.installation import image_archive
 from harness.networks import NODE_MACVLAN
 from harness.pod_space import PodSpace
 from harness.wait import until
+from harness.whole_node import NAME, PRIMARY
 
 EXAMPLES = ROOT / "deploy" / "cni-node"
 CONFIG = "/etc/cni/net.d/05-multus-cni.conf"
 PLUGINS = "/opt/cni/bin"
 WATCHING = ("multus-cni-config.yaml", "multus-cni-rbac.yaml", "multus-cni.yaml")
+FOUR_CONTAINERS = (*WATCHING[:2], "multus-cni-kube-watch.yaml")
+ORIGINAL = Path(__file__).resolve().parents[1] / "data" / "manifests" / "original-cni-node.yml"
+OUR_IMAGE = f"localhost/cni-node:{(ROOT / 'VERSION').read_text().strip()}"
+KUBECTL = "/opt/bin/kubectl"  # where the original's example looks for it on the node
+PLACED = {"05-multus-cni.conf", "multus-cni", "macvlan", "ipvlan"}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +36,7 @@ class Example:
     def __init__(self, node, *files):
         self.node = node
         self.texts = [(EXAMPLES / file).read_text().replace("10-calico.conflist", "10-primary.conflist")
-                      for file in files]
+                      .replace("quay.io/openvnf/cni-node:latest", OUR_IMAGE) for file in files]
         self.system = PodSpace(node.cluster, "kube-system")
 
     def apply(self):
@@ -38,8 +47,22 @@ class Example:
     def delete(self):
         """In the reverse order, as the files say."""
         for text in reversed(self.texts):
-            self.node.cluster.kubectl("delete", "--wait", "-f", "-", stdin=text)
-            self.system.kubectl("wait", "--for=delete", "pod", "-l", "app=multus-cni-node", "--timeout=60s", check=False)
+            self.node.cluster.kubectl("delete", "--wait", "--ignore-not-found", "-f", "-", stdin=text)
+            self._await_no_pods()
+
+    def delete_pods(self):
+        """And nothing else: they may still ask for all that they had."""
+        self.system.kubectl("delete", "daemonset", "multus-cni-node")
+        self._await_no_pods()
+
+    def _await_no_pods(self):
+        self.system.kubectl("wait", "--for=delete", "pod", "-l", "app=multus-cni-node", "--timeout=60s", check=False)
+
+    def edit(self, **lists):
+        self.system.kubectl("patch", "configmap", "multus-cni", "--patch", json.dumps({"data": lists}))
+
+    def log(self):
+        return self.system.kubectl("logs", "-l", "app=multus-cni-node", "--all-containers", "--prefix", "--tail=20")
 
 
 def files_of(node):
@@ -89,8 +112,109 @@ def test_the_watching_example_follows_its_configuration_and_leaves_a_clean_node(
 
     assert space.addresses("watched").keys() == {"eth0", "net1"}
     space.delete_pods()
-    example.system.kubectl("patch", "configmap", "multus-cni", "--patch", '{"data":{"plugins":"multus-cni,macvlan"}}')
+    example.edit(plugins="multus-cni,macvlan")
     until(lambda: not poor.host.path(f"{PLUGINS}/ipvlan").exists(), "a plugin taken away by an edit", 60)
     space.close()
     example.delete()
     until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}", 30)
+
+
+@pytest.fixture
+def four_containers(poor, leaks):
+    """Makes an example; what it leaves, on purpose or because the test fails, is taken away at the end."""
+    examples = []
+
+    def make(*files):
+        examples.append(Example(poor, *files))
+        return examples[-1]
+    yield make
+    for example in examples:
+        example.delete()
+    poor.cluster.kubectl("delete", "clusterrolebinding", f"multus-cni-{NAME}", "--ignore-not-found")
+    for path in (CONFIG, *(f"{PLUGINS}/{name}" for name in PLACED)):
+        poor.host.path(path).unlink(missing_ok=True)
+    poor.set_primary(PRIMARY)
+
+
+@contextlib.contextmanager
+def kubectl_on(node):
+    """For pods that mount it from the node."""
+    path = node.host.path(KUBECTL)
+    path.parent.mkdir()
+    shutil.copy(node.binaries["kubectl"], path)
+    try:
+        yield
+    finally:
+        shutil.rmtree(path.parent)
+
+
+@contextlib.contextmanager
+def no_kubectl_on(node):
+    """The container runtime makes a folder in its place."""
+    path = node.host.path(KUBECTL)
+    assert not path.exists()
+    try:
+        yield
+        assert path.is_dir() and not any(path.iterdir())
+    finally:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def is_bound(node):
+    """Whether the node has its own binding, which one of the manifests is about."""
+    return f"/multus-cni-{NAME}\n" in node.cluster.kubectl("get", "clusterrolebindings", "-o", "name")
+
+
+def written_bridge(node):
+    return json.loads(node.host.path(CONFIG).read_text())["delegates"][0]["plugins"][0]
+
+
+def see_four_containers_at_work(node, before, example):
+    """Everything is placed and serves a pod, and edits are followed; at the end ipvlan is gone again."""
+    example.apply()
+    until(lambda: files_of(node) - before == PLACED and is_bound(node),
+          lambda: f"placed: {files_of(node) - before}\n{example.log()}", 60)
+    space = PodSpace(node.cluster)
+    space.network("mac", NODE_MACVLAN)
+    space.pod("watched", "mac")
+    assert space.addresses("watched").keys() == {"eth0", "net1"}
+    space.close()
+
+    example.edit(plugins="multus-cni,macvlan")
+    until(lambda: files_of(node) - before == PLACED - {"ipvlan"}, "a plugin taken away by an edit", 60)
+
+    assert written_bridge(node)["hairpinMode"] is True
+    bridge, *others = PRIMARY["plugins"]
+    node.set_primary({**PRIMARY, "plugins": [{**bridge, "hairpinMode": False}, *others]})
+    until(lambda: written_bridge(node)["hairpinMode"] is False, lambda: f"the edited file in ours\n{example.log()}", 60)
+
+
+@pytest.mark.ours
+@pytest.mark.spec("04:119")
+@pytest.mark.parametrize("files, kubectl", [(FOUR_CONTAINERS, contextlib.nullcontext), ((ORIGINAL,), kubectl_on)],
+                         ids=["ours", "original"])
+def test_the_four_containers_follow_their_configuration_and_uninstall(cni_node_image, poor, four_containers, files,
+                                                                      kubectl):
+    before = files_of(poor)
+    example = four_containers(*files)
+    with kubectl(poor):
+        see_four_containers_at_work(poor, before, example)
+
+        example.delete_pods()
+
+        assert files_of(poor) == before
+        assert not is_bound(poor)
+
+
+@pytest.mark.ours
+@pytest.mark.spec("04:119")
+def test_the_originals_four_containers_without_kubectl_do_all_but_uninstall(cni_node_image, poor, four_containers):
+    before = files_of(poor)
+    example = four_containers(ORIGINAL)
+    with no_kubectl_on(poor):
+        see_four_containers_at_work(poor, before, example)
+
+        example.delete_pods()
+
+        assert files_of(poor) - before == PLACED - {"ipvlan"}
+        assert is_bound(poor)
