@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
 #include "sys/file.h"
 
@@ -29,6 +32,45 @@ bool is_configuration(const std::string& path) {
 bool is_directory(const std::string& path) {
   std::error_code failed;
   return std::filesystem::is_directory(path, failed);
+}
+
+// In nanoseconds of the wall clock.
+std::int64_t boot_time() {
+  timespec up{}, now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &up);
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return (now.tv_sec - up.tv_sec) * 1'000'000'000 + (now.tv_nsec - up.tv_nsec);
+}
+
+bool has_only_loopback(const std::string& path) {
+  const auto text = sys::read_file(path);
+  const auto object = text ? json::parse_object(*text) : Result<json::Object>(text.error());
+  if (!object) return false;
+  const auto is_loopback = [](const json::Object& conf) {
+    const json::Value* type = conf.find("type");
+    return type != nullptr && type->as_string() != nullptr && *type->as_string() == "loopback";
+  };
+  const json::Value* plugins = object->find("plugins");
+  if (plugins == nullptr || plugins->as_array() == nullptr) return is_loopback(*object);
+  for (const json::Value& plugin : *plugins->as_array()) {
+    if (plugin.as_object() == nullptr || !is_loopback(*plugin.as_object())) return false;
+  }
+  return !plugins->as_array()->empty();
+}
+
+constexpr std::string_view kNameIt = "multusMasterCNI names the right one if this is not it";
+
+// 03, 10.3: leftovers are chosen when the real one comes late.
+std::vector<std::string> doubts(const std::string& path) {
+  std::vector<std::string> found;
+  if (has_only_loopback(path)) {
+    found.push_back(cat("the primary CNI configuration ", path, " holds only loopback; ", kNameIt));
+  }
+  if (const auto mark = mark_of(path); mark && mark->changed_ns < boot_time()) {
+    found.push_back(
+        cat("the primary CNI configuration ", path, " is older than this boot; ", kNameIt));
+  }
+  return found;
 }
 
 }  // namespace
@@ -63,6 +105,24 @@ Result<std::vector<std::string>> list_candidates(const std::string& directory,
 
 Error no_candidate(std::string_view directory) {
   return Error(Errc::kNotFound, cat("could not find a plugin configuration in ", directory));
+}
+
+Result<PrimaryChoice> choose_primary(const std::string& directory, std::string_view master) {
+  PrimaryChoice choice;
+  if (!master.empty()) {
+    choice.path = clean_path(cat(directory, "/", master));
+    choice.why = "named by multusMasterCNI";
+    return choice;
+  }
+  const auto found = list_candidates(directory);
+  if (!found) return found.error();
+  if (found->empty()) return no_candidate(directory);
+  choice.path = cat(directory, "/", found->front());
+  choice.why = found->size() == 1 ? cat("the only candidate in ", directory)
+                                  : cat("the first of ", found->size(), " in ", directory, ": ",
+                                        join(*found, " "));
+  choice.warnings = doubts(choice.path);
+  return choice;
 }
 
 Result<void> check_master_name(std::string_view directory, std::string_view name) {

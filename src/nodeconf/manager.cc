@@ -1,11 +1,9 @@
 #include "nodeconf/manager.h"
 
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,7 +13,6 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "json/json.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
@@ -39,45 +36,6 @@ std::vector<std::string> watched(const ManagerOptions& options) {
   return directories;
 }
 
-// In nanoseconds of the wall clock.
-std::int64_t boot_time() {
-  timespec up{}, now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &up);
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return (now.tv_sec - up.tv_sec) * 1'000'000'000 + (now.tv_nsec - up.tv_nsec);
-}
-
-bool has_only_loopback(const std::string& path) {
-  const auto text = sys::read_file(path);
-  const auto object = text ? json::parse_object(*text) : Result<json::Object>(text.error());
-  if (!object) return false;
-  const auto is_loopback = [](const json::Object& conf) {
-    const json::Value* type = conf.find("type");
-    return type != nullptr && type->as_string() != nullptr && *type->as_string() == "loopback";
-  };
-  const json::Value* plugins = object->find("plugins");
-  if (plugins == nullptr || plugins->as_array() == nullptr) return is_loopback(*object);
-  for (const json::Value& plugin : *plugins->as_array()) {
-    if (plugin.as_object() == nullptr || !is_loopback(*plugin.as_object())) return false;
-  }
-  return !plugins->as_array()->empty();
-}
-
-constexpr std::string_view kNameIt = "multusMasterCNI names the right one if this is not it";
-
-// 03, 10.3: leftovers are chosen when the real one comes late.
-std::vector<std::string> doubts(const std::string& path) {
-  std::vector<std::string> found;
-  if (has_only_loopback(path)) {
-    found.push_back(cat("the primary CNI configuration ", path, " holds only loopback; ", kNameIt));
-  }
-  if (const auto mark = mark_of(path); mark && mark->changed_ns < boot_time()) {
-    found.push_back(
-        cat("the primary CNI configuration ", path, " is older than this boot; ", kNameIt));
-  }
-  return found;
-}
-
 }  // namespace
 
 Manager::Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks hooks, Log log)
@@ -95,25 +53,6 @@ Result<void> Manager::check() const {
   if (auto there = check_directory(options_.autoconfig_dir); !there) return there;
   if (options_.indicator.empty()) return {};
   return check_directory(sys::directory_of(options_.indicator));
-}
-
-Result<Manager::Choice> Manager::choose() const {
-  const std::string& directory = options_.autoconfig_dir;
-  if (!options_.master.empty()) {
-    return Choice{.path = clean_path(cat(directory, "/", options_.master)),
-                  .why = "named by multusMasterCNI",
-                  .warnings = {}};
-  }
-  const auto found = list_candidates(directory);
-  if (!found) return found.error();
-  if (found->empty()) return no_candidate(directory);
-  Choice choice;
-  choice.path = cat(directory, "/", found->front());
-  choice.why = found->size() == 1 ? cat("the only candidate in ", directory)
-                                  : cat("the first of ", found->size(), " in ", directory, ": ",
-                                        join(*found, " "));
-  choice.warnings = doubts(choice.path);
-  return choice;
 }
 
 Result<void> Manager::force(const std::string& path) const {
@@ -147,7 +86,8 @@ aio::Task<void> Manager::find() {
 }
 
 aio::Task<bool> Manager::try_primary(bool is_start) {
-  const auto choice = co_await pool_.run([this] { return choose(); });
+  const auto choice = co_await pool_.run(
+      [this] { return choose_primary(options_.autoconfig_dir, options_.master); });
   if (!choice) {
     wait_for(choice.error(), "");
     co_return false;
@@ -174,7 +114,7 @@ aio::Task<bool> Manager::try_primary(bool is_start) {
   co_return true;
 }
 
-void Manager::take(const Choice& choice, Loaded loaded, Generator::Output output) {
+void Manager::take(const PrimaryChoice& choice, Loaded loaded, Generator::Output output) {
   primary_ = choice.path;
   mark_ = loaded.mark;
   text_ = std::move(output.text);

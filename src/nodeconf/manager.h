@@ -68,25 +68,19 @@ class Manager {
   Result<bool> withdraw() { return own_.remove_if_ours(); }
 
  private:
-  struct Choice {
-    std::string path;
-    std::string why;                    // it was chosen, for people
-    std::vector<std::string> warnings;  // that it may be the wrong one
-  };
   struct Loaded {
     FileMark mark;
     Primary primary;
   };
 
   // These block: on a thread of the pool.
-  Result<Choice> choose() const;
   Result<void> force(const std::string& path) const;
   Result<Loaded> load(const std::string& path) const;
 
   // Whether the primary is found; why not is noted. `is_start`: what an option asks for in vain is
   // an error.
   aio::Task<bool> try_primary(bool is_start);
-  void take(const Choice& choice, Loaded loaded, Generator::Output output);
+  void take(const PrimaryChoice& choice, Loaded loaded, Generator::Output output);
   void wait_for(const Error& why, const std::string& path);
 
   aio::Task<void> regenerate();

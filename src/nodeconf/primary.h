@@ -37,6 +37,15 @@ Result<std::vector<std::string>> list_candidates(const std::string& directory,
 // `could not find a plugin configuration in <directory>`
 Error no_candidate(std::string_view directory);
 
+struct PrimaryChoice {
+  std::string path;
+  std::string why;                    // it was chosen, for people
+  std::vector<std::string> warnings;  // that it may be the wrong one
+};
+// The daemon's primary: the file named `master`, be it there or not; if that is empty, the first
+// candidate. no_candidate() if there is none. Blocks.
+Result<PrimaryChoice> choose_primary(const std::string& directory, std::string_view master);
+
 // Refuses a file name that is one of our own, wherever it points:
 // `cannot specify <directory>/<name> to prevent recursive config load`. An empty name is none.
 Result<void> check_master_name(std::string_view directory, std::string_view name);

@@ -55,15 +55,11 @@ class Node {
 
   Result<void> choose() {
     const std::string dir = daemon::autoconfig_dir(config_);
-    std::string name = config_.multus_master_cni;
-    if (auto allowed = nodeconf::check_master_name(dir, name); !allowed) return allowed;
-    if (name.empty()) {
-      const auto found = nodeconf::list_candidates(dir);
-      if (!found) return found.error();
-      if (found->empty()) return nodeconf::no_candidate(dir);
-      name = found->front();
-    }
-    path_ = cat(dir, "/", name);
+    const std::string& master = config_.multus_master_cni;
+    if (auto allowed = nodeconf::check_master_name(dir, master); !allowed) return allowed;
+    auto choice = nodeconf::choose_primary(dir, master);
+    if (!choice) return std::move(choice).error();
+    path_ = std::move(choice->path);
     return {};
   }
 
