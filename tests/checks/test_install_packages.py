@@ -79,7 +79,7 @@ def test_installs_only_what_is_missing(machine):
 def test_installs_only_the_group_that_was_asked_for(machine):
     machine.install("lint")
 
-    assert machine.read("apt-get.log").splitlines()[-1].endswith("--no-install-recommends clang-tidy-19")
+    assert machine.read("apt-get.log").splitlines()[-1].endswith("--no-install-recommends clang-tidy-22")
 
 
 def test_keeps_services_from_starting_and_takes_that_back(machine):
@@ -113,7 +113,7 @@ def test_says_what_is_missing_when_it_is_not_root(machine):
     done = machine.install("lint")
 
     assert done.returncode == 1
-    assert "only root can install them: clang-tidy-19" in done.stdout
+    assert "only root can install them: clang-tidy-22" in done.stdout
     assert machine.read("apt-get.log") == ""
 
 
