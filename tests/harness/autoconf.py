@@ -4,7 +4,7 @@ import json
 import os
 
 from harness.daemon import default_config
-from harness.wait import until
+from harness.wait import PATIENCE, until
 
 NET_D = "/etc/cni/net.d"
 OWN = f"{NET_D}/00-multus.conf"
@@ -45,7 +45,7 @@ class AutoNode:
         """What a runtime reads."""
         return json.loads(self.own_path.read_text())
 
-    def wait_own(self, timeout=10, **members):
+    def wait_own(self, timeout=PATIENCE, **members):
         def fits():
             return self.own_path.exists() and all(self.own().get(key) == value for key, value in members.items())
         until(fits, lambda: f"{members} in {OWN}", timeout)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from harness.host import PLUGIN_DIR
 from harness.sanitizers import assert_clean
+from harness.wait import PATIENCE
 
 KUBERNETES_ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={name};" \
                   "K8S_POD_INFRA_CONTAINER_ID={id};K8S_POD_UID=00000000-0000-4000-8000-000000000001"
@@ -44,7 +45,7 @@ def environment(command, pod=None, container_id=None, ifname="eth0", args="", ne
     return {name: value for name, value in env.items() if value is not None}
 
 
-def call(host, binary, config, env, timeout=60):
+def call(host, binary, config, env, timeout=2 * PATIENCE):
     """`config`: a value to be sent as JSON, or the very text or bytes."""
     if not isinstance(config, (str, bytes)):
         config = json.dumps(config)
@@ -63,7 +64,7 @@ class Runtime:
         self.host = host
         self.binary = f"{PLUGIN_DIR}/{plugin}"
 
-    def call(self, command, config, pod=None, container_id=None, timeout=60, extra_env=None, **env):
+    def call(self, command, config, pod=None, container_id=None, timeout=2 * PATIENCE, extra_env=None, **env):
         if pod is not None and container_id is None:
             container_id = f"c-{pod.name}"
         variables = environment(command, pod, container_id, **env)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from harness.wait import until
+from harness.wait import PATIENCE, until
 
 PLUGINS = ("host-device", "host-local", "ipvlan", "macvlan", "multus-cni", "vlan")
 
@@ -75,13 +75,13 @@ class Running:
     def stderr(self):
         return self.err.read_text()
 
-    def wait_for(self, text, timeout=10):
+    def wait_for(self, text, timeout=PATIENCE):
         until(lambda: text in self.stdout or text in self.stderr or self.process.poll() is not None, lambda:
               f"{text!r} in:\n{self.stdout}\n{self.stderr}", timeout)
         assert text in self.stdout or text in self.stderr, f"ended:\n{self.stdout}\n{self.stderr}"
         return self
 
-    def stop(self, how=signal.SIGTERM, timeout=40):
+    def stop(self, how=signal.SIGTERM, timeout=PATIENCE):
         """Its exit status."""
         self.process.send_signal(how)
         return self.process.wait(timeout)

@@ -2,6 +2,7 @@
 
 import base64
 import collections
+import contextlib
 import json
 import os
 import re
@@ -9,8 +10,9 @@ import signal
 
 from harness import cni, unix_http
 from harness.host import PROGRAMS
-from harness.wait import Late, until
+from harness.wait import PATIENCE, Late, until
 
+CONNECTED = "03"  # the state of a socket in /proc/net/unix
 CONFIG = "/etc/cni/net.d/multus.d/daemon-config.json"
 
 
@@ -75,19 +77,19 @@ class Daemon:
 
     def answers(self, target="/readyz"):
         try:
-            return self.http("GET", target, timeout=5).status == 200
+            return self.http("GET", target).status == 200
         except (OSError, unix_http.http.client.HTTPException):
             return False
 
-    def wait_ready(self, timeout=20):
+    def wait_ready(self, timeout=PATIENCE):
         def ready():
             assert self.process.running, f"daemon ended with {self.process.wait()}:\n{self.log}"
             return self.answers()
         until(ready, lambda: f"daemon ready; its log:\n{self.log}", timeout)
-        self._idle = self.resources()
+        self._idle = self._without_connections()
         return self
 
-    def cni(self, command, config, pod=None, container_id=None, timeout=60, headers=None, **env):
+    def cni(self, command, config, pod=None, container_id=None, timeout=2 * PATIENCE, headers=None, **env):
         """One request to /cni, made as the shim makes it."""
         if pod is not None and container_id is None:
             container_id = f"c-{pod.name}"
@@ -103,7 +105,21 @@ class Daemon:
         kinds["child"] = len(_children(self.pid))
         return kinds
 
-    def wait_idle(self, timeout=10):
+    def connections(self):
+        """Inodes of the connections that it has not closed yet, whether or not their clients have."""
+        held = {link[len("socket:["):-1] for link in _links(self.pid) if link.startswith("socket:[")}
+        return held & (_connected("/proc/self/net/unix") | _connected(f"/proc/{self.pid}/net/unix"))
+
+    def _without_connections(self):
+        """What is held beside the connections of the moment, among them ours: it closes them when it gets to it."""
+        while True:
+            before = self.connections()
+            held = self.resources()
+            if before == self.connections():
+                held["socket"] -= len(before)
+                return held
+
+    def wait_idle(self, timeout=PATIENCE):
         """Waits until nothing is held that was not held when it got ready, if it ever did."""
         if self._idle is None:
             return
@@ -112,7 +128,7 @@ class Daemon:
         except Late:
             raise AssertionError(f"daemon still holds {dict(self.resources() - self._idle)}") from None
 
-    def wait_log(self, pattern, timeout=20, count=1):
+    def wait_log(self, pattern, timeout=PATIENCE, count=1):
         found = re.compile(pattern)
         until(lambda: len(found.findall(self.log)) >= count,
               lambda: f"{pattern!r} in the log:\n{self.log}", timeout)
@@ -129,11 +145,24 @@ class Daemon:
             # Two equal signals that are pending at once would be one.
             until(lambda: not self.process.running or not _pending(self.pid), "signal taken")
 
-    def stop(self, timeout=30):
+    def stop(self, timeout=PATIENCE):
         """An orderly end without the ten seconds for late shims."""
         if self.process.running:
             self.terminate(times=2)
         return self.process.wait(timeout)
+
+
+def _links(pid):
+    """What its descriptors are."""
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed while we looked
+            yield os.readlink(f"/proc/{pid}/fd/{fd}")
+
+
+def _connected(table):
+    """Inodes of the connected sockets of a network namespace; a connection is in the one that its client is in."""
+    with open(table, encoding="utf-8", errors="replace") as file:
+        return {line.split()[6] for line in file if line.split()[5] == CONNECTED}
 
 
 def _children(pid):

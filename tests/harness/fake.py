@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from harness.host import PLUGIN_DIR
-from harness.wait import until
+from harness.wait import PATIENCE, until, whole_lines
 
 FOLDER = "/srv/fake"
 RECORD = f"{FOLDER}/calls"
@@ -52,7 +52,7 @@ class Gate:
         self.host = host
         self.path = path
 
-    def reached(self, timeout=20):
+    def reached(self, timeout=PATIENCE):
         until(lambda: self.host.path(self.path + ".here").exists(), f"gate {self.path} reached", timeout)
 
     def open(self):
@@ -115,7 +115,7 @@ class Fake:
         if not path.exists():
             return []
         calls, running = [], {}
-        for line in path.read_text().splitlines():
+        for line in whole_lines(path):
             entry = json.loads(line)
             if "ended" in entry:
                 running.pop(entry["pid"]).end = entry["time_ns"] / 1e9

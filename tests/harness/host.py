@@ -13,7 +13,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from harness.wait import until
+from harness.wait import PATIENCE, until
 
 REFERENCE_PLUGINS = Path("/usr/lib/cni")
 PLUGIN_DIR = "/opt/cni/bin"
@@ -57,12 +57,12 @@ class Process:
     def running(self):
         return self._popen.poll() is None
 
-    def wait(self, timeout=30):
+    def wait(self, timeout=PATIENCE):
         """The exit status, negative for a signal."""
         try:
             return self._popen.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{self.what} still runs after {timeout} s") from None
+            raise AssertionError(f"{self.what} still runs after {timeout:g} s") from None
 
     @property
     def stdin(self):
@@ -159,7 +159,7 @@ class Host:
     def close(self):
         """Ends every process of the host; with the last one its namespaces go."""
         self._init.stdin.close()
-        self._init.wait(30)
+        self._init.wait(PATIENCE)
         self._init.stdout.close()
 
     def path(self, inside):
@@ -205,7 +205,7 @@ class Host:
         return Process(subprocess.Popen(self._enter(argv), env=self._environment(env), cwd="/", **options),
                        argv[0])
 
-    def run(self, *argv, env=None, check=True, timeout=60, **options):
+    def run(self, *argv, env=None, check=True, timeout=2 * PATIENCE, **options):
         if "input" not in options:
             options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("text", True)

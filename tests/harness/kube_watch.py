@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.sanitizers import assert_clean
-from harness.wait import until
+from harness.wait import PATIENCE, until
 
 # Then does what is in $BEHAVIOUR, if anything.
 HANDLER = r"""#!/bin/sh
@@ -56,16 +56,16 @@ class KubeWatch:
         """(current, previous) of each call."""
         return [(call.current, call.previous) for call in self.calls()]
 
-    def wait_values(self, *wanted, timeout=10):
+    def wait_values(self, *wanted, timeout=PATIENCE):
         """Until these were the calls, and the last one is over."""
         until(lambda: self.values() == list(wanted) and self.channel.read_text() == "",
               lambda: f"calls {list(wanted)}, got {self.values()}; stderr: {self.err.read_text()}", timeout)
 
-    def wait_said(self, text, timeout=10):
+    def wait_said(self, text, timeout=PATIENCE):
         until(lambda: text in self.out.read_text() + self.err.read_text(),
               lambda: f"{text!r} in {self.out.read_text()}{self.err.read_text()}", timeout)
 
-    def stop(self, how=signal.SIGTERM, timeout=15):
+    def stop(self, how=signal.SIGTERM, timeout=PATIENCE):
         if self.process.poll() is None:
             self.process.send_signal(how)
         try:

@@ -3,7 +3,7 @@
 import fnmatch
 import re
 
-from harness.wait import Late, until
+from harness.wait import PATIENCE, Late, until
 
 IPAM_DIR = "/var/lib/cni/networks"
 DEVICE_INFO_DIR = "/run/k8s.cni.cncf.io/devinfo/cni"
@@ -21,9 +21,9 @@ class LeakCheck:
         self.mounts = host.mounts()
         self.cni_dirs = {"/var/lib/cni/multus"}
 
-    def found(self, running=()):
-        """`running`: processes that may be there, as the machine's process ids."""
-        return self.persistent() + self._pods() + self._mounts() + self._processes(set(running))
+    def found(self, running=(), patience=PATIENCE):
+        """`running`: processes that may be there, as the machine's process ids. Others have that long to end."""
+        return self.persistent() + self._pods() + self._mounts() + self._processes(set(running), patience)
 
     def persistent(self):
         """What stays on a host when every process has ended."""
@@ -54,11 +54,11 @@ class LeakCheck:
         pods = {f"/run/netns/{pod.name}" for pod in self.host.pods} | {"/run/netns"}
         return [f"mount {place}" for place in sorted(self.host.mounts() - self.mounts - pods)]
 
-    def _processes(self, running):
+    def _processes(self, running, patience):
         def others():
             return {pid: line for pid, line in self.host.processes().items() if pid not in running}
         try:
-            until(lambda: not others(), "no process left", timeout=2)
+            until(lambda: not others(), "no process left", patience)
             return []
         except Late:
             return [f"process {pid}: {line}" for pid, line in others().items()]

@@ -12,7 +12,7 @@ PORT = 9091
 FETCH = """
 import http.client, json, sys
 address, port, method, path = sys.argv[1:]
-connection = http.client.HTTPConnection(address, int(port), timeout=10)
+connection = http.client.HTTPConnection(address, int(port), timeout=60)
 try:
     connection.request(method, path)
     answer = connection.getresponse()
@@ -108,7 +108,7 @@ class Prometheus:
         def found():
             data = self.ask("/api/v1/query", query=expression)
             return data and [(sample["metric"], float(sample["value"][1])) for sample in data["result"]]
-        return until(found, f"an answer to {expression}", timeout=30)
+        return until(found, f"an answer to {expression}")
 
     def stop(self):
         self.process.signal(15)

@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness.wait import until
+from harness.wait import until, whole_lines
 
 FOLDER = "/srv/objects"
 UID = "00000000-0000-4000-8000-00000000000%s"
@@ -86,7 +86,7 @@ class Objects:
         """The events as they are now, in the order they first came."""
         path = self.host.path(f"{self.folder}/events.jsonl")
         found = {}
-        for line in path.read_text().splitlines() if path.exists() else []:
+        for line in whole_lines(path) if path.exists() else []:
             event = json.loads(line)
             found[event["metadata"]["name"]] = event
         return [event for event in found.values()

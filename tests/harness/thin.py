@@ -74,7 +74,7 @@ class ThinEntrypoint:
 
     def stop(self, how=signal.SIGTERM):
         self.process.signal(how)
-        return self.process.wait(10)
+        return self.process.wait()
 
 
 def words(*flags):
@@ -86,17 +86,37 @@ def words(*flags):
 
 def run(host, *flags, env=None):
     """For calls that end by themselves."""
-    return host.run(*words(*flags), env={**ENVIRONMENT, **(env or {})}, check=False, timeout=20)
+    return host.run(*words(*flags), env={**ENVIRONMENT, **(env or {})}, check=False)
 
 
 def generated(host):
     """The generated configuration as a plugin gets it on stdin, and the name of its file."""
-    (path,) = [path for path in host.path(CONF_DIR).iterdir() if path.name.startswith("00-multus.conf")]
-    conf = json.loads(path.read_text())
+    found = _generated(host)
+    assert found, host.files_below(CONF_DIR)
+    return found
+
+
+def _generated(host):
+    """None while there is not exactly one: a list takes the place of a single plugin in two steps."""
+    found = [path for path in host.path(CONF_DIR).iterdir() if path.name.startswith("00-multus.conf")]
+    try:
+        conf = json.loads(found[0].read_text()) if len(found) == 1 else None
+    except FileNotFoundError:
+        return None
+    if conf is None:
+        return None
     if "plugins" in conf:
         (plugin,) = conf.pop("plugins")
         conf = {**conf, **plugin}
-    return conf, path.name
+    return conf, found[0].name
+
+
+def wait_generated(host, is_right):
+    """Until is_right(configuration, name of its file)."""
+    def fits():
+        found = _generated(host)
+        return found and is_right(*found)
+    until(fits, "generated anew")
 
 
 def token_in(host):

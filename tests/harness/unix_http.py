@@ -5,6 +5,8 @@ import json
 import socket
 from dataclasses import dataclass
 
+from harness.wait import PATIENCE
+
 
 @dataclass
 class Response:
@@ -30,14 +32,14 @@ class _Connection(http.client.HTTPConnection):
         self.sock = connect(self._path, self.timeout)
 
 
-def connect(path, timeout=20):
+def connect(path, timeout=PATIENCE):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(timeout)
     sock.connect(str(path))
     return sock
 
 
-def request(path, method, target, body=None, headers=None, timeout=60):
+def request(path, method, target, body=None, headers=None, timeout=2 * PATIENCE):
     """One request on a connection of its own. A value that is no bytes is sent as JSON."""
     if body is not None and not isinstance(body, (bytes, str)):
         body = json.dumps(body)
@@ -73,7 +75,7 @@ def parse(data):
     return Response(int(lines[0].split(" ")[1]), headers, body)
 
 
-def raw(path, data, half_close=False, timeout=20):
+def raw(path, data, half_close=False, timeout=PATIENCE):
     """Sends the bytes as they are and reads the whole answer."""
     sock = connect(path, timeout)
     try:

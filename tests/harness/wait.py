@@ -2,12 +2,21 @@
 
 import time
 
+# How long something may take on a machine that is busy with other things. Waiting ends with the condition, so this
+# costs nothing where things work.
+PATIENCE = 90.0
+
 
 class Late(AssertionError):
     """The condition did not come true in time."""
 
 
-def until(condition, what, timeout=10.0):
+def whole_lines(path):
+    """The lines of a file that others may be writing to: one that has no end yet is left out."""
+    return path.read_text(errors="replace").split("\n")[:-1]
+
+
+def until(condition, what, timeout=PATIENCE):
     """Returns the first true value of condition(); fails with `what` when there is none in time."""
     deadline = time.monotonic() + timeout
     pause = 0.001

@@ -51,7 +51,7 @@ def test_leak_check_finds_processes_records_and_mounts(host):
     host.write("/var/lib/cni/multus/results/n-c-eth0", "{}")
     host.run("mount", "-t", "tmpfs", "tmpfs", "/mnt")
 
-    kinds = sorted(leak.split(" ")[0] for leak in host.leaks.found())
+    kinds = sorted(leak.split(" ")[0] for leak in host.leaks.found(patience=0.5))
 
     assert kinds == ["mount", "process", "record"]
     sleeper.signal(9)
