@@ -1,5 +1,7 @@
 """cni-node on directories: command line, plugins, configurations, bad input (04, 1 and the rows of 04, 4)."""
 
+import contextlib
+import fcntl
 import json
 import os
 import re
@@ -270,7 +272,7 @@ def mounted(cni, options, *words):
     """The command with something mounted over the plugin directory, in a mount namespace of its own."""
     script = f"mount {options} {cni.bin} && exec \"$@\""
     return subprocess.run(["unshare", "-m", "sh", "-ec", script, "sh", cni.program, *words], env=cni.env,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=180)
 
 
 @pytest.mark.spec("04:31")
@@ -282,7 +284,7 @@ def test_a_read_only_directory_stays_as_it_is(cni):
         done = subprocess.run(["unshare", "-m", "sh", "-ec",
                                f"mount --bind {cni.bin} {cni.bin}; mount -o remount,ro,bind {cni.bin}; exec \"$@\"",
                                "sh", cni.program, "install", "--plugins=macvlan"], env=cni.env, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=180)
     assert done.returncode == 1
     assert "read-only file system" in done.stderr
     assert cni.installed() == ["macvlan"]
@@ -295,7 +297,7 @@ def test_a_full_disk_leaves_the_old_plugin_and_nothing_else(cni):
     script = (f"mount -t tmpfs -o size=64k none {cni.bin}; echo old > {cni.bin}/macvlan; "
               f"\"$@\" && exit 9; ls -a {cni.bin}; cat {cni.bin}/macvlan")
     done = subprocess.run(["unshare", "-m", "sh", "-ec", script, "sh", cni.program, "install", "--plugins=macvlan"],
-                          env=cni.env, capture_output=True, text=True, timeout=60)
+                          env=cni.env, capture_output=True, text=True, timeout=180)
     assert "no space left on device" in done.stderr
     assert done.stdout.splitlines()[-4:] == [".", "..", "macvlan", "old"]
 
@@ -476,7 +478,7 @@ def test_a_pause_ends_at_once_and_holds_nothing(cni):
     begun = time.monotonic()
     assert paused.stop() == 0
 
-    assert time.monotonic() - begun < 0.2
+    assert time.monotonic() - begun < 5
     assert paused.stdout.splitlines()[-3:] == [
         "Done.", "Paused (waiting for SIGTERM or SIGINT to stop)...", "Stopped."]
     assert cni.installed() == ["macvlan"]
@@ -495,7 +497,7 @@ def test_a_signal_lets_the_current_item_finish(cni):
     until((cni.folder / "go.here").exists, "the first item")
     running.process.send_signal(signal.SIGTERM)
     go.touch()
-    assert running.process.wait(10) == 128 + signal.SIGTERM
+    assert running.process.wait(90) == 128 + signal.SIGTERM
     assert cni.installed() == ["macvlan"]
 
     go.unlink()
@@ -504,7 +506,7 @@ def test_a_signal_lets_the_current_item_finish(cni):
     until((cni.folder / "go.here").exists, "the last item")
     last.process.send_signal(signal.SIGINT)
     go.touch()
-    assert last.process.wait(10) == 0
+    assert last.process.wait(90) == 0
     assert last.stdout.endswith("Stopped.\n")
 
 
@@ -546,15 +548,24 @@ def test_two_at_once_leave_one_complete_version(cni):
     assert cni.configs() == ["x.conf"]
 
 
+def has_open(pid, path):
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed while we looked
+            if os.readlink(f"/proc/{pid}/fd/{fd}") == str(path):
+                return True
+    return False
+
+
 def test_a_lock_that_stays_is_waited_for_no_longer_than_30_seconds_by_others(cni):
     """The lock is on the directory itself; who holds it for a moment is waited for."""
-    holder = subprocess.Popen(["flock", str(cni.net), "sleep", "0.5"])
     (cni.templates / "x.conf").write_text("{}")
-    begun = time.monotonic()
-    done = cni.run("install", "--configs=x.conf")
-    holder.wait()
-    assert done.returncode == 0 and cni.configs() == ["x.conf"]
-    assert time.monotonic() - begun > 0.2
+    folder = os.open(cni.net, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    waiting = cni.start("install", "--configs=x.conf")
+    until(lambda: has_open(waiting.process.pid, cni.net), lambda: f"it asks for the lock:\n{waiting.stderr}")
+    assert cni.configs() == []
+    os.close(folder)
+    assert waiting.process.wait(90) == 0 and cni.configs() == ["x.conf"]
 
 
 def test_a_dry_run_shows_the_difference_and_changes_nothing(cni):

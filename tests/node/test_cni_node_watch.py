@@ -50,12 +50,12 @@ def test_a_configuration_follows_the_file_that_it_points_to(cni):
     assert "05-m.conf  pending: pointer file 10-calico.conflist not found" in running.stdout
 
     (cni.net / "10-calico.conflist").write_text(CALICO % 1)
-    until(lambda: version(cni) == 1, "the configuration", 2)
+    until(lambda: version(cni) == 1, "the configuration")
     begun = time.monotonic()
     (cni.net / ".new").write_text(CALICO % 2)
     (cni.net / ".new").rename(cni.net / "10-calico.conflist")
-    until(lambda: version(cni) == 2, "the new one", 2)
-    assert time.monotonic() - begun < 1
+    until(lambda: version(cni) == 2, "the new one")
+    assert time.monotonic() - begun < 10  # nobody waits for a round of checks
 
     (cni.net / "10-calico.conflist").unlink()
     running.wait_for("the last result stays")
@@ -95,7 +95,7 @@ def test_a_file_that_is_being_written_is_waited_for(cni):
         running.wait_for("pointer file 10-calico.conflist is not valid JSON; the last result stays")
         assert version(cni) == 1
         calico.write(text[20:])
-    until(lambda: version(cni) == 2, "the whole file", 3)
+    until(lambda: version(cni) == 2, "the whole file")
 
 
 @pytest.mark.spec("04:102")
@@ -112,7 +112,7 @@ def test_a_template_follows_its_volume(cni):
     (cni.templates / "..data_tmp").symlink_to("..2")
     (cni.templates / "..data_tmp").rename(cni.templates / "..data")
 
-    until(lambda: delegates(cni) == [2], "the new template", 3)
+    until(lambda: delegates(cni) == [2], "the new template")
 
 
 @pytest.mark.spec("04:106")
@@ -157,9 +157,9 @@ def test_what_others_change_is_restored_but_not_for_ever(cni):
 
     for number in range(5):
         (cni.net / "05-m.conf").unlink()
-        until((cni.net / "05-m.conf").exists, f"restored {number + 1} times", 3)
+        until((cni.net / "05-m.conf").exists, f"restored {number + 1} times")
     (cni.bin / "macvlan").write_text("changed")
-    until(lambda: (cni.bin / "macvlan").read_text() != "changed", "the plugin", 3)
+    until(lambda: (cni.bin / "macvlan").read_text() != "changed", "the plugin")
     (cni.net / "05-m.conf").unlink()
     running.wait_for("others keep changing it; left alone for 10 minutes")
 
@@ -175,7 +175,7 @@ def test_what_left_the_list_while_nobody_watched_goes_afterwards(cni):
     running = watch(cni, "--plugins=vlan")
 
     until(lambda: cni.installed() == ["vlan"], lambda: running.stdout)
-    assert ledger(cni)["plugins"] == ["vlan"]
+    until(lambda: ledger(cni)["plugins"] == ["vlan"], "the ledger")
 
 
 def test_a_second_watch_waits_for_the_first(cni):
@@ -196,7 +196,7 @@ def test_a_failed_item_is_tried_again_and_holds_up_no_other(cni):
 
     cni.add_plugin("nope")
 
-    until(lambda: cni.installed() == ["macvlan", "nope"], lambda: running.stderr, 5)
+    until(lambda: cni.installed() == ["macvlan", "nope"], lambda: running.stderr)
     assert running.stderr.count("no such plugin") == 1
 
 
@@ -223,7 +223,7 @@ def test_resync_looks_at_what_no_event_tells(cni):
     path.chmod(stat.st_mode & 0o7777)
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
-    until(lambda: path.read_bytes() == good, lambda: running.stderr, 5)
+    until(lambda: path.read_bytes() == good, lambda: running.stderr)
 
 
 def test_whoever_has_nothing_to_do_uses_no_time(cni):

@@ -12,7 +12,7 @@ def test_the_demo_shows_its_pods_and_leaves_nothing(program, programs):
     program("multus-shim")
 
     done = subprocess.run([str(DEMO)], env={**os.environ, "MNET_BIN": str(programs)}, capture_output=True,
-                          text=True, timeout=120, check=False)
+                          text=True, timeout=600, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAILED" not in done.stdout and done.stdout.rstrip().splitlines()[-1].startswith("All well.")

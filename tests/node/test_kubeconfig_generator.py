@@ -23,7 +23,7 @@ def generate(program, tmp_path):
     def run(*flags, node="node1"):
         return subprocess.run(
             [path, f"--certdir={tmp_path}/certs", f"--bootstrap-config={tmp_path}/bootstrap",
-             f"--kubeconfig={tmp_path}/kubeconfig", *flags], capture_output=True, text=True, timeout=20,
+             f"--kubeconfig={tmp_path}/kubeconfig", *flags], capture_output=True, text=True, timeout=120,
             env={} if node is None else {"MULTUS_NODE_NAME": node})
     return run
 

@@ -200,14 +200,14 @@ def test_a_port_that_is_taken_is_waited_for_in_idleness(host, daemons):
     daemon.wait_log(r"\[error\] metrics: .*address already in use")
     before = seconds_of_processor(daemon)
 
-    daemon.wait_log(r"\[error\] metrics: ", count=2, timeout=15)  # tried again after 10 s and some jitter
+    daemon.wait_log(r"\[error\] metrics: ", count=2)  # tried again after 10 s and some jitter
     spent = seconds_of_processor(daemon) - before
     holder.stdin.close()
     holder.wait()
 
     assert spent < 0.5
     assert daemon.answers()
-    until(lambda: metrics.fetch(host), "metrics", timeout=15)
+    until(lambda: metrics.fetch(host), "metrics")
     assert metrics.page(host).value("multus_ready") == 1
     daemon.wait_ready()  # what it holds now is what it holds when idle
 
@@ -283,7 +283,7 @@ def test_a_real_prometheus_scrapes_it_and_answers_queries(host, daemon, shim):
     assert prometheus.query("process_resident_memory_bytes")[0][1] > 1e6
     for question in dashboard_questions():
         prometheus.ask("/api/v1/query", query=question)  # fails on one that Prometheus does not understand
-    rules = until(lambda: evaluated(prometheus), "rules evaluated", timeout=20)
+    rules = until(lambda: evaluated(prometheus), "rules evaluated")
     assert {rule["health"] for rule in rules} == {"ok"}, rules
     assert shim.delete(conf, pod).ok
     prometheus.stop()

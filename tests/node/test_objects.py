@@ -59,19 +59,25 @@ def test_yaml_lists_and_several_documents(host, node):
     assert pod.addresses("net1") == ["10.11.2.2/24"] and pod.addresses("net2") == ["10.11.1.2/24"]
 
 
+def replace(host, path, text):
+    """At once: an empty file in between would be one without objects."""
+    beside = host.write(f"{FOLDER}/.beside", text)
+    os.rename(host.path(beside), host.path(path))
+
+
 def test_a_broken_file_is_reported_once_and_keeps_its_last_good_objects(host, node):
     two_networks(node)
     pod = node.pod("storage")
     daemon = node.start()
     broken = f"{FOLDER}/net-default-storage.json"
 
-    host.write(broken, "kind: Pod\nmetadata: {name: [\n")
+    replace(host, broken, "kind: Pod\nmetadata: {name: [\n")
     daemon.wait_log(f"\\[error\\] objects: {broken}: line 3, column 1: ")
     assert pod.add().ok
     assert pod.links() == {"eth0", "net1"}
     assert pod.delete().ok
 
-    host.write(broken, json.dumps(network_manifest("storage", networks.macvlan(subnet="10.12.0.0/24"))))
+    replace(host, broken, json.dumps(network_manifest("storage", networks.macvlan(subnet="10.12.0.0/24"))))
     host.write(f"{FOLDER}/sign.json", json.dumps(pod_manifest("sign")))
     daemon.wait_log("objects: 2 pods and 2 network")
     assert pod.add().ok
@@ -123,7 +129,7 @@ def test_a_pod_that_comes_within_its_time_is_waited_for(host, node):
         daemon.wait_log("objects: 1 pods and 2 network")
         assert not adding.done()
         node.objects.pod("web0", uid=pod.uid, annotations={NETWORKS: "storage"})
-        assert adding.result(timeout=30).ok
+        assert adding.result(timeout=180).ok
 
     assert pod.links() == {"eth0", "net1"} and pod.addresses("net1") == ["10.10.1.2/24"]
 

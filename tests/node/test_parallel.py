@@ -35,7 +35,7 @@ class Adding:
         self._thread.start()
 
     def result(self):
-        self._thread.join(60)
+        self._thread.join(180)
         return self._outcome[0]
 
 

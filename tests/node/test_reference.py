@@ -23,7 +23,7 @@ def bare(flag):
 
 
 def shown_by(host, program):
-    done = host.run(f"{PROGRAMS}/{program}", "--help", check=False, timeout=20)
+    done = host.run(f"{PROGRAMS}/{program}", "--help", check=False)
     return {bare(flag) for pair in SHOWN.findall(done.stdout + done.stderr) for flag in pair if flag}
 
 
