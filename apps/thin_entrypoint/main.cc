@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "aio/task.h"
 #include "aio/until_signal.h"
 #include "base/command_line.h"
 #include "base/result.h"
@@ -28,6 +29,15 @@ int failed(const mnet::Error& error) {
   return 1;
 }
 
+// In one task, so that a signal is heard from the beginning: whoever takes the last line of the
+// installation for a sign to end it must not meet the default action.
+mnet::aio::Task<void> live(mnet::nodeconf::ThinEntrypoint* entrypoint, bool* is_set_up) {
+  if (auto done = entrypoint->set_up(); !done) co_return std::move(done).error();
+  *is_set_up = true;
+  auto followed = co_await entrypoint->follow();
+  co_return std::move(followed);
+}
+
 int install(mnet::nodeconf::ThinOptions options) {
   mnet::nodeconf::ThinSurroundings around;
   around.environment = mnet::sys::environment();
@@ -35,9 +45,10 @@ int install(mnet::nodeconf::ThinOptions options) {
   around.complain = [](std::string_view line) { write_line(STDERR_FILENO, line); };
   mnet::nodeconf::ThinEntrypoint entrypoint(std::move(options), std::move(around));
 
-  if (const auto done = entrypoint.set_up(); !done) return failed(done.error());
   boost::asio::io_context loop(1);
-  const auto followed = mnet::aio::run_until_signal(loop, entrypoint.follow());
+  bool is_set_up = false;
+  const auto followed = mnet::aio::run_until_signal(loop, live(&entrypoint, &is_set_up));
+  if (!is_set_up) return followed ? 0 : failed(followed.error());
   const auto cleaned = entrypoint.clean_up();
   if (!followed) return failed(followed.error());
   return cleaned ? 0 : failed(cleaned.error());

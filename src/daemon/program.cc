@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -66,20 +67,21 @@ Logging logging_of(const Config& config) {
   return logging;
 }
 
-void await_signal() {
-  // Held they wait for us, also where we are process 1 and an action by default is none.
-  const sigset_t both = hold_signals();
+void await_signal(const sigset_t& held) {
   int number = 0;
-  ::sigwait(&both, &number);
+  ::sigwait(&held, &number);
 }
 
 int leave_node(const Config& config, bool pauses) {
+  // Held from the start they wait for us, also where we are process 1 and an action by default is
+  // none: one that came with the last line would be lost.
+  const std::optional<sigset_t> held = pauses ? std::optional(hold_signals()) : std::nullopt;
   const Logging logging = logging_of(config);
   const Uninstalled outcome = uninstall(config, logging.log);
   for (const std::string& line : outcome.done) write_to(STDOUT_FILENO, line + "\n");
   for (const std::string& line : outcome.left) write_to(STDERR_FILENO, cat("left: ", line, "\n"));
   if (!outcome.left.empty()) return 1;
-  if (pauses) await_signal();
+  if (held) await_signal(*held);
   return 0;
 }
 

@@ -304,6 +304,16 @@ def test_the_files_stay_at_the_end(host, start, how):
     assert host.path(KUBECONFIG).exists() and generated(host)
 
 
+def test_a_signal_during_the_installation_is_heard(host, account):
+    host.write(PRIMARY, primary())
+    entrypoint = ThinEntrypoint(host, "--cleanup-config-on-exit")
+    until(host.path(KUBECONFIG).exists, "the first of its files")
+
+    assert entrypoint.stop() == 0
+
+    assert not [name for name in host.files_below(CONF_DIR) if name.startswith("00-multus")]
+
+
 @pytest.mark.parametrize("given", [False, True])
 def test_cleaning_up_leaves_the_kubeconfig_and_the_primary(host, start, given):
     host.write(PRIMARY, primary())
