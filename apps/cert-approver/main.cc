@@ -117,7 +117,7 @@ int run(Setup setup, const std::vector<std::string>& environment, const Log& log
 int main(int argc, char** argv) {
   const std::vector<std::string> environment = sys::environment();
   Options options;
-  if (const std::string address = kube::variable(environment, kAddressVariable); !address.empty()) {
+  if (const std::string address = sys::variable(environment, kAddressVariable); !address.empty()) {
     options.address = address;
   }
   GoFlags flags = flags_of(options);

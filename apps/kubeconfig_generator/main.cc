@@ -109,7 +109,7 @@ Result<bool> keep_kubeconfig(const Options& options, const std::string& certific
 Result<mnet::certs::NodeCertificateSettings> settings_of(const Options& options) {
   const std::vector<std::string> environment = mnet::sys::environment();
   mnet::certs::NodeCertificateSettings settings;
-  settings.node = mnet::kube::variable(environment, "MULTUS_NODE_NAME");
+  settings.node = mnet::sys::variable(environment, "MULTUS_NODE_NAME");
   if (settings.node.empty()) return Error(Errc::kInvalid, "MULTUS_NODE_NAME is not set");
   struct stat status{};
   if (::stat(options.cert_dir.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {

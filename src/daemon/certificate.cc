@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "kube/kube.h"
+#include "sys/environment.h"
 
 namespace mnet::daemon {
 namespace {
@@ -36,7 +37,7 @@ Result<std::unique_ptr<certs::NodeCertificate>> make_certificate(
   auto duration = certs::parse_certificate_duration(wanted->cert_duration);
   if (!duration) return std::move(duration).error().wrap(cat(kKey, ".certDuration"));
   certs::NodeCertificateSettings settings;
-  settings.node = kube::variable(environment, "MULTUS_NODE_NAME");
+  settings.node = sys::variable(environment, "MULTUS_NODE_NAME");
   settings.directory = wanted->cert_dir;
   settings.bootstrap_kubeconfig = wanted->bootstrap_kubeconfig;
   settings.duration = *duration;

@@ -14,6 +14,7 @@
 #include "daemon/certificate.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "sys/environment.h"
 
 namespace mnet::daemon {
 namespace {
@@ -76,7 +77,7 @@ Objects::Objects(const aio::asio::any_io_executor& executor, const Config& confi
     return;
   }
   adapters::KubeSettings settings;
-  settings.node_name = kube::variable(environment, "MULTUS_NODE_NAME");
+  settings.node_name = sys::variable(environment, "MULTUS_NODE_NAME");
   kube_ =
       std::make_unique<adapters::KubeSource>(executor, *std::move(api), std::move(settings), log);
   if (certificate_) certificate_->watch_refusals([this] { return refusals(kube_->api()); });

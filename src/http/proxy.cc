@@ -18,6 +18,7 @@
 #include "http/message.h"
 #include "http/tls.h"
 #include "http/url.h"
+#include "sys/environment.h"
 
 namespace mnet::http {
 namespace {
@@ -27,19 +28,9 @@ using boost::system::error_code;
 
 constexpr std::size_t kMaxHead = 64u << 10;
 
-std::string variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& entry : environment) {
-    const std::string_view text = entry;
-    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
-      return std::string(text.substr(name.size() + 1));
-    }
-  }
-  return {};
-}
-
 std::string either_case(const std::vector<std::string>& environment, std::string_view name) {
-  std::string upper = variable(environment, name);
-  return upper.empty() ? variable(environment, to_lower(name)) : upper;
+  std::string upper = sys::variable(environment, name);
+  return upper.empty() ? sys::variable(environment, to_lower(name)) : upper;
 }
 
 std::optional<ip::address> address_of(std::string_view text) {

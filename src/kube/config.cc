@@ -11,6 +11,7 @@
 #include "http/url.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "sys/environment.h"
 #include "sys/file.h"
 #include "yaml/yaml.h"
 
@@ -207,16 +208,6 @@ class Kubeconfig {
 
 }  // namespace
 
-std::string variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& entry : environment) {
-    const std::string_view text = entry;
-    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
-      return std::string(text.substr(name.size() + 1));
-    }
-  }
-  return {};
-}
-
 Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory) {
   auto documents = yaml::parse_documents(text, {.bytes = kMaxKubeconfig, .nodes = 100'000});
   if (!documents) return std::move(documents).error();
@@ -236,8 +227,8 @@ Result<Config> load_kubeconfig(const std::string& path) {
 
 Result<Config> in_cluster_config(const std::vector<std::string>& environment,
                                  const std::string& directory) {
-  const std::string host = variable(environment, "KUBERNETES_SERVICE_HOST");
-  const std::string port = variable(environment, "KUBERNETES_SERVICE_PORT");
+  const std::string host = sys::variable(environment, "KUBERNETES_SERVICE_HOST");
+  const std::string port = sys::variable(environment, "KUBERNETES_SERVICE_PORT");
   if (host.empty() || port.empty()) {
     return Error(Errc::kNotFound,
                  "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined");

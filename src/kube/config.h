@@ -69,7 +69,4 @@ Result<Config> in_cluster_config(
     const std::vector<std::string>& environment,
     const std::string& directory = std::string(kServiceAccountDirectory));
 
-// The value of a variable in `NAME=value` texts; empty if there is none.
-std::string variable(const std::vector<std::string>& environment, std::string_view name);
-
 }  // namespace mnet::kube

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "sys/environment.h"
 #include "sys/fd.h"
 #include "sys/spawn.h"
 
@@ -81,7 +82,7 @@ void set_variable(std::vector<std::string>& environment, const std::string& name
 Result<std::string> find_command(const std::string& command,
                                  const std::vector<std::string>& environment) {
   if (command.find('/') != std::string::npos) return command;
-  const std::string path = variable(environment, "PATH");
+  const std::string path = sys::variable(environment, "PATH");
   for (const std::string_view folder : split(path, ':')) {
     const std::string candidate = cat(folder, "/", command);
     if (folder.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) return candidate;

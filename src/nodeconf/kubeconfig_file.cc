@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "sys/environment.h"
 
 namespace mnet::nodeconf {
 namespace {
@@ -18,15 +19,6 @@ std::string quoted(std::string_view text) { return json::dump(text, {.escape_htm
 
 void add(std::string& out, std::string_view key, std::string_view value) {
   if (!value.empty()) out += cat("    ", key, ": ", quoted(value), "\n");
-}
-
-std::string variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=') {
-      return entry.substr(name.size() + 1);
-    }
-  }
-  return {};
 }
 
 // A zone's percent sign would begin an escape.
@@ -62,10 +54,10 @@ std::string kubeconfig_text(const Kubeconfig& config) {
 }
 
 Result<std::string> service_url(const std::vector<std::string>& environment) {
-  std::string protocol = variable(environment, "KUBERNETES_SERVICE_PROTOCOL");
+  std::string protocol = sys::variable(environment, "KUBERNETES_SERVICE_PROTOCOL");
   if (protocol.empty()) protocol = "https";
-  const std::string host = variable(environment, "KUBERNETES_SERVICE_HOST");
-  const std::string port = variable(environment, "KUBERNETES_SERVICE_PORT");
+  const std::string host = sys::variable(environment, "KUBERNETES_SERVICE_HOST");
+  const std::string port = sys::variable(environment, "KUBERNETES_SERVICE_PORT");
   for (const auto& [name, value] :
        {std::pair("KUBERNETES_SERVICE_HOST", host), std::pair("KUBERNETES_SERVICE_PORT", port)}) {
     if (value.empty()) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sys/environment.h"
 #include "sys/file.h"
 
 namespace mnet::nodetools {
@@ -18,14 +19,14 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 // The kubeconfig to be read; empty: none, so the pod's own account.
 std::string kubeconfig_of(const AccessWish& wish) {
   if (!wish.kubeconfig.empty()) return wish.kubeconfig;
-  const std::string listed = kube::variable(wish.environment, "KUBECONFIG");
+  const std::string listed = sys::variable(wish.environment, "KUBECONFIG");
   if (!listed.empty()) {
     for (const std::string_view path : split(listed, ':')) {
       if (!path.empty() && exists(std::string(path))) return std::string(path);
     }
     return {};
   }
-  const std::string home = kube::variable(wish.environment, "HOME");
+  const std::string home = sys::variable(wish.environment, "HOME");
   const std::string usual = cat(home, "/.kube/config");
   return !home.empty() && exists(usual) ? usual : "";
 }
@@ -34,8 +35,8 @@ Result<kube::Config> config_of(const AccessWish& wish) {
   if (const std::string path = kubeconfig_of(wish); !path.empty()) {
     return kube::load_kubeconfig(path);
   }
-  const bool is_pod = !kube::variable(wish.environment, "KUBERNETES_SERVICE_HOST").empty() &&
-                      !kube::variable(wish.environment, "KUBERNETES_SERVICE_PORT").empty() &&
+  const bool is_pod = !sys::variable(wish.environment, "KUBERNETES_SERVICE_HOST").empty() &&
+                      !sys::variable(wish.environment, "KUBERNETES_SERVICE_PORT").empty() &&
                       exists(cat(wish.account_directory, "/token"));
   if (!is_pod) return Error(Errc::kNotFound, "no Kubernetes API access configured");
   return kube::in_cluster_config(wish.environment, wish.account_directory);
@@ -44,7 +45,7 @@ Result<kube::Config> config_of(const AccessWish& wish) {
 std::string namespace_of(const AccessWish& wish, const kube::Config& config) {
   if (!wish.ns.empty()) return wish.ns;
   if (!config.ns.empty()) return config.ns;
-  if (auto pod = kube::variable(wish.environment, "POD_NAMESPACE"); !pod.empty()) return pod;
+  if (auto pod = sys::variable(wish.environment, "POD_NAMESPACE"); !pod.empty()) return pod;
   const auto account = sys::find_file(cat(wish.account_directory, "/namespace"), 4096);
   if (account && *account && !trim(**account).empty()) return std::string(trim(**account));
   return "default";

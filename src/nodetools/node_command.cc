@@ -13,6 +13,7 @@
 #include "kube/config.h"
 #include "nodetools/options.h"
 #include "sys/directory.h"
+#include "sys/environment.h"
 
 namespace mnet::nodetools {
 namespace {
@@ -100,7 +101,7 @@ class PathChoice {
     std::string path = given.value_or("");
     if (!given) {
       from = variable;
-      path = kube::variable(environment_, variable);
+      path = sys::variable(environment_, variable);
       is_usual_ = path.empty();
       if (is_usual_) path = usual;
     }

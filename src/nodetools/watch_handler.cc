@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "kube/config.h"
+#include "sys/environment.h"
 #include "sys/spawn.h"
 
 namespace mnet::nodetools {
@@ -43,7 +44,7 @@ Result<void> outcome_of(const sys::ExitStatus& status) {
 Result<std::string> find_handler(const std::string& name,
                                  const std::vector<std::string>& environment) {
   if (name.find('/') != std::string::npos) return name;
-  std::string folders = kube::variable(environment, "PATH");
+  std::string folders = sys::variable(environment, "PATH");
   if (folders.empty()) folders = "/bin:/usr/bin";
   for (const std::string_view folder : split(folders, ':')) {
     std::string path = cat(folder.empty() ? "." : folder, "/", name);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
@@ -16,6 +17,16 @@ std::vector<std::string> environment() {
     out.emplace_back(*entry);
   }
   return out;
+}
+
+std::string variable(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    const std::string_view text = entry;
+    if (text.starts_with(name) && text.substr(name.size()).starts_with('=')) {
+      return std::string(text.substr(name.size() + 1));
+    }
+  }
+  return {};
 }
 
 std::string boot_id() {
