@@ -13,8 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +30,7 @@
 #include "http/http.h"
 #include "json/json.h"
 #include "plugin/plugin.h"
+#include "sys/file.h"
 #include "wire/wire.h"
 
 namespace mnet::bench {
@@ -156,18 +155,12 @@ aio::Task<json::Object> run_directly(Options options) {
   co_return samples.to_json();
 }
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error(Errc::kNotFound, cat("cannot read ", path));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 Result<json::Object> measure(Options options) {
-  auto config = read_file(options.config_file);
+  auto config = sys::read_file(options.config_file);
   if (!config) return std::move(config).error();
   options.config = *std::move(config);
   if (!options.uid_file.empty()) {
-    auto uids = read_file(options.uid_file);
+    auto uids = sys::read_file(options.uid_file);
     if (!uids) return std::move(uids).error();
     for (const std::string_view uid : split(*uids, '\n')) options.uids.emplace_back(uid);
   }
