@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <utility>
 
 #include "base/text.h"
 #include "json/json.h"
 #include "logfile/rotation.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/manager.h"
-#include "sys/file.h"
+#include "sys/copy_file.h"
 
 namespace mnet::daemon {
 namespace {
@@ -73,17 +73,10 @@ Result<void> copy_user_config(const Config& config) {
   const std::filesystem::path source = config.multus_config_file;
   const std::filesystem::path target =
       std::filesystem::path(config.cni_config_dir) / source.filename();
-  const auto failed = [&](const Error& why) {
-    return why.wrap(cat("failed to copy the user provided configuration ", source.string()));
-  };
-  std::error_code no_target;
-  if (std::filesystem::equivalent(source, target, no_target)) return {};
-  const auto text = sys::read_file(source.string());
-  if (!text) return failed(text.error());
-  if (auto written = sys::replace_file(target.string(), *text, 0600); !written) {
-    return failed(written.error());
-  }
-  return {};
+  auto copied = sys::copy_file(source.string(), target.string(), 0600);
+  if (copied) return {};
+  return std::move(copied).error().wrap(
+      cat("failed to copy the user provided configuration ", source.string()));
 }
 
 }  // namespace mnet::daemon

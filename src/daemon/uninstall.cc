@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "http/http.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/restore.h"
+#include "sys/copy_file.h"
 #include "sys/file.h"
 #include "wire/wire.h"
 
@@ -107,10 +107,8 @@ class Uninstall {
   }
 
   void remove_configuration() {
-    std::error_code missing;
     const bool is_users =
-        !config_.is_automatic() &&
-        std::filesystem::equivalent(config_.multus_config_file, options_.own_file, missing);
+        !config_.is_automatic() && sys::is_same_file(config_.multus_config_file, options_.own_file);
     if (is_users) {
       left(cat(options_.own_file, " is your own file (multusConfigFile): remove it"));
     } else {
