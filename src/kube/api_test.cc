@@ -199,7 +199,8 @@ aio::Task<void> expect_answer(Api* api, Call call) {
   co_return Result<void>();
 }
 
-// Else those behind a slow server would be sent, given up and sent again.
+// Else those behind a slow server would be sent, given up and sent again. The sleep is that server:
+// longer than the second request's own time.
 TEST(Api, DoesNotCountTheTimeInLine) {
   aio::asio::io_context loop;  // outlives the connections
   const FakeApi server([](Peer& peer, const RawRequest& request) {
@@ -216,16 +217,19 @@ TEST(Api, DoesNotCountTheTimeInLine) {
   EXPECT_THAT(server.asked(), ElementsAre("GET /slow", "GET /behind"));
 }
 
-TEST(Api, HoldsEachCallToItsTime) {
+TEST(Api, HoldsEachCallToItsDeadlineAndToItsTime) {
   aio::asio::io_context loop;  // outlives the connections
   const FakeApi server([](Peer& peer, const RawRequest&) { peer.wait_for_close(); });
   const auto api = server.client();
 
-  const auto reply =
+  const auto late =
       aio::run(loop, api->call({.path = "/"}, std::chrono::steady_clock::now() + 50ms));
+  const auto slow = aio::run(loop, api->call({.path = "/", .time = 50ms}, soon()));
 
-  ASSERT_FALSE(reply.has_value());
-  EXPECT_EQ(reply.error().code(), Errc::kTimeout);
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().code(), Errc::kTimeout);
+  ASSERT_FALSE(slow.has_value());
+  EXPECT_EQ(slow.error().code(), Errc::kTimeout);
 }
 
 TEST(Reply, IsAnErrorOfTheKindThatItsStatusSays) {
