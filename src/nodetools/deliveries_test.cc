@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,9 +14,9 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "aio/sleep.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "kube/fake_api.h"
 #include "nodetools/output.h"
 #include "nodetools/watch_channel.h"
 #include "sys/file.h"
@@ -67,23 +68,15 @@ struct Bench {
   }
   std::string text(std::string_view name) const { return sys::read_file(dir / name).value_or(""); }
   std::string calls() const { return text("calls"); }
-  void pass(std::chrono::milliseconds time) {
-    EXPECT_TRUE(aio::run(loop, aio::sleep_for(time)).has_value());
-  }
+  bool await(const std::function<bool()>& condition) { return kube::drive(loop, condition); }
   // Until the handler has been called like this, and is done.
   void await_calls(std::string_view wanted) {
-    const auto deadline = std::chrono::steady_clock::now() + 10s;
-    while ((calls() != wanted || !text("run/channel").empty()) &&
-           std::chrono::steady_clock::now() < deadline) {
-      pass(2ms);
-    }
-    EXPECT_EQ(calls(), wanted) << output.complaints;
+    const bool is_done = await([&] { return calls() == wanted && text("run/channel").empty(); });
+    EXPECT_TRUE(is_done) << output.complaints;
+    EXPECT_EQ(calls(), wanted);
   }
   void await_file(std::string_view name) {
-    const auto deadline = std::chrono::steady_clock::now() + 10s;
-    while (!std::filesystem::exists(dir / name) && std::chrono::steady_clock::now() < deadline) {
-      pass(2ms);
-    }
+    EXPECT_TRUE(await([&] { return std::filesystem::exists(dir / name); })) << name;
   }
 };
 
@@ -185,9 +178,8 @@ TEST(Deliveries, TryAgainWhatFailedWithTheSamePreviousAndTheNewestValue) {
   newest.offer("bad");
   newest.await_file("calls");
   newest.offer("good");
-  newest.pass(200ms);
+  EXPECT_TRUE(newest.await([&] { return newest.calls().ends_with("good|\n"); }));
   EXPECT_THAT(newest.calls(), testing::StartsWith("bad|\n"));
-  EXPECT_THAT(newest.calls(), testing::EndsWith("good|\n"));
 }
 
 TEST(Deliveries, KeepObjectsApart) {
@@ -255,7 +247,7 @@ TEST(Deliveries, FailWithAHandlerThatIsNotThereAndGoOnWhenItComes) {
   Bench bench;
   std::filesystem::rename(bench.dir / "handler", bench.dir / "away");
   bench.offer("a");
-  bench.pass(50ms);
+  ASSERT_TRUE(bench.await([&] { return !bench.output.complaints.empty(); }));
   EXPECT_THAT(bench.output.complaints, HasSubstr("no such file or directory"));
 
   std::filesystem::rename(bench.dir / "away", bench.dir / "handler");

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <latch>
 #include <string>
-#include <thread>
 
 #include "aio/group.h"
 #include "aio/run.h"
@@ -49,12 +49,13 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   const sys::TestDir dir;
   dir.write("plugins/macvlan", "program", 0755);
   write_manifest(dir);
-  std::atomic<bool> is_asked = false, may_answer = false;
+  std::atomic<bool> is_asked = false;
+  std::latch may_answer(1);
   aio::asio::io_context loop(1);  // outlives the connections of the client
   const kube::FakeApi server([&](Peer& peer, const RawRequest& request) {
     if (request.method() == "GET") return peer.answer(200, kCore);
     is_asked = true;
-    while (!may_answer) std::this_thread::sleep_for(1ms);
+    may_answer.wait();
     peer.answer(201, "{}");
   });
   const auto api = server.client();
@@ -72,7 +73,7 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   const bool was_asked = kube::drive(loop, [&] { return is_asked.load(); });
   desired.plugins = Names{"macvlan"};
   reconciler.put_files(desired, false);
-  may_answer = true;
+  may_answer.count_down();
   ASSERT_TRUE(aio::run(loop, group.join()).has_value());
 
   EXPECT_TRUE(was_asked) << output.printed << output.complaints;

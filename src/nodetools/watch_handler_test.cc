@@ -10,12 +10,11 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "kube/fake_api.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -88,9 +87,7 @@ TEST(WatchHandler, IsToldToEndWhenItIsCancelled) {
   group.spawn("handler",
               handler.run(call_of("trap 'echo told > " + (dir / "out") + "; exit 0' TERM; echo > " +
                                   (dir / "ready") + "; while :; do sleep 0.01; done")));
-  while (!sys::read_file(dir / "ready")) {
-    ASSERT_TRUE(aio::run(loop, aio::sleep_for(1ms)).has_value());
-  }
+  ASSERT_TRUE(kube::drive(loop, [&] { return sys::read_file(dir / "ready").has_value(); }));
 
   group.cancel();
   ASSERT_TRUE(aio::run(loop, group.join()).has_value());
