@@ -1,10 +1,8 @@
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "aio/sleep.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/text.h"
@@ -14,19 +12,11 @@
 namespace mnet::nodetools {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kFirstWord{2};  // until a wait is spoken of
 constexpr std::string_view kDelete =
     R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})";
 
-const json::Value* at(const json::Value& value, std::string_view key) {
-  const json::Object* object = value.as_object();
-  return object == nullptr ? nullptr : object->find(key);
-}
-
 std::string text_at(const json::Value& value, std::string_view part, std::string_view key) {
-  const json::Value* inside = at(value, part);
-  const json::Value* found = inside == nullptr ? nullptr : at(*inside, key);
+  const json::Value* found = value_at(value, {part, key});
   const std::string* text = found == nullptr ? nullptr : found->as_string();
   return text == nullptr ? "" : *text;
 }
@@ -40,8 +30,7 @@ std::string uid_in(const kube::Reply& reply) {
 }
 
 std::string finalizers_of(const json::Value& object) {
-  const json::Value* metadata = at(object, "metadata");
-  const json::Value* finalizers = metadata == nullptr ? nullptr : at(*metadata, "finalizers");
+  const json::Value* finalizers = value_at(object, {"metadata", "finalizers"});
   return finalizers == nullptr ? "no finalizers" : cat("finalizers ", json::dump(*finalizers));
 }
 
@@ -88,8 +77,7 @@ aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
 }
 
 aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::string uid) {
-  const auto began = Clock::now();
-  bool is_told = false;
+  Wait wait{.about = std::move(about), .what = cat(target.label, " to be gone")};
   while (settings_.wait_time.count() > 0) {
     auto reply = co_await call({.path = target.path});
     if (!reply) co_return std::move(reply).error().wrap(target.label);
@@ -99,17 +87,13 @@ aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::s
     const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
     if (uid.empty()) uid = seen;
     if (seen != uid) break;
-    if (Clock::now() - began >= settings_.wait_time) {
+    auto goes_on = co_await may_look_again(&wait);
+    if (!goes_on) co_return std::move(goes_on).error();
+    if (!*goes_on) {
       co_return Error(
           Errc::kTimeout,
           cat(target.label, ": not gone in time: ", object ? finalizers_of(*object) : ""));
     }
-    if (!is_told && Clock::now() - began > kFirstWord) {
-      output_.complain(about, cat("waiting for ", target.label, " to be gone..."));
-      is_told = true;
-    }
-    auto slept = co_await aio::sleep_for(settings_.poll);
-    if (!slept) co_return slept;
   }
   co_return Result<void>();
 }

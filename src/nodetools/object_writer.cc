@@ -46,19 +46,13 @@ std::string body_of(const ManifestObject& object, const std::string& ns) {
   return json::dump(out);
 }
 
-const json::Value* at(const json::Value& value, std::string_view key) {
-  const json::Object* object = value.as_object();
-  return object == nullptr ? nullptr : object->find(key);
-}
-
 bool is_established(const json::Value& definition) {
-  const json::Value* status = at(definition, "status");
-  const json::Value* conditions = status == nullptr ? nullptr : at(*status, "conditions");
+  const json::Value* conditions = value_at(definition, {"status", "conditions"});
   const json::Array* list = conditions == nullptr ? nullptr : conditions->as_array();
   if (list == nullptr) return false;
   return std::ranges::any_of(*list, [](const json::Value& condition) {
-    const json::Value* type = at(condition, "type");
-    const json::Value* is = at(condition, "status");
+    const json::Value* type = value_at(condition, {"type"});
+    const json::Value* is = value_at(condition, {"status"});
     return type != nullptr && *type == json::Value("Established") && is != nullptr &&
            *is == json::Value("True");
   });
@@ -80,10 +74,20 @@ std::string readable(const std::string& text) {
 
 }  // namespace
 
+const json::Value* value_at(const json::Value& value, std::initializer_list<std::string_view> way) {
+  const json::Value* at = &value;
+  for (const std::string_view key : way) {
+    const json::Object* object = at->as_object();
+    at = object == nullptr ? nullptr : object->find(key);
+    if (at == nullptr) break;
+  }
+  return at;
+}
+
 bool is_contained(const json::Value& ours, const json::Value& live) {
   if (const json::Object* object = ours.as_object()) {
     return std::ranges::all_of(*object, [&](const json::Member& member) {
-      const json::Value* other = at(live, member.first);
+      const json::Value* other = value_at(live, {member.first});
       return other != nullptr && is_contained(member.second, *other);
     });
   }
@@ -114,6 +118,18 @@ aio::Task<kube::Reply> ObjectWriter::call(kube::Call what) {
   co_return reply;
 }
 
+aio::Task<bool> ObjectWriter::may_look_again(Wait* wait) {
+  const auto waited = Clock::now() - wait->began;
+  if (waited >= settings_.wait_time) co_return false;
+  if (!wait->is_told && waited > kFirstWord) {
+    output_.complain(wait->about, cat("waiting for ", wait->what, "..."));
+    wait->is_told = true;
+  }
+  auto slept = co_await aio::sleep_for(settings_.poll);
+  if (!slept) co_return std::move(slept).error();
+  co_return true;
+}
+
 aio::Task<std::optional<ObjectWriter::Target>> ObjectWriter::resolve(ObjectName id) {
   auto found = co_await discovery_.find_kind(id.api_version, id.kind);
   if (!found) co_return std::move(found).error();
@@ -129,22 +145,15 @@ aio::Task<std::optional<ObjectWriter::Target>> ObjectWriter::resolve(ObjectName 
 
 // A definition that was just applied is not served at once.
 aio::Task<ObjectWriter::Target> ObjectWriter::resolve_or_wait(std::string about, ObjectName id) {
-  const auto began = Clock::now();
-  bool is_told = false;
+  Wait wait{.about = std::move(about), .what = cat("kind ", id.kind, " to be served")};
   for (;;) {
     auto target = co_await resolve(id);
     if (!target) co_return std::move(target).error();
     if (*target) co_return **std::move(target);
-    const bool may_come = applied_definition_ && !settings_.is_dry;
-    if (!may_come || Clock::now() - began >= settings_.wait_time) {
-      co_return unknown_kind(id);
-    }
-    if (!is_told && Clock::now() - began > kFirstWord) {
-      output_.complain(about, cat("waiting for kind ", id.kind, " to be served..."));
-      is_told = true;
-    }
-    auto slept = co_await aio::sleep_for(settings_.poll);
-    if (!slept) co_return std::move(slept).error();
+    if (!applied_definition_ || settings_.is_dry) co_return unknown_kind(id);
+    auto goes_on = co_await may_look_again(&wait);
+    if (!goes_on) co_return std::move(goes_on).error();
+    if (!*goes_on) co_return unknown_kind(id);
     discovery_.forget();
   }
 }
@@ -293,8 +302,7 @@ aio::Task<void> ObjectWriter::show_difference(Target target, std::string body) {
 }
 
 aio::Task<void> ObjectWriter::wait_established(std::string about, Target target) {
-  const auto began = Clock::now();
-  bool is_told = false;
+  Wait wait{.about = std::move(about), .what = cat(target.label, " to be established")};
   while (settings_.wait_time.count() > 0) {
     auto reply = co_await call({.path = target.path});
     if (!reply) co_return std::move(reply).error().wrap(target.label);
@@ -302,15 +310,11 @@ aio::Task<void> ObjectWriter::wait_established(std::string about, Target target)
     if (!reply->ok()) co_return reply->error().wrap(target.label);
     const auto definition = json::parse(reply->body);
     if (definition && is_established(*definition)) break;
-    if (Clock::now() - began >= settings_.wait_time) {
+    auto goes_on = co_await may_look_again(&wait);
+    if (!goes_on) co_return std::move(goes_on).error();
+    if (!*goes_on) {
       co_return Error(Errc::kTimeout, cat(target.label, ": not established in time"));
     }
-    if (!is_told && Clock::now() - began > kFirstWord) {
-      output_.complain(about, cat("waiting for ", target.label, " to be established..."));
-      is_told = true;
-    }
-    auto slept = co_await aio::sleep_for(settings_.poll);
-    if (!slept) co_return slept;
   }
   co_return Result<void>();
 }

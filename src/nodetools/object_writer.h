@@ -3,8 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aio/task.h"
@@ -37,7 +39,7 @@ class ObjectWriter {
   // failure. `about` names the file in diagnostics.
   aio::Task<void> apply(std::string about, std::vector<ManifestObject> objects);
 
-  // Deletes all in reverse order, goes on after failures; the first is the result. What is not
+  // Deletes all in reverse order, goes on after failures; the result has all of them. What is not
   // there is success.
   aio::Task<void> remove(std::string about, std::vector<ObjectName> objects);
 
@@ -59,6 +61,14 @@ class ObjectWriter {
     std::string label = {};       // `configmap/name`
   };
 
+  // For something that the server does in its own time.
+  struct Wait {
+    std::string about;  // the file, in diagnostics
+    std::string what;   // `configmap/name to be gone`
+    std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+    bool is_told = false;
+  };
+
   aio::Task<std::optional<Target>> resolve(ObjectName id);
   aio::Task<Target> resolve_or_wait(std::string about, ObjectName id);
   aio::Task<void> check_kinds(std::string about, std::vector<ManifestObject> objects);
@@ -70,6 +80,8 @@ class ObjectWriter {
   aio::Task<void> wait_established(std::string about, Target target);
   aio::Task<void> remove_one(std::string about, ObjectName id);
   aio::Task<void> wait_gone(std::string about, Target target, std::string uid);
+  // Sleeps until it is time to look again; says so once if it takes long. False: time is up.
+  aio::Task<bool> may_look_again(Wait* wait);
   // Repeats what may pass.
   aio::Task<kube::Reply> call(kube::Call call);
   Result<void> said(const Target& target, std::string_view what);
@@ -82,6 +94,9 @@ class ObjectWriter {
   bool applied_definition_ = false;
   int changes_ = 0;
 };
+
+// The member, or the one behind a way of several; nullptr if there is none.
+const json::Value* value_at(const json::Value& value, std::initializer_list<std::string_view> way);
 
 // Whether every member of `ours` is in `live` with the same value: objects member by member, lists
 // element by element.
