@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: help demo test e2e bench lint vectors programs image packages format fuzz tsan cluster-up cluster-down clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 demo:  ## build, start the daemon on a folder of manifests, give pods their networks, plug one in, remove everything
 	@scripts/install-packages build test
