@@ -11,7 +11,8 @@ from pathlib import Path
 from harness import cgroups, image
 from harness.cluster import binaries
 from harness.host import REFERENCE_PLUGINS, Host
-from harness.node_cluster import NODE_ADDRESS, HostProcess, NodeCluster
+from harness.host_cluster import HostProcess
+from harness.node_cluster import NODE_ADDRESS, NodeCluster
 from harness.wait import until
 
 NAME = "node1"
