@@ -10,6 +10,7 @@ import threading
 import time
 
 from harness.host import in_network_of
+from harness.relays import serve_each, shut
 
 
 def listen_in(pid):
@@ -30,14 +31,13 @@ class ApiProxy:
         self.flowing = threading.Event()  # cleared: no byte of an answer passes
         self.flowing.set()
         self.left = None  # bytes of answers that still pass before the next cut
-        self.closed = False
         self.server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.server_tls.load_cert_chain(cluster.folder / "server.crt", cluster.folder / "server.key")
         self.listener = listener or socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         host = self.listener.getsockname()[0]
         self.url = f"https://[{host}]:{self.port}" if ":" in host else f"https://{host}:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        serve_each(self.listener, self._serve)
 
     def kubeconfig(self, name, **user):
         return self.cluster.write_kubeconfig(name, server=self.url, **user)
@@ -78,11 +78,7 @@ class ApiProxy:
     def cut(self):
         """Every connection, wherever it is."""
         with self.lock:
-            for one in list(self.connections):
-                try:
-                    one.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
+            shut(*self.connections)
 
     def cut_after(self, count):
         """The connection that brings the last of so many further bytes of answers ends right there."""
@@ -101,18 +97,9 @@ class ApiProxy:
             raise ConnectionError("cut")
 
     def close(self):
-        self.closed = True
         self.flowing.set()
         self.listener.close()
         self.cut()
-
-    def _accept(self):
-        while not self.closed:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, raw):
         try:

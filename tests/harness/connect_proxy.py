@@ -3,6 +3,8 @@
 import socket
 import threading
 
+from harness.relays import pour, serve_each
+
 
 class ConnectProxy:
     def __init__(self, port, user=None):
@@ -11,18 +13,10 @@ class ConnectProxy:
         self.asked = []  # host:port, in order
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        serve_each(self.listener, self._serve)
 
     def close(self):
         self.listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client):
         head = b""
@@ -40,18 +34,5 @@ class ConnectProxy:
             return
         server = socket.create_connection(("127.0.0.1", self.port))
         client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-        threading.Thread(target=_pour, args=(client, server), daemon=True).start()
-        _pour(server, client)
-
-
-def _pour(source, target):
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    for one in (source, target):
-        try:
-            one.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+        threading.Thread(target=pour, args=(client, server), daemon=True).start()
+        pour(server, client)

@@ -16,6 +16,7 @@ from harness.certificates import new_key, openssl
 from harness.cluster import Cluster, Process, Refused, free_ports
 from harness.kube_node import KubeNode
 from harness.netconf import netconf_from_files
+from harness.relays import pour, serve_each, shut
 from harness.wait import until
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
@@ -154,38 +155,20 @@ class Relay:
         self.cluster, self.listener = cluster, listener
         self.url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         self.away = False
-        self.closed = False
         self.sockets = set()
-        threading.Thread(target=self._accept, daemon=True).start()
+        serve_each(listener, self._serve)
 
-    def _accept(self):
-        while not self.closed:
-            try:
-                client, _ = self.listener.accept()
-                if self.away:
-                    client.close()
-                    continue
-                server = socket.create_connection(("127.0.0.1", self.cluster.port))
-            except OSError:
-                if self.closed:
-                    return
-                client.close()
-                continue
-            self.sockets |= {client, server}
-            for ends in ((client, server), (server, client)):
-                threading.Thread(target=self._pump, args=ends, daemon=True).start()
-
-    def _pump(self, source, target):
+    def _serve(self, client):
         try:
-            while data := source.recv(65536):
-                target.sendall(data)
+            if self.away:
+                raise ConnectionRefusedError
+            server = socket.create_connection(("127.0.0.1", self.cluster.port))
         except OSError:
-            pass
-        for one in (source, target):
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+            client.close()
+            return
+        self.sockets |= {client, server}
+        threading.Thread(target=pour, args=(client, server), daemon=True).start()
+        pour(server, client)
 
     def go_away(self):
         self.away = True
@@ -197,14 +180,10 @@ class Relay:
     def cut(self):
         for one in list(self.sockets):
             self.sockets.discard(one)
-            try:
-                one.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+            shut(one)
             one.close()
 
     def close(self):
-        self.closed = True
         self.listener.close()
         self.cut()
 
