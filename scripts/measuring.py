@@ -1,11 +1,9 @@
-"""What scripts/bench and bench_cluster.py measure with: a table of figures and budgets, the memory and time of a process, load on
+"""What scripts/bench and bench_cluster.py measure with: a table of figures and budgets, the memory of a process, load on
 a daemon's socket."""
 
 import json
-import os
 import sys
 import threading
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,11 +56,6 @@ def pss_kib(pid):
     return 0
 
 
-def cpu_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class PeakMemory:
     """The largest PSS of a process while the block runs, looked at every few milliseconds. (VmHWM would count the pages of shared
     libraries in full, and the start of the process.)"""
@@ -74,9 +67,10 @@ class PeakMemory:
         self.kib = 0
 
     def _watch(self):
-        while not self._over.is_set():
+        over = False
+        while not over:
             self.kib = max(self.kib, pss_kib(self._pid))
-            time.sleep(0.005)
+            over = self._over.wait(0.005)
 
     def __enter__(self):
         self._thread.start()

@@ -126,8 +126,8 @@ def test_an_object_that_comes_and_goes(start, space, proxy, cluster):
     watch.wait_said("Watching object")
     late = Map(space)
     admin = start(cluster.kubeconfig, *words(space))
-    time.sleep(2)
-    assert proxy.count("GET") < 8  # not allowed to, and not in a hurry
+    time.sleep(2)  # a while in which it asks now and then: it is not allowed to, and not in a hurry
+    assert proxy.count("GET") < 8
     late.create(fruits="first")
     admin.wait_values(("first", ""))
 
@@ -143,7 +143,7 @@ def test_an_object_that_is_missing_costs_a_handful_of_requests(start, space, pro
     late = Map(space)
     watch = start(proxy.kubeconfig("missing.kubeconfig", token=late.watcher()), *words(space))
     until(lambda: proxy.count("watch=1"), "a watch")
-    time.sleep(2)
+    time.sleep(2)  # a while in which nothing more is to be asked
     assert proxy.count("GET") < 5
 
     late.create(fruits="here")

@@ -1,7 +1,6 @@
 """The metrics as seen from outside, by promtool and by a real Prometheus (03, 4)."""
 
 import json
-import os
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from harness import metrics, networks
 from harness.netconf import netconf
+from harness.proc import cpu_seconds
 from harness.wait import until
 
 HOLD_PORT = """
@@ -53,12 +53,6 @@ def evaluated(prometheus):
     groups = prometheus.ask("/api/v1/rules")["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
     return rules if rules and all(rule["health"] != "unknown" for rule in rules) else None
-
-
-def seconds_of_processor(daemon):
-    with open(f"/proc/{daemon.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # pain 38
@@ -198,10 +192,10 @@ def test_a_port_that_is_taken_is_waited_for_in_idleness(host, daemons):
     assert holder.stdout.readline() == b"held\n"
     daemon = daemons(metricsPort=metrics.PORT)
     daemon.wait_log(r"\[error\] metrics: .*address already in use")
-    before = seconds_of_processor(daemon)
+    before = cpu_seconds(daemon.pid)
 
     daemon.wait_log(r"\[error\] metrics: ", count=2)  # tried again after 10 s and some jitter
-    spent = seconds_of_processor(daemon) - before
+    spent = cpu_seconds(daemon.pid) - before
     holder.stdin.close()
     holder.wait()
 

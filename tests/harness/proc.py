@@ -1,0 +1,10 @@
+"""What the kernel says of a process."""
+
+import os
+from pathlib import Path
+
+
+def cpu_seconds(pid):
+    """Of processor time, its own and the kernel's for it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
