@@ -12,6 +12,7 @@ from harness.fake import Fake
 from harness.host import REFERENCE_PLUGINS, Host
 from harness.leaks import LeakCheck, unexpected
 from harness.objects import Objects
+from harness.outcome import passed
 from harness.pods import PodNode
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,11 +57,6 @@ def pytest_runtest_makereport(item, call):
     if report.skipped and os.environ.get("MNET_REQUIRE_ALL") == "1" \
             and not hasattr(report, "wasxfail") and "PEER_" not in str(report.longrepr):
         report.outcome = "failed"
-
-
-def passed(request):
-    report = getattr(request.node, "report_call", None)
-    return report is not None and report.passed
 
 
 @pytest.fixture(scope="session")

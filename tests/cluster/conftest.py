@@ -8,6 +8,7 @@ import pytest
 from harness.api_proxy import ApiProxy, listen_in
 from harness.cluster import Cluster
 from harness.kube_node import KubeNode
+from harness.outcome import passed
 from harness.probe import Probe
 from harness.workspace import Workspace
 
@@ -116,7 +117,6 @@ def node(request, host, daemons, shim, cluster, space):
     node = KubeNode(host, daemons, shim, space, proxy)
     host.add_bridge("uplink")
     yield node
-    report = getattr(request.node, "report_call", None)
-    if report is not None and report.passed:
+    if passed(request):
         node.close()
     proxy.close()

@@ -1,19 +1,7 @@
 """What the daemon's metrics tell of the API server (03, 4.2)."""
 
-import pytest
-
 from harness import metrics
-from harness.api_proxy import ApiProxy, listen_in
-from harness.kube_node import KubeNode
 from harness.wait import until
-
-
-@pytest.fixture
-def node(host, daemons, shim, cluster, space):
-    node = KubeNode(host, daemons, shim, space, ApiProxy(cluster, listen_in(host.pid)))
-    yield node
-    node.daemon.stop()  # it keeps connections to the API server for a minute
-    node.proxy.close()
 
 
 # pain 38

@@ -13,6 +13,7 @@ import pytest
 from harness import metrics
 from harness.api_proxy import listen_in
 from harness.certificates import Authority
+from harness.outcome import passed
 from harness.signing import (BOOTSTRAP, CERTIFICATES, CURRENT, Approver, CertNode, Relay, SigningCluster, conditions_of,
                              pair_for, subject_of)
 from harness.wait import until
@@ -52,8 +53,7 @@ def nodes(request, host, daemons, shim):
         return made[-1]
     yield make
     for node in made:
-        report = getattr(request.node, "report_call", None)
-        if report is not None and report.passed:
+        if passed(request):
             node.close()
         node.relay.close()
 

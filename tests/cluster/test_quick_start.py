@@ -3,21 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
-from harness.api_proxy import ApiProxy, listen_in
-from harness.kube_node import KubeNode
-
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "quick-start.yaml"
-
-
-@pytest.fixture
-def node(host, daemons, shim, cluster, space):
-    node = KubeNode(host, daemons, shim, space, ApiProxy(cluster, listen_in(host.pid)))
-    yield node
-    node.daemon.stop()  # it keeps connections to the API server for a minute
-    node.proxy.close()
 
 
 def test_the_page_shows_what_the_example_has():

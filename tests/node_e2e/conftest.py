@@ -12,6 +12,7 @@ import pytest
 from harness.cluster import ROOT
 from harness.installation import Installation, image_archive, manifest_file
 from harness.node_leaks import NodeLeaks
+from harness.outcome import passed
 from harness.pod_space import PodSpace
 from harness.whole_node import WholeNode
 
@@ -26,11 +27,6 @@ def pytest_collection_modifyitems(config, items):
     config.hook.pytest_deselected(items=left_out)
     kept = [item for item in items if item not in left_out]
     items[:] = sorted(kept, key=lambda item: item in here and item.path.stem not in FIRST)
-
-
-def passed(request):
-    report = getattr(request.node, "report_call", None)
-    return report is not None and report.passed
 
 
 @pytest.fixture(scope="session")
