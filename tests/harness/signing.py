@@ -167,6 +167,8 @@ class Relay:
             client.close()
             return
         self.sockets |= {client, server}
+        if self.away:
+            self.cut()
         threading.Thread(target=pour, args=(client, server), daemon=True).start()
         pour(server, client)
 
