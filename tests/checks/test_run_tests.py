@@ -79,6 +79,17 @@ def test_counts_checks_by_their_exit_status(run_tests):
     assert count.failures == [("bad", "exit status 3\nbroken")]
 
 
+def test_a_failure_is_told_as_soon_as_its_step_ends(run_tests, capsys):
+    run_tests.Run(steps(run_tests, bad="echo broken; exit 3")).all()
+
+    assert "bad: broken" in capsys.readouterr().out
+
+
+def test_the_gist_of_a_failure_is_what_was_raised(run_tests):
+    assert run_tests.gist("def test():\n>   assert a\nE   AssertionError: a\nE     more\nx.py:3") == "AssertionError: a"
+    assert run_tests.gist("") == ""
+
+
 def test_a_command_that_does_not_exist_has_failed(run_tests):
     count = run_tests.Run([run_tests.check("gone", "no-such-program")]).all()
 
