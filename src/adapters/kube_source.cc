@@ -41,17 +41,6 @@ kube::ReflectorSettings all_networks(const KubeSettings& settings) {
   return out;
 }
 
-attach::PodObjectPtr object_of(const kube::Pod& pod) {
-  attach::PodObject object;
-  object.ns = pod.meta.ns;
-  object.name = pod.meta.name;
-  object.uid = pod.uid;
-  object.resource_version = pod.meta.resource_version;
-  object.annotations = pod.annotations;
-  object.is_static = pod.is_static;
-  return std::make_shared<const attach::PodObject>(std::move(object));
-}
-
 attach::NetworkDefinitionPtr definition_of(const kube::Network& network) {
   attach::NetworkDefinition definition;
   definition.ns = network.meta.ns;
@@ -71,6 +60,17 @@ bool asks_for_networks(const attach::PodObject& pod) {
 }
 
 }  // namespace
+
+attach::PodObjectPtr object_of(const kube::Pod& pod) {
+  attach::PodObject object;
+  object.ns = pod.meta.ns;
+  object.name = pod.meta.name;
+  object.uid = pod.uid;
+  object.resource_version = pod.meta.resource_version;
+  object.annotations = pod.annotations;
+  object.is_static = pod.is_static;
+  return std::make_shared<const attach::PodObject>(std::move(object));
+}
 
 KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
                        KubeSettings settings, Log log)

@@ -29,6 +29,9 @@ struct KubeSettings {
   kube::ReflectorSettings watch = {};  // path and selector are ours
 };
 
+// As attach knows it.
+attach::PodObjectPtr object_of(const kube::Pod& pod);
+
 class KubeSource : public attach::ObjectSource {
  public:
   // Asks for nothing yet.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/file_ports.h"
+#include "adapters/missed_pods.h"
 #include "aio/blocking_pool.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
@@ -120,6 +121,9 @@ struct Assembly::Parts {
                log),
         server(executor, routes.handler(), http_limits(config), log),
         records(pool, [this] { return pending.directories(); }) {
+    if (objects.kube() != nullptr) {
+      missed.emplace(objects.kube()->pods(), ports.ports().records, *objects.source(), log);
+    }
     add_gauges();
     add_object_metrics(metrics, objects);
     readiness.require([this] { return objects.lacks(); });
@@ -149,6 +153,11 @@ struct Assembly::Parts {
                       [this] { return static_cast<double>(pending.count()); });
     metrics.add_gauge("multus_ready", "Whether /readyz says yes",
                       [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
+    if (missed) {
+      metrics.add_gauge("multus_pods_without_networks",
+                        "Pods found at the start that run without the networks they ask for",
+                        [this] { return static_cast<double>(missed->count()); });
+    }
     metrics.add_series(SeriesKind::kGauge, "multus_records",
                        "Files that remember what was attached, by kind",
                        [this] { return record_samples(records.numbers()); });
@@ -179,6 +188,7 @@ struct Assembly::Parts {
   Routes routes;
   http::Server server;
   RecordCounts records;
+  std::optional<adapters::MissedPods> missed;  // none without the API
 };
 
 Assembly::Assembly(const aio::asio::any_io_executor& executor, Config config, Log log)
@@ -193,6 +203,13 @@ const Objects& Assembly::objects() const { return parts_->objects; }
 Readiness& Assembly::readiness() { return parts_->readiness; }
 Metrics& Assembly::metrics() { return parts_->metrics; }
 aio::Task<void> Assembly::refresh_metrics() { return parts_->records.refresh(); }
+aio::Task<void> Assembly::find_missed_pods() {
+  if (!parts_->missed) co_return Result<void>();
+  auto loaded = co_await parts_->objects.wait_loaded(aio::kNoDeadline);
+  if (!loaded) co_return loaded;
+  auto looked = co_await parts_->missed->look(parts_->pending.directories());
+  co_return looked;
+}
 PendingDels& Assembly::pending() { return parts_->pending; }
 http::Server& Assembly::server() { return parts_->server; }
 

@@ -31,6 +31,9 @@ class Assembly {
   Metrics& metrics();
   // Counts what is not counted as it happens; to be awaited before a page is made.
   aio::Task<void> refresh_metrics();
+  // Tells the owners of pods that were started without us, once, when all objects are read (pain
+  // 3). To be started in a group.
+  aio::Task<void> find_missed_pods();
   PendingDels& pending();
   http::Server& server();
 

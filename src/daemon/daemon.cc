@@ -156,6 +156,7 @@ void Daemon::start_background() {
   assembly_.readiness().wait_for(cat("the first reading of ", objects.name()));
   background_.spawn(objects.name(), objects.follow());
   background_.spawn("first reading", note_objects_read());
+  background_.spawn("pods without their networks", assembly_.find_missed_pods());
   if (manager_) {
     background_.spawn("primary CNI configuration", note_primary_found());
   } else {

@@ -1,5 +1,6 @@
 #include "kube/objects.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace mnet::kube {
 namespace {
 
 constexpr std::string_view kConfigSource = "kubernetes.io/config.source";
+// The second is what the original wrote in its early days.
+constexpr std::array<std::string_view, 2> kStatusAnnotations = {
+    "k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status"};
 constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
 constexpr std::array<std::string_view, 4> kUsedAnnotations = {
     "k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network",
@@ -42,6 +46,25 @@ std::string text_at(const json::Object& object, std::string_view part, std::stri
   const json::Value* value = inside == nullptr ? nullptr : inside->find(key);
   const std::string* text = value == nullptr ? nullptr : value->as_string();
   return text == nullptr ? "" : *text;
+}
+
+bool is_in_network_of_host(const json::Object& pod) {
+  const json::Object* spec = member(pod, "spec");
+  const json::Value* value = spec == nullptr ? nullptr : spec->find("hostNetwork");
+  const bool* in_host = value == nullptr ? nullptr : value->as_bool();
+  return in_host != nullptr && *in_host;
+}
+
+bool is_running(const json::Object& pod) {
+  return text_at(pod, "status", "phase") == "Running" &&
+         text_at(pod, "metadata", "deletionTimestamp").empty() && !is_in_network_of_host(pod);
+}
+
+bool has_network_status(const json::Object& pod) {
+  return std::ranges::any_of(kStatusAnnotations, [&pod](std::string_view key) {
+    const std::string* text = annotation_of(pod, key);
+    return text != nullptr && !text->empty();
+  });
 }
 
 }  // namespace
@@ -78,6 +101,8 @@ Result<Pod> parse_pod(const json::Object& object) {
   const auto source = pod.annotations.find(kConfigSource);
   pod.is_static = source != pod.annotations.end() && source->second != "api";
   pod.node_name = text_at(object, "spec", "nodeName");
+  pod.is_running = is_running(object);
+  pod.has_network_status = has_network_status(object);
   pod.resource_claims = claims_of(object);
   return pod;
 }

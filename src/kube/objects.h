@@ -34,6 +34,9 @@ struct Pod {
   std::map<std::string, std::string, std::less<>> annotations = {};  // only those we use
   std::string node_name = {};
   bool is_static = false;  // kubernetes.io/config.source is there and is not "api"
+  // Its containers run, in a network of their own, and nobody has deleted it.
+  bool is_running = false;
+  bool has_network_status = false;  // whoever wrote it, whatever it says
   // `{"spec.resourceClaims":…}` and so on, as JSON, for the devices of dynamic resources (02, 8.4);
   // empty: none of them is there.
   std::string resource_claims = {};

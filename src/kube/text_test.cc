@@ -165,6 +165,33 @@ TEST(Pod, IsStaticIfItsConfigurationIsNotFromTheApi) {
   EXPECT_TRUE(with("api")->fits("mirror"));
 }
 
+TEST(Pod, IsRunningOnlyInANetworkOfItsOwn) {
+  const auto with = [](std::string_view metadata, std::string_view spec, std::string_view phase) {
+    return parse_pod(object(cat(R"({"metadata":{"name":"p")", metadata, R"(},"spec":{)", spec,
+                                R"(},"status":{"phase":")", phase, R"("}})")))
+        ->is_running;
+  };
+
+  EXPECT_TRUE(with("", "", "Running"));
+  EXPECT_TRUE(with("", R"("hostNetwork":false)", "Running"));
+  EXPECT_FALSE(with("", R"("hostNetwork":true)", "Running"));
+  EXPECT_FALSE(with(R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")", "", "Running"));
+  EXPECT_FALSE(with("", "", "Pending"));
+  EXPECT_FALSE(with("", "", "Succeeded"));
+}
+
+TEST(Pod, KnowsWhetherItHasANetworkStatus) {
+  const auto with = [](std::string_view annotation) {
+    return parse_pod(object(cat(R"({"metadata":{"name":"p","annotations":{)", annotation, "}}}")))
+        ->has_network_status;
+  };
+
+  EXPECT_TRUE(with(R"("k8s.v1.cni.cncf.io/network-status":"[]")"));
+  EXPECT_TRUE(with(R"("k8s.v1.cni.cncf.io/networks-status":"[{}]")"));
+  EXPECT_FALSE(with(R"("k8s.v1.cni.cncf.io/network-status":"")"));
+  EXPECT_FALSE(with(R"("k8s.v1.cni.cncf.io/networks":"a")"));
+}
+
 TEST(Pod, NeedsAName) {
   EXPECT_FALSE(parse_pod(object(R"({"metadata":{"namespace":"a"}})")).has_value());
   EXPECT_FALSE(parse_pod(object(R"({"metadata":[]})")).has_value());

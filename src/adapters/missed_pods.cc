@@ -1,0 +1,113 @@
+#include "adapters/missed_pods.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/kube_source.h"
+#include "aio/sleep.h"
+#include "attach/attachment_record.h"
+#include "attach/selection.h"
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mnet::adapters {
+namespace {
+
+constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
+// Named in the log; the others have their events.
+constexpr std::size_t kMostNamed = 20;
+
+// An annotation that cannot be read asks, too: with us in charge its pod would not have started.
+bool asks_for_networks(const kube::Pod& pod) {
+  const auto found = pod.annotations.find(kNetworks);
+  if (found == pod.annotations.end()) return false;
+  const auto wanted = attach::parse_networks_annotation(found->second, pod.meta.ns);
+  return !wanted || !wanted->empty();
+}
+
+bool is_suspect(const kube::Pod& pod) {
+  return pod.is_running && !pod.has_network_status && asks_for_networks(pod);
+}
+
+bool is_about(const attach::AttachmentRecord& record, const kube::Pod& pod) {
+  return record.pod_ns == pod.meta.ns && record.pod_name == pod.meta.name &&
+         pod.fits(record.pod_uid);
+}
+
+}  // namespace
+
+aio::Task<void> MissedPods::look(std::set<std::string> cni_dirs) {
+  Pods suspected = suspects();
+  if (suspected.empty()) co_return Result<void>();
+  auto waited = co_await aio::sleep_for(grace_);
+  if (!waited) co_return waited;
+  std::erase_if(suspected, [this](const auto& pod) { return !is_suspect_still(*pod); });
+  auto missed = co_await without_record(std::move(cni_dirs), std::move(suspected));
+  if (!missed) co_return std::move(missed).error();
+  found_ = *std::move(missed);
+  report();
+  co_return Result<void>();
+}
+
+MissedPods::Pods MissedPods::suspects() const {
+  Pods suspected;
+  std::for_each(pods_.begin_objects(), pods_.end_objects(), [&suspected](const auto& entry) {
+    if (is_suspect(*entry.second)) suspected.push_back(entry.second);
+  });
+  std::ranges::sort(suspected, {}, [](const auto& pod) { return pod->meta.key(); });
+  return suspected;
+}
+
+bool MissedPods::is_suspect_still(const kube::Pod& pod) const {
+  const auto now = pods_.find(pod.meta.ns, pod.meta.name);
+  return now != nullptr && now->uid == pod.uid && is_suspect(*now);
+}
+
+aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni_dirs, Pods pods) {
+  for (const std::string& cni_dir : cni_dirs) {
+    if (pods.empty()) break;
+    auto containers = co_await records_.list_records(cni_dir);
+    if (!containers) co_return std::move(containers).error();
+    for (const std::string& container : *containers) {
+      auto found = co_await records_.find_record(cni_dir, container);
+      if (!found && found.error().code() == Errc::kCancelled) co_return std::move(found).error();
+      if (!found || !*found) continue;  // damaged, or just gone
+      const auto record = attach::decode_record(**found);
+      if (!record) continue;
+      std::erase_if(pods, [&record](const auto& pod) { return is_about(*record, *pod); });
+    }
+  }
+  co_return pods;
+}
+
+void MissedPods::report() const {
+  if (found_.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(found_.size(), kMostNamed); ++i) {
+    names += cat(i == 0 ? "" : ", ", found_[i]->meta.key());
+  }
+  if (found_.size() > kMostNamed) names += ", ...";
+  log_.warning(cat("pods of this node that run without the networks they ask for: ", found_.size(),
+                   " (", names, "); delete them so that they are created again"));
+  for (const auto& pod : found_) {
+    owners_.send({.pod = object_of(*pod),
+                  .is_warning = true,
+                  .reason = "NetworksNotAttached",
+                  .message = cat("the pod runs without the networks of its annotation ", kNetworks,
+                                 ": it was started while its node had no configuration of Multus; "
+                                 "delete the pod so that it is created again")});
+  }
+}
+
+std::size_t MissedPods::count() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(found_, [this](const auto& pod) { return is_suspect_still(*pod); }));
+}
+
+}  // namespace mnet::adapters

@@ -1,0 +1,56 @@
+// Pods that run without the networks they ask for (pain 3): the runtime started them while it had
+// no configuration of ours. Their owners are told; nothing is attached here.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "attach/source.h"
+#include "base/log.h"
+#include "kube/kube.h"
+
+namespace mnet::adapters {
+
+class MissedPods {
+ public:
+  // Two looks this far apart must agree: what is being attached has its record or its status by
+  // then.
+  static constexpr std::chrono::milliseconds kGrace = std::chrono::seconds(10);
+
+  // All must outlive it and its task.
+  MissedPods(const kube::Store<kube::Pod>& pods, attach::Records& records,
+             attach::ObjectSource& owners, Log log, std::chrono::milliseconds grace = kGrace)
+      : pods_(pods), records_(records), owners_(owners), log_(std::move(log)), grace_(grace) {}
+
+  // Once, when the store has been filled: a Warning for each such pod, and one line in the log.
+  // Those who have a network status, whoever wrote it, or a record below one of `cni_dirs` are none
+  // of them.
+  aio::Task<void> look(std::set<std::string> cni_dirs);
+
+  // How many of those that were found are still there and still without a status.
+  std::size_t count() const;
+
+ private:
+  using Pods = std::vector<std::shared_ptr<const kube::Pod>>;
+
+  Pods suspects() const;
+  bool is_suspect_still(const kube::Pod& pod) const;
+  aio::Task<Pods> without_record(std::set<std::string> cni_dirs, Pods pods);
+  void report() const;
+
+  const kube::Store<kube::Pod>& pods_;
+  attach::Records& records_;
+  attach::ObjectSource& owners_;
+  const Log log_;
+  const std::chrono::milliseconds grace_;
+  Pods found_;
+};
+
+}  // namespace mnet::adapters
