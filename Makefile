@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test e2e bench lint vectors programs image packages format fuzz tsan cluster-up cluster-down clean
+.PHONY: help demo test e2e bench lint vectors programs image packages format fuzz tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,9 @@ tsan:  ## the unit tests under the thread sanitizer
 	@scripts/install-packages build test
 	@scripts/build tsan test_programs
 	@ctest --test-dir build/tsan --output-on-failure --no-tests=error -j $$(nproc)
+
+peer:  ## build the original's programs, outside the tree; prints the PEER_ lines that tests and make bench take
+	@scripts/peer
 
 cluster-up:  ## a Kubernetes control plane on loopback to play with; prints the KUBECONFIG line
 	@scripts/install-packages test

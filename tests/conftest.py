@@ -124,10 +124,10 @@ class Daemons:
         self.host = host
         self.started = []
 
-    def launch(self, config=None, **options):
+    def launch(self, config=None, make=Daemon, **options):
         """Starts one and does not wait for it."""
         config = default_config() if config is None else config
-        daemon = Daemon(self.host, config, number=len(self.started), **options)
+        daemon = make(self.host, config, number=len(self.started), **options)
         if isinstance(config, dict) and config.get("cniDir"):
             self.host.leaks.cni_dirs.add(config["cniDir"])
         self.started.append(daemon)

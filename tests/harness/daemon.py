@@ -39,6 +39,8 @@ def body(env, config, attributes=None):
 class Daemon:
     """Starts at once. `config` is written to the configuration file; text is written as it is."""
 
+    program = f"{PROGRAMS}/multus-daemon"
+
     def __init__(self, host, config, number=0, env=None, args=None, failpoints=None, config_path=CONFIG,
                  through=()):
         """`through`: words before the program's, of something that becomes the program in the end."""
@@ -52,7 +54,7 @@ class Daemon:
         if failpoints:
             env["MULTUS_FAILPOINTS"] = failpoints
         with open(self.log_path, "wb") as log:
-            self.process = host.spawn(*through, f"{PROGRAMS}/multus-daemon",
+            self.process = host.spawn(*through, self.program,
                                       *(["-config", config_path] if args is None else args),
                                       env=env, stdout=log, stderr=log)
         self._idle = None
