@@ -9,7 +9,9 @@ from harness.api_proxy import ApiProxy, listen_in
 from harness.cluster import Cluster
 from harness.kube_node import KubeNode
 from harness.outcome import passed
+from harness.peer import PeerNode
 from harness.probe import Probe
+from harness.roles import UPSTREAM_RULES
 from harness.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -115,6 +117,19 @@ def node(request, host, daemons, shim, cluster, space):
     """A host whose daemon has the API server behind a proxy; what is still attached at the end is deleted."""
     proxy = ApiProxy(cluster, listen_in(host.pid))
     node = KubeNode(host, daemons, shim, space, proxy)
+    host.add_bridge("uplink")
+    yield node
+    if passed(request):
+        node.close()
+    proxy.close()
+
+
+@pytest.fixture
+def peer_node(request, host, daemons, program, cluster, space, account):
+    """A host that takes our daemon or the original's, with the original's rights."""
+    program("multus-shim")
+    proxy = ApiProxy(cluster, listen_in(host.pid))
+    node = PeerNode(host, daemons, space, proxy, account("original", UPSTREAM_RULES))
     host.add_bridge("uplink")
     yield node
     if passed(request):

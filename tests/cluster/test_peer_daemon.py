@@ -8,14 +8,11 @@ import json
 import pytest
 
 from harness import networks
-from harness.api_proxy import ApiProxy, listen_in
 from harness.autoconf import NET_D, OWN, PRIMARY
 from harness.kube_node import KUBECONFIG
 from harness.netconf import netconf
-from harness.outcome import passed
-from harness.peer import BOTH, ORIGINAL, OURS, PeerNode, answer, needs_the_original, plugin_of, settled
+from harness.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, settled
 from harness.pods import CNI_DIR
-from harness.roles import UPSTREAM_RULES
 from harness.wait import until
 
 pytestmark = needs_the_original
@@ -29,19 +26,12 @@ LAB = networks.conflist(networks.bridge("lab", "brlab", "10.20.4.0/24", "0.4.0",
 
 
 @pytest.fixture
-def node(request, host, daemons, program, cluster, space, account):
+def node(peer_node, host, space):
     """Two networks beside the cluster's own, which is where both daemons look for it."""
-    program("multus-shim")
-    proxy = ApiProxy(cluster, listen_in(host.pid))
-    host.add_bridge("uplink")
     host.write(SINGLE, CLUSTER)
     space.add_network("mac", json.dumps(MAC))
     space.add_network("lab", json.dumps(LAB))
-    node = PeerNode(host, daemons, space, proxy, account("original", UPSTREAM_RULES))
-    yield node
-    if passed(request):
-        node.close()
-    proxy.close()
+    return peer_node
 
 
 @pytest.fixture
@@ -51,17 +41,32 @@ def primary_list(host, node):
     host.write(PRIMARY, networks.conflist(CLUSTER, networks.PORTMAP))
 
 
+ALL_OPTIONS = {"binDir": "/opt/cni/bin", "capabilities": {"bandwidth": True, "mac": False}, "logFile": "/srv/log/multus.log", "logLevel": "verbose",
+               "logOptions": {"maxAge": 5, "maxSize": 100, "maxBackups": 5, "compress": True}, "namespaceIsolation": True,
+               "globalNamespaces": "default,kube-system", "cniDir": "/var/lib/cni/multus", "overrideNetworkName": True,
+               "daemonSocketDir": "/run/multus", "auxiliaryCNIChainName": "vendor-chain", "multusMasterCNI": "10-primary.conf"}
+
+
 @pytest.mark.spec("03:124")
-@pytest.mark.parametrize("ending", ["conf", "conflist"])
-def test_both_write_the_same_configuration_of_the_node(request, node, host, ending):
-    if ending == "conflist":
-        request.getfixturevalue("primary_list")
+@pytest.mark.parametrize("keys", [{}, ALL_OPTIONS, {"capabilities": {}, "logOptions": {}, "logToStderr": False}],
+                         ids=["usual", "all", "empty"])
+def test_both_write_the_same_configuration_of_the_node(node, host, keys):
+    written = {}
+    for who in BOTH:
+        node.use(who, **keys)
+        written[who] = host.path(OWN).read_text()
+
+    assert written[OURS] == written[ORIGINAL]
+
+
+def test_both_write_the_same_configuration_for_a_list(node, host, primary_list):
     written = {}
     for who in BOTH:
         node.use(who)
         written[who] = host.path(OWN).read_text()
 
     assert written[OURS] == written[ORIGINAL]
+    assert '"portMappings":true' in written[OURS]
 
 
 def life_of_a_pod(node):
@@ -70,15 +75,17 @@ def life_of_a_pod(node):
     pod = node.new_pod("mac,lab")
     valid = {"cni.dev/valid-attachments": [{"containerID": pod.container_id, "ifname": "eth0"}]}
     told = {"VERSION": pod.call("VERSION"), "ADD": pod.add(), "CHECK": pod.check(), "STATUS": pod.call("STATUS", newest),
-            "STATUS 0.4.0": pod.call("STATUS"), "GC": pod.call("GC", {**newest, **valid})}
+            "STATUS of the node's version": pod.call("STATUS"), "GC": pod.call("GC", {**newest, **valid})}
     links = pod.links()
     told |= {"DEL": pod.delete(), "DEL again": pod.delete(), "DEL unknown": pod.call("DEL", container_id="unknown")}
     return links, pod.links(), {command: answer(outcome, pod) for command, outcome in told.items()}
 
 
 @pytest.mark.spec("03:94", "03:95")
+@pytest.mark.parametrize("version", ["0.3.1", "0.4.0", "1.0.0", "1.1.0"])
 @pytest.mark.parametrize("shim, daemon", [(ORIGINAL, OURS), (OURS, ORIGINAL), (OURS, OURS)])
-def test_each_shim_works_with_each_daemon(node, shim, daemon):
+def test_each_shim_works_with_each_daemon(node, shim, daemon, version):
+    node.version = version
     node.use(ORIGINAL)
     theirs = life_of_a_pod(node)
     assert theirs[0] == {"eth0", "net1", "net2"} and theirs[1] == set()

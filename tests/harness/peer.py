@@ -65,16 +65,18 @@ class PeerNode(KubeNode):
         self.log_in(token)  # thin
         ServiceAccount(host, token, space.cluster.authority.certificate.read_text())
         self.who = None
+        self.version = "0.4.0"
 
-    def use(self, daemon, shim=None):
-        """Replaces the daemon by that of `daemon`; the node's configuration is then what it has written."""
+    def use(self, daemon, shim=None, **keys):
+        """Replaces the daemon by that of `daemon`, with further keys of its configuration; the node's own is then what it
+        has written."""
         if self.daemon is not None:
             assert self.daemon.stop() == 0, self.daemon.log
         self.who = daemon
         self.shim = plugin_of(self.host, shim or daemon, "multus-shim")
         self.host.path(OWN).unlink(missing_ok=True)
-        config = default_config(objectsDir=None, podLookupTimeout=None, multusConfigFile="auto", cniVersion="0.4.0",
-                                multusAutoconfigDir=NET_D)
+        config = default_config(objectsDir=None, podLookupTimeout=None, multusConfigFile="auto", cniVersion=self.version,
+                                multusAutoconfigDir=NET_D, **keys)
         env = {"MULTUS_NODE_NAME": self.space.node, "KUBERNETES_SERVICE_HOST": "127.0.0.1",
                "KUBERNETES_SERVICE_PORT": str(self.proxy.port)}
         self.daemon = self.daemons.launch(config, make=self._kind(daemon), env=env).wait_ready()
