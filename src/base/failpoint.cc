@@ -22,6 +22,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet {

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/result.h"
+
 namespace mnet {
 namespace {
 

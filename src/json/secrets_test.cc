@@ -1,6 +1,5 @@
 #include "json/secrets.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,7 +17,9 @@
 
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
 
 namespace mnet::sys {

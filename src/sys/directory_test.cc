@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "sys/file.h"
 #include "sys/file_lock.h"
 #include "sys/test_dir.h"

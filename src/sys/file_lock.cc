@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 // <sys/file.h> would be our own sys/file.h (docs/pitfalls.md).

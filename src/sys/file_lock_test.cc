@@ -1,7 +1,7 @@
 #include "sys/file_lock.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "sys/test_dir.h"
 
 namespace mnet::sys {

@@ -5,10 +5,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "base/result.h"
+#include "sys/fd.h"
 
 namespace mnet::sys {
 
