@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

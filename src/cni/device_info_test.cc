@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "json/json.h"
+
 namespace mnet::cni {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/version.h"
 

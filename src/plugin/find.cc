@@ -70,7 +70,7 @@ Result<std::optional<std::string>> search(const World& world, std::string_view t
 
 }  // namespace
 
-Result<std::string> find_plugin(const World& world, std::string type,
+Result<std::string> find_plugin(const World& world, const std::string& type,
                                 const std::vector<std::string>& dirs) {
   if (type.empty()) return Error(Errc::kInvalid, "no plugin name provided");
   if (type.find('/') != std::string::npos || type.find('\0') != std::string::npos) {

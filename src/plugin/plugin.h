@@ -24,7 +24,7 @@ struct World {
 // `dir/type` in the first directory where it is a regular file (symlinks followed inside the
 // world, absolute ones too). Empty directories are skipped. The texts of 01, 7.1. Blocks for as
 // long as looking at a few names takes; in another mount namespace a thread of its own does that.
-Result<std::string> find_plugin(const World& world, std::string type,
+Result<std::string> find_plugin(const World& world, const std::string& type,
                                 const std::vector<std::string>& dirs);
 
 struct Invocation {

@@ -1,5 +1,5 @@
 #include <linux/netlink.h>
-#include <linux/rtnetlink.h>
+#include <linux/rtnetlink.h>  // IWYU pragma: keep  (RTM_*)
 
 #include <algorithm>
 #include <cerrno>
@@ -10,11 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "rtnl/netlink.h"
 #include "rtnl/route.h"
 #include "rtnl/rtnl.h"
 #include "rtnl/socket.h"
+#include "sys/netns.h"
 
 namespace mnet::rtnl {
 namespace {

@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "rtnl/rtnl.h"
 #include "rtnl/socket.h"
+#include "sys/netns.h"
 
 namespace mnet::rtnl {
 

@@ -3,9 +3,12 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,8 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "rtnl/socket.h"
+#include "sys/netns.h"
 
 namespace mnet::rtnl {
 namespace {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
@@ -32,7 +31,7 @@ template <typename T>
 std::optional<T> value_in(std::string_view bytes) {
   T value;
   if (bytes.size() < sizeof value) return std::nullopt;
-  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes.copy(reinterpret_cast<char*>(&value), sizeof value);
   return value;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "rtnl/netlink.h"
+#include "rtnl/rtnl.h"
 
 namespace mnet::rtnl {
 namespace {

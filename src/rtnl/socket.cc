@@ -10,7 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
+#include "sys/netns.h"
 
 namespace mnet::rtnl {
 

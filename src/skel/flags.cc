@@ -7,6 +7,7 @@
 #include "base/command_line.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "skel/skel.h"
 
 namespace mnet::skel {
 namespace {
