@@ -91,6 +91,6 @@ def load(host, mode, count, concurrency, prefix, netns, *more):
                              "-prefix", prefix, "-cni-path", PLUGIN_DIR, *more, timeout=600))
 
 
-def start_daemon(host, env=None, **keys):
+def start_daemon(host, env=None, make=Daemon, **keys):
     config = default_config(logLevel="error", metricsPort=METRICS_PORT, **keys)
-    return Daemon(host, config, env=env).wait_ready()
+    return make(host, config, env=env).wait_ready()
