@@ -70,7 +70,7 @@ def probes(tools, space):
         probe = Probe(tools / "kube-probe", kubeconfig, space.node if node is None else node, *options, **more)
         started.append(probe)
         if synced:
-            probe.ask("wait_synced", waitMs=20000)
+            probe.ask("wait_synced", waitMs=90000)
         return probe
     yield start
     for probe in started:

@@ -188,7 +188,7 @@ def test_a_program_that_logs_in_is_asked_again_when_the_server_refuses_and_when_
     assert find(probe, space) == "foreign"
 
     asked = len(login.asked())
-    until(lambda: find(probe, space) and len(login.asked()) > asked, "another call", timeout=20)
+    until(lambda: find(probe, space) and len(login.asked()) > asked, "another call")
 
 
 def test_a_refused_token_is_read_again_and_the_request_repeated_once(cluster, space, probes, proxy, tmp_path):

@@ -121,7 +121,7 @@ def test_ten_certificates_and_no_add_fails(node, approvers, space):
         pids.add(daemon.pid)
         return len(seen - {None}) > 10 or failed
     try:
-        until(rotated, lambda: f"ten rotations, only {len(seen)}:\n{daemon.log[-3000:]}", 240)
+        until(rotated, lambda: f"ten rotations, only {len(seen)}:\n{daemon.log[-3000:]}", 900)
     finally:
         stop.set()
         for thread in threads:
@@ -148,10 +148,10 @@ def test_watches_lose_nothing_across_rotations(node, approvers, space):
     for number in range(4):
         before = node.stored()
         space.add_network(f"extra{number}")
-        until(lambda: node.stored() not in (None, before), "the next certificate", 60)
+        until(lambda: node.stored() not in (None, before), "the next certificate", 300)
         space.add_network(f"more{number}")
 
-    until(lambda: known() == others + 8, lambda: f"8 more than {others}, not {known()}", 20)
+    until(lambda: known() == others + 8, lambda: f"8 more than {others}, not {known()}")
     assert daemon.process.running
 
 
@@ -164,14 +164,14 @@ def test_an_outage_across_a_renewal_ends_by_itself(node, approvers):
     assert pod.add().ok
 
     node.relay.go_away()
-    reason = until(node.why_not, "the certificate to expire", 90)
+    reason = until(node.why_not, "the certificate to expire", 300)
 
     assert "certificate" in reason
     assert daemon.process.running and daemon.answers("/healthz")
     assert pod.delete().ok, "a DEL needs no API"
 
     node.relay.come_back()
-    until(lambda: node.why_not() == "", lambda: f"ready again:\n{daemon.log[-3000:]}", 90)
+    until(lambda: node.why_not() == "", lambda: f"ready again:\n{daemon.log[-3000:]}")
     assert node.pod("again").add().ok
     assert daemon.process.running
 
@@ -179,9 +179,9 @@ def test_an_outage_across_a_renewal_ends_by_itself(node, approvers):
 @pytest.mark.spec("03:141")
 def test_without_an_approver_it_serves_and_says_what_it_waits_for(node, approvers):
     daemon = node.launch()
-    until(lambda: daemon.answers("/healthz"), "alive", 20)
-    until(lambda: "approved" in node.why_not(), lambda: f"the reason, not {node.why_not()}", 20)
-    until(lambda: node.events("CertificatePending"), lambda: f"the event:\n{daemon.log}", 60)
+    until(lambda: daemon.answers("/healthz"), "alive")
+    until(lambda: "approved" in node.why_not(), lambda: f"the reason, not {node.why_not()}")
+    until(lambda: node.events("CertificatePending"), lambda: f"the event:\n{daemon.log}")
     assert node.events("CertificatePending")[0]["type"] == "Warning"
     assert "cert-approver" in node.why_not()
     daemon.wait_log(r"still waiting for the request csr-\S+ to be approved")
@@ -197,15 +197,15 @@ def test_without_an_approver_it_serves_and_says_what_it_waits_for(node, approver
 @pytest.mark.spec("03:146")
 def test_a_denied_request_is_followed_by_another(node, approvers, cluster):
     daemon = node.launch()
-    name = until(node.requests, "a request", 20)[0]["metadata"]["name"]
+    name = until(node.requests, "a request")[0]["metadata"]["name"]
 
     cluster.kubectl("certificate", "deny", name)
 
     daemon.wait_log(rf"the request {name} was denied")
     until(lambda: node.events("CertificateNotIssued"), "the event")
-    until(lambda: len(node.requests()) > 1, "the next request", 20)
+    until(lambda: len(node.requests()) > 1, "the next request")
     approvers()
-    daemon.wait_ready(40)
+    daemon.wait_ready()
 
 
 @pytest.mark.spec("03:142")
@@ -220,7 +220,8 @@ def test_a_stored_pair_that_cannot_be_used_is_replaced(node, approvers, cluster,
     node.start()
 
     assert node.requests()[0]["spec"]["username"] == f"system:node:{node.space.node}"
-    until(lambda: node.stored() and "EC PRIVATE KEY" in node.stored() and node.pod("web").add().ok, "a pair that works")
+    pod = node.pod("web")
+    until(lambda: "EC PRIVATE KEY" in (node.stored() or "") and pod.add().ok, "a pair that works")
 
 
 def expired_pair(cluster, node):
@@ -266,7 +267,7 @@ def test_files_that_are_deleted_are_stored_again(node, approvers, cluster):
     node.host.run("rm", "-rf", CERTIFICATES)
 
     assert node.pod("web").add().ok
-    until(node.stored, lambda: f"the pair again:\n{daemon.log[-2000:]}", 30)
+    until(node.stored, lambda: f"the pair again:\n{daemon.log[-2000:]}")
     assert node.requests() == []
 
 
@@ -373,14 +374,14 @@ def test_a_clock_that_is_ahead_is_told_and_lived_with(node, approvers, skew):
     """Each certificate looks expired when it is issued; the servers take it."""
     approvers()
 
-    daemon = node.launch(through=skew(1800)).wait_ready(40)
+    daemon = node.launch(through=skew(1800)).wait_ready()
 
     daemon.wait_log("this node's clock says")
     pod = node.pod("web")
     assert pod.add().ok
     begin, count = time.monotonic(), len(node.requests())
     first = node.stored()
-    until(lambda: node.stored() not in (None, first), "a renewal", 60)
+    until(lambda: node.stored() not in (None, first), "a renewal", 300)
     passed = time.monotonic() - begin
     assert len(node.requests()) <= count + passed / 2 + 2, "not request after request"
     assert pod.delete().ok and pod.add().ok
@@ -402,14 +403,14 @@ def test_another_authority_is_met_with_the_bootstrap_credentials(nodes, approver
 
         replace_authority(cluster)
         node.relay.cut()
-        daemon.wait_log("x509|unknown authority|certificate", 60)
+        daemon.wait_log("x509|unknown authority|certificate")
         assert daemon.process.running and daemon.answers("/healthz")
         node.write_bootstrap()
         approvers(cluster=cluster)
 
-        until(lambda: len(node.requests()) > 1, lambda: f"a request of the kubelet's:\n{daemon.log[-3000:]}", 120)
+        until(lambda: len(node.requests()) > 1, lambda: f"a request of the kubelet's:\n{daemon.log[-3000:]}", 300)
         assert node.requests()[-1]["spec"]["username"] == f"system:node:{space.node}"
-        until(lambda: adds(node), lambda: f"an ADD:\n{daemon.log[-3000:]}", 60)
+        until(lambda: adds(node), lambda: f"an ADD:\n{daemon.log[-3000:]}")
         assert daemon.process.running
         node.close()
         daemon.stop()

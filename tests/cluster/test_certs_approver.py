@@ -74,7 +74,7 @@ def test_a_request_of_a_node_is_approved_and_signed(cluster, approvers, ask):
     until(lambda: cluster.get(f"{REQUESTS}/{name}")["status"].get("certificate"), "the certificate")
     until(lambda: events_of(cluster, name), "the event")
     assert events_of(cluster, name) == [("Normal", "CSRApproved", f'CSR "{name}" has been approved by csr-approver')]
-    assert approver.value('multus_cert_approver_decisions_total{decision="approved"}') == 1
+    until(lambda: approver.value('multus_cert_approver_decisions_total{decision="approved"}') == 1, "the count")
 
 
 def rsa_key(folder):
@@ -191,13 +191,13 @@ def test_an_outage_is_lived_through(cluster, approvers, ask, proxy):
     approver = approvers(server=proxy.url)
     proxy.refuse(".*certificatesigningrequests/", 503)
     name = ask()
-    until(lambda: approver.value("multus_cert_approver_failures_total") >= 3, lambda: approver.log, 20)
+    until(lambda: approver.value("multus_cert_approver_failures_total") >= 3, lambda: approver.log)
     assert decision(cluster, name) == []
 
     proxy.rules.clear()
     proxy.cut()
 
-    until(lambda: decision(cluster, name), lambda: f"a decision:\n{approver.log}", 30)
+    until(lambda: decision(cluster, name), lambda: f"a decision:\n{approver.log}")
 
 
 @pytest.mark.spec("03:149")
@@ -244,7 +244,7 @@ def test_it_tells_its_health(cluster, approver_program, ask, proxy):
         assert approver.get("/readyz")[0] == 500
         assert approver.get("/nothing")[0] == 404
         proxy.rules.clear()
-        until(lambda: approver.get("/readyz")[0] == 200, "ready", 40)
+        until(lambda: approver.get("/readyz")[0] == 200, "ready")
     finally:
         assert approver.stop() == 0
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from harness.cluster import DEPLOY, Refused
-from harness.cni_node import CniNode
+from harness.cni_node import CniNode, replace
 from harness.wait import until
 
 CALICO = '{"name": "k8s", "plugins": [{"type": "calico"}]}\n'
@@ -50,7 +50,7 @@ def lists(cluster, space):
 
 
 def watch(cni, *words, wait="### Status ###", **env):
-    return cni.start("watch", "--configmap=lists", *words, **env).wait_for(wait, 20)
+    return cni.start("watch", "--configmap=lists", *words, **env).wait_for(wait)
 
 
 def ledger(cni):
@@ -233,7 +233,7 @@ def test_a_manifest_goes_with_its_file_and_its_variables(cni, lists, find):
     running.wait_for("manifest  m.yaml  installed")
     assert find("first") and find("second")
 
-    (cni.manifests / "m.yaml").write_text(config_map("$NAME", x="2"))
+    replace(cni.manifests / "m.yaml", config_map("$NAME", x="2"))
     until(lambda: find("second") is None, lambda: running.stdout)
     assert find("first")["data"] == {"x": "2"}, running.stdout + running.stderr
 
@@ -303,20 +303,20 @@ def test_an_outage_of_the_api_holds_up_no_file(cni, own_cluster):
     until(lambda: made() == "1", lambda: running.stderr)
 
     cluster.stop_apiserver()
-    (cni.manifests / "m.yaml").write_text(config_map("made", x="2"))
-    running.wait_for("manifest  m.yaml     failed", 30)
-    (cni.net / "10-calico.conflist").write_text(CALICO.replace("k8s", "other"))
-    until(lambda: "other" in (cni.net / "05-m.conf").read_text(), lambda: running.stderr, 2)
+    replace(cni.manifests / "m.yaml", config_map("made", x="2"))
+    running.wait_for("manifest  m.yaml     failed")
+    replace(cni.net / "10-calico.conflist", CALICO.replace("k8s", "other"))
+    until(lambda: "other" in (cni.net / "05-m.conf").read_text(), lambda: running.stderr)
     # A watch that starts now goes on with what it had.
     assert running.stop() == 0
     again = watch(cni, wait="Watching configmap")
-    (cni.net / "10-calico.conflist").write_text(CALICO.replace("k8s", "third"))
-    until(lambda: "third" in (cni.net / "05-m.conf").read_text(), lambda: again.stderr, 5)
+    replace(cni.net / "10-calico.conflist", CALICO.replace("k8s", "third"))
+    until(lambda: "third" in (cni.net / "05-m.conf").read_text(), lambda: again.stderr)
 
     cluster.start_apiserver()
-    until(lambda: made() == "2", lambda: again.stderr, 40)
+    until(lambda: made() == "2", lambda: again.stderr)
     write(plugins="vlan", configs="05-m.conf", manifests="m.yaml")
-    until(lambda: cni.installed() == ["vlan"], lambda: again.stderr, 40)
+    until(lambda: cni.installed() == ["vlan"], lambda: again.stderr)
 
 
 # The rights that the shipped manifests give.
@@ -367,11 +367,11 @@ def set_rules(cluster, kind, path, rules):
 @pytest.mark.slow
 @pytest.mark.spec("04:121")
 def test_the_shipped_rights_suffice_and_each_is_needed(shipped, cni):
-    running = start_shipped(cni).wait_for("manifest  multus-cni-crd.yaml  installed", 20)
+    running = start_shipped(cni).wait_for("manifest  multus-cni-crd.yaml  installed")
     assert cni.installed() == ["ipvlan", "macvlan", "multus-cni"] and "05-multus-cni.conf" in cni.configs()
     assert binding(shipped, cni)["subjects"][0]["name"] == f"system:node:{cni.env['NODE_HOSTNAME']}"
     text = (cni.manifests / "multus-cni-crd.yaml").read_text()
-    (cni.manifests / "multus-cni-crd.yaml").write_text(text.replace("metadata: {", "metadata: {labels: {x: 'x'}, "))
+    replace(cni.manifests / "multus-cni-crd.yaml", text.replace("metadata: {", "metadata: {labels: {x: 'x'}, "))
     until(lambda: binding(shipped, cni)["metadata"].get("labels"), lambda: running.stderr)
     assert running.stop() == 0, running.stderr
     assert binding(shipped, cni) is None and cni.installed() == []
@@ -388,7 +388,7 @@ def test_the_shipped_rights_suffice_and_each_is_needed(shipped, cni):
     rules = shipped.get(f"/apis/rbac.authorization.k8s.io/v1/{path}/multus-cni")["rules"]
     for verb in rules[0]["verbs"]:
         set_rules(shipped, "Role", path, [{**rules[0], "verbs": [v for v in rules[0]["verbs"] if v != verb]}])
-        running = start_shipped(cni).wait_for(f'cannot {verb} resource "configmaps"', 30)
+        running = start_shipped(cni).wait_for(f'cannot {verb} resource "configmaps"')
         running.stop()
 
 

@@ -18,7 +18,7 @@ def add_all(node, conf, pods, command="ADD"):
         args = (f"IgnoreUnknown=1;K8S_POD_NAMESPACE={node.space.namespace};K8S_POD_NAME={name};"
                 f"K8S_POD_INFRA_CONTAINER_ID=c-{name};K8S_POD_UID={pods[name]['metadata']['uid']}")
         request = body(environment(command, node.host.pods[0], f"c-{name}", args=args), conf)
-        return node.daemon.http("POST", "/cni", request, timeout=120)
+        return node.daemon.http("POST", "/cni", request, timeout=600)
     with concurrent.futures.ThreadPoolExecutor(len(pods)) as threads:
         return dict(zip(pods, threads.map(one, pods)))
 
@@ -44,7 +44,7 @@ def test_a_burst_of_adds_loses_and_doubles_nothing(node, space, fake, cluster):
     assert node.proxy.count("GET .*/pods/") == 0
     runs = collections.Counter((call.env["CNI_CONTAINERID"], call.network) for call in fake.calls("ADD"))
     assert len(runs) == 2 * COUNT and set(runs.values()) == {1}
-    until(lambda: len(space.events()) == 2 * COUNT, lambda: f"all events; {len(space.events())} are there", timeout=60)
+    until(lambda: len(space.events()) == 2 * COUNT, lambda: f"all events; {len(space.events())} are there")
     assert collections.Counter(event["involvedObject"]["name"] for event in space.events()) == dict.fromkeys(pods, 2)
 
     assert {answer.status for answer in add_all(node, conf, pods, "DEL").values()} == {200}

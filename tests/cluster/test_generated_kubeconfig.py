@@ -52,7 +52,7 @@ class Generator:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(10)
+            return self.process.wait(90)
         finally:
             self.process.kill()
             assert_clean(self.err.read_text())
@@ -66,11 +66,11 @@ def whoami(cluster, kubeconfig):
 
 def test_a_kubeconfig_with_the_nodes_own_certificate_comes_and_goes(signing, program, tmp_path):
     generator = Generator(signing, program("kubeconfig_generator"), tmp_path)
-    (name,) = until(generator.pending, lambda: generator.err.read_text(), timeout=20)
+    (name,) = until(generator.pending, lambda: generator.err.read_text())
     assert not generator.kubeconfig.exists()
 
     signing.kubectl("certificate", "approve", name)
-    until(generator.kubeconfig.exists, lambda: generator.err.read_text(), timeout=30)
+    until(generator.kubeconfig.exists, lambda: generator.err.read_text())
 
     assert stat.S_IMODE(generator.kubeconfig.stat().st_mode) == 0o600
     user = whoami(signing, generator.kubeconfig)
@@ -87,13 +87,13 @@ def test_a_kubeconfig_with_the_nodes_own_certificate_comes_and_goes(signing, pro
 
 def test_a_stored_certificate_is_used_again(signing, program, tmp_path):
     first = Generator(signing, program("kubeconfig_generator"), tmp_path)
-    (name,) = until(first.pending, lambda: first.err.read_text(), timeout=20)
+    (name,) = until(first.pending, lambda: first.err.read_text())
     signing.kubectl("certificate", "approve", name)
-    until(first.kubeconfig.exists, lambda: first.err.read_text(), timeout=30)
+    until(first.kubeconfig.exists, lambda: first.err.read_text())
     assert first.stop() == 0
 
     again = Generator(signing, program("kubeconfig_generator"), tmp_path)
-    until(again.kubeconfig.exists, lambda: again.err.read_text(), timeout=15)
+    until(again.kubeconfig.exists, lambda: again.err.read_text())
 
     assert again.pending() == []
     assert whoami(signing, again.kubeconfig)["username"] == f"system:multus:{NODE}"

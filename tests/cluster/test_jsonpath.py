@@ -126,7 +126,7 @@ ERRORS = [
 @pytest.fixture(scope="module")
 def thing(cluster):
     cluster.apply(CRD)
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", f"crd/things.{GROUP}")
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s", f"crd/things.{GROUP}")
     name = f"thing-{uuid.uuid4().hex[:8]}"
     cluster.apply({"apiVersion": f"{GROUP}/v1", "kind": "Thing", "metadata": {"name": name}, **THING})
     yield name

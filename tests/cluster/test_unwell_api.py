@@ -146,7 +146,7 @@ def test_a_pod_that_asks_for_nothing_is_not_held_up(node, space, cluster):
     assert pod.links() == {"eth0"} and pod.status is None
 
     node.proxy.rules.clear()
-    until(lambda: pod.status, "the late status", timeout=20)
+    until(lambda: pod.status, "the late status")
 
 
 def test_a_watch_that_is_refused_with_401_comes_back(node, space, extra):
@@ -156,4 +156,4 @@ def test_a_watch_that_is_refused_with_401_comes_back(node, space, extra):
     pod = node.pod("web", networks="extra")
 
     assert pod.add().ok
-    until(lambda: node.proxy.count("watch=true") > 4, "more watches", timeout=30)
+    until(lambda: node.proxy.count("watch=true") > 4, "more watches")

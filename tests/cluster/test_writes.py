@@ -128,14 +128,14 @@ def test_a_burst_of_statuses_loses_and_doubles_none(space, proxied, proxy):
 def send(probe, space, name="a", text="Add net1 [10.1.1.101/24] from default/macvlan-conf", **more):
     probe.ask("send", namespace=space.namespace, name=name, uid="u", reason=more.pop("reason", "AddedInterface"),
               text=text, **more)
-    probe.ask("flush", waitMs=20000)
+    probe.ask("flush", waitMs=90000)
 
 
 def test_an_event_is_what_kubectl_shows(space, probe, cluster):
     made = space.add_pod("a", networks="x")
     probe.ask("send", namespace=space.namespace, name="a", uid=made["metadata"]["uid"], reason="NoNetworkFound",
               text="cannot find it", warning=True)
-    probe.ask("flush", waitMs=20000)
+    probe.ask("flush", waitMs=90000)
 
     (event,) = space.events()
     assert event["involvedObject"] == {"kind": "Pod", "apiVersion": "v1", "namespace": space.namespace, "name": "a",
@@ -167,7 +167,7 @@ def test_a_repeat_whose_first_is_gone_is_an_event_again(space, probe, cluster):
 def test_a_flood_of_events_of_one_pod_is_cut(space, probe):
     for number in range(40):
         probe.ask("send", namespace=space.namespace, name="a", uid="u", reason="AddedInterface", text=str(number))
-    probe.ask("flush", waitMs=30000)
+    probe.ask("flush", waitMs=90000)
 
     assert len(space.events()) == 25
 
@@ -176,13 +176,16 @@ def test_events_delay_no_status(space, proxied, proxy):
     """Hundreds of events wait behind a slow server; a status overtakes them."""
     space.add_pod("a", networks="x")
     uid = space.pod("a")["metadata"]["uid"]
+    proxy.forget()
     proxy.delay = 0.3
     for number in range(100):
         proxied.start("send", namespace=space.namespace, name=f"p{number}", uid="u", reason="AddedInterface", text="x")
 
     answer = write(proxied, space, "a", "[1]", uid).whole()
 
-    assert answer["result"] is True and answer["ms"] < 3000
+    assert answer["result"] is True
     proxy.delay = 0.0
-    proxied.ask("flush", waitMs=30000)
+    proxied.ask("flush", waitMs=90000)
     until(lambda: len(space.events()) == 100, "all events")
+    place = [method for method, _ in proxy.requests].index("PATCH")
+    assert place < 50, "it waited behind them"

@@ -102,16 +102,23 @@ class ApiProxy:
         self.cut()
 
     def _serve(self, raw):
+        with self.lock:
+            self.connections.add(raw)
         try:
             client = self.server_tls.wrap_socket(raw, server_side=True)
             upstream = self._connect()
         except OSError:
             raw.close()
             return
+        finally:
+            with self.lock:
+                self.connections.discard(raw)
         with self.lock:
             self.connections |= {client, upstream}
+            is_late = self.listener.fileno() < 0  # closed meanwhile: nobody cuts it any more
         try:
-            self._relay(client, upstream)
+            if not is_late:
+                self._relay(client, upstream)
         except OSError:
             pass
         finally:

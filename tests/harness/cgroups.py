@@ -27,7 +27,8 @@ def make(name):
 
 def remove(name):
     """With everything below it, as soon as it is empty."""
-    left = sorted((found for found in CGROUPS.glob(f"**/{name}/**/") if found.is_dir()), reverse=True)
+    # Others' may vanish meanwhile, which os.walk does not mind.
+    left = sorted((Path(folder) for folder, _, _ in os.walk(CGROUPS) if name in folder.split("/")), reverse=True)
     for folder in left:
         until(lambda folder=folder: _removed(folder), f"{folder} empty")
 

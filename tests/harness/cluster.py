@@ -5,6 +5,7 @@ import base64
 import http.client
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -32,11 +33,18 @@ def binaries(*names):
 
 
 def free_ports(count):
-    """Ports that nobody has now; all are held until the last is found."""
-    sockets = [socket.socket() for _ in range(count)]
+    """Ports that nobody has now; all are held until the last is found. Not those that the kernel gives to clients: one
+    of them could have such a port by the time its server starts, or starts again."""
+    first_of_clients = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    sockets = []
     try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
+        while len(sockets) < count:
+            one = socket.socket()
+            sockets.append(one)
+            try:
+                one.bind(("127.0.0.1", random.randrange(10000, max(first_of_clients, 11000))))
+            except OSError:
+                sockets.pop().close()
         return [one.getsockname()[1] for one in sockets]
     finally:
         for one in sockets:
@@ -153,14 +161,14 @@ class Cluster:
         """Who may do what. Pods of these tests are objects only: none needs an account."""
         return ["--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount"]
 
-    def wait_ready(self, timeout=120):
+    def wait_ready(self, timeout=300):
         said = ["nothing"]
 
         def ready():
             assert self.apiserver.running, f"kube-apiserver ended:\n{self.apiserver.tail()}"
             assert self.etcd.running, f"etcd ended:\n{self.etcd.tail()}"
             try:
-                said[0] = self.request("GET", "/readyz", timeout=5)
+                said[0] = self.request("GET", "/readyz", timeout=30)
                 return self.get("/api/v1/namespaces/default")
             except (OSError, http.client.HTTPException, Refused) as unready:
                 said[0] = repr(unready)
@@ -207,7 +215,7 @@ class Cluster:
             "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}]}))
         return path
 
-    def request(self, method, path, body=None, content_type="application/json", timeout=30):
+    def request(self, method, path, body=None, content_type="application/json", timeout=90):
         data = None if body is None else json.dumps(body).encode()
         status, text = self._exchange(method, path, data, {"Content-Type": content_type}, timeout)
         if status // 100 != 2:
@@ -266,7 +274,7 @@ class Cluster:
     def install_definitions(self):
         """Our CRD, served when this returns."""
         self.apply_files("common/crd-networkattachmentdefinition.yaml")
-        self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
+        self.kubectl("wait", "--for=condition=Established", "--timeout=120s",
                      "crd/network-attachment-definitions.k8s.cni.cncf.io")
 
     def token_for(self, namespace, account, seconds=3600):
@@ -280,6 +288,6 @@ class Cluster:
         def etcd(path, body):
             request = urllib.request.Request(f"http://127.0.0.1:{self.etcd_port}/v3/{path}",
                                              json.dumps(body).encode(), method="POST")
-            return json.loads(urllib.request.urlopen(request, timeout=10).read())
+            return json.loads(urllib.request.urlopen(request, timeout=60).read())
         revision = etcd("kv/range", {"key": base64.b64encode(b"x").decode()})["header"]["revision"]
         etcd("kv/compaction", {"revision": revision, "physical": True})

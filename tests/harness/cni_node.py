@@ -57,6 +57,13 @@ class CniNode:
             running.kill()
 
 
+def replace(path, text):
+    """At once: who follows the file sees the old or the new, and never an empty one."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text)
+    beside.rename(path)
+
+
 class Running:
     """A cni-node in the background, its output in files."""
 

@@ -237,9 +237,11 @@ class Host:
 
     def files_below(self, inside):
         """Regular files, sockets and links below a folder, as paths relative to it."""
-        top = self.path(inside)
-        return sorted(str(path.relative_to(top)) for path in top.rglob("*")
-                      if path.is_symlink() or not path.is_dir())
+        top, found = self.path(inside), []
+        for folder, folders, files in os.walk(top):  # does not mind what vanishes while we look
+            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+            found += [os.path.relpath(os.path.join(folder, name), top) for name in files + links]
+        return sorted(found)
 
     def processes(self):
         """Command lines of all processes but the first, by the machine's process id."""

@@ -20,7 +20,7 @@ class HostProcess:
     def running(self):
         return self.process.running
 
-    def stop(self, how=signal.SIGTERM, timeout=60):
+    def stop(self, how=signal.SIGTERM, timeout=120):
         self.process.signal(how)
         self.process.wait(timeout)
 

@@ -54,7 +54,7 @@ class Installation:
     def install(self):
         """Ready when this returns: pods that come now get their networks."""
         self.apply()
-        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s",
+        self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s",
                              "crd/network-attachment-definitions.k8s.cni.cncf.io")
         self.wait_rolled_out()
         return self
@@ -74,12 +74,12 @@ class Installation:
 
     def delete(self):
         self.cluster.kubectl("delete", "--wait", "-f", "-", stdin=self.text)
-        self.system.kubectl("wait", "--for=delete", "pod", "-l", "name=multus", "--timeout=90s", check=False)
+        self.system.kubectl("wait", "--for=delete", "pod", "-l", "name=multus", "--timeout=180s", check=False)
 
     def _await_rollout(self, timeout):
         self.system.kubectl("rollout", "status", DAEMON_SET, f"--timeout={timeout}s", timeout=timeout + 30)
 
-    def wait_rolled_out(self, timeout=180):
+    def wait_rolled_out(self, timeout=300):
         names = (GENERATED, GENERATED + "list")  # thin writes a list for newer versions
         try:
             self._await_rollout(timeout)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.wait import until
 
 PORT = 9091
-# Run inside the host; one line of JSON, `null` if nobody listens.
+# Run inside the host; one line of JSON, `null` if nobody listens, or no longer.
 FETCH = """
 import http.client, json, sys
 address, port, method, path = sys.argv[1:]
@@ -17,7 +17,7 @@ try:
     connection.request(method, path)
     answer = connection.getresponse()
     print(json.dumps([answer.status, dict(answer.getheaders()), answer.read().decode()]))
-except ConnectionRefusedError:
+except (ConnectionRefusedError, ConnectionResetError):
     print("null")
 """
 SAMPLE = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
@@ -108,7 +108,11 @@ class Prometheus:
         def found():
             data = self.ask("/api/v1/query", query=expression)
             return data and [(sample["metric"], float(sample["value"][1])) for sample in data["result"]]
-        return until(found, f"an answer to {expression}")
+        return until(found, lambda: f"an answer to {expression}; the log:\n{self.log}")
+
+    @property
+    def log(self):
+        return self.host.path("/srv/prometheus/log").read_text(errors="replace")[-3000:]
 
     def stop(self):
         self.process.signal(15)

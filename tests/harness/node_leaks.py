@@ -22,7 +22,7 @@ class NodeLeaks:
     def host(self):
         return self.node.host  # another one after a reboot
 
-    def check(self, allowed=(), timeout=60):
+    def check(self, allowed=(), timeout=120):
         """`allowed`: patterns of what may stay."""
         def left():
             more = self._count() - self.before

@@ -33,7 +33,7 @@ class PodLoad:
                 return
             self.names.append(name)
 
-    def check(self, interfaces, timeout=180):
+    def check(self, interfaces, timeout=300):
         """Every pod that was made runs, with all of them."""
         assert self.failure is None, self.failure
         self.space.wait_ready("pods", "--all", timeout=timeout)

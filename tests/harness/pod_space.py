@@ -39,7 +39,7 @@ class PodSpace:
         self.name = name or f"test-{next(self.numbers)}"
         if name is None:
             cluster.kubectl("create", "namespace", self.name)
-            cluster.kubectl("-n", self.name, "wait", "--for=create", "--timeout=60s", "serviceaccount/default")
+            cluster.kubectl("-n", self.name, "wait", "--for=create", "--timeout=180s", "serviceaccount/default")
 
     def kubectl(self, *words, **options):
         return self.cluster.kubectl("-n", self.name, *words, **options)
@@ -50,13 +50,13 @@ class PodSpace:
     def network(self, name, config=None):
         self.apply(network_object(name, config))
 
-    def pod(self, name, networks=None, timeout=90, **more):
+    def pod(self, name, networks=None, timeout=240, **more):
         """A pod, ready."""
         self.apply(pod_object(name, networks, **more))
         self.wait_ready(f"pod/{name}", timeout=timeout)
         return name
 
-    def wait_ready(self, *what, timeout=90):
+    def wait_ready(self, *what, timeout=240):
         try:
             self.kubectl("wait", "--for=condition=Ready", *what, f"--timeout={timeout}s", timeout=timeout + 30)
         except AssertionError as late:
@@ -97,7 +97,7 @@ class PodSpace:
         """The elements of network-status."""
         return json.loads(self.get("pod", pod)["metadata"]["annotations"][STATUS])
 
-    def delete_pods(self, timeout=120):
+    def delete_pods(self, timeout=240):
         self.kubectl("delete", "pods", "--all", "--wait", f"--timeout={timeout}s", timeout=timeout + 30)
 
     def close(self):

@@ -20,13 +20,13 @@ class Pending:
     def __init__(self):
         self.answers = queue.Queue()
 
-    def result(self, timeout=60):
+    def result(self, timeout=180):
         answer = self.whole(timeout)
         if "error" in answer:
             raise Failed(answer["error"])
         return answer["result"]
 
-    def whole(self, timeout=60):
+    def whole(self, timeout=180):
         """With `ms`, and `error` instead of `result` if there was one."""
         return self.answers.get(timeout=timeout)
 

@@ -123,7 +123,7 @@ class Approver:
     def get(self, path):
         """(status, text); None if nobody answers."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read().decode()
@@ -131,7 +131,7 @@ class Approver:
             return None
 
     def wait_ready(self):
-        until(lambda: (self.get("/readyz") or [0])[0] == 200, lambda: f"approver ready:\n{self.log}", 20)
+        until(lambda: (self.get("/readyz") or [0])[0] == 200, lambda: f"approver ready:\n{self.log}")
         return self
 
     def value(self, series):
@@ -156,6 +156,7 @@ class Relay:
         self.url = f"https://127.0.0.1:{listener.getsockname()[1]}"
         self.away = False
         self.sockets = set()
+        self.lock = threading.Lock()
         serve_each(listener, self._serve)
 
     def _serve(self, client):
@@ -166,7 +167,8 @@ class Relay:
         except OSError:
             client.close()
             return
-        self.sockets |= {client, server}
+        with self.lock:
+            self.sockets |= {client, server}
         if self.away:
             self.cut()
         threading.Thread(target=pour, args=(client, server), daemon=True).start()
@@ -180,14 +182,15 @@ class Relay:
         self.away = False
 
     def cut(self):
-        for one in list(self.sockets):
-            self.sockets.discard(one)
-            shut(one)
-            one.close()
+        with self.lock:
+            for one in self.sockets:
+                shut(one)
+                one.close()
+            self.sockets.clear()
 
     def close(self):
         self.listener.close()
-        self.cut()
+        self.go_away()
 
 
 class CertNode(KubeNode):
@@ -250,7 +253,7 @@ class CertNode(KubeNode):
 
     def why_not(self):
         """The reason of a /readyz that says no; empty if it says yes."""
-        answer = self.daemon.http("GET", "/readyz", timeout=5)
+        answer = self.daemon.http("GET", "/readyz")
         return "" if answer.status == 200 else answer.headers.get("x-not-ready", "?")
 
 

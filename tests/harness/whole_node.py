@@ -150,7 +150,7 @@ class WholeNode:
         inside = self.folder / "images" / Path(archive).name
         if Path(archive) != inside:
             shutil.copy(archive, inside)
-        return self.ctr("images", "import", inside, timeout=120).stdout
+        return self.ctr("images", "import", inside, timeout=300).stdout
 
     def ctr(self, *words, **options):
         return self.host.run("ctr", "--address", SOCKET, "--namespace", "k8s.io", *words, **options)
@@ -194,7 +194,7 @@ class WholeNode:
         path.write_text(json.dumps(config))
         self.start_part("kube-proxy", self.binaries["kube-proxy"], f"--config={path}")
 
-    def wait_ready(self, timeout=120):
+    def wait_ready(self, timeout=300):
         def ready():
             for part in self.parts.values():
                 assert part.running, f"{part.name} ended:\n{part.tail()}"

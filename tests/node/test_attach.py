@@ -25,7 +25,7 @@ def test_one_bridge_network_comes_and_goes(host, daemon, shim, pod):
     assert result["interfaces"][-1] == {"name": "eth0", "sandbox": pod.netns,
                                         "mac": pod.ip("link", "show", "eth0")[0]["address"]}
     assert pod.addresses("eth0") == ["10.244.0.2/24"]
-    pod.run("ping", "-c1", "-W2", "10.244.0.1")
+    pod.run("ping", "-c1", "-w60", "10.244.0.1")
 
     done = shim.delete(conf, pod)
     assert (done.exit, done.stdout) == (0, "")
@@ -194,7 +194,7 @@ def test_two_pods_reach_each_other_over_both_networks(host, daemon, shim):
 
     for ifname in ("eth0", "net1"):
         target = two.addresses(ifname)[0].split("/")[0]
-        one.run("ping", "-c1", "-W2", "-I", ifname, target)
+        one.run("ping", "-c1", "-w60", "-I", ifname, target)
     for pod in (one, two):
         assert shim.delete(conf, pod).ok
 

@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+from harness.cni_node import replace
 from harness.kube_watch import KubeWatch
 from harness.wait import until
 
@@ -31,13 +32,6 @@ def start(kube_watch, tmp_path):
 
 def run(program, *words):
     return subprocess.run([program, *words], capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
-
-
-def replace(file, text):
-    """At once: who looks in between sees the old or the new."""
-    beside = file.with_name(f"{file.name}.new")
-    beside.write_text(text)
-    beside.rename(file)
 
 
 @pytest.mark.spec("04:72")

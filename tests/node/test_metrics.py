@@ -50,7 +50,7 @@ def dashboard_questions():
 
 
 def evaluated(prometheus):
-    groups = prometheus.ask("/api/v1/rules")["groups"]
+    groups = (prometheus.ask("/api/v1/rules") or {"groups": []})["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
     return rules if rules and all(rule["health"] != "unknown" for rule in rules) else None
 
@@ -273,7 +273,8 @@ def test_a_real_prometheus_scrapes_it_and_answers_queries(host, daemon, shim):
 
     assert [labels["method"] for labels, _ in requests] == ["post"]
     assert 0 < slow[0][1] < 60
-    assert prometheus.query('up{job="multus"}')[0][1] == 1
+    # A scrape that took longer than a second counts as none; the next one does not.
+    assert prometheus.query('up{job="multus"} == 1')
     assert prometheus.query("process_resident_memory_bytes")[0][1] > 1e6
     for question in dashboard_questions():
         prometheus.ask("/api/v1/query", query=question)  # fails on one that Prometheus does not understand

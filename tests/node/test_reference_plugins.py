@@ -18,7 +18,7 @@ def test_bridge_gives_the_pod_an_address_and_takes_it_back(host, pod, plugin):
 
     assert [ip["address"] for ip in result["ips"]] == ["10.244.0.2/24"]
     assert pod.addresses("eth0") == ["10.244.0.2/24"]
-    pod.run("ping", "-c1", "-W2", "10.244.0.1")
+    pod.run("ping", "-c1", "-w60", "10.244.0.1")
 
     assert plugin("bridge").delete(conf, pod).ok
     assert pod.links() == set()

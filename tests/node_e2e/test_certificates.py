@@ -14,7 +14,7 @@ CERTIFICATES = "/etc/cni/multus/certs"
 @pytest.mark.ours
 def test_a_daemon_gets_its_certificate_from_the_approver_and_serves_with_it(bare, leaks):
     installation = Installation(bare, ROOT / "deploy" / "overlays" / "per-node-certificates").install()
-    installation.system.kubectl("rollout", "status", "deployment/multus-cert-approver", "--timeout=120s")
+    installation.system.kubectl("rollout", "status", "deployment/multus-cert-approver", "--timeout=240s")
     space = PodSpace(bare.cluster)
     space.network("lab", NODE_BRIDGE)
 

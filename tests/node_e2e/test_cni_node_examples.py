@@ -42,7 +42,7 @@ class Example:
     def apply(self):
         for text in self.texts:
             self.node.cluster.kubectl("apply", "-f", "-", stdin=text)
-        self.system.kubectl("rollout", "status", "daemonset/multus-cni-node", "--timeout=90s")
+        self.system.kubectl("rollout", "status", "daemonset/multus-cni-node", "--timeout=240s")
 
     def delete(self):
         """In the reverse order, as the files say."""
@@ -56,7 +56,7 @@ class Example:
         self._await_no_pods()
 
     def _await_no_pods(self):
-        self.system.kubectl("wait", "--for=delete", "pod", "-l", "app=multus-cni-node", "--timeout=60s", check=False)
+        self.system.kubectl("wait", "--for=delete", "pod", "-l", "app=multus-cni-node", "--timeout=180s", check=False)
 
     def edit(self, **lists):
         self.system.kubectl("patch", "configmap", "multus-cni", "--patch", json.dumps({"data": lists}))
@@ -96,7 +96,7 @@ def test_the_simple_example_places_its_files_and_takes_them_off_again(cni_node_i
     assert list(space.addresses("plain")) == ["eth0"]
     space.close()
     example.delete()
-    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}", 30)
+    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}")
 
 
 @pytest.mark.ours
@@ -104,7 +104,7 @@ def test_the_watching_example_follows_its_configuration_and_leaves_a_clean_node(
     before = files_of(poor)
     example = Example(poor, *WATCHING)
     example.apply()
-    until(lambda: poor.host.path(CONFIG).exists(), "the configuration on the node", 30)
+    until(lambda: poor.host.path(CONFIG).exists(), "the configuration on the node")
     space = PodSpace(poor.cluster)
     space.network("mac", NODE_MACVLAN)
 
@@ -113,10 +113,10 @@ def test_the_watching_example_follows_its_configuration_and_leaves_a_clean_node(
     assert space.addresses("watched").keys() == {"eth0", "net1"}
     space.delete_pods()
     example.edit(plugins="multus-cni,macvlan")
-    until(lambda: not poor.host.path(f"{PLUGINS}/ipvlan").exists(), "a plugin taken away by an edit", 60)
+    until(lambda: not poor.host.path(f"{PLUGINS}/ipvlan").exists(), "a plugin taken away by an edit")
     space.close()
     example.delete()
-    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}", 30)
+    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}")
 
 
 @pytest.fixture
@@ -181,12 +181,12 @@ def see_four_containers_at_work(node, before, example):
     space.close()
 
     example.edit(plugins="multus-cni,macvlan")
-    until(lambda: files_of(node) - before == PLACED - {"ipvlan"}, "a plugin taken away by an edit", 60)
+    until(lambda: files_of(node) - before == PLACED - {"ipvlan"}, "a plugin taken away by an edit")
 
     assert written_bridge(node)["hairpinMode"] is True
     bridge, *others = PRIMARY["plugins"]
     node.set_primary({**PRIMARY, "plugins": [{**bridge, "hairpinMode": False}, *others]})
-    until(lambda: written_bridge(node)["hairpinMode"] is False, lambda: f"the edited file in ours\n{example.log()}", 60)
+    until(lambda: written_bridge(node)["hairpinMode"] is False, lambda: f"the edited file in ours\n{example.log()}")
 
 
 @pytest.mark.ours

@@ -44,14 +44,14 @@ class Example:
 
     def apply(self):
         self.space.kubectl("apply", "-f", "-", stdin=self.text)
-        self.space.kubectl("rollout", "status", f"deployment/{self.name}", "--timeout=90s")
+        self.space.kubectl("rollout", "status", f"deployment/{self.name}", "--timeout=240s")
 
     def log(self):
         return self.space.kubectl("logs", f"deployment/{self.name}", "--tail=-1")
 
     def delete(self):
         self.space.kubectl("delete", "--wait", "-f", "-", stdin=self.text)
-        self.space.kubectl("wait", "--for=delete", "pod", "-l", f"app={self.name}", "--timeout=60s", check=False)
+        self.space.kubectl("wait", "--for=delete", "pod", "-l", f"app={self.name}", "--timeout=180s", check=False)
 
 
 @pytest.mark.ours
@@ -59,12 +59,12 @@ class Example:
 def test_fruits_are_shown_with_their_differences(kube_watch_image, space):
     example = Example(space, "kube-watch-fruits")
     example.apply()
-    until(lambda: "Previous fruits" in example.log(), example.log, 30)
+    until(lambda: "Previous fruits" in example.log(), example.log)
     assert example.log().endswith(FIRST_LOGGED)
 
     space.kubectl("patch", "configmap", "kube-watch-fruits", "--patch", json.dumps({"data": {"fruits": NEXT}}))
 
-    until(lambda: example.log().count("Previous fruits") == 2, example.log, 30)
+    until(lambda: example.log().count("Previous fruits") == 2, example.log)
     assert example.log().endswith(FIRST_LOGGED + NEXT_LOGGED)
     example.delete()
 
@@ -108,7 +108,7 @@ def test_pods_of_all_namespaces_are_shown_by_their_label(kube_watch_image, defau
         space.wait_ready("pod", "--all")
         space.kubectl("annotate", "pod", "--all", "seen=twice")
 
-    until(lambda: last_told(example.log()) == versions(pods), lambda: f"{versions(pods)}:\n{example.log()}", 30)
+    until(lambda: last_told(example.log()) == versions(pods), lambda: f"{versions(pods)}:\n{example.log()}")
 
     told = {}
     for current, previous in calls(example.log()):

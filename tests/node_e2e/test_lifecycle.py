@@ -59,7 +59,7 @@ def test_pods_that_go_while_no_daemon_is_there_leave_nothing(multus, space):
     space.wait_ready("pods", "--all")
     nowhere = '{"spec":{"template":{"spec":{"nodeSelector":{"no-such":"node"}}}}}'
     multus.system.kubectl("patch", "daemonset", "kube-multus-ds", "--patch", nowhere)
-    multus.system.kubectl("wait", "--for=delete", "pod", "-l", "name=multus", "--timeout=90s")
+    multus.system.kubectl("wait", "--for=delete", "pod", "-l", "name=multus", "--timeout=240s")
 
     space.delete_pods(timeout=120)
 

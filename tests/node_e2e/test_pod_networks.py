@@ -38,7 +38,7 @@ def test_a_pod_gets_macvlan_and_bridge_networks_and_they_carry_packets(space):
 
     assert one.keys() == two.keys() == {"eth0", "net1", "lab0"}
     for interface in one:
-        space.execute("one", "ping", "-c", "1", "-W", "3", two[interface].split("/")[0])
+        space.execute("one", "ping", "-c", "1", "-W", "30", two[interface].split("/")[0])
     assert [(entry["name"], entry["interface"]) for entry in space.status("one")] == [
         ("primary", "eth0"), (f"{space.name}/mac", "net1"), (f"{space.name}/lab", "lab0")]
     assert {entry["interface"]: entry["ips"] for entry in space.status("one")} == {
@@ -78,14 +78,14 @@ def test_a_static_pod_gets_its_networks(node, space):
     place = node.host.path("/etc/kubernetes/manifests/fixed.json")
     place.write_text(json.dumps(static))
     try:
-        until(lambda: space.kubectl("get", "pods", "-o", "name"), "the mirror pod", 60)
+        until(lambda: space.kubectl("get", "pods", "-o", "name"), "the mirror pod")
         space.wait_ready(f"pod/fixed-{NODE}")
 
         assert space.addresses(f"fixed-{NODE}").keys() == {"eth0", "net1"}
         until(lambda: len(space.status(f"fixed-{NODE}")) == 2, "the status of the mirror pod")
     finally:
         place.unlink()
-        until(lambda: not space.kubectl("get", "pods", "-o", "name"), "the static pod gone", 60)
+        until(lambda: not space.kubectl("get", "pods", "-o", "name"), "the static pod gone")
 
 
 def test_a_conflist_of_the_node_is_chained_with_the_files_of_its_folder(node, space):
@@ -105,7 +105,7 @@ def test_a_conflist_of_the_node_is_chained_with_the_files_of_its_folder(node, sp
 def test_a_network_that_fails_is_told_to_the_user_and_mended_without_a_new_pod(space):
     space.network("late", {**NODE_BRIDGE, "type": "no-such-plugin"})
     space.apply(pod_object("patient", "late"))
-    until(lambda: "no-such-plugin" in space.kubectl("describe", "pod", "patient"), "the reason in the description", 60)
+    until(lambda: "no-such-plugin" in space.kubectl("describe", "pod", "patient"), "the reason in the description")
     space.show("get", "events")
 
     space.network("late", NODE_BRIDGE)

@@ -30,4 +30,4 @@ def test_an_uninstalled_node_works_with_its_primary_network_alone(node, multus, 
     space.close()
     left = [path for path in (GENERATED, SHIM, "/run/multus/multus.sock") if node.host.path(path).exists()]
     assert left == []
-    until(lambda: not node.host.files_below("/var/lib/cni/multus"), "no records", 10)
+    until(lambda: not node.host.files_below("/var/lib/cni/multus"), "no records")

@@ -33,7 +33,7 @@ def test_the_thin_daemon_set_from_apply_to_pods_with_three_interfaces_to_removal
 
     assert one.keys() == two.keys() == ALL
     for interface in one:
-        space.execute("one", "ping", "-c", "1", "-W", "3", two[interface].split("/")[0])
+        space.execute("one", "ping", "-c", "1", "-W", "30", two[interface].split("/")[0])
     assert [entry["interface"] for entry in space.status("one")] == ["eth0", "net1", "net2"]
     space.delete_pods()
     thin.remove()

@@ -42,7 +42,7 @@ class Containerd:
         self.log = host.path("/srv/containerd.log")
         with open(self.log, "wb") as log:
             self.process = host.spawn("containerd", "-c", "/etc/containerd/config.toml", stdout=log, stderr=log)
-        until(lambda: self.ctr("version", check=False).returncode == 0, lambda: self.log.read_text(), 30)
+        until(lambda: self.ctr("version", check=False).returncode == 0, lambda: self.log.read_text())
         host.write("/srv/image.tar", image.busybox_archive())
         self.ctr("images", "import", "/srv/image.tar")
 

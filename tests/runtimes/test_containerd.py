@@ -45,8 +45,8 @@ def test_a_container_gets_three_interfaces_and_gives_them_back(host, containerd,
     shown = containerd.execute("web", "ip", "-o", "addr")
     assert addresses(shown.splitlines()) == {"eth0": "10.244.0.2/24", "net1": "10.10.1.2/24",
                                              "net2": "10.10.3.2/24"}
-    containerd.execute("web", "ping", "-c", "1", "-W", "2", "10.244.0.1")
-    containerd.execute("web", "ping", "-c", "1", "-W", "2", "10.10.3.1")
+    containerd.execute("web", "ping", "-c", "1", "-W", "30", "10.244.0.1")
+    containerd.execute("web", "ping", "-c", "1", "-W", "30", "10.10.3.1")
     remove(containerd, process, "web")
     assert host.files_below("/var/lib/cni/multus") == []
 

@@ -29,6 +29,6 @@ def test_a_container_gets_three_interfaces_and_gives_them_back(host, podman, dae
     assert addresses(shown.splitlines()) == {"eth0": "10.244.0.2/24", "net1": "10.10.1.2/24",
                                              "net2": "10.10.3.2/24"}
     for gateway in ("10.244.0.1", "10.10.3.1"):
-        podman.podman("exec", "web", "ping", "-c", "1", "-W", "2", gateway)
+        podman.podman("exec", "web", "ping", "-c", "1", "-W", "30", gateway)
     podman.podman("rm", "-f", "-t", "0", "web")
     assert host.files_below("/var/lib/cni/multus") == []
