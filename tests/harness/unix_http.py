@@ -1,7 +1,9 @@
 """HTTP/1.1 over a unix socket, well-formed or as raw bytes."""
 
+import contextlib
 import http.client
 import json
+import resource
 import socket
 from dataclasses import dataclass
 
@@ -30,6 +32,17 @@ class _Connection(http.client.HTTPConnection):
 
     def connect(self):
         self.sock = connect(self._path, self.timeout)
+
+
+@contextlib.contextmanager
+def room_for(count):
+    """Lets us have that many connections at once, whatever we may have had so far."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, count + 500), hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def connect(path, timeout=PATIENCE):

@@ -1,6 +1,7 @@
 """The socket as an HTTP server: routes, framing, limits, silent clients (03, rows 21 to 32, 49 to 62)."""
 
 import base64
+import contextlib
 import json
 import socket
 import threading
@@ -244,18 +245,14 @@ def test_a_trickling_client_is_cut_after_a_minute(daemon):
 @pytest.mark.spec("03:56")
 def test_two_thousand_idle_connections_do_not_stop_the_service(host, daemon):
     before = memory(daemon)
-    crowd = []
-    try:
+    with unix_http.room_for(2000), contextlib.ExitStack() as crowd:
         for _ in range(1000):
-            crowd.append(daemon.connect())
+            crowd.enter_context(daemon.connect())
         assert daemon.answers("/healthz")
         for _ in range(1000):
-            crowd.append(daemon.connect())
+            crowd.enter_context(daemon.connect())
 
         assert memory(daemon) - before < 32 << 20
-    finally:
-        for sock in crowd:
-            sock.close()
     until(lambda: daemon.answers("/healthz"), "served again")
 
 

@@ -296,7 +296,8 @@ def test_a_thousand_adds_at_once_all_succeed(host, daemon, pod):
                                        "[ $CNI_COMMAND != ADD ] || echo '{\"cniVersion\":\"1.0.0\"}'\n", mode=0o755)
     conf = netconf({"cniVersion": "1.0.0", "name": "i", "type": "instant"})
     for command in ("ADD", "DEL"):
-        statuses = flood(daemon, [(command, pod, f"c{i}") for i in range(1000)], conf)
+        with unix_http.room_for(1000):
+            statuses = flood(daemon, [(command, pod, f"c{i}") for i in range(1000)], conf)
         assert statuses == {200: 1000}
     assert host.files_below("/var/lib/cni/multus") == []
 
