@@ -330,8 +330,13 @@ TEST_F(AddTest, WaitsForTheReadinessIndicator) {
   node_.readiness.on_ask = [&] {
     if (node_.readiness.asked == 3) node_.readiness.files.insert("/ready");
   };
+  Attachments patient(
+      node_.ports(), log_,
+      {.readiness_wait = std::chrono::hours(1), .readiness_poll = std::chrono::milliseconds(1)});
+
   // 02, 12: row 10, the key in another spelling
-  EXPECT_TRUE(add(request(R"("ReadinessIndicatorFile":"/ready",)" + delegates({"a"}))));
+  EXPECT_TRUE(aio::run(
+      loop_, patient.add(request(R"("ReadinessIndicatorFile":"/ready",)" + delegates({"a"})))));
   EXPECT_EQ(node_.readiness.asked, 3);
 }
 

@@ -204,14 +204,14 @@ aio::Task<void> expect_answer(Api* api, Call call) {
 TEST(Api, DoesNotCountTheTimeInLine) {
   aio::asio::io_context loop;  // outlives the connections
   const FakeApi server([](Peer& peer, const RawRequest& request) {
-    if (request.target() == "/slow") std::this_thread::sleep_for(700ms);
+    if (request.target() == "/slow") std::this_thread::sleep_for(3s);
     peer.answer(200, "{}");
   });
   const auto api = server.client({.requests_at_once = 1});
   aio::Group calls(loop.get_executor(), Log());
 
   calls.spawn("first", expect_answer(api.get(), {.path = "/slow"}));
-  calls.spawn("second", expect_answer(api.get(), {.path = "/behind", .time = 500ms}));
+  calls.spawn("second", expect_answer(api.get(), {.path = "/behind", .time = 2s}));
 
   EXPECT_TRUE(aio::run(loop, calls.join()).has_value());
   EXPECT_THAT(server.asked(), ElementsAre("GET /slow", "GET /behind"));

@@ -59,7 +59,7 @@ class FakeApi {
 
 // Runs the loop until the condition holds; false after a time that no test should take.
 inline bool drive(aio::asio::io_context& loop, const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   loop.restart();
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;

@@ -87,7 +87,7 @@ class ManagerTest : public testing::Test {
   }
 
   static aio::Task<void> poll_for(std::function<bool()> fact) {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 12000; ++i) {
       if (fact()) co_return Result<void>();
       auto slept = co_await aio::sleep_for(5ms);
       if (!slept) co_return slept;
@@ -233,7 +233,7 @@ TEST_F(ManagerTest, PutsItsFileBackOnceThenReportsAFight) {
 }
 
 TEST_F(ManagerTest, TriesAgainWhenTheFightIsLongAgo) {
-  options_.pace.peace = 300ms;
+  options_.pace.peace = 3s;  // the second loss must be seen within
   options_.pace.poll = 20ms;
   dir_.write("10-p.conf", conf(""));
   run();

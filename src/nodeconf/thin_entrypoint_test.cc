@@ -102,7 +102,7 @@ struct Node {
   }
 
   [[nodiscard]] bool until(std::function<bool()> condition) {
-    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
     return aio::run(loop, aio::with_deadline(await(std::move(condition)), deadline)).has_value();
   }
 

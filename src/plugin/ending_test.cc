@@ -72,7 +72,7 @@ TEST_F(PluginEnding, IsAskedForFirst) {
       "trap 'echo \"{\\\"code\\\":50,\\\"msg\\\":\\\"ended orderly\\\"}\"; exit 1' TERM\n"
       "echo >&2 up; sleep 1000 & wait\n");
   Invocation what = marked(path);
-  what.deadline = in(300ms);
+  what.deadline = in(3s);  // it must have come as far as its trap
 
   auto output = aio::run(run(std::move(what)));
 

@@ -323,7 +323,8 @@ TEST_F(Shim, WaitsUntilTheDaemonIsReady) {
 TEST_F(Shim, ReportsWhatTheDaemonSaidWhenItNeverGotReady) {
   const FakeDaemon daemon(socket(), {{"/readyz", {{.bytes = http(500, "")}}}});
   Limits limits = long_limits();
-  limits.reach_add = milliseconds(500);
+  limits.reach_add = milliseconds(2000);
+  limits.between_checks = std::chrono::hours(1);  // none is cut off in the middle
 
   EXPECT_EQ(run("ADD", config(), limits).error().msg,
             "CmdAdd (shim): timed out waiting for the condition: "
@@ -366,7 +367,7 @@ TEST_F(Shim, DoesNotWaitForACheckForEver) {
 TEST_F(Shim, DoesNotWaitForAnAnswerForEver) {
   const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = "", .is_kept_open = true}}}});
   Limits limits = long_limits();
-  limits.whole_add = limits.whole_status = milliseconds(500);
+  limits.whole_add = limits.whole_status = milliseconds(2000);
 
   for (const auto& [command, name] : {std::pair{"ADD", "CmdAdd"}, std::pair{"CHECK", "CmdCheck"}}) {
     EXPECT_EQ(run(command, config(), limits).error(),
@@ -389,7 +390,7 @@ TEST_F(Shim, EndsInTheMiddleOfAnAnswerThatDoesNotEnd) {
       {{"/cni",
         {{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", .is_kept_open = true}}}});
   Limits limits = long_limits();
-  limits.whole_add = milliseconds(500);
+  limits.whole_add = milliseconds(2000);
 
   EXPECT_EQ(
       run("ADD", config(), limits).error(),
@@ -412,9 +413,9 @@ TEST_F(Shim, ObeysItsConfiguredTimeout) {
 }
 
 TEST_F(Shim, WaitsForTheAnswerToGcAsLongAsTheWorkTakes) {
-  const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, ""), .delay_ms = 1000}}}});
+  const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, ""), .delay_ms = 3000}}}});
   Limits limits = long_limits();
-  limits.whole_status = milliseconds(500);
+  limits.whole_status = milliseconds(2000);
 
   EXPECT_EQ(run("GC", config(), limits).exit, 0);
 }
