@@ -133,6 +133,7 @@ aio::Task<void> Adding::plan() {
   touched_.resize(attachments_.size());
 
   std::vector<AttachmentId> ids;
+  ids.reserve(attachments_.size());
   for (const AttachmentPtr& attachment : attachments_) {
     ids.push_back({attachment->container_id, attachment->ifname});
   }

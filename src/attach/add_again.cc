@@ -118,6 +118,7 @@ aio::Task<cni::NetResult> Adding::answer_again(Record record) {
   }
   // The earlier answer may be lost because the power went; this one promises what it promised.
   std::vector<CacheKey> keys;
+  keys.reserve(record.entries.size());
   for (const CacheEntry& entry : record.entries) {
     keys.push_back({entry.network, entry.container_id, entry.ifname});
   }

@@ -138,6 +138,7 @@ void Adding::send_event(std::size_t index, const cni::NetResult& newest) {
 aio::Task<void> Adding::edit_routes(std::size_t index, RouteEdit edit) {
   if (edit.remove.empty()) co_return Result<void>();
   std::vector<std::string> ifnames;
+  ifnames.reserve(attachments_.size());
   for (const AttachmentPtr& attachment : attachments_) ifnames.push_back(attachment->ifname);
   RouteEditor editor(core_, job_, std::move(ifnames));
   auto edited = co_await editor.edit(attachments_[index], edit);

@@ -21,6 +21,7 @@ namespace mnet::attach {
 std::string added_interface(const cni::NetResult& newest, std::string_view ifname,
                             std::string_view delegate_name) {
   std::vector<std::string> addresses;
+  addresses.reserve(newest.ips.size());
   for (const cni::IpConfig& ip : newest.ips) addresses.push_back(ip.address.text());
   std::string message = cat("Add ", ifname, " ", bracketed(addresses));
   if (!delegate_name.empty()) message += cat(" from ", delegate_name);

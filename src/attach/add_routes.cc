@@ -114,7 +114,7 @@ aio::Task<std::vector<Family>> RouteEditor::fulfilled(RoutePlan plan,
   for (const Family family : {Family::kV4, Family::kV6}) {
     const std::optional<RouteOwner>& owner = plan.owner(family);
     if (!owner || !owner->is_conditional()) continue;
-    const AttachmentPtr attachment = attachments[owner->index];
+    const AttachmentPtr& attachment = attachments[owner->index];
     auto has =
         co_await core_.ports.routes.has_default(attachment->netns, attachment->ifname, family);
     if (!has) co_return failed(std::move(has).error(), *attachment, kDeleting);

@@ -109,7 +109,8 @@ Result<RecordedAttachment> decode_attachment(const json::Object& object, std::st
   return attachment;
 }
 
-Result<void> decode_element(const json::Value& value, std::string path, AttachmentRecord& record) {
+Result<void> decode_element(const json::Value& value, const std::string& path,
+                            AttachmentRecord& record) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
   auto attachment = decode_attachment(*object, path);
@@ -178,8 +179,8 @@ Result<AttachmentRecord> decode_record(const json::Object& object) {
   fields.list("cniArgs", [&](const json::Value& value, const std::string& path) {
     return decode_arg(value, path, record.cni_args);
   });
-  fields.list("attachments", [&](const json::Value& value, std::string path) {
-    return decode_element(value, std::move(path), record);
+  fields.list("attachments", [&](const json::Value& value, const std::string& path) {
+    return decode_element(value, path, record);
   });
   if (auto done = fields.done(); !done) {
     return Error(Errc::kProtocol, cat("damaged attachment record: ", done.error().text()));

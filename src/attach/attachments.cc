@@ -19,7 +19,7 @@
 namespace mnet::attach {
 
 Attachments::Attachments(Ports ports, Log log, Options options)
-    : core_(std::make_unique<Core>(ports, std::move(log), options)) {}
+    : core_(std::make_unique<Core>(ports, std::move(log), std::move(options))) {}
 
 Attachments::~Attachments() = default;
 

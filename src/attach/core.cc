@@ -102,13 +102,13 @@ Result<Job> read_job(Request request, Verb verb, LoadRules rules, const Log& log
   return job;
 }
 
-Chain chain_of(const Core& core, const Job& job, std::shared_ptr<Caller> caller) {
+Chain chain_of(const Core& core, const Job& job, const std::shared_ptr<Caller>& caller) {
   Chain::Setting setting;
   setting.dirs = search_dirs(job);
   setting.cni_dir = job.conf.cni_dir;
   setting.request_id = job.request.id;
   setting.ticket = job.request.ticket;
-  setting.caller = caller == nullptr ? job.request.caller : std::move(caller);
+  setting.caller = caller == nullptr ? job.request.caller : caller;
   return Chain(core.ports.plugins, core.ports.records, std::move(setting), job.log);
 }
 

@@ -21,7 +21,7 @@ namespace mnet::attach {
 class Core {
  public:
   Core(Ports given_ports, Log given_log, Options given_options)
-      : ports(given_ports), log(std::move(given_log)), options(given_options) {}
+      : ports(given_ports), log(std::move(given_log)), options(std::move(given_options)) {}
 
   Ports ports;
   Log log;
@@ -51,6 +51,6 @@ Result<Job> read_job(Request request, Verb verb, LoadRules rules, const Log& log
 
 // The chain operations with this request's directories and identity; `caller` in place of the
 // request's own, if there is one.
-Chain chain_of(const Core& core, const Job& job, std::shared_ptr<Caller> caller = nullptr);
+Chain chain_of(const Core& core, const Job& job, const std::shared_ptr<Caller>& caller = nullptr);
 
 }  // namespace mnet::attach

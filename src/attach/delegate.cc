@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kConfFault = "error unmarshalling delegate config";
 constexpr std::string_view kListFault = "error unmarshalling delegate conflist";
 
-Result<void> check_capabilities(const json::Object& object, std::string path) {
+Result<void> check_capabilities(const json::Object& object, const std::string& path) {
   for (const auto& [name, value] : object) {
     if (value.as_bool() == nullptr && !value.is_null()) {
       return json::wrong_kind(cat(path, ".", name), "a boolean", value);
@@ -107,7 +107,8 @@ Result<void> check_known_members(const json::Object& config, std::string path) {
   fields.object("capabilities", check_capabilities);
   fields.object("ipam", check_ipam);
   fields.object("dns", check_dns);
-  fields.object("prevResult", [](const json::Object&, std::string) { return Result<void>(); });
+  fields.object("prevResult",
+                [](const json::Object&, const std::string&) { return Result<void>(); });
   fields.list("cni.dev/valid-attachments", cni::check_attachment);
   return fields.done();
 }

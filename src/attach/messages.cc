@@ -11,7 +11,7 @@
 
 namespace mnet::attach {
 
-Error prefixed(Error error, std::string_view prefix) {
+Error prefixed(const Error& error, std::string_view prefix) {
   const ErrorObject* origin = error.origin();
   if (origin == nullptr) return error.with_text(cat(prefix, error.text()));
   // The text ends in `; details`, which the object carries apart.
@@ -24,8 +24,8 @@ Error prefixed(Error error, std::string_view prefix) {
 }
 
 Error core_error(Error error, const Pod& pod) {
-  if (!pod.known()) return prefixed(std::move(error), "Multus: ");
-  return prefixed(std::move(error), cat("Multus: [", pod.ns, "/", pod.name, "/", pod.uid, "]: "));
+  if (!pod.known()) return prefixed(error, "Multus: ");
+  return prefixed(error, cat("Multus: [", pod.ns, "/", pod.name, "/", pod.uid, "]: "));
 }
 
 Error core_error(Error error, const Pod& pod, std::string_view doing) {
@@ -33,9 +33,8 @@ Error core_error(Error error, const Pod& pod, std::string_view doing) {
 }
 
 Error add_error(Error error, const Pod& pod, std::string_view network) {
-  return prefixed(std::move(error),
-                  cat("[", pod.ns, "/", pod.name, "/", pod.uid, ":", network,
-                      "]: error adding container to network ", go_quoted(network), ": "));
+  return prefixed(error, cat("[", pod.ns, "/", pod.name, "/", pod.uid, ":", network,
+                             "]: error adding container to network ", go_quoted(network), ": "));
 }
 
 Error name_error(Error error, const Delegate& delegate, std::string_view ifname) {

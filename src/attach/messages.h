@@ -13,7 +13,7 @@ namespace mnet::attach {
 
 // `prefix` before the text. An error object inside keeps its code and details and gains the prefix
 // and all text wrapped so far in its `msg`: the container runtime sees what the log sees (02-F35).
-Error prefixed(Error error, std::string_view prefix);
+Error prefixed(const Error& error, std::string_view prefix);
 
 // `Multus: [<ns>/<pod>/<uid>]: `, `Multus: ` for a pod that is not known.
 Error core_error(Error error, const Pod& pod);

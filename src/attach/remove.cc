@@ -29,7 +29,7 @@ Error removal_error(Error error, const Delegate& delegate) {
 aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachments) {
   Removal removal;
   for (std::size_t i = attachments.size(); i-- > 0;) {
-    const AttachmentPtr attachment = attachments[i];
+    const AttachmentPtr& attachment = attachments[i];
     const Delegate& delegate = attachment->delegate;
     if (job_.log.writes(LogLevel::kVerbose)) {
       job_.log.verbatim(LogLevel::kVerbose,

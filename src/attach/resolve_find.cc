@@ -45,6 +45,7 @@ Result<void> refuse_own_types(const Delegate& delegate) {
 
 aio::Task<std::vector<Resolver::Found>> Resolver::find_all(std::vector<WantedNetwork> networks) {
   std::vector<aio::Task<Found>> tasks;
+  tasks.reserve(networks.size());
   for (const WantedNetwork& network : networks) tasks.push_back(find(network));
   std::vector<Result<Found>> all;
   if (tasks.size() == 1) {  // the usual ADD needs no children

@@ -41,6 +41,7 @@ bool is_of(const json::Value& entry, std::string_view network, std::string_view 
 // In the layout of 02, 2.4.
 std::string status_text(const json::Array& entries) {
   std::vector<std::string> texts;
+  texts.reserve(entries.size());
   for (const json::Value& entry : entries) texts.push_back(json::dump(entry, json::kPretty));
   return cat("[", join(texts, ","), "]");
 }

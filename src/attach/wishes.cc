@@ -28,7 +28,8 @@ Result<PortMapping> read_port_mapping(const json::Value& value, std::string path
 
 }  // namespace
 
-Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value, std::string path) {
+Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
+                                                    const std::string& path) {
   const json::Array* items = value.as_array();
   if (items == nullptr) return json::wrong_kind(path, "a list", value);
   std::vector<PortMapping> mappings;

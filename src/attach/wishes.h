@@ -35,7 +35,8 @@ struct Wishes {
 };
 
 // `value` is the list or object itself; `path` names it in errors.
-Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value, std::string path);
+Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
+                                                    const std::string& path);
 Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path);
 
 // `protocol` and `hostIP` only if not empty; all four numbers of a bandwidth.
