@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "aio/run.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "http/http.h"
 #include "http/test_tls.h"
+#include "kube/config.h"
 #include "kube/credentials.h"
 #include "kube/exec_plugin.h"
 #include "sys/file.h"

@@ -2,15 +2,28 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/http.h"
+#include "http/origin_client.h"
 #include "http/proxy.h"
 #include "http/url.h"
+#include "kube/config.h"
+#include "kube/credentials.h"
+#include "kube/reply.h"
 
 namespace mnet::kube {
 namespace {

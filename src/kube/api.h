@@ -16,7 +16,7 @@
 #include "aio/task.h"
 #include "base/log.h"
 #include "http/http.h"
-#include "http/origin_client.h"
+#include "http/origin_client.h"  // IWYU pragma: export  (what open() gives)
 #include "kube/config.h"
 #include "kube/credentials.h"
 #include "kube/gate.h"

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -14,7 +15,14 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/scripted_server.h"
+#include "http/test_tls.h"
+#include "kube/config.h"
 #include "kube/fake_api.h"
 #include "kube/gate.h"
 #include "kube/reply.h"

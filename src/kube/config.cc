@@ -1,11 +1,13 @@
 #include "kube/config.h"
 
-#include <charconv>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/proxy.h"
 #include "http/url.h"
@@ -79,7 +81,7 @@ class Kubeconfig {
       if (own_name != name || is_found) return inner.done();
       is_found = true;
       found.path = inner.path_of(member);
-      inner.object(member, [&](const json::Object& object, std::string) -> Result<void> {
+      inner.object(member, [&](const json::Object& object, const std::string&) -> Result<void> {
         found.object = object;
         return {};
       });

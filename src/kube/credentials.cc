@@ -1,11 +1,22 @@
 #include "kube/credentials.h"
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/http.h"
+#include "http/tls.h"
+#include "kube/config.h"
+#include "kube/exec_plugin.h"
 #include "sys/file.h"
 
 namespace mnet::kube {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -16,10 +17,14 @@
 #include <vector>
 
 #include "aio/readable.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "kube/config.h"
 #include "sys/environment.h"
 #include "sys/fd.h"
 #include "sys/spawn.h"
@@ -33,8 +38,10 @@ constexpr std::size_t kMaxOutput = 1u << 20;
 // A number of exactly these digits.
 bool read_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + digits, out);
-  if (failure != std::errc() || end != text.data() + digits || out < 0) return false;
+  const std::string_view front = text.substr(0, digits);
+  const char* const behind = front.data() + front.size();
+  const auto [end, failure] = std::from_chars(front.data(), behind, out);
+  if (failure != std::errc() || end != behind || out < 0) return false;
   text.remove_prefix(digits);
   return true;
 }
@@ -84,7 +91,7 @@ Result<std::string> find_command(const std::string& command,
   if (command.find('/') != std::string::npos) return command;
   const std::string path = sys::variable(environment, "PATH");
   for (const std::string_view folder : split(path, ':')) {
-    const std::string candidate = cat(folder, "/", command);
+    std::string candidate = cat(folder, "/", command);
     if (folder.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return Error(Errc::kNotFound, cat("executable ", command, " not found in PATH"));

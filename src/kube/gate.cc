@@ -1,8 +1,12 @@
 #include "kube/gate.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <utility>
+
+#include "aio/task.h"
+#include "aio/waiter.h"
 
 namespace mnet::kube {
 

@@ -1,10 +1,13 @@
 #include "kube/list_reader.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "json/fields.h"
 #include "json/json.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,8 +11,20 @@
 
 #include "aio/cancel.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/origin_client.h"
 #include "json/json.h"
+#include "kube/api.h"
+#include "kube/backoff.h"
+#include "kube/list_reader.h"
+#include "kube/objects.h"
+#include "kube/reply.h"
+#include "kube/store.h"
+#include "kube/watch_event.h"
 
 namespace mnet::kube {
 namespace {

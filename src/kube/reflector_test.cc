@@ -5,18 +5,30 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/scripted_server.h"
+#include "http/test_tls.h"
+#include "json/json.h"
+#include "kube/api.h"
+#include "kube/config.h"
 #include "kube/fake_api.h"
 #include "kube/objects.h"
 #include "kube/store.h"
+#include "kube/watch_event.h"
 
 namespace mnet::kube {
 namespace {

@@ -7,8 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "http/http.h"
 #include "json/fields.h"
 #include "json/json.h"
 
