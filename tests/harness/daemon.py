@@ -83,6 +83,11 @@ class Daemon:
         except (OSError, unix_http.http.client.HTTPException):
             return False
 
+    def wait_alive(self):
+        """Until it answers at all, ready or not: what it logs may come before its socket does."""
+        until(lambda: self.answers("/healthz") or not self.process.running, lambda: f"an answer; the log:\n{self.log}")
+        return self
+
     def wait_ready(self, timeout=PATIENCE):
         def ready():
             assert self.process.running, f"daemon ended with {self.process.wait()}:\n{self.log}"

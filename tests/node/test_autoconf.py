@@ -100,7 +100,7 @@ def test_the_primary_may_lie_in_a_directory_that_the_runtime_does_not_read(host,
 @pytest.mark.spec("03:122")
 @pytest.mark.parametrize("keys", [{}, {"multusMasterCNI": "10-primary.conflist"}])
 def test_a_primary_that_comes_late_is_taken_at_once(host, auto, keys):
-    daemon = auto.launch(**keys)
+    daemon = auto.launch(**keys).wait_alive()
     daemon.wait_log("waiting for the primary CNI configuration: ")
     assert daemon.answers("/healthz") and not auto.own_path.exists()
     assert NET_D in why_not_ready(daemon)
@@ -183,7 +183,7 @@ def test_a_broken_primary_means_not_ready_and_names_the_file_until_it_is_mended(
     host.write(PRIMARY, text)
     host.write(f"{NET_D}/20-other.conf", {"cniVersion": "1.0.0", "name": "other", "type": "t"})
 
-    daemon = auto.launch()
+    daemon = auto.launch().wait_alive()
     daemon.wait_log("waiting for the primary CNI configuration: ")
 
     why = why_not_ready(daemon)
@@ -240,7 +240,7 @@ def test_a_forced_version_changes_that_member_alone_and_once(host, auto):
 def test_the_file_comes_only_when_the_daemon_answers_ready(host, auto, pod):
     """The indicator holds readiness back; a file of an earlier run would stay."""
     host.write(PRIMARY, conflist())
-    daemon = auto.launch(readinessindicatorfile="/srv/ready")
+    daemon = auto.launch(readinessindicatorfile="/srv/ready").wait_alive()
     daemon.wait_log("still waiting for readinessindicatorfile @ /srv/ready")
     daemon.wait_log("the primary CNI configuration is")
     assert not auto.own_path.exists()

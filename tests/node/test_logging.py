@@ -5,6 +5,7 @@ import json
 import re
 
 from harness.netconf import netconf
+from harness.wait import whole_lines
 
 SECRET = "s3cr3t-do-not-log"
 
@@ -75,7 +76,7 @@ def test_json_lines(host, daemons, fake, pod):
     assert daemon.cni("ADD", conf, pod, headers={"X-Request-Id": "00112233445566aa"}).status == 200
     assert daemon.cni("DEL", conf, pod).status == 200
 
-    lines = [json.loads(line) for line in daemon.log.splitlines()]
+    lines = [json.loads(line) for line in whole_lines(daemon.log_path)]
     assert all({"time", "level", "msg"} <= set(line) for line in lines)
     of_request = [line["msg"].split(" ")[0] for line in lines if line.get("request") == "00112233445566aa"]
     assert of_request[0] == "ADD" and "Add:" in of_request

@@ -128,11 +128,11 @@ def test_a_record_that_cannot_be_written_is_code_11(host, shim, pod):
 
 def test_a_deadlocked_daemon_leaves_a_record_at_the_shims_deadline(host, daemons, shim, pod, fake):
     gate = fake.gate()
-    conf = netconf(fake.conf("a", DEL={"gate": gate.path}), shimTimeout=2)
+    conf = netconf(fake.conf("a", DEL={"gate": gate.path}))
     daemon = daemons()
     assert shim.add(conf, pod, args=ARGS).ok
 
-    assert shim.delete(conf, pod, args=ARGS).ok
+    assert shim.delete({**conf, "shimTimeout": 2}, pod, args=ARGS).ok
 
     assert host.files_below(FOLDER) == ["c-pod0-eth0.json"]
     gate.open()
