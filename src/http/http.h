@@ -89,7 +89,7 @@ struct Limits {
 // the server and never reach the handler. All of it on the executor's one thread.
 class Server {
  public:
-  Server(aio::asio::any_io_executor executor, Handler handler, Limits limits, Log log);
+  Server(const aio::asio::any_io_executor& executor, Handler handler, Limits limits, Log log);
   // Nothing is accepted any more and connections are cut; drain() first, so that no handler runs.
   ~Server();
 

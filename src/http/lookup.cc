@@ -19,6 +19,9 @@
 #include <utility>
 
 #include "aio/event.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::http {

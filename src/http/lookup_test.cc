@@ -13,7 +13,10 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 
 namespace mnet::http {
 namespace {

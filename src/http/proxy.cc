@@ -35,7 +35,7 @@ std::string either_case(const std::vector<std::string>& environment, std::string
 
 std::optional<ip::address> address_of(std::string_view text) {
   error_code failure;
-  const auto address = ip::make_address(std::string(text), failure);
+  auto address = ip::make_address(std::string(text), failure);
   if (failure) return std::nullopt;
   return address;
 }

@@ -154,7 +154,7 @@ void Server::Impl::cut_all() {
   serving.cancel();
 }
 
-Server::Server(asio::any_io_executor executor, Handler handler, Limits limits, Log log)
+Server::Server(const asio::any_io_executor& executor, Handler handler, Limits limits, Log log)
     : impl_(std::make_shared<Impl>(executor, std::move(handler), limits, std::move(log))) {}
 
 Server::~Server() {

@@ -119,6 +119,9 @@ TEST(Server, AsksForTheBodyThatAClientHoldsBack) {
 }
 
 TEST(Server, RefusesMalformedRequestsWithoutAskingTheHandler) {
+  constexpr const char* kTwoLengths =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "0\r\n\r\n";
   std::atomic<int> calls = 0;
   TestServer server([&calls](std::shared_ptr<Exchange> exchange) {
     ++calls;
@@ -133,8 +136,7 @@ TEST(Server, RefusesMalformedRequestsWithoutAskingTheHandler) {
            "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
            "GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n",
            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-           "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: "
-           "chunked\r\n\r\n0\r\n\r\n",
+           kTwoLengths,
        }) {
     const std::string answer = talk(server.path(), request);
     EXPECT_EQ(status_of(answer), 400) << request;

@@ -51,7 +51,7 @@ class TestAuthority {
     X509_set_version(certificate, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), ++serial);
     X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), 24 * 3600);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 24L * 3600);
     set_name(X509_get_subject_name(certificate), common_name);
     set_name(X509_get_issuer_name(certificate), "test authority");
     X509_set_pubkey(certificate, key);
