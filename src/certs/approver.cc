@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -10,10 +11,17 @@
 
 #include "aio/cancel.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "certs/event.h"
+#include "certs/judge.h"
 #include "certs/signing_request.h"
-#include "json/fields.h"
+#include "json/json.h"
+#include "kube/backoff.h"
+#include "kube/kube.h"
 #include "kube/list_reader.h"
 
 namespace mnet::certs {

@@ -3,21 +3,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "certs/judge.h"
+#include "certs/signing_request.h"
 #include "certs/test_signer.h"
+#include "http/scripted_server.h"
 #include "json/json.h"
 #include "kube/fake_api.h"
+#include "kube/kube.h"
 
 namespace mnet::certs {
 namespace {

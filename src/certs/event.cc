@@ -5,11 +5,16 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "aio/task.h"
 #include "base/clock.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/gate.h"
+#include "kube/kube.h"
 
 namespace mnet::certs {
 namespace {

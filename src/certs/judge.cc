@@ -11,6 +11,8 @@
 
 #include "base/dns_name.h"
 #include "base/text.h"
+#include "certs/signing_request.h"
+#include "certs/x509.h"
 
 namespace mnet::certs {
 namespace {

@@ -2,20 +2,31 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "aio/blocking_pool.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/clock.h"
 #include "base/dns_name.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "certs/duration.h"
 #include "certs/event.h"
 #include "certs/judge.h"
 #include "certs/renewal.h"
+#include "certs/request_certificate.h"
+#include "certs/x509.h"
+#include "kube/kube.h"
 #include "sys/file.h"
 
 namespace mnet::certs {

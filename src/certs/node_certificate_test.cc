@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +18,19 @@
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "certs/judge.h"
+#include "certs/pair_store.h"
 #include "certs/signing_request.h"
 #include "certs/test_signer.h"
+#include "certs/x509.h"
+#include "http/scripted_server.h"
 #include "json/json.h"
 #include "kube/fake_api.h"
+#include "kube/kube.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -18,7 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "certs/x509.h"
 #include "sys/file.h"
 
 namespace mnet::certs {

@@ -3,18 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "base/error.h"
 #include "certs/judge.h"
 #include "certs/test_signer.h"
+#include "certs/x509.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "certs/x509.h"
+
 namespace mnet::certs {
 namespace {
 

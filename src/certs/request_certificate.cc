@@ -11,8 +11,15 @@
 
 #include "aio/cancel.h"
 #include "aio/group.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "certs/signing_request.h"
+#include "certs/x509.h"
 #include "json/json.h"
+#include "kube/kube.h"
 #include "kube/store.h"
 
 namespace mnet::certs {

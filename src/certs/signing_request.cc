@@ -6,8 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
+#include "kube/kube.h"
 
 namespace mnet::certs {
 namespace {

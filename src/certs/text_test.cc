@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 
 #include "certs/duration.h"
 #include "certs/renewal.h"
 #include "certs/signing_request.h"
+#include "certs/x509.h"
 #include "json/json.h"
 
 namespace mnet::certs {

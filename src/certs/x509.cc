@@ -1,12 +1,17 @@
 #include "certs/x509.h"
 
+#include <openssl/asn1.h>
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/obj_mac.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
+#include <openssl/safestack.h>
+#include <openssl/types.h>
 #include <openssl/x509.h>
-#include <openssl/x509v3.h>
 
 #include <array>
 #include <chrono>
@@ -18,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::certs {
