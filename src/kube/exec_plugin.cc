@@ -39,9 +39,8 @@ constexpr std::size_t kMaxOutput = 1u << 20;
 bool read_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
   const std::string_view front = text.substr(0, digits);
-  const char* const behind = front.data() + front.size();
-  const auto [end, failure] = std::from_chars(front.data(), behind, out);
-  if (failure != std::errc() || end != behind || out < 0) return false;
+  const auto [end, failure] = std::from_chars(front.data(), front.data() + front.size(), out);
+  if (failure != std::errc() || end != front.data() + front.size() || out < 0) return false;
   text.remove_prefix(digits);
   return true;
 }

@@ -48,6 +48,7 @@ class TestNetNs {
   // What a shell command prints in there, and "failed" if it fails.
   std::string run(std::string_view command) const {
     const std::string line = cat("nsenter --net=", path(), " sh -c '", command, "' 2>&1");
+    // NOLINTNEXTLINE(bugprone-command-processor): a test's own command
     FILE* pipe = ::popen(line.c_str(), "re");
     if (pipe == nullptr) return "failed";
     std::string out;
