@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "kube/kube.h"
 #include "sys/environment.h"
 #include "sys/file.h"
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "nodetools/names.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -4,8 +4,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
+#include "nodetools/names.h"
 
 namespace mnet::nodetools {
 namespace {

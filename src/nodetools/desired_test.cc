@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string_view>
 
+#include "json/json.h"
 #include "nodetools/config_order.h"
+#include "nodetools/names.h"
 
 namespace mnet::nodetools {
 namespace {

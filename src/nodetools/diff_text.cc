@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -72,7 +73,8 @@ std::vector<Edit> edits_between(Lines a, Lines b) {
     out.push_back({Kind::kSame, a[head++]});
   }
   std::size_t tail = 0;
-  while (tail < a.size() - head && tail < b.size() - head && a.rbegin()[tail] == b.rbegin()[tail]) {
+  while (tail < a.size() - head && tail < b.size() - head &&
+         a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) {
     ++tail;
   }
   const auto part = [](const Lines& lines, std::size_t begin, std::size_t end) {

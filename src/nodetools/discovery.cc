@@ -1,15 +1,20 @@
 #include "nodetools/discovery.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "kube/kube.h"
+#include "nodetools/patient_call.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "aio/run.h"
+#include "http/scripted_server.h"
 #include "kube/fake_api.h"
 
 namespace mnet::nodetools {

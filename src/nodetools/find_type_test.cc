@@ -8,6 +8,7 @@
 
 #include "aio/run.h"
 #include "base/result.h"
+#include "http/scripted_server.h"
 #include "kube/fake_api.h"
 #include "nodetools/discovery.h"
 

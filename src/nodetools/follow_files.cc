@@ -1,19 +1,31 @@
 #include "nodetools/follow_files.h"
 
 #include <limits.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "aio/readable.h"
+#include "aio/task.h"
 #include "aio/together.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "sys/file_events.h"
 
 namespace mnet::nodetools {
 namespace {

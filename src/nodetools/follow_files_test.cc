@@ -3,18 +3,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <ios>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "aio/run.h"
 #include "aio/together.h"
-#include "base/text.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,10 +10,18 @@
 
 #include "aio/cancel.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
+#include "kube/backoff.h"
+#include "kube/kube.h"
 #include "kube/objects.h"
 #include "kube/reply.h"
+#include "kube/watch_event.h"
+#include "nodetools/pauses.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -4,16 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "http/scripted_server.h"
+#include "json/json.h"
 #include "kube/fake_api.h"
+#include "kube/kube.h"
+#include "kube/watch_event.h"
 
 namespace mnet::nodetools {
 namespace {

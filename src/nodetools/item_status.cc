@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
+#include "nodetools/names.h"
+#include "nodetools/node_work.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
+
+#include "nodetools/node_work.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -141,7 +141,8 @@ Result<void> Parser::member(Action& out) {
   const std::size_t begin = at_;
   std::string name;
   for (; !at_end() && !ends_name(input_[at_]); ++at_) {
-    if (input_[at_] == '\\' && ++at_ >= input_.size()) break;
+    if (input_[at_] == '\\') ++at_;
+    if (at_end()) break;
     name += input_[at_];
   }
   if (input_.substr(begin, at_ - begin) == "*") {
@@ -168,12 +169,12 @@ std::optional<json::Value> parse_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   std::int64_t integer = 0;
   const char* end = text.data() + text.size();
-  if (const auto read = std::from_chars(text.data(), end, integer);
+  if (const auto read = std::from_chars(text.data(), text.data() + text.size(), integer);
       read.ec == std::errc{} && read.ptr == end) {
     return json::Value(integer);
   }
   double real = 0;
-  const auto read = std::from_chars(text.data(), end, real);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), real);
   if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
   std::array<char, 32> digits{};
   const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), real);
@@ -220,8 +221,9 @@ std::optional<std::string> numeric_escape(char kind, std::string_view& rest) {
   const std::size_t length = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
   if (length == 0 || rest.size() < length) return std::nullopt;
   std::uint32_t value = 0;
-  const auto read = std::from_chars(rest.data(), rest.data() + length, value, 16);
-  if (read.ec != std::errc{} || read.ptr != rest.data() + length) return std::nullopt;
+  const std::string_view digits = rest.substr(0, length);
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size()) return std::nullopt;
   rest.remove_prefix(length);
   if (kind == 'x') return std::string(1, static_cast<char>(value));
   std::string out;

@@ -5,10 +5,12 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "json/json.h"
 
 namespace mnet::nodetools {
@@ -171,7 +173,7 @@ TEST(JsonPath, RefusesATemplateAtOnceWithTheReason) {
   for (const auto& [path, why] : cases) {
     const auto parsed = JsonPath::parse(path);
     ASSERT_FALSE(parsed.has_value()) << path;
-    EXPECT_EQ(parsed.error().text(), "error parsing jsonpath " + path + ", " + why);
+    EXPECT_EQ(parsed.error().text(), cat("error parsing jsonpath ", path, ", ", why));
   }
 }
 

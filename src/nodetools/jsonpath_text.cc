@@ -3,10 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/text.h"
 #include "json/json.h"

@@ -1,15 +1,21 @@
 #include "nodetools/ledger.h"
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "nodetools/names.h"
+#include "nodetools/objects.h"
+#include "nodetools/output.h"
 #include "sys/file.h"
 
 namespace mnet::nodetools {
@@ -102,6 +108,7 @@ Result<Ledger> parse_ledger(std::string_view text) {
 
 std::string dump_ledger(const Ledger& ledger) {
   json::Array manifests;
+  manifests.reserve(ledger.manifests.size());
   for (const LedgerManifest& manifest : ledger.manifests) manifests.push_back(value_of(manifest));
   return json::dump(json::Object{{"version", kVersion},
                                  {"source", ledger.source},

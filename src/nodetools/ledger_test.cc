@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/error.h"
+#include "nodetools/output.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -1,6 +1,7 @@
 #include "nodetools/mounts.h"
 
 #include <charconv>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>

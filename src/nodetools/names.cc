@@ -1,11 +1,13 @@
 #include "nodetools/names.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::nodetools {

@@ -2,15 +2,19 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "kube/config.h"
+#include "nodetools/names.h"
 #include "nodetools/options.h"
 #include "sys/directory.h"
 #include "sys/environment.h"

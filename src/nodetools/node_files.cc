@@ -1,9 +1,11 @@
 #include "nodetools/node_files.h"
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +13,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "nodetools/diff_text.h"
 #include "nodetools/mounts.h"
+#include "nodetools/node_command.h"
+#include "nodetools/output.h"
 #include "nodetools/template.h"
 #include "sys/directory.h"
 #include "sys/file_lock.h"

@@ -2,14 +2,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
 #include "nodetools/mounts.h"
+#include "nodetools/node_command.h"
 #include "nodetools/node_work.h"
+#include "nodetools/output.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -4,17 +4,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "kube/kube.h"
+#include "nodetools/api_access.h"
+#include "nodetools/node_command.h"
+#include "nodetools/object_writer.h"
+#include "nodetools/objects.h"
+#include "nodetools/output.h"
 #include "nodetools/substitute.h"
 #include "sys/directory.h"
 
@@ -31,6 +40,7 @@ bool has_secret(const Result<std::vector<ManifestObject>>& objects, std::string_
 
 std::vector<ObjectName> names_of(const std::vector<ManifestObject>& objects) {
   std::vector<ObjectName> out;
+  out.reserve(objects.size());
   for (const ManifestObject& object : objects) out.push_back(object.id);
   return out;
 }

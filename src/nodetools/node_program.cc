@@ -4,13 +4,16 @@
 #include <csignal>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "nodetools/node_command.h"
 #include "nodetools/node_watch.h"
 #include "nodetools/node_work.h"

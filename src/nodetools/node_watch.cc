@@ -3,16 +3,35 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "aio/readable.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
 #include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
+#include "kube/kube.h"
+#include "kube/watch_event.h"
+#include "nodetools/api_access.h"
+#include "nodetools/desired.h"
+#include "nodetools/follow_files.h"
+#include "nodetools/follow_object.h"
+#include "nodetools/ledger.h"
+#include "nodetools/names.h"
+#include "nodetools/node_command.h"
+#include "nodetools/node_manifests.h"
+#include "nodetools/object_writer.h"
+#include "nodetools/output.h"
+#include "nodetools/reconcile.h"
 #include "sys/file.h"
+#include "sys/file_lock.h"
+#include "sys/signals.h"
 
 namespace mnet::nodetools {
 namespace {
@@ -42,6 +61,7 @@ std::optional<Names> desired_list(const std::optional<Lists>& lists) {
 
 Names manifest_files(const Ledger& ledger) {
   Names out;
+  out.reserve(ledger.manifests.size());
   for (const LedgerManifest& manifest : ledger.manifests) out.push_back(manifest.file);
   return out;
 }
@@ -49,7 +69,7 @@ Names manifest_files(const Ledger& ledger) {
 }  // namespace
 
 NodeWatch::NodeWatch(const NodeCommand& command, Output& output, sys::Signals& signals,
-                     aio::asio::any_io_executor executor)
+                     const aio::asio::any_io_executor& executor)
     : command_(command),
       output_(output),
       signals_(signals),

@@ -31,7 +31,7 @@ class NodeWatch final : private ObjectListener {
 
   // All must outlive the task.
   NodeWatch(const NodeCommand& command, Output& output, sys::Signals& signals,
-            aio::asio::any_io_executor executor);
+            const aio::asio::any_io_executor& executor);
   ~NodeWatch() override;
 
   // Until a signal; yields the exit status.

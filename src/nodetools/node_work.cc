@@ -7,7 +7,13 @@
 #include <vector>
 
 #include "aio/readable.h"
+#include "aio/task.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "nodetools/names.h"
+#include "nodetools/node_command.h"
+#include "nodetools/output.h"
+#include "sys/signals.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -3,11 +3,16 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "base/error.h"
 #include "base/error_list.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/kube.h"
+#include "nodetools/discovery.h"
 #include "nodetools/object_writer.h"
+#include "nodetools/objects.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,10 +10,16 @@
 #include <vector>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "kube/objects.h"
+#include "json/json.h"
+#include "kube/kube.h"
 #include "nodetools/diff_text.h"
+#include "nodetools/objects.h"
+#include "nodetools/output.h"
+#include "nodetools/patient_call.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -14,8 +14,14 @@
 #include <vector>
 
 #include "aio/run.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "http/scripted_server.h"
+#include "json/json.h"
 #include "kube/fake_api.h"
+#include "kube/kube.h"
+#include "nodetools/objects.h"
+#include "nodetools/output.h"
 #include "sys/test_dir.h"
 
 namespace mnet::nodetools {

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
 #include "yaml/yaml.h"
 
 namespace mnet::nodetools {

@@ -1,5 +1,6 @@
 #include "nodetools/options.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::nodetools {

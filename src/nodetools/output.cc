@@ -1,10 +1,14 @@
 #include "nodetools/output.h"
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace mnet::nodetools {
 namespace {

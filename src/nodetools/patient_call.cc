@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "kube/kube.h"
 #include "kube/reply.h"
 #include "nodetools/pauses.h"
 

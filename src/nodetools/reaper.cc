@@ -6,6 +6,8 @@
 #include <chrono>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/result.h"
 
 namespace mnet::nodetools {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -9,9 +10,21 @@
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "nodetools/config_order.h"
+#include "nodetools/desired.h"
+#include "nodetools/item_status.h"
+#include "nodetools/ledger.h"
+#include "nodetools/names.h"
+#include "nodetools/node_command.h"
+#include "nodetools/node_manifests.h"
+#include "nodetools/node_work.h"
+#include "nodetools/object_writer.h"
+#include "nodetools/objects.h"
 
 namespace mnet::nodetools {
 namespace {

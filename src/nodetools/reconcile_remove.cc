@@ -1,10 +1,19 @@
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "nodetools/desired.h"
+#include "nodetools/ledger.h"
+#include "nodetools/names.h"
+#include "nodetools/node_manifests.h"
+#include "nodetools/node_work.h"
 #include "nodetools/reconcile.h"
 
 namespace mnet::nodetools {
@@ -21,6 +30,7 @@ Names stale(const Names& known, const Names& desired) {
 
 Names files_of(const std::vector<LedgerManifest>& manifests) {
   Names out;
+  out.reserve(manifests.size());
   for (const LedgerManifest& manifest : manifests) out.push_back(manifest.file);
   return out;
 }

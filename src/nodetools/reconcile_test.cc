@@ -1,6 +1,5 @@
 #include "nodetools/reconcile.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,12 +7,20 @@
 #include <filesystem>
 #include <latch>
 #include <string>
+#include <string_view>
 
 #include "aio/group.h"
 #include "aio/run.h"
 #include "base/log.h"
+#include "http/scripted_server.h"
 #include "kube/fake_api.h"
+#include "nodetools/desired.h"
+#include "nodetools/ledger.h"
+#include "nodetools/names.h"
 #include "nodetools/node_command.h"
+#include "nodetools/node_files.h"
+#include "nodetools/node_manifests.h"
+#include "nodetools/output.h"
 #include "sys/test_dir.h"
 
 namespace mnet::nodetools {

@@ -1,6 +1,8 @@
 #include "nodetools/substitute.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>

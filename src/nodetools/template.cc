@@ -1,6 +1,7 @@
 #include "nodetools/template.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "nodetools/names.h"

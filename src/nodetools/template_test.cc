@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::nodetools {

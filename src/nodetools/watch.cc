@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "kube/api.h"
+#include "kube/kube.h"
 #include "nodetools/api_access.h"
 #include "nodetools/deliveries.h"
 #include "nodetools/output.h"

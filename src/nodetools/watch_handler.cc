@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "kube/config.h"
 #include "sys/environment.h"
 #include "sys/spawn.h"
 

@@ -6,11 +6,11 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
