@@ -14,9 +14,11 @@
 #include <string>
 #include <utility>
 
+#include "adapters/slots.h"
 #include "aio/cancel.h"
 #include "aio/event.h"
 #include "aio/group.h"
+#include "aio/task.h"
 #include "base/log.h"
 
 namespace mnet::daemon {
@@ -186,7 +188,7 @@ Admission::Admission(std::optional<std::size_t> places, std::size_t kept)
 }
 
 Admission::Admission(std::optional<std::size_t> places, std::size_t kept,
-                     aio::asio::any_io_executor executor, Pace pace)
+                     const aio::asio::any_io_executor& executor, Pace pace)
     : Admission(places, kept) {
   state_->workers.emplace(pace);
   state_->timer.emplace(executor);

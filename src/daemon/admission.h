@@ -33,7 +33,7 @@ class Admission final : public adapters::DelegateSlots {
   explicit Admission(std::optional<std::size_t> places, std::size_t kept_for_del = 0);
   // Places are given no faster than that. `executor` is the event loop's.
   Admission(std::optional<std::size_t> places, std::size_t kept_for_del,
-            aio::asio::any_io_executor executor, Pace pace);
+            const aio::asio::any_io_executor& executor, Pace pace);
   ~Admission() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;

@@ -5,14 +5,18 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "aio/event.h"
+#include "adapters/slots.h"
 #include "aio/group.h"
-#include "aio/run.h"
+#include "aio/task.h"
 #include "attach/caller.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::daemon {

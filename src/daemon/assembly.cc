@@ -1,5 +1,7 @@
 #include "daemon/assembly.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,22 +9,33 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/exec_plugins.h"
 #include "adapters/file_ports.h"
 #include "adapters/missed_pods.h"
 #include "aio/blocking_pool.h"
+#include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "certs/certs.h"
 #include "daemon/admission.h"
 #include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
+#include "daemon/config.h"
 #include "daemon/delegate_times.h"
+#include "daemon/metrics.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
+#include "daemon/pending_dels.h"
+#include "daemon/readiness.h"
 #include "daemon/record_counts.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
+#include "http/http.h"
 #include "json/json.h"
+#include "store/store.h"
 #include "sys/cgroup.h"
 #include "sys/environment.h"
 #include "wire/wire.h"
@@ -191,7 +204,7 @@ struct Assembly::Parts {
   std::optional<adapters::MissedPods> missed;  // none without the API
 };
 
-Assembly::Assembly(const aio::asio::any_io_executor& executor, Config config, Log log)
+Assembly::Assembly(const aio::asio::any_io_executor& executor, Config config, const Log& log)
     : parts_(std::make_unique<Parts>(executor, std::move(config), log)) {}
 
 Assembly::~Assembly() = default;

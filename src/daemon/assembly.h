@@ -16,7 +16,7 @@ namespace mnet::daemon {
 
 class Assembly {
  public:
-  Assembly(const aio::asio::any_io_executor& executor, Config config, Log log);
+  Assembly(const aio::asio::any_io_executor& executor, Config config, const Log& log);
   // Only when no request and no task of it runs any more.
   ~Assembly();
   Assembly(const Assembly&) = delete;

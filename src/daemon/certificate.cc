@@ -3,11 +3,18 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "certs/certs.h"
+#include "daemon/config.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
 

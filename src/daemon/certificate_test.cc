@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aio/blocking_pool.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "certs/certs.h"
 #include "daemon/config.h"
 #include "sys/test_dir.h"
 

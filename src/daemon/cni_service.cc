@@ -5,8 +5,19 @@
 #include <string_view>
 #include <utility>
 
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "cni/result.h"
+#include "daemon/delegate_times.h"
+#include "daemon/pending_dels.h"
+#include "daemon/request.h"
+#include "http/http.h"
+#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {

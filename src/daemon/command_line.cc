@@ -1,6 +1,7 @@
 #include "daemon/command_line.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -10,7 +11,10 @@
 #include <vector>
 
 #include "base/command_line.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::daemon {
 namespace {

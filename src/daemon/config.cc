@@ -1,6 +1,7 @@
 #include "daemon/config.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -8,8 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/log_settings.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
+#include "json/json.h"
 #include "sys/file.h"
 
 namespace mnet::daemon {

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "json/json.h"
 #include "sys/test_dir.h"
 
 namespace mnet::daemon {

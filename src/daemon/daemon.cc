@@ -9,11 +9,22 @@
 #include <string>
 #include <utility>
 
-#include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "daemon/config.h"
+#include "daemon/logging.h"
+#include "daemon/metrics.h"
+#include "daemon/metrics_server.h"
 #include "daemon/node_config.h"
+#include "daemon/objects.h"
 #include "daemon/process.h"
+#include "daemon/readiness.h"
 #include "http/http.h"
+#include "nodeconf/manager.h"
+#include "sys/socket_file.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {

@@ -5,6 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "adapters/slots.h"
+#include "aio/task.h"
+
 namespace mnet::daemon {
 
 // Runs while at least one has started it.

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 #include <vector>
 

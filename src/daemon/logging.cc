@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "adapters/log_settings.h"
+#include "base/log.h"
+#include "daemon/config.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
 

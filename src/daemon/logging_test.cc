@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <ranges>
 #include <string>
 
+#include "base/log.h"
 #include "base/text.h"
+#include "daemon/config.h"
+#include "logfile/rotation.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

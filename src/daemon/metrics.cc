@@ -1,10 +1,12 @@
 #include "daemon/metrics.h"
 
+#include <prometheus/client_metric.h>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
+#include <prometheus/metric_type.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 

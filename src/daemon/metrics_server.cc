@@ -1,13 +1,19 @@
 #include "daemon/metrics_server.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
 #include <utility>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "daemon/metrics.h"
+#include "http/http.h"
 #include "sys/file.h"
 
 namespace mnet::daemon {

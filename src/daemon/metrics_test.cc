@@ -4,15 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "daemon/metrics_server.h"
 #include "daemon/process_metrics.h"

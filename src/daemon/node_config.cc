@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
+#include "daemon/config.h"
 #include "json/json.h"
 #include "logfile/rotation.h"
 #include "nodeconf/generate.h"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "daemon/config.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -1,6 +1,7 @@
 #include "daemon/object_metrics.h"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -8,6 +9,8 @@
 
 #include "adapters/kube_source.h"
 #include "base/text.h"
+#include "daemon/metrics.h"
+#include "daemon/objects.h"
 #include "kube/kube.h"
 
 namespace mnet::daemon {

@@ -7,11 +7,19 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/folder_source.h"
+#include "adapters/kube_source.h"
+#include "aio/blocking_pool.h"
 #include "aio/cancel.h"
 #include "aio/group.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "daemon/certificate.h"
+#include "daemon/config.h"
 #include "json/json.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
@@ -59,7 +67,8 @@ Result<std::unique_ptr<kube::Api>> Objects::make_api(const Config& config,
 }
 
 Objects::Objects(const aio::asio::any_io_executor& executor, const Config& config,
-                 std::vector<std::string> environment, aio::BlockingPool& pool, const Log& log)
+                 const std::vector<std::string>& environment, aio::BlockingPool& pool,
+                 const Log& log)
     : log_(log), folder_path_(config.objects_dir) {
   if (!folder_path_.empty()) {
     folder_ = std::make_unique<adapters::FolderSource>(executor, folder_path_, pool, log);

@@ -24,7 +24,7 @@ class Objects {
  public:
   // Asks for nothing yet. The pool must outlive it, and it its tasks.
   Objects(const aio::asio::any_io_executor& executor, const Config& config,
-          std::vector<std::string> environment, aio::BlockingPool& pool, const Log& log);
+          const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log);
 
   // Why there is no source; nothing else may be called then but source().
   const std::optional<Error>& failure() const { return failure_; }

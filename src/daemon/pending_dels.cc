@@ -1,8 +1,8 @@
 #include "daemon/pending_dels.h"
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,11 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/slots.h"
 #include "aio/cancel.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "base/error.h"
 #include "base/error_list.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/pending.h"
+#include "daemon/request.h"
+#include "store/store.h"
 
 namespace mnet::daemon {
 namespace {
@@ -154,8 +161,9 @@ aio::Task<void> PendingDels::replay_directory(std::string cni_dir) {
   std::vector<aio::Task<void>> batch;
   for (Record& record : *records) {
     if (stopped_) break;
+    const bool is_last = &record == &records->back();
     batch.push_back(replay_record(cni_dir, std::move(record)));
-    if (batch.size() < kAtOnce && &record != &records->back()) continue;
+    if (batch.size() < kAtOnce && !is_last) continue;
     const auto results = co_await aio::all(std::exchange(batch, {}));
     for (const auto& result : results) {
       if (!result && result.error().code() != Errc::kCancelled) {

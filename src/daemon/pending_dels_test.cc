@@ -7,10 +7,15 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "daemon/service_fixture.h"
+#include "http/raw_client.h"
+#include "sys/test_dir.h"
 
 namespace mnet::daemon {
 namespace {

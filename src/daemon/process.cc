@@ -8,10 +8,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <string>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/orphans.h"
 #include "wire/wire.h"
@@ -34,7 +38,7 @@ void open_standard_descriptors() {
 void reset_signals() {
   sigset_t none;
   ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   // With SIGCHLD ignored the kernel would throw the exit codes of our children away.
   std::signal(SIGCHLD, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);
@@ -71,6 +75,7 @@ void settle_process() {
   raise_descriptor_limit();
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): the pool outlives tasks.
 aio::Task<void> end_orphans(aio::BlockingPool& pool, Log log) {
   auto ended = co_await pool.run([] { return end_all_orphans(); });
   if (!ended) {

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"

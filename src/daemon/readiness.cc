@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 
 namespace mnet::daemon {

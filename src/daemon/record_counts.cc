@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include "aio/task.h"
+#include "base/result.h"
 #include "store/store.h"
 
 namespace mnet::daemon {

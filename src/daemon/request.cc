@@ -1,13 +1,20 @@
 #include "daemon/request.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attach/attach.h"
+#include "attach/pod_args.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "json/json.h"
+#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {

@@ -10,10 +10,18 @@
 #include <string_view>
 #include <utility>
 
+#include "adapters/slots.h"
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
+#include "aio/task.h"
+#include "attach/caller.h"
 #include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "daemon/cni_service.h"
+#include "daemon/readiness.h"
+#include "daemon/request.h"
+#include "http/http.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {

@@ -1,17 +1,24 @@
-#include "daemon/routes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <cstddef>
 #include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "attach/attach.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "cni/error.h"
+#include "daemon/readiness.h"
 #include "daemon/service_fixture.h"
+#include "http/http.h"
+#include "http/raw_client.h"
+#include "sys/test_dir.h"
+#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {
@@ -480,7 +487,7 @@ TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
   options.config = R"({"connectionLimit":1})";
   TestService service(options);
   service.with([](Service& inside) { inside.core.close("DEL"); });
-  const auto first = std::async(std::launch::async, [&] {
+  auto first = std::async(std::launch::async, [&] {
     return service.ask("POST", "/cni", request_body(env_of("DEL"), "{}")).status;
   });
   service.wait_for("DEL c1");
@@ -500,6 +507,7 @@ TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
   client.send(large);
 
   EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_EQ(first.get(), 200);
 }
 
 }  // namespace

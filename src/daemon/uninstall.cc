@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,8 +12,11 @@
 #include <vector>
 
 #include "aio/run.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "daemon/assembly.h"
+#include "daemon/config.h"
 #include "daemon/node_config.h"
 #include "daemon/process.h"
 #include "http/http.h"
