@@ -16,10 +16,20 @@ class Count:
     skips: list = field(default_factory=list)
     # Cases that the program itself leaves out, for a reason that does not depend on the machine.
     left_out: int = 0
+    # Tests that passed only when they were tried again, with why they had failed.
+    second_tries: list = field(default_factory=list)
 
     def __add__(self, other):
         return Count(self.passed + other.passed, self.failures + other.failures, self.skips + other.skips,
-                     self.left_out + other.left_out)
+                     self.left_out + other.left_out, self.second_tries + other.second_tries)
+
+    def after_second_try(self, again):
+        """`again`: of another run of just the failures. Where it does not account for each of them, nothing changes."""
+        if again.skips or again.left_out or again.passed + len(again.failures) != len(self.failures):
+            return self
+        failed_again = {test for test, _ in again.failures}
+        return Count(self.passed + again.passed, [one for one in self.failures if one[0] in failed_again], self.skips,
+                     self.left_out, [one for one in self.failures if one[0] not in failed_again])
 
     @property
     def is_empty(self):

@@ -59,6 +59,15 @@ def test_reads_the_closing_line_and_the_cases_above_it():
     assert (count.passed, count.failures, count.left_out) == (3, [("skel-7: wrong code", "")], 2)
 
 
+def test_a_second_try_accounts_for_each_failure_or_for_none():
+    first = Count(5, [("a", "late"), ("b", "broken")], second_tries=[])
+
+    mended = first.after_second_try(Count(1, [("b", "broken again")]))
+    assert (mended.passed, mended.failures, mended.second_tries) == (6, [("b", "broken")], [("a", "late")])
+    for other in (Count(1), Count(1, [], [("b", "skipped")]), Count(3)):
+        assert first.after_second_try(other) is first
+
+
 @pytest.fixture
 def run_tests(load, tmp_path, monkeypatch):
     module = load("run-tests")
@@ -88,6 +97,53 @@ def test_a_failure_is_told_as_soon_as_its_step_ends(run_tests, capsys):
 def test_the_gist_of_a_failure_is_what_was_raised(run_tests):
     assert run_tests.gist("def test():\n>   assert a\nE   AssertionError: a\nE     more\nx.py:3") == "AssertionError: a"
     assert run_tests.gist("") == ""
+
+
+@pytest.fixture
+def suite_of(run_tests, tmp_path, monkeypatch):
+    """Makes a suite of a text; its tests see `count`, how often they were run."""
+    def make(text):
+        (tmp_path / "tests" / "small").mkdir(parents=True)
+        (tmp_path / "tests" / "pytest.ini").write_text("[pytest]\n")
+        (tmp_path / "tests" / "small" / "test_small.py").write_text(text)
+        monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+        monkeypatch.setattr(run_tests, "BUILD", tmp_path / "build")
+        return run_tests.suite("small", "release")
+    return make
+
+
+ONCE = """
+import pathlib
+seen = pathlib.Path("seen")
+def test_good(): pass
+def test_fails_once():
+    again = seen.exists()
+    seen.touch()
+    assert again, "the first time"
+"""
+
+
+def test_one_failure_of_a_suite_is_tried_again_and_named(run_tests, suite_of, capsys):
+    run_tests.report(run_tests.Run([suite_of(ONCE)]).all())
+
+    out = capsys.readouterr().out
+    assert "PASSED ONLY AT THE SECOND TRY" in out and "the first time" in out
+    assert out.splitlines()[-1] == "2 passed, 0 failed, 0 skipped"
+
+
+def test_what_fails_again_has_failed(run_tests, suite_of):
+    count = run_tests.Run([suite_of("def test_good(): pass\ndef test_bad(): assert False\n")]).all()
+
+    assert (count.passed, len(count.failures), count.second_tries) == (1, 1, [])
+
+
+def test_many_failures_are_no_accident(run_tests, suite_of, tmp_path):
+    text = ONCE + "".join(f"def test_bad{i}(): assert False\n" for i in range(run_tests.MOST_TRIED_AGAIN))
+
+    count = run_tests.Run([suite_of(text)]).all()
+
+    assert len(count.failures) == run_tests.MOST_TRIED_AGAIN + 1
+    assert not list(tmp_path.rglob("*-again.*"))
 
 
 def test_a_command_that_does_not_exist_has_failed(run_tests):
