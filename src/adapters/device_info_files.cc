@@ -12,6 +12,9 @@
 #include <system_error>
 #include <utility>
 
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/device_info.h"
 #include "json/json.h"

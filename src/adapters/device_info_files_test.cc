@@ -9,8 +9,11 @@
 #include <string>
 #include <utility>
 
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "aio/task.h"
 #include "attach/runtime_config.h"
+#include "base/result.h"
 #include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

@@ -8,9 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/slots.h"
+#include "aio/blocking_pool.h"
 #include "aio/failpoint.h"
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/args.h"
+#include "plugin/plugin.h"
 
 namespace mnet::adapters {
 namespace {
@@ -54,7 +62,7 @@ aio::Task<std::string> ExecPlugins::find(std::string type, std::vector<std::stri
 // not be entered by the loop's thread.
 aio::Task<std::string> ExecPlugins::look_for(std::string type, std::vector<std::string> dirs) {
   if (settings_.world.mount_namespace.empty()) {
-    co_return plugin::find_plugin(settings_.world, std::move(type), dirs);
+    co_return plugin::find_plugin(settings_.world, type, dirs);
   }
   auto found =
       co_await pool_.run([world = settings_.world, type = std::move(type), dirs = std::move(dirs)] {

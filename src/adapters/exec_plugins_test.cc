@@ -5,13 +5,23 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "adapters/slots.h"
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "aio/task.h"
 #include "attach/caller.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {

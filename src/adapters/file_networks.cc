@@ -8,7 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "aio/task.h"
+#include "attach/delegate.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/conf.h"
 #include "confdir/confdir.h"
 #include "sys/file.h"
 

@@ -6,7 +6,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {

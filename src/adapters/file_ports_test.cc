@@ -5,15 +5,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "adapters/exec_plugins.h"
+#include "adapters/netns_links.h"
+#include "adapters/slots.h"
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "attach/attach.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/result.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 #include "sys/test_netns.h"

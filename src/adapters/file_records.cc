@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "adapters/netns_links.h"
 #include "aio/failpoint.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "attach/ports.h"
+#include "base/error.h"
 #include "base/failpoint.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/address.h"
 #include "json/json.h"
@@ -44,6 +50,7 @@ Result<void> edit(json::Object& cache_file, const attach::RouteEdit& edit) {
   if (auto deleted = store::delete_default_routes(cache_file, families); !deleted) return deleted;
   if (edit.add.empty()) return {};
   std::vector<std::string> gateways;
+  gateways.reserve(edit.add.size());
   for (const cni::IpAddress& gateway : edit.add) gateways.push_back(gateway.text());
   return store::add_default_routes(cache_file, gateways);
 }
@@ -179,6 +186,7 @@ aio::Task<void> FileRecords::write_result(std::string cni_dir, attach::CacheEntr
 std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
                                                 std::vector<attach::CacheKey> keys) {
   std::vector<aio::Task<void>> tasks;
+  tasks.reserve(keys.size());
   for (attach::CacheKey& key : keys) {
     tasks.push_back(pool_.run([cni_dir, key = std::move(key)] {
       return store::ResultCache(cni_dir).sync(key.network, key.container_id, key.ifname);

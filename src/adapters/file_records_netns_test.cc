@@ -1,6 +1,7 @@
 // How an ADD begins and ends, with real files and a real network namespace.
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include "adapters/file_records.h"
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "attach/ports.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/file.h"

@@ -8,8 +8,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
-#include "attach/scratch.h"
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "cni/address.h"
 #include "json/json.h"
 #include "sys/file.h"

@@ -2,20 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
 #include "aio/cancel.h"
 #include "aio/group.h"
+#include "aio/task.h"
+#include "attach/source.h"
 #include "base/dns_name.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "manifests/events.h"
+#include "manifests/manifests.h"
 #include "manifests/objects.h"
-#include "manifests/snapshot.h"
 
 namespace mnet::adapters {
 namespace {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,7 +16,11 @@
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/file.h"

@@ -7,9 +7,17 @@
 #include <string_view>
 #include <utility>
 
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/clock.h"
 #include "base/dns_name.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/gate.h"
+#include "kube/kube.h"
 
 namespace mnet::adapters {
 namespace {

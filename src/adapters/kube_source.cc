@@ -10,10 +10,16 @@
 
 #include "aio/cancel.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
 #include "aio/together.h"
+#include "attach/source.h"
 #include "base/dns_name.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/kube.h"
 
 namespace mnet::adapters {
 namespace {
@@ -73,7 +79,7 @@ attach::PodObjectPtr object_of(const kube::Pod& pod) {
 }
 
 KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
-                       KubeSettings settings, Log log)
+                       KubeSettings settings, const Log& log)
     : settings_(std::move(settings)),
       log_(log),
       api_(std::move(api)),

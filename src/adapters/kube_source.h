@@ -36,7 +36,7 @@ class KubeSource : public attach::ObjectSource {
  public:
   // Asks for nothing yet.
   KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
-             KubeSettings settings, Log log);
+             KubeSettings settings, const Log& log);
 
   // Fills and follows the stores until cancelled; to be started once, in a group.
   aio::Task<void> follow();

@@ -9,10 +9,14 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/log.h"
+#include "http/scripted_server.h"
 #include "kube/fake_api.h"
 
 namespace mnet::adapters {

@@ -1,6 +1,5 @@
 #include "adapters/kube_status.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -8,8 +7,14 @@
 #include <utility>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/kube.h"
 
 namespace mnet::adapters {
 namespace {

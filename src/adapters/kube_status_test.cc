@@ -9,9 +9,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/run.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "http/scripted_server.h"
 #include "kube/fake_api.h"
 
 namespace mnet::adapters {

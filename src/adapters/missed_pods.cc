@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "adapters/kube_source.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
 #include "attach/attachment_record.h"
 #include "attach/selection.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "json/json.h"
+#include "kube/kube.h"
 
 namespace mnet::adapters {
 namespace {

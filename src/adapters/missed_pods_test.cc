@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,11 @@
 #include "aio/run.h"
 #include "attach/attachment_record.h"
 #include "attach/fake_ports.h"
+#include "attach/source.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/kube.h"
 
 namespace mnet::adapters {
 namespace {

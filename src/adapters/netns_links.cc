@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "adapters/pod_netns.h"
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/result.h"
 #include "rtnl/rtnl.h"
 
 namespace mnet::adapters {

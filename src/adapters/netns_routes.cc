@@ -5,6 +5,10 @@
 #include <vector>
 
 #include "adapters/pod_netns.h"
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/result.h"
+#include "cni/address.h"
 #include "rtnl/rtnl.h"
 
 namespace mnet::adapters {

@@ -7,7 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/result.h"
 #include "cni/address.h"
 #include "sys/test_netns.h"
 

@@ -3,8 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/mount_namespace.h"
+#include "sys/netns.h"
 
 namespace mnet::adapters {
 namespace {

@@ -11,9 +11,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "adapters/exec_plugins.h"
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
@@ -24,13 +26,20 @@
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/messages.h"
+#include "attach/pod_args.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cni/error.h"
 #include "cni/version.h"
 #include "kube/kube.h"
+#include "skel/skel.h"
 #include "store/store.h"
 #include "sys/environment.h"
 #include "wire/wire.h"
@@ -136,7 +145,7 @@ std::uint64_t random_number() {
 void reset_signals() {
   sigset_t none;
   ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   std::signal(SIGCHLD, SIG_DFL);
 }
 

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "adapters/log_settings.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"

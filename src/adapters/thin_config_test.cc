@@ -6,6 +6,8 @@
 #include <chrono>
 #include <optional>
 
+#include "base/log.h"
+
 namespace mnet::adapters {
 namespace {
 

@@ -6,8 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/file_lock.h"
 
 namespace mnet::adapters {
 namespace {

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "adapters/log_settings.h"
+#include "adapters/thin_config.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
+#include "skel/skel.h"
 
 namespace mnet::adapters {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "base/text.h"
-#include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
