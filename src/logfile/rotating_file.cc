@@ -15,6 +15,7 @@
 #include "logfile/backups.h"
 #include "logfile/rotation.h"
 #include "logfile/surroundings.h"
+#include "sys/append_file.h"
 #include "sys/file.h"
 
 namespace mnet::logfile {

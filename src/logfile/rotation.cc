@@ -1,6 +1,7 @@
 #include "logfile/rotation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

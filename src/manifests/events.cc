@@ -12,10 +12,13 @@
 
 #include "base/clock.h"
 #include "base/dns_name.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "manifests/objects.h"
+#include "sys/append_file.h"
 
 namespace mnet::manifests {
 namespace {

@@ -11,6 +11,7 @@
 #include "aio/task.h"
 #include "aio/together.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "sys/directory_watch.h"
 

@@ -1,5 +1,6 @@
 #include "nodeconf/kubeconfig_file.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

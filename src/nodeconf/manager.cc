@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"

@@ -20,8 +20,12 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "nodeconf/own_file.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

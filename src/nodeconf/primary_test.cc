@@ -7,8 +7,11 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "cni/version.h"
 #include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

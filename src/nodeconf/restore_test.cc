@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

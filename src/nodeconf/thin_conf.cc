@@ -18,6 +18,7 @@
 #include "json/json.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/primary.h"
+#include "nodeconf/thin_options.h"
 #include "sys/file.h"
 
 namespace mnet::nodeconf {

@@ -24,6 +24,7 @@
 #include "nodeconf/kubeconfig_file.h"
 #include "nodeconf/service_account.h"
 #include "nodeconf/thin_conf.h"
+#include "nodeconf/thin_options.h"
 #include "sys/copy_file.h"
 #include "sys/directory_watch.h"
 #include "sys/file.h"
