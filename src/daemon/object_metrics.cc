@@ -78,10 +78,19 @@ void add_watches(Metrics& metrics, const adapters::KubeSource* source) {
             [](const Reflector& watch) { return number(watch.counters().skipped); });
 }
 
+Samples token_end_of(const kube::Api& api) {
+  const auto end = api.token_end();
+  if (!end) return {};
+  return {{.value = seconds(end->time_since_epoch())}};
+}
+
 void add_api(Metrics& metrics, const adapters::KubeSource* source) {
   metrics.add_series(SeriesKind::kCounter, "multus_api_requests_total",
                      "Requests to the API server, by verb and status code",
                      [source] { return requests_of(source->api()); });
+  metrics.add_series(SeriesKind::kGauge, "multus_client_token_expiration_timestamp_seconds",
+                     "When the token in use at the API server ends",
+                     [source] { return token_end_of(source->api()); });
   metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server under way",
                     [source] { return number(source->api().gate().running()); });
   metrics.add_gauge("multus_api_requests_queued", "Requests to the API server that wait",

@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "aio/run.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -24,7 +27,10 @@ namespace mnet::kube {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 Credentials credentials(Config config, std::chrono::milliseconds age = 0ms) {
   Credentials::Settings settings;
@@ -124,6 +130,58 @@ TEST_F(CredentialsTest, GoesWithoutAnAuthorityOnlyWhereThatIsAllowed) {
 
   EXPECT_FALSE(aio::run(strict.current()).has_value());
   EXPECT_TRUE(aio::run(lenient.current()).has_value());
+}
+
+class ClockInHand final : public WallClock {
+ public:
+  std::chrono::system_clock::time_point now() const override {
+    return std::chrono::system_clock::time_point(since_epoch);
+  }
+  std::chrono::seconds since_epoch{0};
+};
+
+class Lines final : public LogTarget {
+ public:
+  void write(std::string_view line) override { all.emplace_back(line); }
+  std::vector<std::string> all;
+};
+
+// From 10000 to 20000.
+std::string dated_token(std::string_view id) {
+  std::string claims = to_base64(cat(R"({"iat":10000,"exp":20000,"jti":")", id, "\"}"));
+  std::erase(claims, '=');
+  return cat("a.", claims, ".c");
+}
+
+// pain 15
+TEST_F(CredentialsTest, SaysOnceThatATokenEndsSoonAndOnceThatItHasEnded) {
+  config_.token.file = dir_.write("token", dated_token("first"));
+  ClockInHand clock;
+  const auto lines = std::make_shared<Lines>();
+  Credentials::Settings settings;
+  settings.file_age = 0ms;
+  settings.clock = &clock;
+  Credentials current(config_, settings, Log({lines}, LogLevel::kError));
+  const auto said_at = [&](std::chrono::seconds time) {
+    clock.since_epoch = time;
+    lines->all.clear();
+    EXPECT_TRUE(aio::run(current.current()).has_value());
+    return lines->all;
+  };
+
+  EXPECT_THAT(said_at(19000s), IsEmpty());
+  ASSERT_TRUE(current.token_life());
+  EXPECT_EQ(current.token_life()->end, std::chrono::system_clock::time_point(20000s));
+  EXPECT_THAT(said_at(19001s), ElementsAre(AllOf(HasSubstr(config_.token.file),
+                                                 HasSubstr("expires at 1970-01-01T05:33:20Z"))));
+  EXPECT_THAT(said_at(19500s), IsEmpty());
+  EXPECT_THAT(said_at(20000s), ElementsAre(HasSubstr("expired at 1970-01-01T05:33:20Z")));
+  EXPECT_THAT(said_at(20001s), IsEmpty());
+  dir_.write("token", dated_token("other"));
+  EXPECT_THAT(said_at(19500s), ElementsAre(HasSubstr("expires at")));
+  dir_.write("token", "one that does not say");
+  EXPECT_THAT(said_at(30000s), IsEmpty());
+  EXPECT_FALSE(current.token_life());
 }
 
 // Prints a token with the number of times it was run, and what it was told.

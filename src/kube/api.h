@@ -88,6 +88,11 @@ class Api {
   std::uint64_t requests_made() const { return requests_; }
   // Those that have ended; a watch has when the head of its answer is there.
   const RequestCounts& request_counts() const { return counts_; }
+  // When the token in use ends; none if there is none, or if it does not say.
+  std::optional<std::chrono::system_clock::time_point> token_end() const {
+    const auto& life = credentials_.token_life();
+    return life ? std::optional(life->end) : std::nullopt;
+  }
   const Gate& gate() const { return gate_; }
   const std::string& server() const { return server_; }
 

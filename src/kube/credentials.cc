@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "aio/task.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -17,6 +18,7 @@
 #include "http/tls.h"
 #include "kube/config.h"
 #include "kube/exec_plugin.h"
+#include "kube/token.h"
 #include "sys/file.h"
 
 namespace mnet::kube {
@@ -66,6 +68,7 @@ aio::Task<bool> Credentials::load(bool is_forced) {
     if (!plugin_->key.empty()) texts->key = plugin_->key;
   }
   if (auto used = use(*std::move(texts)); !used) co_return std::move(used).error();
+  judge_token();
   read_at_ = Steady::now();
   ++readings_;
   co_return before != texts_;
@@ -174,6 +177,26 @@ http::Headers Credentials::headers() const {
     for (const std::string& value : values) out.emplace_back("Impersonate-Extra-" + key, value);
   }
   return out;
+}
+
+// Whoever renews tokens does so long before a tenth of their life is left (the kubelet: a fifth).
+void Credentials::judge_token() {
+  const auto now = settings_.clock->now();
+  if (texts_->token != judged_token_) {
+    judged_token_ = texts_->token;
+    token_life_ = life_of_token(judged_token_);
+    is_said_to_end_ = is_said_to_have_ended_ = false;
+    if (token_life_ && !token_life_->begin) token_life_->begin = now;
+  }
+  if (!token_life_) return;
+  const auto& [begin, end] = *token_life_;
+  bool& is_said = now >= end ? is_said_to_have_ended_ : is_said_to_end_;
+  if (now < end && end - now >= (end - *begin) / 10) return;
+  if (std::exchange(is_said, true)) return;
+  const std::string& file = config_.token.file;
+  log_.warning(
+      cat("credentials of the Kubernetes API: the token", file.empty() ? "" : cat(" in ", file),
+          now >= end ? " expired at " : " expires at ", rfc3339_utc(end), " and was not renewed"));
 }
 
 void Credentials::complain(std::string what) {

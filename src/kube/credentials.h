@@ -16,6 +16,7 @@
 #include "http/tls.h"
 #include "kube/config.h"
 #include "kube/exec_plugin.h"
+#include "kube/token.h"
 
 namespace mnet::kube {
 
@@ -43,6 +44,9 @@ class Credentials {
   // that changed anything.
   aio::Task<bool> renew();
 
+  // Of the token in use; none if there is none, or if it does not say.
+  const std::optional<TokenLife>& token_life() const { return token_life_; }
+
   // Whether current() may have to run a program.
   bool asks_plugin() const { return config_.exec.has_value(); }
 
@@ -60,6 +64,7 @@ class Credentials {
   bool plugin_is_due() const;
   Result<void> use(Texts texts);
   http::Headers headers() const;
+  void judge_token();
   void complain(std::string what);
 
   const Config config_;
@@ -68,6 +73,10 @@ class Credentials {
   aio::KeyedLock lock_;  // one reading at a time; who waits finds it done
   std::optional<Texts> texts_;
   std::optional<ExecCredential> plugin_;
+  std::string judged_token_;
+  std::optional<TokenLife> token_life_;
+  // What was said of this token; once for each.
+  bool is_said_to_end_ = false, is_said_to_have_ended_ = false;
   http::TlsContextPtr tls_;
   std::uint64_t tls_number_ = 0;
   std::uint64_t readings_ = 0;

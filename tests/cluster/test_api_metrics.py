@@ -1,10 +1,12 @@
 """What the daemon's metrics tell of the API server (03, 4.2)."""
 
+import time
+
 from harness import metrics
 from harness.wait import until
 
 
-# pain 38
+# pains 15 and 38
 def test_requests_stores_and_watches_are_seen(host, node):
     node.start(metricsPort=metrics.PORT)
     pod = node.pod("web")
@@ -18,6 +20,7 @@ def test_requests_stores_and_watches_are_seen(host, node):
     assert page.values("multus_store_synced") == [1, 1]
     assert page.values("multus_watch_down_seconds") == [0, 0]
     assert max(page.values("multus_watch_lag_seconds")) < 60
+    assert 0 < page.value("multus_client_token_expiration_timestamp_seconds") - time.time() < 10 * 24 * 3600
     assert metrics.complaints(host, page.text) == ""
     assert pod.delete().ok
 
