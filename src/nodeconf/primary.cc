@@ -113,10 +113,11 @@ void add_capabilities(const json::Value& holder, const std::string& path, Capabi
     return;
   }
   for (const auto& [name, value] : *declared->as_object()) {
-    if (value.as_bool() == nullptr) {
+    const bool* on = value.as_bool();
+    if (on == nullptr && !value.is_null()) {
       out.ignored.push_back(cat(where, ".", name, " is ", value.kind()));
     } else {
-      out.values[name] |= *value.as_bool();
+      out.values[name] |= on != nullptr && *on;  // null is false, as Go decodes it
     }
   }
 }

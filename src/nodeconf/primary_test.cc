@@ -179,6 +179,15 @@ TEST(Capabilities, AreThoseOfThePluginsOrElseThoseAtTopLevel) {
               UnorderedElementsAre(Pair("x", true)));
 }
 
+TEST(Capabilities, AreFalseWhereTheyAreNull) {
+  const auto declared = capabilities_of(
+      object(R"({"plugins": [{"capabilities": {"a": null, "b": null}}, {"capabilities": null},
+                             {"capabilities": {"a": true}}]})"));
+
+  EXPECT_THAT(declared.values, UnorderedElementsAre(Pair("a", true), Pair("b", false)));
+  EXPECT_THAT(declared.ignored, IsEmpty());
+}
+
 TEST(Capabilities, LeaveOutWhatIsOfTheWrongKindAndSayWhat) {
   const auto of_list = capabilities_of(object(
       R"({"plugins": [7, {"capabilities": ["a"]}, {"capabilities": {"b": "yes", "c": true}}]})"));

@@ -128,6 +128,8 @@ TEST(ThinConf, TakesCapabilitiesOfThePluginsAndOnlyOfThem) {
             R"({"p":true,"q":false})");
   EXPECT_EQ(capabilities(R"({"cniVersion":"0.3.1","capabilities":{"x":true},"plugins":[]})"),
             "none");
+  EXPECT_EQ(capabilities(R"({"cniVersion":"0.3.1","type":"t","capabilities":{"x":null}})"),
+            R"({"x":false})");
   EXPECT_EQ(capabilities(R"({"cniVersion":"0.3.1","type":"t","capabilities":{"x":false}})"),
             R"({"x":false})");
 }
