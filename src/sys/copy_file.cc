@@ -1,23 +1,28 @@
 #include "sys/copy_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/replacing.h"
 
 namespace mnet::sys {
 namespace {
 
-constexpr std::size_t kLargest = 512u << 20;
+constexpr std::size_t kBlock = 256u << 10;
 constexpr mode_t kModeBits = 07777;
 
 Result<struct stat> status_of(const std::string& path) {
@@ -26,14 +31,66 @@ Result<struct stat> status_of(const std::string& path) {
   return status;
 }
 
+// A file that is read block by block.
+class Blocks {
+ public:
+  // kInvalid if it is no regular file.
+  static Result<Blocks> open(const std::string& path, int flags) {
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
+    if (!fd) return Error::from_errno(errno, cat("open ", path));
+    struct stat status{};
+    if (::fstat(fd.get(), &status) != 0) return Error::from_errno(errno, cat("stat ", path));
+    if (!S_ISREG(status.st_mode)) return Error(Errc::kInvalid, cat(path, " is no regular file"));
+    return Blocks(std::move(fd), path, status);
+  }
+
+  off_t size() const { return status_.st_size; }
+  mode_t mode() const { return status_.st_mode & kModeBits; }
+
+  // What stands at `offset`; less than a block, or nothing, only at the end. Valid until the next
+  // call.
+  Result<std::string_view> at(off_t offset) {
+    block_.resize(kBlock);
+    std::size_t have = 0;
+    while (have < kBlock) {
+      const ssize_t got = ::pread(fd_.get(), block_.data() + have, kBlock - have,
+                                  offset + static_cast<off_t>(have));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return Error::from_errno(errno, cat("read ", path_));
+      if (got == 0) break;
+      have += static_cast<std::size_t>(got);
+    }
+    return std::string_view(block_).substr(0, have);
+  }
+
+ private:
+  Blocks(UniqueFd fd, std::string path, const struct stat& status)
+      : fd_(std::move(fd)), path_(std::move(path)), status_(status) {}
+
+  UniqueFd fd_;
+  std::string path_;
+  struct stat status_;
+  std::string block_;
+};
+
 // A link is replaced by a file of its own: what it points to is somebody else's.
-bool holds(const std::string& path, const std::string& bytes, mode_t mode) {
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  if (static_cast<std::size_t>(status.st_size) != bytes.size()) return false;
-  if ((status.st_mode & kModeBits) != mode) return false;
-  const auto old = read_file(path, kLargest);
-  return old && *old == bytes;
+bool holds(const std::string& path, Blocks& source, mode_t mode) {
+  auto old = Blocks::open(path, O_NOFOLLOW);
+  if (!old || old->size() != source.size() || old->mode() != mode) return false;
+  for (off_t offset = 0;; offset += static_cast<off_t>(kBlock)) {
+    const auto ours = old->at(offset), theirs = source.at(offset);
+    if (!ours || !theirs || *ours != *theirs) return false;
+    if (ours->size() < kBlock) return true;
+  }
+}
+
+Result<void> write_blocks(Blocks& source, int fd, const std::string& path) {
+  for (off_t offset = 0;; offset += static_cast<off_t>(kBlock)) {
+    const auto block = source.at(offset);
+    if (!block) return block.error();
+    if (auto written = write_all(fd, *block, path); !written) return written;
+    if (block->size() < kBlock) return {};
+  }
 }
 
 }  // namespace
@@ -44,14 +101,15 @@ bool is_same_file(const std::string& a, const std::string& b) {
 }
 
 Result<bool> copy_file(const std::string& from, const std::string& to, std::optional<mode_t> mode) {
-  auto source = status_of(from);
+  auto source = Blocks::open(from, 0);
   if (!source) return std::move(source).error();
   if (is_same_file(from, to)) return false;
-  auto bytes = read_file(from, kLargest);
-  if (!bytes) return std::move(bytes).error();
-  const mode_t wanted = mode.value_or(source->st_mode & kModeBits);
-  if (holds(to, *bytes, wanted)) return false;
-  auto written = replace_file(to, *bytes, wanted);
+  const mode_t wanted = mode.value_or(source->mode());
+  if (holds(to, *source, wanted)) return false;
+  const auto fill = [&source](int fd, const std::string& path) {
+    return write_blocks(*source, fd, path);
+  };
+  auto written = replace_with(to, fill, {.mode = wanted}, Durability::kSynced);
   if (!written) return std::move(written).error();
   return true;
 }

@@ -53,6 +53,24 @@ TEST(CopyFile, LeavesWhatIsTheSameAlready) {
   EXPECT_EQ(status_of(dir / "to").st_mode & 07777u, 0755u);
 }
 
+TEST(CopyFile, CopiesAndComparesFilesOfManyBlocks) {
+  const TestDir dir;
+  constexpr std::size_t kBlock = 256u << 10;
+  for (const std::size_t size : {std::size_t{0}, kBlock - 1, kBlock, 3 * kBlock, 3 * kBlock + 7}) {
+    std::string bytes(size, 'x');
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i % 251);
+    const std::string from = dir.write("from", bytes, 0755);
+
+    EXPECT_TRUE(*copy_file(from, dir / "to")) << size;
+    EXPECT_EQ(*read_file(dir / "to"), bytes) << size;
+    EXPECT_FALSE(*copy_file(from, dir / "to")) << size;
+    if (size == 0) continue;
+    bytes.back() ^= 1;
+    dir.write("to", bytes, 0755);
+    EXPECT_TRUE(*copy_file(from, dir / "to")) << size;
+  }
+}
+
 TEST(CopyFile, DoesNothingWhenBothAreOneFile) {
   const TestDir dir;
   const std::string from = dir.write("from", "precious");

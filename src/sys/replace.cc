@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/replacing.h"
 
 namespace mnet::sys {
 namespace {
@@ -53,28 +54,7 @@ std::string temporary_name(const std::string& directory) {
              random);
 }
 
-Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed("write", path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-struct Owner {
-  uid_t user;
-  gid_t group;
-};
-
-struct Shape {
-  mode_t mode;
-  std::optional<Owner> owner = std::nullopt;
-};
-
-Result<void> write_new(const std::string& path, std::string_view bytes, const Shape& shape,
-                       bool sync) {
+Result<void> write_new(const std::string& path, const Fill& fill, const Shape& shape, bool sync) {
   // Nobody may read a secret between creation and fchmod, hence the narrow mode first.
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd) return failed("open", path, errno);
@@ -83,7 +63,7 @@ Result<void> write_new(const std::string& path, std::string_view bytes, const Sh
   }
   // Behind the owner: a change of that takes set-user-id bits away.
   if (::fchmod(fd.get(), shape.mode) != 0) return failed("chmod", path, errno);
-  auto written = write_all(fd.get(), bytes, path);
+  auto written = fill(fd.get(), path);
   if (!written) return written;
   if (sync && ::fsync(fd.get()) != 0) return failed("sync", path, errno);
   // Where writes are delayed (quota, network file systems) only close() knows.
@@ -100,11 +80,29 @@ Result<void> sync_directory(const std::string& directory) {
 
 Result<void> replace(const std::string& path, std::string_view bytes, const Shape& shape,
                      Durability durability) {
+  const auto fill = [bytes](int fd, const std::string& name) { return write_all(fd, bytes, name); };
+  return replace_with(path, fill, shape, durability);
+}
+
+}  // namespace
+
+Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> replace_with(const std::string& path, const Fill& fill, const Shape& shape,
+                          Durability durability) {
   const std::string directory = directory_of(path);
   const bool sync = durability == Durability::kSynced;
   Temporary temporary(temporary_name(directory));
 
-  auto written = write_new(temporary.path(), bytes, shape, sync);
+  auto written = write_new(temporary.path(), fill, shape, sync);
   if (!written) return written;
   if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
     return failed("rename", cat(temporary.path(), " ", path), errno);
@@ -112,8 +110,6 @@ Result<void> replace(const std::string& path, std::string_view bytes, const Shap
   temporary.renamed();
   return sync ? sync_directory(directory) : Result<void>();
 }
-
-}  // namespace
 
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
                           Durability durability) {
