@@ -85,6 +85,7 @@ void Daemon::on_signal(int number) {
 aio::Task<int> Daemon::run() {
   log_.verbatim(LogLevel::kVerbose, "multus-daemon started");
   if (const auto code = refuse_to_start()) co_return *code;
+  if (auto swept = sweep_config_dir(assembly_.config()); !swept) log_.warning(swept.error().text());
   copy_configuration();
   if (const auto code = open_socket()) co_return *code;
   start_background();

@@ -13,6 +13,7 @@
 #include "nodeconf/generate.h"
 #include "nodeconf/manager.h"
 #include "sys/copy_file.h"
+#include "sys/file.h"
 
 namespace mnet::daemon {
 namespace {
@@ -31,7 +32,14 @@ json::Object options_of(const logfile::Options& options) {
   return out;
 }
 
+// Seconds; no writer takes that long.
+constexpr long kTemporaryAge = 600;
+
 }  // namespace
+
+Result<void> sweep_config_dir(const Config& config) {
+  return sys::sweep_temporaries(clean_path(config.cni_config_dir), kTemporaryAge);
+}
 
 std::string autoconfig_dir(const Config& config) {
   return clean_path(config.multus_autoconfig_dir.empty() ? config.cni_config_dir

@@ -14,6 +14,10 @@ namespace mnet::daemon {
 // it is there already. `failed to copy the user provided configuration <file>: …`
 Result<void> copy_user_config(const Config& config);
 
+// Removes what writers of `cniConfigDir` left that were killed: names of ours only, and none that
+// somebody may be writing just now.
+Result<void> sweep_config_dir(const Config& config);
+
 // Where the primary is looked for: `multusAutoconfigDir`, else `cniConfigDir`.
 std::string autoconfig_dir(const Config& config);
 

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "daemon/config.h"
@@ -14,6 +17,7 @@
 namespace mnet::daemon {
 namespace {
 
+using testing::ElementsAre;
 using testing::StartsWith;
 
 Config config_with(const std::string& file, const std::string& target_dir) {
@@ -50,6 +54,24 @@ TEST(CopyUserConfig, LeavesAFileAloneThatIsInPlaceAlready) {
   ASSERT_EQ(::stat(file.c_str(), &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino);
   EXPECT_EQ(sys::read_file(file).value(), "mine");
+}
+
+TEST(SweepConfigDir, TakesOnlyOldTemporariesOfOurs) {
+  const sys::TestDir dir;
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const char* name : {".multus-tmp-1-2", "00-multus.conf", ".other-tmp-1"}) {
+    std::filesystem::last_write_time(dir.write(cat("net.d/", name), "{}"), old);
+  }
+  dir.write("net.d/.multus-tmp-3-4", "being written");
+  std::filesystem::create_symlink("00-multus.conf", dir / "net.d/.multus-tmp-5-6");
+
+  ASSERT_TRUE(sweep_config_dir(config_with("auto", dir / "net.d")).has_value());
+  EXPECT_TRUE(sweep_config_dir(config_with("auto", dir / "none")).has_value());
+
+  std::vector<std::string> left;
+  for (const sys::Entry& entry : *sys::list_directory(dir / "net.d")) left.push_back(entry.name);
+  EXPECT_THAT(left,
+              ElementsAre(".multus-tmp-3-4", ".multus-tmp-5-6", ".other-tmp-1", "00-multus.conf"));
 }
 
 TEST(CopyUserConfig, NamesTheFileThatCannotBeCopied) {
