@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/log_level.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
@@ -26,11 +27,10 @@ Result<void> read_options(const json::Object& object, std::string path, logfile:
 }  // namespace
 
 LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complaints) {
-  if (const auto wanted = parse_log_level(settings.log_level)) return *wanted;
-  if (!settings.log_level.empty()) {
-    complaints.push_back(cat("multus logging: cannot set logging level to ", settings.log_level));
-  }
-  return LogLevel::kPanic;
+  std::string complaint;
+  const LogLevel level = choose_log_level(settings.log_level, complaint);
+  if (!complaint.empty()) complaints.push_back(std::move(complaint));
+  return level;
 }
 
 void read_log_settings(json::Fields& fields, LogSettings& settings) {

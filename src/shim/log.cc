@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/log_level.h"
 #include "base/text.h"
 #include "shim/config.h"
 #include "skel/skel.h"
@@ -18,11 +19,10 @@ namespace mnet::shim {
 namespace {
 
 LogLevel level_of(const LogSettings& settings, const skel::Front& front) {
-  if (const auto level = parse_log_level(settings.level)) return *level;
-  if (!settings.level.empty()) {
-    front.write_stderr(cat("multus logging: cannot set logging level to ", settings.level, "\n"));
-  }
-  return LogLevel::kPanic;
+  std::string complaint;
+  const LogLevel level = choose_log_level(settings.level, complaint);
+  if (!complaint.empty()) front.write_stderr(cat(complaint, "\n"));
+  return level;
 }
 
 }  // namespace
