@@ -2,15 +2,20 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/version.h"
+#include "certs/certs.h"
+#include "http/http.h"
 
 namespace mnet::approver {
 namespace {

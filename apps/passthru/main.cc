@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/result.h"
 #include "cni/version.h"
 #include "json/fields.h"
 #include "json/json.h"

@@ -3,7 +3,7 @@
 // under way at once. Ends with stdin.
 //
 //   kube-probe [--kubeconfig=FILE | --service-account=FOLDER] [--node=NAME] [--thin]
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -14,6 +14,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +24,10 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
+#include "attach/source.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -117,7 +121,7 @@ class Probe {
   Probe(asio::io_context& loop, std::unique_ptr<kube::Api> api, adapters::KubeSettings settings,
         const Log& log)
       : source_(loop.get_executor(), std::move(api), std::move(settings), log),
-        input_(loop, ::dup(0)),
+        input_(loop, ::fcntl(0, F_DUPFD_CLOEXEC, 0)),
         watches_(loop.get_executor(), log),
         commands_(loop.get_executor(), log) {}
 
@@ -145,10 +149,12 @@ class Probe {
   void start(const std::string& line) {
     auto command = parse_command(line);
     if (!command) {
-      std::cout << json::dump(json::Object{{"error", command.error().text()}}) << std::endl;
+      std::cout << json::dump(json::Object{{"error", command.error().text()}}) << '\n'
+                << std::flush;
       return;
     }
-    commands_.spawn(command->what, answer(*std::move(command)));
+    const std::string name = command->what;
+    commands_.spawn(name, answer(*std::move(command)));
   }
 
   aio::Task<void> answer(Command command) {
@@ -163,7 +169,7 @@ class Probe {
       out.set("error", result.error().text());
       out.set("code", static_cast<int>(result.error().code()));
     }
-    std::cout << json::dump(out) << std::endl;
+    std::cout << json::dump(out) << '\n' << std::flush;
     co_return Result<void>();
   }
 

@@ -13,7 +13,11 @@
 #include <vector>
 
 #include "base/command_line.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "cni/args.h"
+#include "json/json.h"
 
 namespace mnet::cnitool {
 namespace {

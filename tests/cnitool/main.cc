@@ -11,6 +11,7 @@
 #include "aio/run.h"
 #include "attach/delegate.h"
 #include "base/command_line.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "confdir/confdir.h"
 #include "inputs.h"

@@ -5,11 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/exec_plugins.h"
+#include "aio/task.h"
+#include "attach/chain.h"
+#include "attach/ports.h"
 #include "attach/validate.h"
 #include "base/error_list.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/result.h"
+#include "inputs.h"
 #include "json/json.h"
 
 namespace mnet::cnitool {

@@ -1,9 +1,12 @@
 #include "behaviour.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::fakes {
 namespace {

@@ -35,6 +35,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -43,6 +44,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "behaviour.h"
 #include "json/json.h"

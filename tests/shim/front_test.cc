@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "process.h"

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "process.h"
 #include "shim/fake_daemon.h"

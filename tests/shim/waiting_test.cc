@@ -3,11 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <future>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/text.h"

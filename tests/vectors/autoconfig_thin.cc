@@ -4,8 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "group.h"
+#include "json/json.h"
 #include "nodeconf/thin_conf.h"
 #include "nodeconf/thin_options.h"
 #include "sys/file.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

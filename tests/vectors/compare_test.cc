@@ -1,7 +1,9 @@
 #include "compare.h"
+#include "json/json.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 
 namespace mnet::vectors {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

@@ -7,8 +7,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "group.h"
+#include "json/json.h"
 #include "sys/file.h"
 
 namespace mnet::vectors {

@@ -3,7 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

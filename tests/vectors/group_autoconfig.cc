@@ -1,15 +1,16 @@
-#include <filesystem>
 #include <map>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "autoconfig_thin.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "daemon/config.h"
 #include "daemon/node_config.h"
 #include "groups.h"
+#include "json/json.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/primary.h"
 #include "sys/file.h"

@@ -2,9 +2,11 @@
 #include <string>
 #include <utility>
 
+#include "base/result.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

@@ -1,11 +1,14 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 #include "cni/version.h"
 #include "confdir/confdir.h"
 #include "groups.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

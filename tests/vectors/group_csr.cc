@@ -3,11 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
+#include "certs/certs.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
 #include "certs/x509.h"
 #include "groups.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

@@ -7,8 +7,12 @@
 #include "attach/delegate.h"
 #include "attach/nad.h"
 #include "attach/selection.h"
+#include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "cni/conf.h"
 #include "groups.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

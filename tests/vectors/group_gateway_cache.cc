@@ -3,8 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "cni/address.h"
 #include "groups.h"
+#include "json/json.h"
 #include "store/store.h"
 
 namespace mnet::vectors {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -9,13 +10,22 @@
 #include "adapters/file_networks.h"
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "aio/task.h"
+#include "attach/attach.h"
 #include "attach/core.h"
+#include "attach/delegate.h"
 #include "attach/fake_ports.h"
 #include "attach/nad.h"
+#include "attach/ports.h"
 #include "attach/resolve.h"
+#include "attach/source.h"
+#include "attach/wanted.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "confdir/confdir.h"
 #include "groups.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

@@ -1,10 +1,15 @@
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "attach/delegate.h"
 #include "attach/netconf.h"
+#include "attach/wishes.h"
+#include "base/result.h"
 #include "cni/result.h"
 #include "groups.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

@@ -2,7 +2,11 @@
 #include <utility>
 
 #include "attach/selection.h"
+#include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "groups.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

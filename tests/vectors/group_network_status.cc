@@ -1,13 +1,15 @@
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attach/network_status.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

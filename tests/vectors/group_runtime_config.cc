@@ -1,16 +1,22 @@
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "attach/delegate.h"
+#include "attach/netconf.h"
 #include "attach/plan.h"
 #include "attach/pod_args.h"
 #include "attach/runtime_config.h"
 #include "attach/wishes.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "cni/args.h"
 #include "cni/conf.h"
 #include "groups.h"
 #include "json/fields.h"
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {

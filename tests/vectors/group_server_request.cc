@@ -4,10 +4,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
+#include "json/json.h"
 #include "server_daemon.h"
 #include "shim/config.h"
 #include "wire/wire.h"

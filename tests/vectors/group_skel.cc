@@ -4,9 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "cni/error.h"
 #include "cni/version.h"
 #include "groups.h"
+#include "json/json.h"
 #include "skel/skel.h"
 
 namespace mnet::vectors {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "group.h"
+#include "group.h"  // IWYU pragma: export
 
 namespace mnet::vectors {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "groups.h"
 #include "json/json.h"

@@ -2,12 +2,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "compare.h"
 #include "doubt.h"
 #include "fixture.h"
+#include "group.h"
+#include "json/json.h"
 #include "sys/test_dir.h"
 
 namespace mnet::vectors {

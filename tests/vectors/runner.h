@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct Tally {
   std::string line() const;  // `N passed, N failed, N skipped`
 };
 
-enum class Mode {
+enum class Mode : std::uint8_t {
   kVerify,  // every case must pass
   kDoubt,  // every expectation is falsified, one leaf at a time, and must then fail: no case passes
            // whatever the code does

@@ -5,8 +5,13 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "group.h"
+#include "json/json.h"
 #include "sys/file.h"
 
 namespace mnet::vectors {

@@ -5,10 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+#include "base/result.h"
 #include "daemon/config.h"
 #include "daemon/service_fixture.h"
 #include "group.h"
 #include "json/fields.h"
+#include "json/json.h"
 #include "logfile/rotation.h"
 
 namespace mnet::vectors {
