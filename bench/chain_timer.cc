@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -22,6 +23,7 @@
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/command_line.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "bench/samples.h"
 #include "bench/tool.h"

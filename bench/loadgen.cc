@@ -24,6 +24,7 @@
 #include "aio/task.h"
 #include "base/command_line.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "bench/samples.h"
 #include "bench/tool.h"

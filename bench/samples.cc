@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "json/json.h"
+
 namespace mnet::bench {
 
 std::chrono::nanoseconds Samples::quantile(double share) const {

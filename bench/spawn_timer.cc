@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <ratio>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ double time_one(const char* program, const char* stdin_file) {
   if (failure != 0 || status != 0) {
     std::fprintf(stderr, "spawn-timer: %s failed (spawn %d, status %d)\n", program, failure,
                  status);
-    std::exit(1);
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): there is one thread
   }
   return took.count();
 }
@@ -48,14 +49,14 @@ double time_one(const char* program, const char* stdin_file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
+  const long rounds = argc < 4 ? 0 : std::strtol(argv[1], nullptr, 10);
+  if (rounds < 1) {
     std::fputs("usage: spawn-timer ROUNDS STDIN_FILE PROGRAM...\n", stderr);
     return 2;
   }
-  const int rounds = std::atoi(argv[1]);
   const std::vector<std::string> programs(argv + 3, argv + argc);
   std::vector<std::vector<double>> times(programs.size());
-  for (int round = 0; round < rounds; ++round) {
+  for (long round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < programs.size(); ++i) {
       times[i].push_back(time_one(programs[i].c_str(), argv[2]));
     }

@@ -1,6 +1,11 @@
 #include "bench/tool.h"
 
 #include <cstdio>
+#include <functional>
+
+#include "base/command_line.h"
+#include "base/result.h"
+#include "json/json.h"
 
 namespace mnet::bench {
 

@@ -16,6 +16,7 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
 option(MNET_FAILPOINTS "Compile the fail points in (never in release)" ON)
 option(MNET_FUZZ "Build the fuzz targets" OFF)
+option(MNET_BENCH "Build the benchmarks, which only a release build has otherwise" OFF)
 option(MNET_STATIC "Link the programs that run on the host statically" OFF)
 set(MNET_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 

@@ -1,5 +1,6 @@
 // A request or a response in pieces of any size: whatever the bytes are, the parser ends in a
 // definite state and takes no more than it was offered.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -8,9 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "attach/inject.h"
+#include "attach/delegate.h"
 #include "attach/nad.h"
 #include "attach/selection.h"
+#include "attach/source.h"
 #include "json/json.h"
 
 namespace {

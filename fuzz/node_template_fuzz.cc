@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "nodetools/ledger.h"
 #include "nodetools/names.h"
 #include "nodetools/substitute.h"

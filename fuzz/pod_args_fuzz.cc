@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attach/pod_args.h"
+#include "cni/args.h"
 
 namespace {
 

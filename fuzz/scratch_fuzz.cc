@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "attach/scratch.h"
+#include "base/error.h"
 #include "json/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <utility>
 
 #include "shim/response.h"
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "cni/version.h"
 #include "json/json.h"
 #include "skel/skel.h"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "json/json.h"
 #include "kube/list_reader.h"
 #include "kube/objects.h"
 #include "kube/reply.h"

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+#include "json/json.h"
 #include "wire/wire.h"
 
 using namespace mnet;
