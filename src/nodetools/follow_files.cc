@@ -1,6 +1,6 @@
 #include "nodetools/follow_files.h"
 
-#include <limits.h>
+#include <linux/limits.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
