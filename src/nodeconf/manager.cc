@@ -111,11 +111,11 @@ aio::Task<bool> Manager::try_primary(bool is_start) {
     wait_for(output.error(), choice->path);
     co_return false;
   }
-  take(*choice, *std::move(loaded), *std::move(output));
+  take(*choice, *loaded, *std::move(output));
   co_return true;
 }
 
-void Manager::take(const PrimaryChoice& choice, Loaded loaded, Generator::Output output) {
+void Manager::take(const PrimaryChoice& choice, const Loaded& loaded, Generator::Output output) {
   primary_ = choice.path;
   mark_ = loaded.mark;
   text_ = std::move(output.text);

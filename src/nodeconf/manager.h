@@ -80,7 +80,7 @@ class Manager {
   // Whether the primary is found; why not is noted. `is_start`: what an option asks for in vain is
   // an error.
   aio::Task<bool> try_primary(bool is_start);
-  void take(const PrimaryChoice& choice, Loaded loaded, Generator::Output output);
+  void take(const PrimaryChoice& choice, const Loaded& loaded, Generator::Output output);
   void wait_for(const Error& why, const std::string& path);
 
   aio::Task<void> regenerate();

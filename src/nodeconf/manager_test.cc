@@ -122,7 +122,7 @@ class ManagerTest : public testing::Test {
 
 TEST_F(ManagerTest, RefusesWhatNoPrimaryCouldMend) {
   EXPECT_TRUE(manager().check().has_value());
-  for (auto spoil : std::vector<std::function<void(ManagerOptions&)>>{
+  for (const auto& spoil : std::vector<std::function<void(ManagerOptions&)>>{
            [](ManagerOptions& options) { options.settings.cni_version = "1.0"; },
            [](ManagerOptions& options) { options.settings.cni_version = ""; },
            [](ManagerOptions& options) { options.master = "00-multus-x.conf"; },

@@ -1,6 +1,5 @@
 #include "nodeconf/own_file.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -70,7 +70,7 @@ std::optional<std::string> first_renamed(const RestoreOptions& options) {
   const auto entries = sys::list_directory(options.cni_config_dir);
   if (!entries) return std::nullopt;
   for (const sys::Entry& entry : *entries) {
-    const std::string path = cat(options.cni_config_dir, "/", entry.name);
+    std::string path = cat(options.cni_config_dir, "/", entry.name);
     if (entry.name.ends_with(kRenamed) && is_primary(path, options.own_type)) return path;
   }
   return std::nullopt;

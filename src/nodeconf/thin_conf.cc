@@ -1,7 +1,5 @@
 #include "nodeconf/thin_conf.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <string>

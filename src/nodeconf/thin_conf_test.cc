@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "json/json.h"
 #include "nodeconf/thin_options.h"
 #include "sys/test_dir.h"
@@ -58,26 +58,26 @@ TEST(ThinConf, IsByteForByteTheOriginalsBelow100) {
 // 03, 12: row 150
 TEST(ThinConf, IsAListFrom100On) {
   for (const std::string version : {"1.0.0", "1.1.0"}) {
-    const auto conf = conf_of(
-        kGolden, R"({"cniVersion": ")" + version + R"(", "name": "test1", "type": "cnitesttype"})");
+    const auto conf = conf_of(kGolden, cat(R"({"cniVersion": ")", version,
+                                           R"(", "name": "test1", "type": "cnitesttype"})"));
 
     ASSERT_TRUE(conf.has_value()) << conf.error().text();
     EXPECT_EQ(conf->file, "00-multus.conflist");
-    EXPECT_EQ(conf->text, R"({
-    "cniVersion": ")" + version +
-                              R"(",
+    EXPECT_EQ(conf->text, cat(R"({
+    "cniVersion": ")",
+                              version, R"(",
     "name": "multus-cni-network",
     "plugins": [ {
         "type": "multus",
         "logToStderr": false,
         "kubeconfig": "/etc/cni/net.d/multus.d/multus.kubeconfig",
         "delegates": [
-            {"cniVersion":")" +
-                              version + R"(","name":"test1","type":"cnitesttype"}
+            {"cniVersion":")",
+                              version, R"(","name":"test1","type":"cnitesttype"}
         ]
     }]
 }
-)");
+)"));
   }
 }
 

@@ -1,7 +1,7 @@
 #include "nodeconf/thin_entrypoint.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,6 @@
 #include "nodeconf/thin_options.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/pflags.h"
