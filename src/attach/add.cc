@@ -55,8 +55,8 @@ Adding::Adding(Core& core, const Job& job, Containers::Add& books)
       starter_(job.request.caller->companion()),
       chain_(chain_of(core, job, starter_)) {}
 
-Error Adding::with_network(Error error, std::size_t index) const {
-  return add_error(std::move(error), job_.pod, attachments_[index]->delegate.cni_name);
+Error Adding::with_network(const Error& error, std::size_t index) const {
+  return add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
 }
 
 aio::Task<cni::NetResult> Adding::run() {

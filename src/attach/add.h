@@ -73,7 +73,7 @@ class Adding {
   aio::asio::awaitable<void> copy_device_info(AttachmentPtr attachment);
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
   void send_event(std::size_t index, const cni::NetResult& newest);
-  Error with_network(Error error, std::size_t index) const;
+  Error with_network(const Error& error, std::size_t index) const;
   bool gone() const { return job_.request.caller->gone(); }
 
   Core& core_;

@@ -1,4 +1,7 @@
 // ADD for pods: who is attached, and what their owners get to see of it (02, 5).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

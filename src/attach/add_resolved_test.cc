@@ -1,5 +1,8 @@
 // ADD from a definition's text to a plugin's stdin and to the records: what was resolved is what is
 // run and remembered (02, 3 and 4).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <string_view>
 

@@ -1,4 +1,7 @@
 // Default routes of a pod's networks (02, 5.4): which are edited, where, and what is said of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cerrno>
 #include <string>
 #include <string_view>

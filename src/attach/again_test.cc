@@ -1,4 +1,7 @@
 // ADD for a container that has a record already (02, 5.1 step 5; 02, 12: row 70; pain 21).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "attach/attach.h"

@@ -1,4 +1,7 @@
 // CHECK and STATUS (02, 7.1 and 7.2).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 

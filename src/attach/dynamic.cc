@@ -107,7 +107,7 @@ Dynamic::Dynamic(Core& core, DynamicJob what)
       unfilled_hash_(std::move(what.unfilled_hash)),
       book_(core_, job_) {}
 
-Error Dynamic::failed(Error error) const { return core_error(std::move(error), job_.pod); }
+Error Dynamic::failed(const Error& error) const { return core_error(error, job_.pod); }
 
 aio::Task<void> Dynamic::find_pod() {
   ObjectSource* source = core_.ports.source;

@@ -81,7 +81,7 @@ class Dynamic {
   aio::Task<void> drop_status(RecordedAttachment removed);
   void note_status(const Result<void>& kept) const;
 
-  Error failed(Error error) const;
+  Error failed(const Error& error) const;
 
   Core& core_;
   Job job_;

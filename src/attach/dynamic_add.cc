@@ -53,6 +53,7 @@ bool equal_wishes(const json::Object& a, const json::Object& b) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): its owner awaits this.
 aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
   auto found = co_await find_pod();

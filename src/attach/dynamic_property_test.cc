@@ -1,5 +1,8 @@
 // Whatever requests come in whatever order, whatever fails: nothing is left in the end, and nobody
 // deletes what was unplugged before.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <random>
 #include <set>

@@ -1,4 +1,7 @@
 // Dynamic attachments of pods that an object source knows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <string>
 #include <utility>

@@ -1,4 +1,7 @@
 // GC (02, 7.3).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 

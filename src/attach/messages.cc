@@ -23,7 +23,7 @@ Error prefixed(const Error& error, std::string_view prefix) {
   return Error::from_object(error.code(), {origin->code, cat(prefix, msg), origin->details});
 }
 
-Error core_error(Error error, const Pod& pod) {
+Error core_error(const Error& error, const Pod& pod) {
   if (!pod.known()) return prefixed(error, "Multus: ");
   return prefixed(error, cat("Multus: [", pod.ns, "/", pod.name, "/", pod.uid, "]: "));
 }
@@ -32,7 +32,7 @@ Error core_error(Error error, const Pod& pod, std::string_view doing) {
   return core_error(std::move(error).wrap(doing), pod);
 }
 
-Error add_error(Error error, const Pod& pod, std::string_view network) {
+Error add_error(const Error& error, const Pod& pod, std::string_view network) {
   return prefixed(error, cat("[", pod.ns, "/", pod.name, "/", pod.uid, ":", network,
                              "]: error adding container to network ", go_quoted(network), ": "));
 }

@@ -16,12 +16,12 @@ namespace mnet::attach {
 Error prefixed(const Error& error, std::string_view prefix);
 
 // `Multus: [<ns>/<pod>/<uid>]: `, `Multus: ` for a pod that is not known.
-Error core_error(Error error, const Pod& pod);
+Error core_error(const Error& error, const Pod& pod);
 // The same around `doing: <error>`.
 Error core_error(Error error, const Pod& pod, std::string_view doing);
 
 // `[<ns>/<pod>/<uid>:<network>]: error adding container to network "<network>": <error>`
-Error add_error(Error error, const Pod& pod, std::string_view network);
+Error add_error(const Error& error, const Pod& pod, std::string_view network);
 
 // `cannot set "<type>" interface name to "<ifname>": <error>`; the type of a list is empty (02, 5.1
 // step 7b).

@@ -1,6 +1,9 @@
 // Networks side by side: which, in which order their results count, and what a failure does.
 #include "attach/parallel.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>

@@ -1,5 +1,8 @@
 // What a container's own DEL, CHECK and GC, and requests beside it, make of networks that were
 // plugged in later (05, 3.11).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>

@@ -1,6 +1,9 @@
 // What holds for every pod, whatever it asks for: networks side by side give what networks one
 // after another give; what ADD made is gone after a failure at any step and after DEL; plugins get
 // the same configuration at ADD, CHECK and DEL.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>

@@ -1,4 +1,7 @@
 // What a pod or a definition may make of the daemon's time and memory, and what it may not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>

@@ -1,5 +1,8 @@
 #include "attach/resolve.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,4 +1,7 @@
 // Whatever fails at whatever step: what ADD made, rollback and DEL remove, newest first.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <random>
