@@ -1,5 +1,6 @@
 #include "attach/netconf.h"
 #include "base/result.h"
+#include "base/text.h"
 
 #include <chrono>
 #include <string>
@@ -93,7 +94,7 @@ TEST(NetConf, KnowsThreeWaysToAttach) {
   EXPECT_EQ(load(R"("parallelAttach":"off",)" + kDelegates)->parallel_attach, ParallelAttach::kOff);
   EXPECT_EQ(load(R"("parallelAttach":"all",)" + kDelegates)->parallel_attach, ParallelAttach::kAll);
   for (const std::string wrong : {R"("")", R"("Safe")", "true"}) {
-    EXPECT_THAT(error_of(R"("parallelAttach":)" + wrong + "," + kDelegates),
+    EXPECT_THAT(error_of(cat(R"("parallelAttach":)", wrong, ",", kDelegates)),
                 HasSubstr("parallelAttach"));
   }
 }

@@ -1,8 +1,6 @@
 #include "http/lookup.h"
 
 #include <netdb.h>
-#include <pthread.h>
-#include <sys/socket.h>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/basic_endpoint.hpp>
@@ -74,7 +72,7 @@ class Forgetting {
   Question& question_;
 };
 
-void start(std::shared_ptr<Question> question, std::string host, Resolver resolver) {
+void start(const std::shared_ptr<Question>& question, std::string host, Resolver resolver) {
   // Signals are for the thread of the loop.
   sigset_t every, before;
   ::sigfillset(&every);

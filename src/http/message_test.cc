@@ -3,7 +3,6 @@
 #include "base/result.h"
 #include "http/http.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

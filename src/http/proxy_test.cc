@@ -1,6 +1,5 @@
 #include "http/proxy.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
