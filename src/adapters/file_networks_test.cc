@@ -1,11 +1,12 @@
 #include "adapters/file_networks.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <boost/asio/io_context.hpp>
 #include <string>
 #include <utility>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"

@@ -1,4 +1,7 @@
 // How an ADD begins and ends, with real files and a real network namespace.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <optional>
@@ -6,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "adapters/file_records.h"
 #include "aio/blocking_pool.h"
 #include "aio/run.h"

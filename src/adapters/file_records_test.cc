@@ -1,13 +1,14 @@
 #include "adapters/file_records.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"

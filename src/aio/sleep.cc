@@ -1,8 +1,7 @@
 #include "aio/sleep.h"
 
-#include <chrono>
-
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 
 #include "aio/cancel.h"
 #include "aio/task.h"

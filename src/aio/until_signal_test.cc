@@ -1,9 +1,8 @@
 #include "aio/until_signal.h"
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
 #include <csignal>

@@ -1,4 +1,6 @@
 // Default routes of a pod's networks (02, 5.4): which are edited, where, and what is said of it.
+#include "attach/add_routes.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "attach/add_routes.h"
 #include "attach/pod_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"

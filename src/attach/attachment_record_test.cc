@@ -1,13 +1,14 @@
 #include "attach/attachment_record.h"
-#include "attach/delegate.h"
-#include "base/error.h"
-#include "json/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "attach/delegate.h"
+#include "base/error.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

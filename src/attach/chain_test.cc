@@ -2,6 +2,9 @@
 // (gc_test.cc).
 #include "attach/chain.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -9,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "aio/run.h"
 #include "attach/caller.h"
 #include "attach/delegate.h"

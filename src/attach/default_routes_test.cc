@@ -1,12 +1,13 @@
 #include "attach/default_routes.h"
-#include "attach/delegate.h"
-#include "attach/ports.h"
+
+#include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "attach/delegate.h"
+#include "attach/ports.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,9 +1,9 @@
 #include "attach/delegate.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace mnet::attach {
 namespace {

@@ -1,10 +1,11 @@
 #include "attach/nad.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <optional>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "attach/delegate.h"
 #include "attach/inject.h"
 #include "attach/selection.h"

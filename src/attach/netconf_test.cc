@@ -1,12 +1,13 @@
 #include "attach/netconf.h"
-#include "base/result.h"
-#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/result.h"
+#include "base/text.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,6 +1,4 @@
 #include "attach/network_status.h"
-#include "cni/result.h"
-#include "json/json.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +6,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cni/result.h"
+#include "json/json.h"
 
 namespace mnet::attach {
 namespace {

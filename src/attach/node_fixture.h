@@ -1,6 +1,9 @@
 // What the tests of the verbs share: a node in memory, a loop, requests with little to say.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <memory>
@@ -8,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "aio/group.h"
 #include "aio/run.h"
 #include "attach/attach.h"

@@ -1,10 +1,11 @@
 #include "attach/pod_args.h"
-#include "attach/wishes.h"
-
-#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+
+#include "attach/wishes.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,6 +1,9 @@
 // What the tests of resolution share: a node in memory with a cluster behind it, and one pod.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <boost/asio/io_context.hpp>
 #include <map>
 #include <memory>
@@ -8,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "aio/run.h"
 #include "attach/core.h"
 #include "attach/fake_ports.h"

@@ -1,13 +1,14 @@
 #include "attach/scratch.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "attach/delegate.h"
 #include "attach/plan.h"
 #include "attach/wishes.h"

@@ -1,5 +1,4 @@
 #include "attach/selection.h"
-#include "attach/wishes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "attach/wishes.h"
 
 namespace mnet::attach {
 namespace {

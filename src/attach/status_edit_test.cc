@@ -1,11 +1,12 @@
 #include "attach/status_edit.h"
-#include "attach/network_status.h"
+
+#include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "attach/network_status.h"
 
 namespace mnet::attach {
 namespace {

@@ -1,12 +1,13 @@
 #include "attach/validate.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include "aio/run.h"
 #include "attach/delegate.h"
 #include "attach/fake_ports.h"

@@ -1,4 +1,5 @@
 #include "base/error.h"
+
 #include <string.h>
 
 #include <cerrno>

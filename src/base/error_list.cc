@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
 #include "base/error.h"
 #include "base/result.h"
 

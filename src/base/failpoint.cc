@@ -1,8 +1,11 @@
 #include "base/failpoint.h"
+
 #include <signal.h>
+
 #include <functional>
 #include <optional>
 #include <utility>
+
 #include "base/error.h"
 
 #ifdef MNET_FAILPOINTS

@@ -1,11 +1,12 @@
 #include "cni/conf.h"
-#include "json/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

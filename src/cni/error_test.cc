@@ -1,11 +1,12 @@
 #include "cni/error.h"
-#include "base/error.h"
-#include "base/result.h"
-#include "json/json.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "json/json.h"
 
 namespace mnet::cni {
 namespace {

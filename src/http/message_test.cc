@@ -1,7 +1,4 @@
 #include "http/message.h"
-#include "base/error.h"
-#include "base/result.h"
-#include "http/http.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "http/http.h"
 
 namespace mnet::http {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 #include <vector>
+
 #include "json/json.h"
 
 namespace mnet::json {

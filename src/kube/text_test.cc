@@ -1,4 +1,6 @@
 // What is read of the server's texts: lists, watch events, objects.
+#include "base/text.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.h"
 #include "json/json.h"
 #include "kube/list_reader.h"
 #include "kube/objects.h"

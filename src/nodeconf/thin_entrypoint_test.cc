@@ -1,9 +1,8 @@
 #include "nodeconf/thin_entrypoint.h"
 
-#include <sys/stat.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>

@@ -1,10 +1,11 @@
-#include <string_view>
-
-#include "base/error.h"
 #include "plugin/failure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "base/error.h"
 
 namespace mnet::plugin {
 namespace {

@@ -1,3 +1,5 @@
+#include "aio/run.h"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +13,6 @@
 #include <vector>
 
 #include "aio/group.h"
-#include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"

@@ -1,5 +1,4 @@
 #include "shim/response.h"
-#include "base/result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "base/result.h"
 
 namespace mnet::shim {
 namespace {

@@ -1,9 +1,8 @@
-#include <sys/inotify.h>
-
 #include "sys/file_events.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 
 #include <filesystem>
 #include <string>

@@ -1,10 +1,11 @@
 #include "compare.h"
-#include "json/json.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+
+#include "json/json.h"
 
 namespace mnet::vectors {
 namespace {
