@@ -47,7 +47,7 @@ class VersionChoice {
     return {};
   }
 
-  std::string or_else(std::string fallback) const { return best_ ? text_ : std::move(fallback); }
+  std::string or_else(const std::string& fallback) const { return best_ ? text_ : fallback; }
 
  private:
   std::optional<VersionNumber> best_;
@@ -112,7 +112,7 @@ class ListReader {
         return refused("invalid cniVersion ", list_.version, ": ", offered.error().text());
       }
     }
-    list_.version = choice.or_else(std::move(list_.version));
+    list_.version = choice.or_else(list_.version);
     return {};
   }
 

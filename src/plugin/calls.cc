@@ -46,8 +46,7 @@ aio::Task<std::vector<std::string>> fetch_versions(Invocation what) {
 
 aio::Task<Output> delegate(std::string command, std::string type, std::string config,
                            std::vector<std::string> own_environment, aio::Deadline deadline) {
-  auto binary =
-      find_plugin({}, std::move(type), directories(value_of(own_environment, "CNI_PATH=")));
+  auto binary = find_plugin({}, type, directories(value_of(own_environment, "CNI_PATH=")));
   if (!binary) co_return std::move(binary).error();
   auto env = environment(own_environment, {{"CNI_COMMAND", std::move(command)}});
   auto output = co_await run({.binary = *std::move(binary),

@@ -1,7 +1,6 @@
 #include "sys/file_lock.h"
 
 #include <gtest/gtest.h>
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
