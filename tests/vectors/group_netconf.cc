@@ -5,7 +5,7 @@
 
 #include "attach/delegate.h"
 #include "attach/netconf.h"
-#include "attach/wishes.h"
+#include "attach/runtime_config.h"
 #include "base/result.h"
 #include "cni/result.h"
 #include "groups.h"
