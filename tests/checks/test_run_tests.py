@@ -108,6 +108,7 @@ def suite_of(run_tests, tmp_path, monkeypatch):
         (tmp_path / "tests" / "small" / "test_small.py").write_text(text)
         monkeypatch.setattr(run_tests, "ROOT", tmp_path)
         monkeypatch.setattr(run_tests, "BUILD", tmp_path / "build")
+        monkeypatch.setattr(run_tests, "missing_for_namespaces", lambda: None)
         return run_tests.suite("small", "release")
     return make
 
@@ -144,6 +145,15 @@ def test_many_failures_are_no_accident(run_tests, suite_of, tmp_path):
 
     assert len(count.failures) == run_tests.MOST_TRIED_AGAIN + 1
     assert not list(tmp_path.rglob("*-again.*"))
+
+
+def test_a_skip_without_excuse_has_failed_and_nothing_is_run_again(run_tests, suite_of, tmp_path):
+    text = "import pytest\ndef test_good(): open('runs', 'a').write('x')\n@pytest.mark.skip\ndef test_left_out(): pass\n"
+
+    count = run_tests.Run([suite_of(text)]).all()
+
+    assert (count.passed, len(count.failures)) == (1, 1)
+    assert (tmp_path / "runs").read_text() == "x"
 
 
 def test_a_command_that_does_not_exist_has_failed(run_tests):
