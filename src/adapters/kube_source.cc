@@ -13,6 +13,7 @@
 #include "aio/task.h"
 #include "aio/together.h"
 #include "attach/source.h"
+#include "attach/wanted.h"
 #include "base/dns_name.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -61,8 +62,8 @@ std::string status_key(const attach::PodObject& pod) {
 }
 
 bool asks_for_networks(const attach::PodObject& pod) {
-  return pod.annotation("k8s.v1.cni.cncf.io/networks") != nullptr ||
-         pod.annotation("v1.multus-cni.io/default-network") != nullptr;
+  return pod.annotation(attach::kNetworksAnnotation) != nullptr ||
+         pod.annotation(attach::kDefaultNetworkAnnotation) != nullptr;
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,7 @@
 #include "aio/task.h"
 #include "attach/attachment_record.h"
 #include "attach/selection.h"
+#include "attach/wanted.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -22,13 +23,12 @@
 namespace mnet::adapters {
 namespace {
 
-constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
 // Named in the log; the others have their events.
 constexpr std::size_t kMostNamed = 20;
 
 // An annotation that cannot be read asks, too: with us in charge its pod would not have started.
 bool asks_for_networks(const kube::Pod& pod) {
-  const auto found = pod.annotations.find(kNetworks);
+  const auto found = pod.annotations.find(attach::kNetworksAnnotation);
   if (found == pod.annotations.end()) return false;
   const auto wanted = attach::parse_networks_annotation(found->second, pod.meta.ns);
   return !wanted || !wanted->empty();
@@ -91,18 +91,17 @@ aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni
 
 void MissedPods::report() const {
   if (found_.empty()) return;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(found_.size(), kMostNamed); ++i) {
-    names += cat(i == 0 ? "" : ", ", found_[i]->meta.key());
-  }
-  if (found_.size() > kMostNamed) names += ", ...";
+  std::vector<std::string> names;
+  for (const auto& pod : found_ | std::views::take(kMostNamed)) names.push_back(pod->meta.key());
+  if (found_.size() > kMostNamed) names.emplace_back("...");
   log_.warning(cat("pods of this node that run without the networks they ask for: ", found_.size(),
-                   " (", names, "); delete them so that they are created again"));
+                   " (", join(names, ", "), "); delete them so that they are created again"));
   for (const auto& pod : found_) {
     owners_.send({.pod = object_of(*pod),
                   .is_warning = true,
                   .reason = "NetworksNotAttached",
-                  .message = cat("the pod runs without the networks of its annotation ", kNetworks,
+                  .message = cat("the pod runs without the networks of its annotation ",
+                                 attach::kNetworksAnnotation,
                                  ": it was started while its node had no configuration of Multus; "
                                  "delete the pod so that it is created again")});
   }

@@ -19,6 +19,7 @@
 #include "attach/record.h"
 #include "attach/selection.h"
 #include "attach/source.h"
+#include "attach/wanted.h"
 #include "attach/wishes.h"
 #include "base/text.h"
 #include "cni/result.h"
@@ -30,8 +31,6 @@ namespace {
 // The cluster network's, where the books do not know better: a request for another network does
 // not say.
 constexpr std::string_view kUsualIfname = "eth0";
-
-constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
 // What is wished of addresses, the only wishes that are not in configuration or capability
 // arguments.
