@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cni/version_call.h"
 #include "plugin/plugin.h"
+#include "sys/environment.h"
 
 namespace mnet::plugin {
 namespace {
@@ -18,14 +19,6 @@ std::vector<std::string> directories(std::string_view path) {
   if (path.empty()) return out;
   for (const std::string_view directory : split(path, ':')) out.emplace_back(directory);
   return out;
-}
-
-std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
-  std::string value;
-  for (const std::string& entry : environment) {
-    if (entry.starts_with(name)) value = entry.substr(name.size());
-  }
-  return value;
 }
 
 }  // namespace
@@ -46,7 +39,7 @@ aio::Task<std::vector<std::string>> fetch_versions(Invocation what) {
 
 aio::Task<Output> delegate(std::string command, std::string type, std::string config,
                            std::vector<std::string> own_environment, aio::Deadline deadline) {
-  auto binary = find_plugin({}, type, directories(value_of(own_environment, "CNI_PATH=")));
+  auto binary = find_plugin({}, type, directories(sys::variable(own_environment, "CNI_PATH")));
   if (!binary) co_return std::move(binary).error();
   auto env = environment(own_environment, {{"CNI_COMMAND", std::move(command)}});
   auto output = co_await run({.binary = *std::move(binary),
