@@ -194,9 +194,10 @@ void Credentials::judge_token() {
   if (now < end && end - now >= (end - *begin) / 10) return;
   if (std::exchange(is_said, true)) return;
   const std::string& file = config_.token.file;
-  log_.warning(
-      cat("credentials of the Kubernetes API: the token", file.empty() ? "" : cat(" in ", file),
-          now >= end ? " expired at " : " expires at ", rfc3339_utc(end), " and was not renewed"));
+  log_.warning(cat("credentials of the Kubernetes API: the token",
+                   file.empty() ? "" : cat(" in ", file),
+                   now >= end ? " expired at " : " expires at ", rfc3339_utc(end),
+                   " and was not renewed; whoever issues it (the kubelet, for a pod) must do so"));
 }
 
 void Credentials::complain(std::string what) {
