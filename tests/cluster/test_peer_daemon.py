@@ -278,44 +278,44 @@ def test_plugging_in_by_the_socket_is_alike(node):
     assert seen[OURS][1][4] == ["eth0", "net1", "net2"]
 
 
-@pytest.mark.parametrize("primary", ["conf", "conflist"])
-@pytest.mark.parametrize("is_gone", [False, True], ids=["", "pod-gone"])
-def test_ours_checks_and_deletes_what_the_original_attached(request, node, space, primary, is_gone):
-    """Addresses, links and files are looked for by the fixture `host`, too."""
-    if primary == "conflist":
+@pytest.fixture(params=["conf", "conflist"])
+def primary(request, node):
+    """The cluster network in either form."""
+    if request.param == "conflist":
         request.getfixturevalue("primary_list")
-    node.use(ORIGINAL)
+
+
+def take_over(node, successor, space, is_gone):
+    """A pod that the daemon in use attaches, and `successor` checks and deletes."""
     pod = node.new_pod("mac,lab")
     assert pod.add().ok
     assert pod.links() == {"eth0", "net1", "net2"}
-
-    node.use(OURS)
-
+    node.use(successor)
     assert pod.check().ok
     if is_gone:
         space.delete_pod(pod.pod_name)
     assert pod.delete().ok
     assert pod.links() == set()
+    return pod
+
+
+@pytest.mark.parametrize("is_gone", [False, True], ids=["", "pod-gone"])
+def test_ours_checks_and_deletes_what_the_original_attached(node, space, primary, is_gone):
+    """Addresses, links and files are looked for by the fixture `host`, too."""
+    node.use(ORIGINAL)
+
+    pod = take_over(node, OURS, space, is_gone)
+
     assert pod.remembered() == []
 
 
-@pytest.mark.parametrize("primary", ["conf", "conflist"])
 @pytest.mark.parametrize("is_gone", [False, True], ids=["", "pod-gone"])
-def test_the_original_checks_and_deletes_what_ours_attached(request, node, space, primary, is_gone):
+def test_the_original_checks_and_deletes_what_ours_attached(node, space, primary, is_gone):
     """It does not look at what only ours writes; GC of ours takes that away when the node has come back."""
-    if primary == "conflist":
-        request.getfixturevalue("primary_list")
     node.use(OURS)
-    pod = node.new_pod("mac,lab")
-    assert pod.add().ok
 
-    node.use(ORIGINAL)
+    pod = take_over(node, ORIGINAL, space, is_gone)
 
-    assert pod.check().ok
-    if is_gone:
-        space.delete_pod(pod.pod_name)
-    assert pod.delete().ok
-    assert pod.links() == set()
     assert pod.remembered() == [f"_attachments/{pod.container_id}.json"]
     node.use(OURS)
     assert pod.call("GC", {**node.conf, "cniVersion": "1.1.0", "cni.dev/valid-attachments": []}).ok
