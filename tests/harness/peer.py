@@ -19,11 +19,20 @@ from harness.wait import until
 OURS, ORIGINAL = "ours", "original"
 BOTH = [OURS, ORIGINAL]
 FOLDER = "/srv/original"
-VARIABLES = {"multus-shim": "PEER_SHIM", "multus-daemon": "PEER_DAEMON", "multus": "PEER_MULTUS"}
+VARIABLES = {"multus-shim": "PEER_SHIM", "multus-daemon": "PEER_DAEMON", "multus": "PEER_MULTUS", "passthru": "PEER_PASSTHRU",
+             "install_multus": "PEER_INSTALL_MULTUS", "thin_entrypoint": "PEER_THIN_ENTRYPOINT",
+             "kubeconfig_generator": "PEER_KUBECONFIG_GENERATOR", "cert-approver": "PEER_CERT_APPROVER"}
 
-needs_the_original = pytest.mark.skipif(
-    not all(map(os.environ.get, VARIABLES.values())),
-    reason="PEER_SHIM, PEER_DAEMON and PEER_MULTUS do not name the original's programs; scripts/peer builds them")
+
+def needs_original(*programs):
+    """The mark of tests that are skipped where these programs of the original are not named."""
+    variables = [VARIABLES[program] for program in programs]
+    return pytest.mark.skipif(
+        not all(map(os.environ.get, variables)),
+        reason=f"needs {', '.join(variables)}: programs of the original; scripts/peer builds them")
+
+
+needs_the_original = needs_original("multus-shim", "multus-daemon", "multus")
 
 
 def install(host, name):
@@ -35,9 +44,14 @@ def install(host, name):
     return f"{FOLDER}/{name}"
 
 
+def program_of(host, who, name):
+    """The path of either's program on a host."""
+    return install(host, name) if who == ORIGINAL else f"{PROGRAMS}/{name}"
+
+
 def plugin_of(host, who, name):
-    """multus-shim or multus of either, as a container runtime calls it."""
-    program = install(host, name) if who == ORIGINAL else f"{PROGRAMS}/{name}"
+    """multus-shim, multus or passthru of either, as a container runtime calls it."""
+    program = program_of(host, who, name)
     link = host.path(f"{PLUGIN_DIR}/{name}-{who}")
     if not link.is_symlink():
         link.symlink_to("../" * PLUGIN_DIR.count("/") + program[1:])
