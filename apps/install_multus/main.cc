@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
+#include "sys/temporary_age.h"
 
 namespace {
 
@@ -20,8 +21,6 @@ using mnet::PFlags;
 using mnet::Result;
 
 constexpr std::string_view kSources = "/usr/src/multus-cni/bin";
-// Nobody writes at a temporary file for so long.
-constexpr long kTemporaryAge = 600;
 
 struct Options {
   std::string type;
@@ -52,7 +51,7 @@ Result<void> install_all(std::string_view program, const std::string& directory)
   if (!passthru) return passthru.error();
   say(STDOUT_FILENO, cat("passthru cni ", *passthru, " copy succeeded!\n"));
   // What an installer left that was killed; it is in nobody's way.
-  (void)mnet::sys::sweep_temporaries(directory, kTemporaryAge);
+  (void)mnet::sys::sweep_temporaries(directory, mnet::sys::kTemporaryAge);
   return {};
 }
 

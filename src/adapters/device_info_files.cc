@@ -19,6 +19,7 @@
 #include "cni/device_info.h"
 #include "json/json.h"
 #include "sys/file.h"
+#include "sys/temporary_age.h"
 
 namespace mnet::adapters {
 namespace {
@@ -27,7 +28,6 @@ constexpr std::string_view kDevicePluginFiles = "/var/run/k8s.cni.cncf.io/devinf
 constexpr mode_t kDirectoryMode = 0755;
 constexpr mode_t kFileMode = 0444;
 constexpr std::size_t kMaxBytes = 1u << 20;
-constexpr long kTemporaryAge = 600;  // seconds
 
 bool exists(const std::string& path) {
   std::error_code failed;
@@ -70,7 +70,7 @@ Result<void> save(const std::string& root, const std::string& path, const json::
   const std::string directory = sys::directory_of(*place);
   if (auto made = sys::make_directories(directory, kDirectoryMode); !made) return made;
   // What a killed predecessor was writing; it can also be swept the next time.
-  (void)sys::sweep_temporaries(directory, kTemporaryAge);
+  (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
   return sys::replace_file(*place, json::dump(info), kFileMode);
 }
 

@@ -50,7 +50,7 @@ class BlockingPool {
     };
     co_await asio::async_initiate<decltype(asio::use_awaitable), void()>(initiate,
                                                                          asio::use_awaitable);
-    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the handler runs only once it is there
+    // It is there: the handler runs only after it was set.
     co_return *std::move(outcome);
   }
 

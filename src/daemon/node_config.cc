@@ -14,6 +14,7 @@
 #include "nodeconf/manager.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
+#include "sys/temporary_age.h"
 
 namespace mnet::daemon {
 namespace {
@@ -32,13 +33,10 @@ json::Object options_of(const logfile::Options& options) {
   return out;
 }
 
-// Seconds; no writer takes that long.
-constexpr long kTemporaryAge = 600;
-
 }  // namespace
 
 Result<void> sweep_config_dir(const Config& config) {
-  return sys::sweep_temporaries(clean_path(config.cni_config_dir), kTemporaryAge);
+  return sys::sweep_temporaries(clean_path(config.cni_config_dir), sys::kTemporaryAge);
 }
 
 std::string autoconfig_dir(const Config& config) {

@@ -22,12 +22,11 @@
 #include "cni/pending.h"
 #include "daemon/request.h"
 #include "store/store.h"
+#include "sys/temporary_age.h"
 
 namespace mnet::daemon {
 namespace {
 
-// What killed shims left is no longer being written after this (03, 2.14).
-constexpr long kTemporaryAge = 600;
 // Side by side; how many delegates that makes is for admission.
 constexpr std::size_t kAtOnce = 8;
 
@@ -152,8 +151,8 @@ aio::Task<void> PendingDels::round() {
 
 aio::Task<void> PendingDels::replay_directory(std::string cni_dir) {
   auto records = co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Record>> {
-    // What cannot be swept now can be swept later.
-    (void)store::sweep(cni_dir, kTemporaryAge);
+    // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
+    (void)store::sweep(cni_dir, sys::kTemporaryAge);
     return store::PendingDels(cni_dir).list();
   });
   if (!records) co_return std::move(records).error();
