@@ -5,16 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
-#include <utility>
 
+#include "adapters/kube_pod_fixture.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/source.h"
 #include "base/log.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"
@@ -26,17 +23,6 @@ using http::Peer;
 using http::RawRequest;
 using testing::HasSubstr;
 
-constexpr std::string_view kPod = R"({"metadata":{"name":"a","namespace":"n","uid":"u"}})";
-
-// One that asks for no networks.
-attach::PodObjectPtr plain_pod() {
-  attach::PodObject object;
-  object.ns = "n";
-  object.name = "a";
-  object.uid = "u";
-  return std::make_shared<const attach::PodObject>(std::move(object));
-}
-
 // The first status is refused for a second, so that a second one is sent before it is repeated.
 class SlowToTakeTheFirst {
  public:
@@ -47,7 +33,7 @@ class SlowToTakeTheFirst {
       return;
     }
     written_ = request.body;
-    peer.answer(200, kPod);
+    peer.answer(200, kPlainPod);
   }
   std::string written() const {
     const std::lock_guard lock(mutex_);

@@ -6,14 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "adapters/kube_pod_fixture.h"
 #include "aio/run.h"
-#include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "http/scripted_server.h"
@@ -27,16 +24,6 @@ using http::Peer;
 using http::RawRequest;
 using testing::ElementsAre;
 
-constexpr std::string_view kPod = R"({"metadata":{"name":"a","namespace":"n","uid":"u"}})";
-
-attach::PodObjectPtr pod() {
-  attach::PodObject object;
-  object.ns = "n";
-  object.name = "a";
-  object.uid = "u";
-  return std::make_shared<const attach::PodObject>(std::move(object));
-}
-
 // Only the verbs: `PATCH /api/...` becomes `PATCH`.
 std::vector<std::string> methods(const kube::FakeApi& server) {
   std::vector<std::string> out;
@@ -47,7 +34,7 @@ std::vector<std::string> methods(const kube::FakeApi& server) {
 
 // Upstream's ClusterRole: no patch, but update.
 void answer_as_upstreams_role(Peer& peer, const RawRequest& request) {
-  peer.answer(request.method() == "PATCH" ? 403 : 200, kPod);
+  peer.answer(request.method() == "PATCH" ? 403 : 200, kPlainPod);
 }
 
 // Two statuses, one after the other, where a refusal is remembered for that time.
@@ -56,8 +43,8 @@ std::vector<std::string> asked_for_two_with(std::chrono::milliseconds refusal) {
   const kube::FakeApi server(answer_as_upstreams_role);
   const auto api = server.client();
   KubeStatus status(*api, Log(), {.refusal = refusal});
-  EXPECT_TRUE(aio::run(loop, status.write(pod(), "[1]")).has_value());
-  EXPECT_TRUE(aio::run(loop, status.write(pod(), "[2]")).has_value());
+  EXPECT_TRUE(aio::run(loop, status.write(plain_pod(), "[1]")).has_value());
+  EXPECT_TRUE(aio::run(loop, status.write(plain_pod(), "[2]")).has_value());
   return methods(server);
 }
 
@@ -75,13 +62,13 @@ TEST(KubeStatus, TriesAForbiddenPatchAgainWhenThatTimeIsOver) {
 TEST(KubeStatus, IsAnErrorWhereNothingIsAllowedAndRemembersNothing) {
   aio::asio::io_context loop;  // outlives the connections
   const kube::FakeApi server([](Peer& peer, const RawRequest& request) {
-    peer.answer(request.method() == "GET" ? 200 : 403, kPod);
+    peer.answer(request.method() == "GET" ? 200 : 403, kPlainPod);
   });
   const auto api = server.client();
   KubeStatus status(*api, Log(), {.denial = 0ms});
 
-  const auto first = aio::run(loop, status.write(pod(), "[1]"));
-  const auto second = aio::run(loop, status.write(pod(), "[1]"));
+  const auto first = aio::run(loop, status.write(plain_pod(), "[1]"));
+  const auto second = aio::run(loop, status.write(plain_pod(), "[1]"));
 
   ASSERT_FALSE(first.has_value());
   EXPECT_EQ(first.error().code(), Errc::kDenied);
@@ -103,7 +90,7 @@ TEST(KubeStatus, RepeatsAConflictingUpdateWithTheNewestObject) {
   const auto api = server.client();
   KubeStatus status(*api, Log());
 
-  const auto written = aio::run(loop, status.write(pod(), "[1]"));
+  const auto written = aio::run(loop, status.write(plain_pod(), "[1]"));
 
   EXPECT_TRUE(written.has_value());
   EXPECT_THAT(methods(server),
