@@ -54,17 +54,23 @@ class ServiceAccount:
 
 
 class ThinEntrypoint:
-    def __init__(self, host, *flags, env=None):
+    def __init__(self, host, *flags, env=None, command=None, name="thin"):
+        """`command`: the program and the flags that are always there."""
         self.host = host
-        self.out, self.err = host.path("/srv/thin.out"), host.path("/srv/thin.err")
+        self.out, self.err = host.path(f"/srv/{name}.out"), host.path(f"/srv/{name}.err")
         self.out.parent.mkdir(exist_ok=True)
+        argv = words(*flags) if command is None else [*command, *flags]
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
-            self.process = host.spawn(*words(*flags), env={**ENVIRONMENT, **(env or {})}, stdout=out, stderr=err)
+            self.process = host.spawn(*argv, env={**ENVIRONMENT, **(env or {})}, stdout=out, stderr=err)
+
+    @property
+    def is_installed(self):
+        return bool(re.search(r"multus config file .*is (created|copied)\.", self.out.read_text()))
 
     def wait_installed(self):
         def installed():
             assert self.process.running, f"ended with {self.process.wait()}: {self.err.read_text()}"
-            return re.search(r"is created\.|is copied\.", self.out.read_text())
+            return self.is_installed
         until(installed, lambda: f"installed; stderr: {self.err.read_text()}")
         return self
 
