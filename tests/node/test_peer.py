@@ -9,7 +9,7 @@ import pytest
 from harness import networks
 from harness.leaks import IPAM_DIR
 from harness.netconf import netconf
-from harness.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, settled
+from harness.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, program_of, settled
 from harness.pods import CNI_DIR
 
 pytestmark = needs_the_original
@@ -100,3 +100,22 @@ def test_each_thin_program_deletes_what_the_other_added(host, thin):
 
     assert settled(ours.result, second) == settled(theirs.result, first)
     assert settled(our_files, second) == settled(their_files, first)
+
+
+FLAGS = ["", "-v", "--v", "-version", "--version", "-v=true", "-v=false", "-version=0", "-v=maybe", "-h", "-help", "--help", "-x", "--nosuch",
+         "-nosuch=1", "word", "-", "--", "---v", "-=x", "-version word", "word -version"]
+OF_DAEMON = ["-config=/none", "--config=/none", "-config /none", "-config", "-config=/etc/passwd", "-config=/etc", "-config=", "word -config",
+             "-- -config", "-version -config=/none"]
+
+
+@pytest.mark.parametrize("name", ["multus-shim", "multus", "multus-daemon"])
+def test_the_same_command_lines_are_taken_and_refused(host, program, name):
+    """Exit status, and where something is said; the version as one word of a line."""
+    program(name)
+    for line in FLAGS + OF_DAEMON * (name == "multus-daemon"):
+        ours, theirs = (host.run(program_of(host, who, name), *line.split(), check=False) for who in BOTH)
+
+        assert (ours.returncode, bool(ours.stderr)) == (theirs.returncode, bool(theirs.stderr)), f"{line}: {ours}\n{theirs}"
+        assert ours.stdout.partition(" version:")[0] == theirs.stdout.partition(" version:")[0], line
+        if ours.returncode == 2:
+            assert "flag" in ours.stderr and "-version" in ours.stderr, line
