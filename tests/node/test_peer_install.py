@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from harness.peer import BOTH, ORIGINAL, OURS, needs_original, program_of
+from harness.peer import BOTH, ORIGINAL, OURS, needs_original, program_of, told
 from harness.wait import until
 
 pytestmark = needs_original("install_multus")
@@ -42,7 +42,7 @@ def found(image, who):
 def install(image, who, *words, through=()):
     """Exit status, stdout, and what lies in its folder then."""
     done = image.run(*through, program_of(image, who, "install_multus"), "-d", TARGETS[who], *words, check=False)
-    return done, (done.returncode, done.stdout, found(image, who))
+    return done, (done.returncode, told(who, done), found(image, who))
 
 
 def both(image, *words, through=()):
@@ -71,14 +71,14 @@ LINES = {
 @pytest.mark.parametrize("status, what", LINES, ids=map(str, LINES))
 def test_the_same_command_lines_are_taken_and_refused(image, status, what):
     for line in LINES[status, what]:
-        (code, out, files), told = both(image, *line.split())
+        (code, out, files), complaints = both(image, *line.split())
 
         assert code == status, line
         assert bool(files) == bool(out) == (status == 0), line
         if status == 0:
             assert [name for name, *_ in files] == [{"thick": "multus-shim", "thin": "multus"}[what], "passthru"], line
         else:
-            assert what in told[OURS] and what in told[ORIGINAL], line
+            assert what in complaints[OURS] and what in complaints[ORIGINAL], line
         emptied(image)
 
 

@@ -214,7 +214,8 @@ def test_the_same_command_lines_are_refused(compare, status):
         seen = compare(*line.split())
         for who in BOTH:
             code, files, out, err = seen[who]
-            assert (code, out) == (status, ""), (who, line)
+            assert code == status, (who, line)
+            assert out == "" or (who, code) == (ORIGINAL, 2), (who, line)  # v4.2.4 complains there
             assert "--cni-conf-dir" in err and set(files) == {"bin", "net.d", "net.d/10-primary.conf"}, (who, line)
             assert "force-cni-version" not in err, "hidden"
 
