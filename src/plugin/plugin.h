@@ -12,6 +12,7 @@
 
 #include "aio/task.h"
 #include "base/result.h"
+#include "sys/spawn.h"
 
 namespace mnet::plugin {
 
@@ -53,6 +54,11 @@ struct Output {
 // is reaped, and does not wait for grandchildren that keep a pipe open. More output than allowed
 // ends it too. SIGPIPE is ignored from the first run on.
 aio::Task<Output> run(Invocation what);
+
+// run() in two halves: starts the plugin, once, and leaves it waiting for its configuration; hands
+// that to it. In between there is no deadline, and a child that goes is ended with its group.
+Result<sys::Child> start(const Invocation& what);
+aio::Task<Output> run_started(sys::Child child, Invocation what);
 
 // The environment for a plugin: `inherited` with the given entries set, one entry per name, PATH
 // made sane when it is unset.

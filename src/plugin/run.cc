@@ -37,15 +37,6 @@ void ignore_broken_pipes() {
   }();
 }
 
-Result<sys::Child> spawn_once(const Invocation& what) {
-  sys::Program program{.path = what.binary, .env = what.env, .root = what.world.root};
-  if (what.world.mount_namespace.empty()) return sys::Child::spawn(program);
-  auto mounts = sys::open_mount_namespace(what.world.mount_namespace);
-  if (!mounts) return std::move(mounts).error();
-  program.mount_namespace = mounts->get();
-  return sys::Child::spawn(program);
-}
-
 // 01, 7.3: what a run is told that is over before it began.
 Error never_started(Errc code) {
   const bool late = code == Errc::kTimeout;
@@ -53,13 +44,13 @@ Error never_started(Errc code) {
 }
 
 // "Text file busy": somebody is still writing the executable (01, 7.3).
-aio::Task<sys::Child> start(Invocation what) {
+aio::Task<sys::Child> start_patiently(Invocation what) {
   for (int attempt = 1;; ++attempt) {
     const bool unwanted = co_await aio::cancelled();
     if (unwanted) co_return never_started(Errc::kCancelled);
     if (Clock::now() >= what.deadline) co_return never_started(Errc::kTimeout);
 
-    auto child = spawn_once(what);
+    auto child = start(what);
     if (child) co_return child;
     const Error& error = child.error();
     const bool again = error.os_errno() == ETXTBSY && attempt < kBusyAttempts;
@@ -75,14 +66,28 @@ aio::Task<sys::Child> start(Invocation what) {
 
 }  // namespace
 
-aio::Task<Output> run(Invocation what) {
+Result<sys::Child> start(const Invocation& what) {
   ignore_broken_pipes();
-  auto child = co_await start(what);
+  sys::Program program{.path = what.binary, .env = what.env, .root = what.world.root};
+  if (what.world.mount_namespace.empty()) return sys::Child::spawn(program);
+  auto mounts = sys::open_mount_namespace(what.world.mount_namespace);
+  if (!mounts) return std::move(mounts).error();
+  program.mount_namespace = mounts->get();
+  return sys::Child::spawn(program);
+}
+
+aio::Task<Output> run(Invocation what) {
+  auto child = co_await start_patiently(what);
   if (!child) co_return std::move(child).error();
-  if (what.started) what.started(child->pid());
+  auto output = co_await run_started(*std::move(child), std::move(what));
+  co_return output;
+}
+
+aio::Task<Output> run_started(sys::Child child, Invocation what) {
+  if (what.started) what.started(child.pid());
   MNET_FAILPOINT("delegate-after-start");
   const auto executor = co_await aio::asio::this_coro::executor;
-  Conversation conversation(executor, *std::move(child), std::move(what));
+  Conversation conversation(executor, std::move(child), std::move(what));
   auto output = co_await conversation.run();
   co_return output;
 }

@@ -56,6 +56,33 @@ TEST_F(PluginRun, YieldsWhatThePluginPrints) {
   EXPECT_EQ(output->err, "warning\n");
 }
 
+TEST_F(PluginRun, WaitsForItsConfigurationOnceItIsStarted) {
+  Invocation what = call(script(cat("config=$(cat); touch ", dir / "acted", "; echo $config")));
+  auto child = start(what);
+  ASSERT_TRUE(child.has_value()) << child.error().text();
+  EXPECT_FALSE(child->reap().has_value());
+  EXPECT_FALSE(fs::exists(dir / "acted"));
+
+  what.config = R"({"a":2})";
+  auto output = aio::run(run_started(*std::move(child), std::move(what)));
+
+  ASSERT_TRUE(output.has_value()) << output.error().text();
+  EXPECT_EQ(output->out, "{\"a\":2}\n");
+  EXPECT_TRUE(fs::exists(dir / "acted"));
+}
+
+TEST_F(PluginRun, IsEndedIfItsConfigurationNeverComes) {
+  pid_t pid = 0;
+  {
+    auto child = start(call(script(cat("config=$(cat); touch ", dir / "acted"))));
+    ASSERT_TRUE(child.has_value()) << child.error().text();
+    pid = child->pid();
+  }
+
+  EXPECT_EQ(::kill(pid, 0), -1);
+  EXPECT_FALSE(fs::exists(dir / "acted"));
+}
+
 // I13, I24; 03, rows 136 and 138.
 TEST_F(PluginRun, GivesThePluginExactlyItsEnvironmentAndNothingElse) {
   const sys::UniqueFd leaky(::open("/dev/null", O_RDONLY));  // NOLINT(android-cloexec-open): leaks
