@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "cni/args.h"
 #include "plugin/plugin.h"
+#include "sys/spawn.h"
 
 namespace mnet::adapters {
 namespace {
@@ -102,16 +103,43 @@ void ExecPlugins::report(const attach::PluginRun& what, std::chrono::steady_cloc
 }
 
 aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
+  return run_in_turn(std::move(what), std::nullopt);
+}
+
+// On the pool: the loop has better things to do than to stand still until the exec.
+aio::Task<attach::EarlyRun> ExecPlugins::start_early(std::string type, attach::PluginRun what) {
+  auto place = slots_.acquire_early();
+  if (!place) co_return attach::EarlyRun();
+  auto child = co_await pool_.run(
+      [call = invocation(what), type = std::move(type), &what]() mutable -> Result<sys::Child> {
+        auto binary = plugin::find_plugin(call.world, type, what.dirs);
+        if (!binary) return std::move(binary).error();
+        call.binary = what.binary = *std::move(binary);
+        return plugin::start(call);
+      });
+  if (!child) co_return attach::EarlyRun();
+  co_return [this, what = std::move(what),
+             early = Early{*std::move(place), *std::move(child)}](std::string config) mutable {
+    what.config = std::move(config);
+    return run_in_turn(std::move(what), std::move(early));
+  };
+}
+
+aio::Task<std::string> ExecPlugins::run_in_turn(attach::PluginRun what,
+                                                std::optional<Early> early) {
   const auto asked = Clock::now();
-  auto slot = co_await slots_.acquire(
-      {.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller});
+  SlotRequest turn{.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller};
+  if (early) turn.held = std::move(early->place);
+  auto slot = co_await slots_.acquire(std::move(turn));
   if (!slot) co_return std::move(slot).error();
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);
   const auto begun = Clock::now();
   std::string complaint;
   call.failed = [&complaint](const std::string& err) { complaint = end_of(err); };
-  auto output = co_await plugin::run(std::move(call));
+  auto running = early ? plugin::run_started(std::move(early->child), std::move(call))
+                       : plugin::run(std::move(call));
+  auto output = co_await std::move(running);
   MNET_FAILPOINT("delegate-after-run");
   const auto took = Clock::now() - begun;
   if (settings_.finished) {

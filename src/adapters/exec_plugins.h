@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "plugin/plugin.h"
+#include "sys/spawn.h"
 
 namespace mnet::adapters {
 
@@ -44,8 +45,15 @@ class ExecPlugins : public attach::Plugins {
   aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override;
   // A run that has begun is ended by cancelling and by its time limit, not by the caller's leaving.
   aio::Task<std::string> run(attach::PluginRun what) override;
+  aio::Task<attach::EarlyRun> start_early(std::string type, attach::PluginRun what) override;
 
  private:
+  // One that was started ahead of its turn.
+  struct Early {
+    Slot place;
+    sys::Child child;
+  };
+  aio::Task<std::string> run_in_turn(attach::PluginRun what, std::optional<Early> early);
   aio::Task<std::string> look_for(std::string type, std::vector<std::string> dirs);
   plugin::Invocation invocation(const attach::PluginRun& what) const;
   void report(const attach::PluginRun& what, std::chrono::steady_clock::duration took,

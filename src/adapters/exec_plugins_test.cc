@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,8 +45,14 @@ class CountingSlots : public DelegateSlots {
   aio::Task<Slot> acquire(SlotRequest request) override {
     asked.push_back(cat(request.ticket, request.is_del ? " DEL" : ""));
     if (refuse) co_return Error(Errc::kCancelled, "left");
+    if (request.held) co_return *std::move(request.held);
     ++held;
     co_return Slot([this] { --held; });
+  }
+  std::optional<Slot> acquire_early() override {
+    if (refuse) return std::nullopt;
+    ++held;
+    return Slot([this] { --held; });
   }
   std::vector<std::string> asked;
   int held = 0;
@@ -78,6 +85,12 @@ class ExecPluginsTest : public testing::Test {
   }
   Result<std::string> run(ExecPlugins& what, attach::PluginRun how) {
     return aio::run(loop_, what.run(std::move(how)));
+  }
+
+  attach::EarlyRun start_early(ExecPlugins& plugins, const std::string& type) {
+    attach::PluginRun what = run_of("");
+    what.dirs = {dir_.path()};
+    return aio::run(loop_, plugins.start_early(type, std::move(what))).value();
   }
 
   sys::TestDir dir_;
@@ -207,6 +220,66 @@ TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedPlacesButWhoHasLeft) {
   EXPECT_TRUE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
   caller->leave();
   EXPECT_FALSE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
+}
+
+TEST_F(ExecPluginsTest, StartsAPluginAheadOfItsTurn) {
+  std::vector<FinishedRun> runs;
+  settings_.finished = [&runs](const FinishedRun& run) { runs.push_back(run); };
+  ExecPlugins plugins = this->plugins();
+  script("p", cat("touch ", dir_ / "acted", R"(; printf '%s %s' "$CNI_COMMAND" "$config")"));
+
+  attach::EarlyRun early = start_early(plugins, "p");
+  ASSERT_TRUE(early);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
+  EXPECT_EQ(slots_.held, 1);
+  auto output = aio::run(loop_, early(R"({"name":"n"})"));
+
+  EXPECT_EQ(output.value(), R"(ADD {"name":"n"})");
+  EXPECT_EQ(slots_.held, 0);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].type, "p");
+}
+
+TEST_F(ExecPluginsTest, EndsAPluginWhoseTurnNeverComes) {
+  ExecPlugins plugins = this->plugins();
+  script("p", cat("touch ", dir_ / "acted"));
+
+  attach::EarlyRun early = start_early(plugins, "p");
+  ASSERT_TRUE(early);
+  early = nullptr;
+
+  EXPECT_EQ(slots_.held, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
+}
+
+TEST_F(ExecPluginsTest, TellsAPluginNothingOnceItsCallerHasLeft) {
+  ExecPlugins plugins = this->plugins();
+  script("p", cat("touch ", dir_ / "acted"));
+  attach::EarlyRun early = start_early(plugins, "p");
+  ASSERT_TRUE(early);
+
+  slots_.refuse = true;
+  auto output = aio::run(loop_, early("{}"));
+
+  EXPECT_EQ(output.error().code(), Errc::kCancelled);
+  EXPECT_EQ(slots_.held, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
+}
+
+TEST_F(ExecPluginsTest, StartsNothingEarlyWithoutRoomOrExecutable) {
+  std::vector<std::string> missing;
+  settings_.missing = [&missing](const std::string& type) { missing.push_back(type); };
+  ExecPlugins plugins = this->plugins();
+  script("p", "");
+  dir_.write("data", "no program", 0755);
+
+  EXPECT_FALSE(start_early(plugins, "q"));
+  EXPECT_FALSE(start_early(plugins, "data"));
+  slots_.refuse = true;
+  EXPECT_FALSE(start_early(plugins, "p"));
+
+  EXPECT_EQ(slots_.held, 0);
+  EXPECT_THAT(missing, IsEmpty());  // the one who runs it tells
 }
 
 // 02, 12: row 132

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,7 @@ struct SlotRequest {
   std::string container_id = {};                // if it is known
   bool is_del = false;                          // may take the places that are kept for DEL
   std::shared_ptr<attach::Caller> caller = {};  // who may leave meanwhile; none: stays
+  std::optional<Slot> held = {};                // from acquire_early(): it becomes this one's place
 };
 
 class DelegateSlots {
@@ -49,6 +51,9 @@ class DelegateSlots {
   // Waits for a place. kCancelled if the caller leaves before its turn comes, or the coroutine is
   // cancelled: the place in line is then given up.
   virtual aio::Task<Slot> acquire(SlotRequest request) = 0;
+  // A place for a process that only waits to be told what to do, if there is plenty of room; what
+  // it then does begins with acquire().
+  virtual std::optional<Slot> acquire_early() = 0;
 };
 
 // Everybody at once: tests, and thin multus, which runs one request.
@@ -58,6 +63,7 @@ class UnlimitedSlots : public DelegateSlots {
     if (request.caller != nullptr && request.caller->gone()) co_return aio::cancelled_error();
     co_return Slot();
   }
+  std::optional<Slot> acquire_early() override { return Slot(); }
 };
 
 }  // namespace mnet::adapters

@@ -97,7 +97,9 @@ aio::Task<void> Adding::add_one(std::size_t index) {
   touched_[index] = true;
   const AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
-  auto adding = index == last_ ? chain_.add_only(attachment) : chain_.add(attachment);
+  EarlyRun first = index == 0 ? std::exchange(first_, {}) : EarlyRun();
+  auto adding = index == last_ ? chain_.add_only(attachment, std::move(first))
+                               : chain_.add(attachment, Kept::kInPlace, std::move(first));
   auto result = co_await std::move(adding);
   if (!result) {
     last_.reset();  // there is nothing to write

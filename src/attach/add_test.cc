@@ -12,6 +12,7 @@
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "json/json.h"
@@ -47,6 +48,36 @@ TEST_F(AddTest, HasTheScratchFileInPlaceBeforeTheFirstPluginAndAllOnDiskBeforeTh
   EXPECT_EQ(node_.records.scratch.at("c1").size(), 2u);
   EXPECT_TRUE(node_.records.results.contains("a-c1-eth0"));
   EXPECT_TRUE(node_.records.results.contains("b-c1-net1"));
+}
+
+constexpr const char* kBridge = R"("delegates":[{"name":"a","type":"bridge"}])";
+
+TEST_F(AddTest, LetsTheFirstPluginStartWhileTheRecordIsWritten) {
+  node_.plugins.has_room_to_spare = true;
+
+  ASSERT_TRUE(add(request(kBridge)));
+
+  EXPECT_EQ(node_.journal[0], "early bridge");
+  EXPECT_EQ(node_.journal[1], "write scratch c1");
+  EXPECT_EQ(node_.journal[2], "ADD a eth0");
+}
+
+TEST_F(AddTest, EndsAPluginThatStartedForNothing) {
+  node_.plugins.has_room_to_spare = true;
+  node_.links.namespaces["/ns"] = {"eth0"};
+
+  EXPECT_FALSE(add(request(kBridge)));
+
+  EXPECT_THAT(node_.journal, ElementsAre("early bridge"));
+  EXPECT_EQ(node_.plugins.early, 0);
+}
+
+TEST_F(AddTest, StartsNothingEarlyWhereOneGoesAfterAnother) {
+  node_.plugins.has_room_to_spare = true;
+
+  ASSERT_TRUE(add(request(cat(R"("parallelAttach":"off",)", kBridge))));
+
+  EXPECT_EQ(node_.journal.front(), "write scratch c1");
 }
 
 TEST_F(AddTest, WritesTheLastResultWithTheRecord) {

@@ -1,5 +1,6 @@
 #include "attach/chain.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -10,7 +11,9 @@
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
+#include "aio/together.h"
 #include "attach/delegate.h"
+#include "attach/parallel.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -77,6 +80,12 @@ PluginRun Chain::run_of(const Attachment& attachment, std::string binary,
   return run;
 }
 
+PluginRun Chain::add_run_of(const Attachment& attachment, std::string binary) const {
+  PluginRun run = run_of(attachment, std::move(binary), "ADD");
+  run.caller = setting_.caller;
+  return run;
+}
+
 CacheEntry cache_entry(const Attachment& attachment, json::Value result) {
   CacheEntry entry;
   entry.container_id = attachment.container_id;
@@ -95,8 +104,27 @@ Error not_remembered(Error error, const Attachment& attachment) {
       cat("failed to set network ", go_quoted(network_name(attachment)), " cached result"));
 }
 
-aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept) {
-  auto result = co_await add_only(attachment);
+bool Chain::may_start_early(const Attachment& attachment, std::size_t index) const {
+  const auto& plugins = attachment.delegate.list->plugins;
+  return setting_.starts_early && index < plugins.size() && waits_for_config(plugins[index].type) &&
+         validate(attachment) && !caller_gone();
+}
+
+aio::Task<void> Chain::start_early(AttachmentPtr attachment, std::size_t index, EarlyRun* early) {
+  const std::string& type = attachment->delegate.list->plugins[index].type;
+  auto started = co_await plugins_.start_early(type, add_run_of(*attachment));
+  if (started) *early = *std::move(started);
+  co_return Result<void>();
+}
+
+aio::Task<void> Chain::start_first(AttachmentPtr attachment, EarlyRun* early) {
+  if (!attachment->delegate.list || !may_start_early(*attachment, 0)) co_return Result<void>();
+  auto started = co_await start_early(std::move(attachment), 0, early);
+  co_return started;
+}
+
+aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept, EarlyRun first) {
+  auto result = co_await add_only(attachment, std::move(first));
   if (!result) co_return result;
   MNET_FAILPOINT("result-cache-before-write");
   auto written = co_await records_.write_result(
@@ -106,23 +134,21 @@ aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept) {
   co_return result;
 }
 
-aio::Task<cni::NetResult> Chain::add_only(AttachmentPtr attachment) {
+aio::Task<cni::NetResult> Chain::add_only(AttachmentPtr attachment, EarlyRun first) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
-  cni::NetResult result;
+  Baton baton{.result = {}, .next = std::move(first)};
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
-    auto prev_result = i == 0 ? json::Value() : json::Value(cni::to_json(result));
-    auto added = co_await add_plugin(attachment, i, std::move(prev_result));
+    auto added = co_await add_plugin(attachment, i, &baton);
     if (!added) {
       co_return from_plugin(std::move(added).error(), *attachment, list.plugins[i], "add");
     }
-    for (const std::string& dropped : added->dropped) {
+    for (const std::string& dropped : baton.result.dropped) {
       log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
     }
-    result = *std::move(added);
   }
-  co_return result;
+  co_return std::move(baton.result);
 }
 
 aio::Task<void> Chain::expect_plugin(AttachmentPtr attachment) {
@@ -133,24 +159,46 @@ aio::Task<void> Chain::expect_plugin(AttachmentPtr attachment) {
   co_return Result<void>();
 }
 
-aio::Task<cni::NetResult> Chain::add_plugin(AttachmentPtr attachment, std::size_t index,
-                                            json::Value prev_result) {
+// While one plugin works, the next gets ready.
+aio::Task<void> Chain::add_plugin(AttachmentPtr attachment, std::size_t index, Baton* baton) {
+  auto adding = run_add(attachment, index, std::exchange(baton->next, {}), &baton->result);
+  if (!may_start_early(*attachment, index + 1)) {
+    auto added = co_await std::move(adding);
+    co_return added;
+  }
+  std::vector<aio::Task<void>> both;
+  both.push_back(std::move(adding));  // first: it has what it needs before the other takes time
+  both.push_back(start_early(attachment, index + 1, &baton->next));
+  auto ended = co_await aio::all(std::move(both));
+  co_return std::move(ended.front());
+}
+
+// `result` is that of the plugin before, and becomes this one's.
+aio::Task<void> Chain::run_add(AttachmentPtr attachment, std::size_t index, EarlyRun early,
+                               cni::NetResult* result) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
-  auto binary = co_await plugins_.find(conf.type, setting_.dirs);
-  if (!binary) co_return std::move(binary).error();
+  PluginRun run;
+  if (!early) {
+    auto binary = co_await plugins_.find(conf.type, setting_.dirs);
+    if (!binary) co_return std::move(binary).error();
+    run = add_run_of(*attachment, *std::move(binary));
+  }
   if (auto valid = validate(*attachment); !valid) co_return std::move(valid).error();
+  const json::Value prev_result = index == 0 ? json::Value() : json::Value(cni::to_json(*result));
   auto config =
       cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
   if (!config) co_return std::move(config).error();
   if (caller_gone()) co_return aio::cancelled_error();
 
-  PluginRun run = run_of(*attachment, *std::move(binary), "ADD");
-  run.config = *std::move(config);
-  run.caller = setting_.caller;
-  auto output = co_await plugins_.run(std::move(run));
+  run.config = *config;
+  auto running = early ? early(*std::move(config)) : plugins_.run(std::move(run));
+  auto output = co_await std::move(running);
   if (!output) co_return std::move(output).error();
-  co_return cni::read_plugin_output(*output, list.version);
+  auto read = cni::read_plugin_output(*output, list.version);
+  if (!read) co_return std::move(read).error();
+  *result = *std::move(read);
+  co_return Result<void>();
 }
 
 // What CHECK and DEL hand to the plugins, in the list's own version; null if there is no entry.

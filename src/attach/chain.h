@@ -40,18 +40,23 @@ class Chain {
     std::string request_id;
     std::uint64_t ticket = 0;
     std::shared_ptr<Caller> caller;
+    bool starts_early = false;  // plugins of an ADD, those that may (attach/parallel.h)
   };
 
   // The ports must outlive it, and it the tasks it gives.
   Chain(Plugins& plugins, Records& records, Setting setting, Log log);
 
+  // Starts the first plugin of an ADD that is about to come, if it may start early, and leaves it
+  // in `early` for add(); without that it does nothing.
+  aio::Task<void> start_first(AttachmentPtr attachment, EarlyRun* early);
   // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
   // kCancelled before the first plugin that would start after the caller has left. `kept` is for
   // the result's cache entry.
-  aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace);
+  aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace,
+                                EarlyRun first = {});
   // The same without its last step: the caller has cache_entry() written, with not_remembered() as
   // the error if it cannot be.
-  aio::Task<cni::NetResult> add_only(AttachmentPtr attachment);
+  aio::Task<cni::NetResult> add_only(AttachmentPtr attachment, EarlyRun first = {});
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(AttachmentPtr attachment);
   // 5.4. Runs whatever became of the caller.
@@ -65,8 +70,16 @@ class Chain {
   aio::Task<void> gc(DelegatePtr delegate, std::vector<AttachmentId> valid);
 
  private:
-  aio::Task<cni::NetResult> add_plugin(AttachmentPtr attachment, std::size_t index,
-                                       json::Value prev_result);
+  // What plugins of one chain hand on to the next.
+  struct Baton {
+    cni::NetResult result;  // of the last one
+    EarlyRun next;          // if it runs already
+  };
+  bool may_start_early(const Attachment& attachment, std::size_t index) const;
+  aio::Task<void> start_early(AttachmentPtr attachment, std::size_t index, EarlyRun* early);
+  aio::Task<void> add_plugin(AttachmentPtr attachment, std::size_t index, Baton* baton);
+  aio::Task<void> run_add(AttachmentPtr attachment, std::size_t index, EarlyRun early,
+                          cni::NetResult* result);
   aio::Task<void> run_plugin(AttachmentPtr attachment, std::size_t index, std::string command,
                              json::Value prev_result);
   static Result<std::string> detached_config(const Delegate& delegate, std::size_t index,
@@ -75,6 +88,7 @@ class Chain {
   aio::Task<json::Value> cached_result(AttachmentPtr attachment);
   PluginRun run_of(std::string binary, std::string command) const;
   PluginRun run_of(const Attachment& attachment, std::string binary, std::string command) const;
+  PluginRun add_run_of(const Attachment& attachment, std::string binary = {}) const;
   bool caller_gone() const { return setting_.caller != nullptr && setting_.caller->gone(); }
 
   Plugins& plugins_;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -12,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
 #include "attach/caller.h"
 #include "attach/delegate.h"
 #include "attach/fake_ports.h"
@@ -30,9 +33,11 @@
 namespace mnet::attach {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
@@ -74,14 +79,28 @@ class ChainTest : public testing::Test {
 
   FakeNode node_;
   std::vector<json::Object> configs_;
-  Chain chain_{
-      node_.plugins,
-      node_.records,
-      {.dirs = {"/b"}, .cni_dir = "/cni", .request_id = "r", .ticket = 7, .caller = nullptr},
-      Log()};
+  Chain chain(bool starts_early) {
+    return {node_.plugins,
+            node_.records,
+            {.dirs = {"/b"},
+             .cni_dir = "/cni",
+             .request_id = "r",
+             .ticket = 7,
+             .caller = nullptr,
+             .starts_early = starts_early},
+            Log()};
+  }
+  aio::Task<void> added(AttachmentPtr what) {
+    auto result = co_await chain_.add(std::move(what));
+    if (!result) co_return std::move(result).error();
+    co_return Result<void>();
+  }
+
+  Chain chain_ = chain(true);
 };
 
 constexpr const char* kTwo = R"({"type":"p1"},{"type":"p2"})";
+constexpr const char* kReal = R"({"type":"bridge"},{"type":"portmap"},{"type":"tuning"})";
 constexpr const char* kThree = R"({"type":"p1"},{"type":"p2"},{"type":"p3"})";
 
 // X1
@@ -94,6 +113,61 @@ TEST_F(ChainTest, AddHandsEachPluginThePreviousResult) {
   EXPECT_EQ(*in_config(1, "prevResult")->as_object()->find("cniVersion"), json::Value("0.4.0"));
   EXPECT_EQ(*in_config(1, "name"), json::Value("n"));
   EXPECT_EQ(*in_config(1, "cniVersion"), json::Value("0.4.0"));
+}
+
+TEST_F(ChainTest, AddStartsTheNextPluginWhileOneWorks) {
+  node_.plugins.has_room_to_spare = true;
+  auto hold = node_.plugins.hold("ADD n");
+  aio::asio::io_context loop(1);
+  aio::Group group(loop.get_executor(), Log());
+  group.spawn("add", added(attachment(list_text("1.0.0", kReal))));
+
+  ASSERT_TRUE(aio::run(loop, hold->reached.wait()));
+  loop.poll();
+  EXPECT_THAT(node_.journal, ElementsAre("early portmap"));
+  hold->release.set();
+  ASSERT_TRUE(aio::run(loop, group.join()));
+
+  EXPECT_THAT(node_.journal, ElementsAre("early portmap", "ADD n eth0", "ADD n eth0",
+                                         "early tuning", "ADD n eth0", "write result n-c1-eth0"));
+  ASSERT_THAT(node_.plugins.runs, SizeIs(3));
+  EXPECT_EQ(node_.plugins.runs[1].binary, "/bin/portmap");
+  EXPECT_EQ(node_.plugins.runs[1].netns, "/ns");
+  EXPECT_NE(in_config(1, "prevResult"), nullptr);
+  EXPECT_EQ(node_.plugins.early, 0);
+}
+
+TEST_F(ChainTest, AddTellsNothingToAPluginBehindOneThatFails) {
+  node_.plugins.has_room_to_spare = true;
+  node_.plugins.errors.emplace("ADD n bridge", Error(Errc::kPlugin, "no"));
+
+  EXPECT_FALSE(add(attachment(list_text("1.0.0", kReal))));
+
+  EXPECT_THAT(node_.journal, ElementsAre("ADD n eth0", "early portmap"));
+  EXPECT_EQ(node_.plugins.early, 0);
+}
+
+TEST_F(ChainTest, AddStartsOnlyThoseEarlyThatAreKnownToWait) {
+  node_.plugins.has_room_to_spare = true;
+
+  ASSERT_TRUE(add(attachment(list_text("1.0.0", R"({"type":"bridge"},{"type":"mine"})"))));
+  Chain strict = chain(false);
+  ASSERT_TRUE(aio::run(strict.add(attachment(list_text("1.0.0", kReal)))));
+
+  EXPECT_THAT(node_.journal, Not(Contains(StartsWith("early"))));
+}
+
+TEST_F(ChainTest, AddUsesThePluginThatWasStartedForIt) {
+  node_.plugins.has_room_to_spare = true;
+  const AttachmentPtr what = attachment(list_text("1.0.0", R"({"type":"bridge"})"));
+  EarlyRun first;
+  ASSERT_TRUE(aio::run(chain_.start_first(what, &first)));
+  ASSERT_TRUE(first);
+  EXPECT_THAT(node_.plugins.runs, IsEmpty());
+
+  ASSERT_TRUE(aio::run(chain_.add(what, Kept::kInPlace, std::move(first))));
+
+  EXPECT_THAT(node_.journal, ElementsAre("early bridge", "ADD n eth0", "write result n-c1-eth0"));
 }
 
 // X2

@@ -282,6 +282,20 @@ class FakePlugins : public Plugins {
     co_return result_text(text_in(config, "cniVersion"), what);
   }
 
+  aio::Task<EarlyRun> start_early(std::string type, PluginRun what) override {
+    if (!has_room_to_spare || missing.contains(type)) co_return EarlyRun();
+    journal_.push_back(cat("early ", type));
+    what.binary = cat("/bin/", type);
+    // Counts those that wait; shared, as the function that holds it moves.
+    auto waiting = std::shared_ptr<int>(&early, [](int* count) { --*count; });
+    ++early;
+    co_return [this, what = std::move(what), waiting](std::string config) mutable {
+      waiting.reset();
+      what.config = std::move(config);
+      return run(std::move(what));
+    };
+  }
+
   // A run that waits in the middle until it is released.
   struct Hold {
     aio::Event reached, release;
@@ -302,7 +316,9 @@ class FakePlugins : public Plugins {
   std::vector<PluginRun> runs;
   std::map<std::string, Error> errors;
   std::map<std::string, std::string> answers;
-  std::set<std::string> missing;  // types without an executable
+  std::set<std::string> missing;   // types without an executable
+  bool has_room_to_spare = false;  // for plugins that start ahead of their turn
+  int early = 0;                   // those that wait for their configuration
   std::map<std::string, std::shared_ptr<Hold>> holds;
   std::function<void(const PluginRun&)> on_run;
 

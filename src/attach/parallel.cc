@@ -28,11 +28,18 @@ constexpr auto kPlugins = std::to_array<std::string_view>(
      "ib-sriov",  "ipoib",  "ipvlan",     "loopback",   "macvlan", "ovs",      "passthru",
      "portmap",   "ptp",    "rdma",       "sriov",      "tap",     "tuning",   "vlan"});
 
+// Plugins that read their configuration first. Sorted.
+constexpr auto kEarly = std::to_array<std::string_view>(
+    {"bandwidth", "bridge", "cnv-bridge", "cnv-tuning", "dummy", "firewall", "host-device",
+     "ipvlan", "loopback", "macvlan", "passthru", "portmap", "ptp", "sbr", "tap", "tuning", "vlan",
+     "vrf"});
+
 // Address managers that lock what they keep, or keep nothing. Sorted; "" is none at all.
 constexpr auto kIpams =
     std::to_array<std::string_view>({"", "dhcp", "host-local", "static", "whereabouts"});
 
-static_assert(std::ranges::is_sorted(kPlugins) && std::ranges::is_sorted(kIpams));
+static_assert(std::ranges::is_sorted(kPlugins) && std::ranges::is_sorted(kEarly) &&
+              std::ranges::is_sorted(kIpams));
 
 bool is_true(const json::Object& object, std::string_view key) {
   const json::Value* value = object.find_folded(key);
@@ -161,5 +168,7 @@ std::vector<Batch> batches_of(const std::vector<AttachmentPtr>& attachments, Par
   for (std::size_t i = 1; i < count; ++i) batches.push_back({i, i + 1});
   return batches;
 }
+
+bool waits_for_config(std::string_view type) { return std::ranges::binary_search(kEarly, type); }
 
 }  // namespace mnet::attach

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "attach/chain.h"
@@ -23,5 +24,9 @@ std::vector<Batch> batches_of(const std::vector<AttachmentPtr>& attachments, Par
 
 // Whether all its plugins are known to leave alone what other networks of the same pod make.
 bool keeps_to_itself(const Delegate& delegate);
+
+// Whether plugins of this type are known to do nothing before they have read their configuration:
+// they may be started ahead of their turn.
+bool waits_for_config(std::string_view type);
 
 }  // namespace mnet::attach

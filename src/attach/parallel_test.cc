@@ -63,6 +63,15 @@ TEST(Batches, HoldTheMasterAloneAndTheOthersTogether) {
   EXPECT_EQ(batches({conf("a", "macvlan"), conf("b", "sriov"), conf("c", "bridge")}), "0 | 1 2 3");
 }
 
+TEST(EarlyStart, IsForPluginsThatAreKnownToWaitForTheirConfiguration) {
+  for (const char* type : {"bandwidth", "bridge", "portmap", "sbr", "vrf"}) {
+    EXPECT_TRUE(waits_for_config(type)) << type;
+  }
+  for (const char* type : {"", "calico", "fake", "bridg", "bridge2", "flannel"}) {
+    EXPECT_FALSE(waits_for_config(type)) << type;
+  }
+}
+
 TEST(Batches, AreOfOneEachOrOfAllIfTheConfigurationSaysSo) {
   const std::vector<std::string> configs = {conf("a", "bridge"), conf("b", "sbr"),
                                             conf("c", "bridge")};

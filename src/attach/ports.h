@@ -51,6 +51,10 @@ struct PluginRun {
   std::shared_ptr<Caller> caller;  // who may leave while this waits for its place; none: run it
 };
 
+// A plugin that was started ahead of its turn and waits for its configuration: called with it,
+// once, this is run(). Let go without that, the plugin is ended.
+using EarlyRun = std::move_only_function<aio::Task<std::string>(std::string config)>;
+
 class Plugins {
  public:
   virtual ~Plugins() = default;
@@ -59,6 +63,10 @@ class Plugins {
   // Waits for a place (admission), runs the executable and yields its stdout (01, 7). kCancelled,
   // and nothing was run, if the caller left before its turn came.
   virtual aio::Task<std::string> run(PluginRun what) = 0;
+  // Finds and starts the executable of `type` now, without a configuration: only for one that does
+  // nothing before it has read that. None if there is no room to spare, or it cannot be started:
+  // find() and run() tell why. Of `what` only the configuration is still open.
+  virtual aio::Task<EarlyRun> start_early(std::string type, PluginRun what) = 0;
 };
 
 // Which namespace a path leads to; equal for the same namespace as long as it lives.

@@ -39,12 +39,12 @@ class HalfDoingNode : public NodeTest {
       const char* version = std::vector{"0.3.1", "0.4.0", "1.0.0", "1.1.0"}[random() % 4];
       const std::string head = cat(R"({"cniVersion":")", version, R"(","name":"n)", i, R"(",)");
       if (random() % 2 == 0) {
-        entries.push_back(cat(head, R"("type":"t0"})"));
+        entries.push_back(cat(head, R"("type":")", types_[0], R"("})"));
         continue;
       }
       std::vector<std::string> plugins;
       for (std::size_t p = 0; p <= random() % 3; ++p) {
-        plugins.push_back(cat(R"({"type":"t)", p, R"("})"));
+        plugins.push_back(cat(R"({"type":")", types_[p], R"("})"));
       }
       entries.push_back(cat(head, R"("plugins":[)", join(plugins, ","), "]}"));
     }
@@ -69,6 +69,9 @@ class HalfDoingNode : public NodeTest {
     node_.records.errors.clear();
   }
 
+  void fail_everywhere();
+
+  std::vector<std::string> types_ = {"t0", "t1", "t2"};
   std::vector<std::string> made_, removed_;
 };
 
@@ -85,37 +88,47 @@ bool is_reverse_within(const std::vector<std::string>& made,
   return true;
 }
 
-TEST_F(HalfDoingNode, EveryFailureAtEveryStepLeavesNothingBehind) {
+void HalfDoingNode::fail_everywhere() {
   std::mt19937 random(20260816);  // NOLINT(bugprone-random-generator-seed): the same each time
   for (std::size_t count = 1; count <= 8; ++count) {
     const std::string conf = random_delegates(count, random);
     const std::vector<std::string> steps = steps_of(conf);
     for (std::size_t i = 0; i < count; ++i) {
-      for (const std::string type : {"t0", "t1", "t2"}) {
+      for (const std::string& type : types_) {
         reset();
         node_.plugins.errors.emplace(cat("ADD n", i, " ", type), Error(Errc::kPlugin, "no"));
         auto added = add(request(conf));
         if (!added) EXPECT_TRUE(is_reverse_within(made_, removed_)) << conf << i << type;
         if (!added) EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
         if (!added) EXPECT_THAT(node_.records.results, IsEmpty()) << conf << i << type;
+        EXPECT_EQ(node_.plugins.early, 0) << conf << i << type;
         node_.plugins.errors.clear();
         ASSERT_TRUE(del(request(conf)));
         EXPECT_THAT(node_.records.scratch, IsEmpty());
       }
     }
     for (const std::string& step : steps) {
-      if (step[0] >= 'A' && step[0] <= 'Z') continue;
+      if ((step[0] >= 'A' && step[0] <= 'Z') || step.starts_with("early ")) continue;
       reset();
       node_.records.errors.emplace(step, Error(Errc::kIo, "disk"));
       ASSERT_FALSE(add(request(conf))) << step;
       EXPECT_TRUE(is_reverse_within(made_, removed_)) << step;
       EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty()) << step;
+      EXPECT_EQ(node_.plugins.early, 0) << step;
       node_.records.errors.clear();
       ASSERT_TRUE(del(request(conf)));
       EXPECT_THAT(node_.records.scratch, IsEmpty()) << step;
       EXPECT_THAT(node_.records.results, IsEmpty()) << step;
     }
   }
+}
+
+TEST_F(HalfDoingNode, EveryFailureAtEveryStepLeavesNothingBehind) { fail_everywhere(); }
+
+TEST_F(HalfDoingNode, EveryFailureEndsThePluginsThatWereStartedEarly) {
+  types_ = {"sbr", "bridge", "portmap"};  // the first keeps networks from running side by side
+  node_.plugins.has_room_to_spare = true;
+  fail_everywhere();
 }
 
 TEST_F(HalfDoingNode, AnyNumberOfFailedDelsIsFinishedByRetries) {

@@ -84,6 +84,10 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     return running < *places && (is_del || others < open_to_all);
   }
 
+  bool has_plenty() const {
+    return dels.empty() && rest.empty() && (!places || 2 * (running + 1) <= open_to_all);
+  }
+
   adapters::Slot give(bool is_del, std::uint64_t ticket) {
     ++running;
     if (!is_del) ++others;
@@ -199,6 +203,7 @@ Admission::~Admission() = default;
 aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   const auto state = state_;
   if (turn.caller && turn.caller->gone()) co_return aio::cancelled_error();
+  if (turn.held) co_return *std::move(turn.held);
   state->forget_slow();
   // Who stands in line here does not fit; one who does fit takes nothing from them.
   if (state->has_room_for(turn.is_del)) co_return state->give(turn.is_del, turn.ticket);
@@ -220,6 +225,11 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
     co_return aio::cancelled_error();
   }
   co_return *std::move(waiting->place);
+}
+
+std::optional<adapters::Slot> Admission::acquire_early() {
+  if (!state_->has_plenty()) return std::nullopt;
+  return state_->give(false, 0);
 }
 
 bool Admission::is_full() const { return !state_->has_room_for(false); }

@@ -37,6 +37,9 @@ class Admission final : public adapters::DelegateSlots {
   ~Admission() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
+  // While nobody waits and at most half of the places are taken, its own included: the other half
+  // keeps moving, so nobody who holds an early place waits for ever for the one before it.
+  std::optional<adapters::Slot> acquire_early() override;
 
   // Whether one that is not a DEL would have to wait.
   bool is_full() const;

@@ -71,6 +71,52 @@ TEST_F(AdmissionTest, GivesEverybodyAPlaceWhenThereIsNoBound) {
   EXPECT_EQ(admission.waiting(), 0u);
 }
 
+TEST_F(AdmissionTest, GivesEarlyPlacesOutOfHalfOfThem) {
+  Admission admission(8, 2);
+  std::vector<adapters::Slot> early;
+  while (auto place = admission.acquire_early()) early.push_back(*std::move(place));
+
+  EXPECT_EQ(early.size(), 3u);
+  for (std::uint64_t i = 0; i < 5; ++i) ask(admission, cat(i), {.ticket = i});
+  EXPECT_THAT(given_, ElementsAre("0", "1", "2"));  // six are open to all but DELs
+  EXPECT_EQ(admission.running(), 6u);
+}
+
+TEST_F(AdmissionTest, GivesNoEarlyPlaceWhileSomebodyWaitsOrThereIsOnlyOne) {
+  Admission single(1);
+  EXPECT_FALSE(single.acquire_early());
+  Admission admission(4, 3);
+  ask(admission, "runs", {.ticket = 1});
+  ask(admission, "waits", {.ticket = 2});
+
+  EXPECT_FALSE(admission.acquire_early());
+  EXPECT_TRUE(Admission(std::nullopt).acquire_early());
+}
+
+TEST_F(AdmissionTest, TurnsAnEarlyPlaceIntoTheOneThatIsAskedFor) {
+  Admission admission(2);
+  auto early = admission.acquire_early();
+  ASSERT_TRUE(early);
+  ask(admission, "other", {.ticket = 1});
+
+  ask(admission, "early", {.ticket = 2, .held = std::move(early)});
+  EXPECT_THAT(given_, ElementsAre("other", "early"));
+  EXPECT_EQ(admission.running(), 2u);
+  give_back("early");
+  EXPECT_EQ(admission.running(), 1u);
+}
+
+TEST_F(AdmissionTest, GivesAnEarlyPlaceBackIfItsCallerHasLeft) {
+  Admission admission(2);
+  auto caller = std::make_shared<attach::Caller>();
+  caller->leave();
+
+  ask(admission, "early", {.ticket = 1, .caller = caller, .held = admission.acquire_early()});
+
+  EXPECT_THAT(given_, ElementsAre("refused early"));
+  EXPECT_EQ(admission.running(), 0u);
+}
+
 TEST_F(AdmissionTest, LetsTheOlderRequestGoFirstWheneverItAsks) {
   Admission admission(1);
   ask(admission, "first", {.ticket = 1});

@@ -45,6 +45,21 @@ TEST_F(DelegateTimesTest, CountsFromTheQuestionForAPlaceUntilItIsGivenBack) {
   EXPECT_EQ(account.total(), first);
 }
 
+TEST_F(DelegateTimesTest, CountsOneThatWasStartedEarlyFromItsTurnOn) {
+  const DelegateTimes::Account account(times_, 1);
+  auto early = times_.acquire_early();
+  ASSERT_TRUE(early);
+  let_time_pass();
+  EXPECT_EQ(account.total().count(), 0);
+
+  adapters::Slot place =
+      aio::run(loop_, times_.acquire({.ticket = 1, .held = std::move(early)})).value();
+  let_time_pass();
+  place.release();
+
+  EXPECT_GT(account.total().count(), 0);
+}
+
 TEST_F(DelegateTimesTest, CountsTwoAtOnceAsOne) {
   const auto before = DelegateTimes::Clock::now();
   const DelegateTimes::Account account(times_, 1);
