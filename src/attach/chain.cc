@@ -1,6 +1,5 @@
 #include "attach/chain.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>

@@ -72,12 +72,11 @@ TEST_F(PluginRun, WaitsForItsConfigurationOnceItIsStarted) {
 }
 
 TEST_F(PluginRun, IsEndedIfItsConfigurationNeverComes) {
-  pid_t pid = 0;
-  {
-    auto child = start(call(script(cat("config=$(cat); touch ", dir / "acted"))));
-    ASSERT_TRUE(child.has_value()) << child.error().text();
-    pid = child->pid();
-  }
+  auto child = start(call(script(cat("config=$(cat); touch ", dir / "acted"))));
+  ASSERT_TRUE(child.has_value()) << child.error().text();
+  const auto pid = child->pid();
+
+  child = Error(Errc::kCancelled, "it goes");
 
   EXPECT_EQ(::kill(pid, 0), -1);
   EXPECT_FALSE(fs::exists(dir / "acted"));
