@@ -5,10 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "cni/result.h"
 #include "shim/config.h"
 #include "shim/connection.h"
+#include "shim/response.h"
 #include "shim/shim.h"
 #include "skel/skel.h"
 

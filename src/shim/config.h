@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/log.h"
 #include "base/result.h"
 
 namespace mnet::shim {

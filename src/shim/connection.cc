@@ -109,11 +109,11 @@ bool is_other_side_gone(const Error& error) {
   return error.os_errno() == EPIPE || error.os_errno() == ECONNRESET;
 }
 
-Error not_sent(const Post& what, const Error& why) {
-  return why.wrap(cat("failed to send CNI request: Post \"http://dummy", what.path, "\""));
-}
-
 }  // namespace
+
+Error not_sent(std::string_view path, const Error& why) {
+  return why.wrap(cat("failed to send CNI request: Post \"http://dummy", path, "\""));
+}
 
 Result<Connection> Connection::open(const std::string& socket, Deadline deadline) {
   const auto failed = [&](int why) {
@@ -132,7 +132,7 @@ Result<Response> Connection::post(const Post& what) && {
   const sys::UniqueFd fd = std::move(fd_);
   std::optional<Error> write_error;
   if (auto sent = send_all(fd.get(), request_text(what), what.sent_by); !sent) {
-    if (!is_other_side_gone(sent.error())) return not_sent(what, sent.error());
+    if (!is_other_side_gone(sent.error())) return not_sent(what.path, sent.error());
     // It may have answered before it closed: too large a body is refused early.
     write_error = std::move(sent).error();
   }
@@ -140,7 +140,7 @@ Result<Response> Connection::post(const Post& what) && {
   auto received = receive(fd.get(), reader, what.answered_by);
   if (received) return std::move(reader).take();
   if (reader.has_head()) return std::move(received).error().wrap("failed to read CNI result");
-  return not_sent(what, write_error ? *write_error : received.error());
+  return not_sent(what.path, write_error ? *write_error : received.error());
 }
 
 }  // namespace mnet::shim

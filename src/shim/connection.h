@@ -4,7 +4,9 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "shim/response.h"
 #include "sys/fd.h"
@@ -37,5 +39,8 @@ class Connection {
   explicit Connection(sys::UniqueFd fd) : fd_(std::move(fd)) {}
   sys::UniqueFd fd_;
 };
+
+// `failed to send CNI request: Post "http://dummy<path>": …`.
+Error not_sent(std::string_view path, const Error& why);
 
 }  // namespace mnet::shim

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/result.h"
-#include "base/text.h"
 #include "shim/connection.h"
 #include "shim/response.h"
 #include "wire/wire.h"
@@ -38,11 +37,7 @@ Result<Response> Daemon::send(Connection connection, std::string body, Deadline 
 
 Result<Response> Daemon::probe(const std::string& path, Deadline deadline) const {
   auto connection = Connection::open(socket_, deadline);
-  if (!connection) {
-    return std::move(connection)
-        .error()
-        .wrap(cat("failed to send CNI request: Post \"http://dummy", path, "\""));
-  }
+  if (!connection) return not_sent(path, connection.error());
   return (*std::move(connection)).post({path, "null", request_id_, deadline, deadline});
 }
 

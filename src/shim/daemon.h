@@ -2,10 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "shim/connection.h"
+#include "shim/response.h"
 
 namespace mnet::shim {
 

@@ -79,9 +79,12 @@ Result<std::string> read_config(const json::Value& value) {
   return json::wrong_kind("config", "base64 text", value);
 }
 
-Result<InterfaceAttributes> read_attributes(const json::Object& object, const std::string& path) {
+Result<InterfaceAttributes> read_attributes(const json::Value& value) {
+  const std::string path = "interfaceAttributes";
+  const json::Object* object = value.as_object();
+  if (object == nullptr) return json::wrong_kind(path, "an object", value);
   InterfaceAttributes attributes;
-  json::Fields fields(object, path);
+  json::Fields fields(*object, path);
   // The sample of older documents calls them so; the real names win.
   fields.read("IPRequest", attributes.ips);
   fields.read("ips", attributes.ips);
@@ -134,11 +137,7 @@ Result<Request> parse_request(std::string_view body) {
     request.config = *std::move(read);
   }
   if (const json::Value* attributes = fields.find("interfaceAttributes")) {
-    const json::Object* members = attributes->as_object();
-    if (members == nullptr) {
-      return json::wrong_kind("interfaceAttributes", "an object", *attributes);
-    }
-    auto read = read_attributes(*members, "interfaceAttributes");
+    auto read = read_attributes(*attributes);
     if (!read) return std::move(read).error();
     request.attributes = *std::move(read);
   }
