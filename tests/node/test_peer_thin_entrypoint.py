@@ -61,7 +61,7 @@ class Side:
     def text(self, name):
         """None if there is no such file."""
         try:
-            return self.shown(self.host.path(f"{self.top}/{name}").read_text())
+            return self.shown(self.host.path(f"{self.top}/{name}").read_text(errors="replace"))
         except FileNotFoundError:
             return None
 
@@ -163,6 +163,9 @@ PRIMARIES = {
     "twice": '{"cniVersion":"0.3.1","name":"a","name":"b","type":"b","x":{"a":1},"x":{"b":2}}',
     "blanks": ' \n\t{"cniVersion" : "0.3.1" , "name":"a","type":"b"}\r\n\n', "no name": {"cniVersion": "0.3.1", "type": "b"},
     "no type": {"cniVersion": "0.3.1", "name": "b"}, "integers": {**PRIMARY, "mtu": 1500, "n": -7, "z": 0, "half": 0.5},
+    "no UTF-8": b'{"cniVersion":"0.3.1","name":"a\xff\xc3(","type":"b"}',
+    "half a pair": '{"cniVersion":"0.3.1","name":"\\ud800","type":"\\u0000"}',
+    "megabytes": {**PRIMARY, "x": "y" * 3_000_000},
     "deep": '{"cniVersion":"0.3.1","name":"a","type":"b","x":' + "[" * 200 + "]" * 200 + "}"}
 
 
@@ -171,6 +174,28 @@ def test_primaries_give_the_same_files(compare):
     for what, primary in PRIMARIES.items():
         files = assert_equal_and_running(compare(primary=primary), what)
         assert (OWN in files) != (OWN_LIST in files), what
+
+
+def moved(side, name, to):
+    """A link to where it is now."""
+    side.host.path(f"{side.top}/{name}").rename(side.host.path(f"{side.top}/{to}"))
+    side.host.path(f"{side.top}/{name}").symlink_to("../" * name.count("/") + to)
+
+
+@pytest.mark.parametrize("linked", ["net.d", "net.d/10-primary.conf", OWN, "net.d/multus.d", "bin/multus", "bin"])
+def test_links_are_followed_or_replaced_alike(sides, linked):
+    def run(side):
+        side.place("net.d/10-primary.conf", PRIMARY)
+        side.place(OWN, "old")
+        side.place("bin/multus", "old")
+        side.place(KUBECONFIG, "old")
+        moved(side, linked, "moved")
+        status, files, *_ = side.tried()
+        return status, files, sorted(name for name in files if side.host.path(f"{side.top}/{name}").is_symlink())
+    ours, theirs = (run(side) for side in sides.values())
+
+    assert ours == theirs
+    assert ours[0] is None and (OWN in ours[1] or linked == "net.d")
 
 
 NAMES = {"10.conflist": "10.conflist", "10.conf 20.conf": "10.conf", "20.conf 10.conflist": "10.conflist", "B.conf a.conf": "B.conf",
