@@ -1,5 +1,6 @@
 """The files of the source tree: what git knows, or, in a tarball, what lies there."""
 
+import argparse
 import os
 import subprocess
 from pathlib import Path
@@ -20,6 +21,24 @@ def files(root=ROOT):
                  for folder, folders, found in os.walk(root) for name in found
                  if not os.path.relpath(folder, root).startswith("build")}
     return sorted(Path(name) for name in names if (root / name).is_file())
+
+
+def folder(name):
+    if not Path(name).is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {name}")
+    return Path(name).resolve()
+
+
+def arguments(about):
+    """A parser that shows `about`, which is laid out already, for --help."""
+    return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def chosen(about):
+    """The tree that a check is to look at: the one named on its command line, else its own."""
+    parser = arguments(about)
+    parser.add_argument("tree", nargs="?", type=folder, default=ROOT, metavar="TREE")
+    return parser.parse_args().tree
 
 
 def report(program, complaints):

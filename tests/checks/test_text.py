@@ -2,6 +2,8 @@
 
 import pytest
 
+from small_tree import SCRIPTS, run
+
 
 def test_accepts_a_tidy_tree(tree):
     tree.copy(".clang-format")
@@ -59,3 +61,11 @@ def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, com
 
     assert done.returncode == 1
     assert complaint in done.stdout
+
+
+@pytest.mark.parametrize("check", ["check-docs", "check-format", "check-layers", "check-reference", "check-words"])
+def test_refuses_a_tree_that_is_not_there(tmp_path, check):
+    done = run(SCRIPTS / check, tmp_path / "mistyped")
+
+    assert done.returncode == 2
+    assert "there is no folder" in done.stdout
