@@ -115,6 +115,8 @@ Result<mnet::certs::NodeCertificateSettings> settings_of(const Options& options)
   if (::stat(options.cert_dir.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
     return Error(Errc::kInvalid, cat("--certdir=", options.cert_dir, " is no directory"));
   }
+  // Of a configuration that means the default; a flag that is given empty is a mistake.
+  if (options.duration.empty()) return Error(Errc::kInvalid, "--cert-duration is empty");
   auto duration = mnet::certs::parse_certificate_duration(options.duration);
   if (!duration) return std::move(duration).error().wrap("--cert-duration");
   settings.duration = *duration;

@@ -348,7 +348,7 @@ def test_each_goes_on_with_what_the_other_stored(cluster, generate, tmp_path, fi
 REFUSED = {1: ["-h", "--help", "--help=true"],
            2: ["--nosuch", "-x", "-certdir=/tmp", "--certdir", "--help=maybe"],
            255: ["--certdir=/none", "--certdir=/etc/passwd", "--bootstrap-config=/none", "--bootstrap-config=/etc",
-                 "--bootstrap-config=/etc/passwd", "--cert-duration=abc", "--cert-duration=10"]}
+                 "--bootstrap-config=/etc/passwd", "--cert-duration=abc", "--cert-duration=", "--cert-duration=10"]}
 
 
 def refusal(program, bootstrap, folder, *flags, **env):

@@ -46,7 +46,7 @@ def test_version(generate):
     (["--bootstrap-config=/none"], "/none"), (["--bootstrap-config=/etc"], "/etc"),
     (["--bootstrap-config=/etc/passwd"], "/etc/passwd"),
     (["--cert-duration=5m"], "cert-duration"), (["--cert-duration=abc"], "abc"), (["--cert-duration=-1h"], "cert-duration"),
-    (["--cert-duration=0"], "cert-duration"), (["--cert-duration=9999999h"], "cert-duration")])
+    (["--cert-duration=0"], "cert-duration"), (["--cert-duration="], "cert-duration"), (["--cert-duration=9999999h"], "cert-duration")])
 def test_what_cannot_work_is_said_in_a_line_with_exit_255(generate, tmp_path, flags, text):
     done = generate(*flags)
 
