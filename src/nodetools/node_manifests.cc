@@ -119,31 +119,23 @@ Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::str
   return objects;
 }
 
-aio::Task<bool> NodeManifests::install(std::string name) {
-  auto manifest = load(name);
-  if (!manifest) co_return std::move(manifest).error();
-  auto objects = show_and_parse(name, *manifest, kApplying);
-  if (!objects) co_return std::move(objects).error();
-  if (objects->empty()) co_return false;  // nobody needs to be asked
-  auto api = writer();
-  if (!api) co_return std::move(api).error();
-  const int before = (*api)->changes();
-  auto applied = co_await (*api)->apply(name, *std::move(objects));
-  if (!applied) co_return std::move(applied).error();
-  co_return (*api)->changes() != before;
-}
+aio::Task<bool> NodeManifests::install(std::string name) { return change(std::move(name), true); }
 
-aio::Task<bool> NodeManifests::remove(std::string name) {
+aio::Task<bool> NodeManifests::remove(std::string name) { return change(std::move(name), false); }
+
+aio::Task<bool> NodeManifests::change(std::string name, bool is_wanted) {
   auto manifest = load(name);
   if (!manifest) co_return std::move(manifest).error();
-  auto objects = show_and_parse(name, *manifest, kDeleting);
+  auto objects = show_and_parse(name, *manifest, is_wanted ? kApplying : kDeleting);
   if (!objects) co_return std::move(objects).error();
   if (objects->empty()) co_return false;  // nobody needs to be asked
   auto api = writer();
   if (!api) co_return std::move(api).error();
   const int before = (*api)->changes();
-  auto removed = co_await (*api)->remove(name, names_of(*objects));
-  if (!removed) co_return std::move(removed).error();
+  aio::Task<void> work = is_wanted ? (*api)->apply(name, *std::move(objects))
+                                   : (*api)->remove(name, names_of(*objects));
+  auto done = co_await std::move(work);
+  if (!done) co_return std::move(done).error();
   co_return (*api)->changes() != before;
 }
 

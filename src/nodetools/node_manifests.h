@@ -53,6 +53,8 @@ class NodeManifests {
   Result<ObjectWriter*> writer();
 
  private:
+  aio::Task<bool> change(std::string name, bool is_wanted);
+
   const NodeCommand& command_;
   Output& output_;
   std::unique_ptr<kube::Api> own_api_;
