@@ -26,8 +26,7 @@ struct Event::State {
   // Holds the state itself: the event may go while somebody waits.
   static Task<void> wait(std::shared_ptr<State> state, Deadline deadline) {
     if (state->set) co_return Result<void>();
-    const auto executor = co_await asio::this_coro::executor;
-    Waiter self(executor, state->waiting);
+    Waiter self(co_await asio::this_coro::executor, state->waiting);
     auto woken = co_await self.wait(deadline);
     if (woken && state->gone) co_return cancelled_error();
     co_return woken;
@@ -57,8 +56,7 @@ struct Notifier::State {
   bool gone = false;
 
   static Task<void> wait(std::shared_ptr<State> state, Deadline deadline) {
-    const auto executor = co_await asio::this_coro::executor;
-    Waiter self(executor, state->waiting);
+    Waiter self(co_await asio::this_coro::executor, state->waiting);
     auto woken = co_await self.wait(deadline);
     if (woken && state->gone) co_return cancelled_error();
     co_return woken;

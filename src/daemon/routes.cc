@@ -42,6 +42,8 @@ bool is_small(const http::Exchange& exchange) {
   return !exchange.is_chunked() && exchange.content_length().value_or(0) <= kReadOnArrival;
 }
 
+aio::Task<http::Response> at_once(http::Response response) { co_return response; }
+
 // Behind the answer there is nobody left to be told of a failure; crashing is what counts here.
 void after_sending() { (void)fail_here("reply-after-send"); }
 
@@ -52,9 +54,9 @@ struct Routes::Route {
   std::string_view path;
   Kind kind;
 
+  bool is_probe() const { return kind == Kind::kHealth || kind == Kind::kReady; }
   bool allows(std::string_view method) const {
-    const bool is_probe = kind == Kind::kHealth || kind == Kind::kReady;
-    return method == "POST" || (is_probe && method == "GET");
+    return method == "POST" || (is_probe() && method == "GET");
   }
 };
 
@@ -82,34 +84,35 @@ http::Handler Routes::handler() {
   return [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); };
 }
 
+// No coroutine, so that it costs nothing while the request waits for its turn beside a thousand
+// others.
 aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchange) {
   // The file's mode lets only root in; whoever changed it did not change this.
   if (exchange->peer_uid() != needs_.allowed_uid) {
     log_.error(
         cat("refused ", exchange->method(), " ", exchange->path(), " of ", exchange->peer()));
-    co_return http::text_response(403, "forbidden");
+    return at_once(http::text_response(403, "forbidden"));
   }
   const Route* route = find(exchange->path());
   if (route == nullptr) {
     log_.error(cat("http not found: ", exchange->method(), " ", exchange->path(), " of ",
                    exchange->peer()));
-    needs_.metrics.count_request("NotFound", 404, exchange->method());
     http::Response nothing;
     nothing.status = 404;
-    co_return nothing;
+    return at_once(counted(*exchange, "NotFound", std::move(nothing)));
   }
-  Result<http::Response> response = http::text_response(405, "Method not allowed");
-  if (route->allows(exchange->method())) {
-    const bool is_probe = route->kind == Route::Kind::kHealth || route->kind == Route::Kind::kReady;
-    if (is_probe) {
-      response = co_await probe(exchange, route);
-    } else {
-      response = co_await execute(exchange, route);
-    }
+  if (!route->allows(exchange->method())) {
+    return at_once(counted(*exchange, route->path, http::text_response(405, "Method not allowed")));
   }
-  // What fails here failed on its way in, and nobody counts that.
-  if (response) needs_.metrics.count_request(route->path, response->status, exchange->method());
-  co_return std::move(response);
+  return route->is_probe() ? probe(std::move(exchange), route)
+                           : execute(std::move(exchange), route);
+}
+
+// What fails on its way in, nobody counts.
+http::Response Routes::counted(const http::Exchange& exchange, std::string_view path,
+                               http::Response response) {
+  needs_.metrics.count_request(path, response.status, exchange.method());
+  return response;
 }
 
 // The body is ignored, and so only read where the client waits to be asked for it.
@@ -120,61 +123,79 @@ aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange
     if (!body) co_return std::move(body).error();
   }
   http::Response response;
-  if (route->kind != Route::Kind::kReady) co_return response;
   // The body stays empty (03, 2.7): people find the reason in a header.
-  if (std::string why = needs_.readiness.why_not(); !why.empty()) {
+  std::string why = route->kind == Route::Kind::kReady ? needs_.readiness.why_not() : "";
+  if (!why.empty()) {
     response.status = 500;
     response.headers = {{std::string(kNotReadyHeader), std::move(why)}};
   }
-  co_return response;
+  co_return counted(*exchange, route->path, std::move(response));
 }
 
 aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchange,
                                           const Route* route) {
-  Arrival arrival = needs_.arrivals.next(exchange->header(wire::kRequestIdHeader).value_or(""));
-  const auto caller = std::make_shared<attach::Caller>();
-  arrival.caller = caller;
+  const auto refused = [&](const Error& error) {
+    return counted(*exchange, route->path, error_response(error));
+  };
+  Arrival arrival = arrive(*exchange);
   Result<std::string> body = std::string();
   const bool is_read = is_small(*exchange);
   if (is_read) {
     body = co_await exchange->read_body();
     if (!body) co_return std::move(body).error();
   }
-  exchange->on_gone([caller, ticket = arrival.ticket, &requests = needs_.requests] {
-    caller->leave();
-    requests.dismiss(ticket);
-  });
+  watch_client(*exchange, arrival);
 
-  MNET_FAILPOINT_OR("request-before-admission", error_response);
-  adapters::SlotRequest turn;
-  turn.ticket = arrival.ticket;
-  if (needs_.requests.is_full()) {
-    Glance seen = glance(*body);
-    turn.is_del = seen.is_del;
-    turn.container_id = std::move(seen.container_id);
-    if (turn.is_del) needs_.requests.dismiss_others(turn.container_id);
-  }
-  const auto place = co_await needs_.requests.acquire(std::move(turn));
-  if (caller->gone()) {
+  MNET_FAILPOINT_OR("request-before-admission", refused);
+  const auto place = co_await turn(arrival.ticket, *body);
+  if (arrival.caller->gone()) {
     needs_.metrics.count_dropped();
     co_return aio::cancelled_error();
   }
-  if (!place) co_return error_response(place.error());
+  if (!place) co_return refused(place.error());
   arrival.admitted = std::chrono::steady_clock::now();
   if (!is_read) {
     body = co_await exchange->read_body();
     if (!body) co_return std::move(body).error();
   }
-  MNET_FAILPOINT_OR("request-after-admission", error_response);
-  http::Response response;
-  if (route->kind == Route::Kind::kCni) {
-    response = co_await needs_.service.cni(*std::move(body), std::move(arrival));
-  } else {
-    response = co_await needs_.service.delegate(*std::move(body), std::move(arrival));
-  }
-  MNET_FAILPOINT_OR("reply-before-send", error_response);
+  MNET_FAILPOINT_OR("request-after-admission", refused);
+  auto response = co_await serve(*route, *std::move(body), std::move(arrival));
+  MNET_FAILPOINT_OR("reply-before-send", refused);
   exchange->on_sent(after_sending);
-  co_return response;
+  co_return counted(*exchange, route->path, std::move(response));
+}
+
+Arrival Routes::arrive(const http::Exchange& exchange) {
+  Arrival arrival = needs_.arrivals.next(exchange.header(wire::kRequestIdHeader).value_or(""));
+  arrival.caller = std::make_shared<attach::Caller>();
+  return arrival;
+}
+
+void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
+  exchange.on_gone([caller = arrival.caller, ticket = arrival.ticket, &requests = needs_.requests] {
+    caller->leave();
+    requests.dismiss(ticket);
+  });
+}
+
+// As handle(): what is needed to ask is not kept while the request waits.
+aio::Task<adapters::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
+  adapters::SlotRequest turn;
+  turn.ticket = ticket;
+  if (needs_.requests.is_full()) {
+    Glance seen = glance(body);
+    turn.is_del = seen.is_del;
+    turn.container_id = std::move(seen.container_id);
+    if (turn.is_del) needs_.requests.dismiss_others(turn.container_id);
+  }
+  return needs_.requests.acquire(std::move(turn));
+}
+
+aio::asio::awaitable<http::Response> Routes::serve(const Route& route, std::string&& body,
+                                                   Arrival&& arrival) {
+  return route.kind == Route::Kind::kCni
+             ? needs_.service.cni(std::move(body), std::move(arrival))
+             : needs_.service.delegate(std::move(body), std::move(arrival));
 }
 
 }  // namespace mnet::daemon

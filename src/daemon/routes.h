@@ -52,6 +52,13 @@ class Routes {
   aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
   aio::Task<http::Response> probe(std::shared_ptr<http::Exchange> exchange, const Route* route);
   aio::Task<http::Response> execute(std::shared_ptr<http::Exchange> exchange, const Route* route);
+  Arrival arrive(const http::Exchange& exchange);
+  void watch_client(http::Exchange& exchange, const Arrival& arrival);
+  aio::Task<adapters::Slot> turn(std::uint64_t ticket, std::string_view body);
+  aio::asio::awaitable<http::Response> serve(const Route& route, std::string&& body,
+                                             Arrival&& arrival);
+  http::Response counted(const http::Exchange& exchange, std::string_view path,
+                         http::Response response);
 
   RoutesNeeds needs_;
   Log log_;

@@ -324,6 +324,16 @@ TEST(Routes, CountsRequestsByRouteAndTimesThemByCommand) {
                     HasSubstr("multus_request_duration_seconds_count{command=\"ADD\"} 1\n")));
 }
 
+TEST(Routes, DoesNotCountWhatFailedOnItsWayIn) {
+  TestService service;
+  http::RawClient client(service.socket());
+  client.send("POST /cni HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nnull");
+  client.end_sending();
+
+  EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(metrics_of(service), Not(HasSubstr("handler=\"/cni\"")));
+}
+
 TEST(Delegate, LaysNothingOverTheDelegatesConfiguration) {
   ServiceOptions options;
   options.config = R"({"logLevel":"debug","cniVersion":"0.4.0","binDir":"/b"})";

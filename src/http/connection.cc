@@ -70,28 +70,28 @@ Connection::Connection(Socket socket, const Handler& handler, const Limits& limi
                 }),
       head_deadline_(Clock::now() + limits.header_time) {}
 
-aio::Task<void> Connection::run() {
-  const auto self = shared_from_this();
-  co_await exchange();
+// The handler is awaited right here: it may wait long, beside a thousand others, and each pays for
+// the frames below it.
+asio::awaitable<void> Connection::run() {
+  const bool has_request = co_await read_head();
+  if (has_request) {
+    try {
+      auto handled = co_await handler_(shared_from_this());
+      conclude(std::move(handled));
+    } catch (const std::exception& defect) {
+      conclude(Error(Errc::kBug, cat("handler threw: ", defect.what())));
+    }
+  }
+  if (response_ && !cut_) co_await answer();
+  close();
+}
+
+void Connection::close() {
   watchdog_.disarm();
   gone_ = nullptr;
   sent_ = nullptr;
   boost::system::error_code ignored;
   socket_.close(ignored);
-  co_return Result<void>();
-}
-
-asio::awaitable<void> Connection::exchange() {
-  const bool has_request = co_await read_head();
-  if (!has_request && !refusal_) co_return;
-  Response response;
-  if (refusal_) {
-    response = *std::exchange(refusal_, std::nullopt);
-  } else {
-    response = co_await handle();
-  }
-  if (cut_) co_return;
-  co_await answer(std::move(response));
 }
 
 asio::awaitable<Connection::Input> Connection::read_some() {
@@ -177,32 +177,41 @@ aio::Task<std::string> Connection::read_body() {
 
 aio::Task<void> Connection::read_rest_of_body(aio::Deadline end) {
   while (true) {
-    auto used = message_.take_body(unread_, limits_.body_bytes);
-    if (!used) {
-      const int status = used.error().code() == Errc::kDenied ? 413 : 400;
-      co_return refuse(status, std::move(used).error());
-    }
-    unread_.erase(0, *used);
-    // Nothing is kept that is not needed: a request may wait long, beside a thousand others.
-    if (message_.done()) unread_.shrink_to_fit();
-    if (message_.done()) co_return Result<void>();
-    if (unread_.size() > kMaxChunkLine) {
-      co_return refuse(400, Error(Errc::kInvalid, "malformed HTTP: chunk header too large"));
-    }
-
+    auto is_whole = accept_body();
+    if (!is_whole) co_return std::move(is_whole).error();
+    if (*is_whole) co_return Result<void>();
     watchdog_.arm(std::min(end, Clock::now() + limits_.body_progress));
     const Input input = co_await read_some();
-    if (input == Input::kTimeout) {
-      co_return refuse(408, Error(Errc::kTimeout, "request body timed out"));
-    }
-    if (input == Input::kEnd) {
-      co_return refuse(400, Error(Errc::kProtocol, "malformed HTTP: unexpected end of the body"));
-    }
-    if (input == Input::kFailed) {
-      cut_ = true;
-      co_return Error(Errc::kCancelled, "the client is gone");
-    }
+    if (input != Input::kBytes) co_return body_failure(input);
   }
+}
+
+// Takes what has arrived of the body, and says whether that was all of it.
+Result<bool> Connection::accept_body() {
+  auto used = message_.take_body(unread_, limits_.body_bytes);
+  if (!used) {
+    const int status = used.error().code() == Errc::kDenied ? 413 : 400;
+    return refuse(status, std::move(used).error());
+  }
+  unread_.erase(0, *used);
+  // Nothing is kept that is not needed: a request may wait long, beside a thousand others.
+  if (message_.done()) unread_.shrink_to_fit();
+  if (message_.done()) return true;
+  if (unread_.size() > kMaxChunkLine) {
+    return refuse(400, Error(Errc::kInvalid, "malformed HTTP: chunk header too large"));
+  }
+  return false;
+}
+
+Error Connection::body_failure(Input input) {
+  if (input == Input::kTimeout) {
+    return refuse(408, Error(Errc::kTimeout, "request body timed out"));
+  }
+  if (input == Input::kEnd) {
+    return refuse(400, Error(Errc::kProtocol, "malformed HTTP: unexpected end of the body"));
+  }
+  cut_ = true;
+  return Error(Errc::kCancelled, "the client is gone");
 }
 
 // `Expect: 100-continue` is answered when somebody wants the body and none of it is there yet.
@@ -215,27 +224,18 @@ asio::awaitable<bool> Connection::send_continue() {
 }
 
 Error Connection::refuse(int status, Error why) {
-  refusal_ = text_response(status, why.text());
+  response_ = std::make_unique<Response>(text_response(status, why.text()));
   return why;
 }
 
-asio::awaitable<Response> Connection::handle() {
-  std::optional<Error> failed;
-  Response response;
-  try {
-    auto handled = co_await handler_(shared_from_this());
-    if (handled) {
-      response = *std::move(handled);
-    } else {
-      failed = std::move(handled).error();
-    }
-  } catch (const std::exception& defect) {
-    failed = Error(Errc::kBug, cat("handler threw: ", defect.what()));
+void Connection::conclude(Result<Response> handled) {
+  if (handled) {
+    response_ = std::make_unique<Response>(*std::move(handled));
+    return;
   }
-  if (!failed) co_return response;
-  if (refusal_) co_return *std::exchange(refusal_, std::nullopt);
-  if (!cut_) log_.error(cat("http: ", method(), " ", path_), *failed);
-  co_return text_response(500, "internal error");
+  if (response_) return;
+  if (!cut_) log_.error(cat("http: ", method(), " ", path_), handled.error());
+  response_ = std::make_unique<Response>(text_response(500, "internal error"));
 }
 
 asio::awaitable<bool> Connection::write_all(std::string head, std::string body) {
@@ -247,10 +247,10 @@ asio::awaitable<bool> Connection::write_all(std::string head, std::string body) 
   co_return !failure;
 }
 
-asio::awaitable<void> Connection::answer(Response response) {
-  std::string head = response_head(response, message_.head().is_1_1, WallClock::system().now());
-  if (method() == "HEAD") response.body.clear();
-  const bool sent = co_await write_all(std::move(head), std::move(response.body));
+asio::awaitable<void> Connection::answer() {
+  std::string head = response_head(*response_, message_.head().is_1_1, WallClock::system().now());
+  if (method() == "HEAD") response_->body.clear();
+  const bool sent = co_await write_all(std::move(head), std::move(response_->body));
   if (!sent) co_return;
   if (sent_) std::exchange(sent_, nullptr)();
   boost::system::error_code ignored;

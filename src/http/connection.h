@@ -23,8 +23,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   // The handler, limits and log must outlive it.
   Connection(Socket socket, const Handler& handler, const Limits& limits, const Log& log);
 
-  // The whole life of the connection.
-  aio::Task<void> run();
+  // The whole life of the connection. Whoever awaits it holds the connection.
+  aio::asio::awaitable<void> run();
 
   // Still waits for the end of its headers: then it gets `grace` and no more.
   void hurry(Limits::Time grace);
@@ -50,17 +50,19 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   aio::asio::awaitable<Input> read_some();
   aio::asio::awaitable<bool> write_all(std::string head, std::string body);
-  aio::asio::awaitable<void> exchange();
   // False: nothing to answer, close.
   aio::asio::awaitable<bool> read_head();
   bool accept_head();
   aio::Task<void> read_rest_of_body(aio::Deadline end);
+  Result<bool> accept_body();
+  Error body_failure(Input input);
   aio::asio::awaitable<bool> send_continue();
-  aio::asio::awaitable<Response> handle();
-  aio::asio::awaitable<void> answer(Response response);
+  void conclude(Result<Response> handled);
+  aio::asio::awaitable<void> answer();
   aio::asio::awaitable<void> discard_rest();
   void empty_queue();
   Error refuse(int status, Error why);
+  void close();
   void watch_peer();
 
   Socket socket_;
@@ -77,7 +79,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   bool body_wanted_ = false;
   bool input_ended_ = false;
   bool cut_ = false;
-  std::optional<Response> refusal_;  // the server's own answer, instead of the handler's
+  // The server's own, in place of the handler's, until that has ended. Apart: most have none yet.
+  std::unique_ptr<Response> response_;
 
   std::function<void()> gone_;
   std::function<void()> sent_;

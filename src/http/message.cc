@@ -10,9 +10,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -126,26 +127,28 @@ bool has_unknown_coding(const Head& head) {
 }  // namespace
 
 struct Message::Impl {
-  explicit Impl(MessageKind which) {
-    if (which == MessageKind::kRequest) {
-      request.emplace(sink);
-    } else {
-      response.emplace(sink);
-      response->skip(which == MessageKind::kResponseToHead);
-    }
+  explicit Impl(MessageKind which) : parser(std::in_place_type<Parser<true>>, sink) {
+    if (which == MessageKind::kRequest) return;
+    parser.emplace<Parser<false>>(sink).skip(which == MessageKind::kResponseToHead);
   }
 
+  bool is_request() const { return std::holds_alternative<Parser<true>>(parser); }
   std::size_t put(std::string_view bytes, error_code& failure) {
     const boost::asio::const_buffer buffer(bytes.data(), bytes.size());
-    return request ? request->put(buffer, failure) : response->put(buffer, failure);
+    return std::visit([&](auto& one) { return one.put(buffer, failure); }, parser);
   }
-  void eager(bool on) { request ? request->eager(on) : response->eager(on); }
-  bool has_head() const { return request ? request->is_header_done() : response->is_header_done(); }
-  bool done() const { return request ? request->is_done() : response->is_done(); }
+  void eager(bool on) {
+    std::visit([&](auto& one) { one.eager(on); }, parser);
+  }
+  bool has_head() const {
+    return std::visit([](const auto& one) { return one.is_header_done(); }, parser);
+  }
+  bool done() const {
+    return std::visit([](const auto& one) { return one.is_done(); }, parser);
+  }
 
   Sink sink;
-  std::optional<Parser<true>> request;
-  std::optional<Parser<false>> response;
+  std::variant<Parser<true>, Parser<false>> parser;
 };
 
 Message::Message(MessageKind kind) : impl_(std::make_unique<Impl>(kind)) {}
@@ -154,7 +157,7 @@ Message::~Message() = default;
 Result<std::size_t> Message::take_head(std::string_view bytes) {
   // Blank lines before a request are skipped (RFC 9112, 2.2).
   std::size_t blank = 0;
-  if (impl_->request && impl_->sink.head.method.empty()) {
+  if (impl_->is_request() && impl_->sink.head.method.empty()) {
     while (bytes.substr(blank).starts_with("\r\n")) blank += 2;
   }
   const std::string_view rest = bytes.substr(blank);
@@ -188,9 +191,10 @@ Result<std::size_t> Message::take_body(std::string_view bytes, std::uint64_t max
 
 Result<void> Message::take_end() {
   if (done()) return {};
-  if (impl_->response && impl_->has_head()) {
+  auto* response = std::get_if<Parser<false>>(&impl_->parser);
+  if (response != nullptr && has_head()) {
     error_code failure;
-    impl_->response->put_eof(failure);
+    response->put_eof(failure);
     if (!failure) return {};
   }
   return Error(Errc::kProtocol, "unexpected end of the message");

@@ -141,10 +141,10 @@ void Server::Impl::start(int fd, int family) {
 
 aio::Task<void> Server::Impl::run_connection(std::shared_ptr<Impl> self,
                                              std::shared_ptr<Connection> connection) {
-  auto ended = co_await connection->run();
+  co_await connection->run();
   self->connections.erase(connection);
   self->room.notify_all();
-  co_return std::move(ended);
+  co_return Result<void>();
 }
 
 void Server::Impl::cut_all() {

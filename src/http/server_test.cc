@@ -284,6 +284,21 @@ TEST(Server, AnswersABodyThatEndsTooEarly) {
   EXPECT_EQ(status_of(client.read_all()), 400);
 }
 
+TEST(Server, SendsTheHandlersOwnAnswerToABodyThatItCouldNotRead) {
+  TestServer server([](std::shared_ptr<Exchange> exchange) -> aio::Task<Response> {
+    const auto body = co_await exchange->read_body();
+    co_return text_response(body ? 200 : 418, "own");
+  });
+  RawClient client(server.path());
+  client.send("POST /cni HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nnull");
+  client.end_sending();
+
+  const std::string answer = client.read_all();
+
+  EXPECT_EQ(status_of(answer), 418);
+  EXPECT_EQ(body_of(answer), "own\n");
+}
+
 TEST(Server, SendsALargeAnswerWhole) {
   std::atomic<bool> sent = false;
   TestServer server([&sent](std::shared_ptr<Exchange> exchange) {
