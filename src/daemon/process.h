@@ -9,7 +9,8 @@
 namespace mnet::daemon {
 
 // Puts right what a careless supervisor hands down: closed standard descriptors, blocked or ignored
-// signals, a small number of descriptors. Before any thread is started.
+// signals, a small number of descriptors. Then lets all threads share one arena of memory. Before
+// any thread is started.
 void settle_process();
 
 // Ends delegates whose daemon was killed, so that no DEL runs beside a late ADD. What a delegate
