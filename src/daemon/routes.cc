@@ -109,9 +109,14 @@ aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchang
 }
 
 // What fails on its way in, nobody counts.
+void Routes::count(const http::Exchange& exchange, std::string_view path,
+                   const http::Response& response) {
+  needs_.metrics.count_request(path, response.status, exchange.method());
+}
+
 http::Response Routes::counted(const http::Exchange& exchange, std::string_view path,
                                http::Response response) {
-  needs_.metrics.count_request(path, response.status, exchange.method());
+  count(exchange, path, response);
   return response;
 }
 
@@ -129,7 +134,8 @@ aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange
     response.status = 500;
     response.headers = {{std::string(kNotReadyHeader), std::move(why)}};
   }
-  co_return counted(*exchange, route->path, std::move(response));
+  count(*exchange, route->path, response);
+  co_return response;
 }
 
 aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchange,
@@ -138,16 +144,17 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
     return counted(*exchange, route->path, error_response(error));
   };
   Arrival arrival = arrive(*exchange);
-  Result<std::string> body = std::string();
+  std::string body;
   const bool is_read = is_small(*exchange);
   if (is_read) {
-    body = co_await exchange->read_body();
-    if (!body) co_return std::move(body).error();
+    auto read = co_await exchange->read_body();
+    if (!read) co_return std::move(read).error();
+    body = *std::move(read);
   }
   watch_client(*exchange, arrival);
 
   MNET_FAILPOINT_OR("request-before-admission", refused);
-  const auto place = co_await turn(arrival.ticket, *body);
+  const auto place = co_await turn(arrival.ticket, body);
   if (arrival.caller->gone()) {
     needs_.metrics.count_dropped();
     co_return aio::cancelled_error();
@@ -155,14 +162,16 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   if (!place) co_return refused(place.error());
   arrival.admitted = std::chrono::steady_clock::now();
   if (!is_read) {
-    body = co_await exchange->read_body();
-    if (!body) co_return std::move(body).error();
+    auto read = co_await exchange->read_body();
+    if (!read) co_return std::move(read).error();
+    body = *std::move(read);
   }
   MNET_FAILPOINT_OR("request-after-admission", refused);
-  auto response = co_await serve(*route, *std::move(body), std::move(arrival));
+  auto response = co_await serve(*route, std::move(body), std::move(arrival));
   MNET_FAILPOINT_OR("reply-before-send", refused);
   exchange->on_sent(after_sending);
-  co_return counted(*exchange, route->path, std::move(response));
+  count(*exchange, route->path, response);
+  co_return response;
 }
 
 Arrival Routes::arrive(const http::Exchange& exchange) {

@@ -57,6 +57,7 @@ class Routes {
   aio::Task<adapters::Slot> turn(std::uint64_t ticket, std::string_view body);
   aio::asio::awaitable<http::Response> serve(const Route& route, std::string&& body,
                                              Arrival&& arrival);
+  void count(const http::Exchange& exchange, std::string_view path, const http::Response& response);
   http::Response counted(const http::Exchange& exchange, std::string_view path,
                          http::Response response);
 

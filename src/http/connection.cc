@@ -70,8 +70,8 @@ Connection::Connection(Socket socket, const Handler& handler, const Limits& limi
                 }),
       head_deadline_(Clock::now() + limits.header_time) {}
 
-// The handler is awaited right here: it may wait long, beside a thousand others, and each pays for
-// the frames below it.
+// The handler is awaited right here, and all else is done by others: it may wait long, beside a
+// thousand others, and each pays for the frames below it.
 asio::awaitable<void> Connection::run() {
   const bool has_request = co_await read_head();
   if (has_request) {
@@ -79,7 +79,7 @@ asio::awaitable<void> Connection::run() {
       auto handled = co_await handler_(shared_from_this());
       conclude(std::move(handled));
     } catch (const std::exception& defect) {
-      conclude(Error(Errc::kBug, cat("handler threw: ", defect.what())));
+      blame(defect);
     }
   }
   if (response_ && !cut_) co_await answer();
@@ -228,7 +228,11 @@ Error Connection::refuse(int status, Error why) {
   return why;
 }
 
-void Connection::conclude(Result<Response> handled) {
+void Connection::blame(const std::exception& defect) {
+  conclude(Error(Errc::kBug, cat("handler threw: ", defect.what())));
+}
+
+void Connection::conclude(Result<Response>&& handled) {
   if (handled) {
     response_ = std::make_unique<Response>(*std::move(handled));
     return;

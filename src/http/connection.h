@@ -4,6 +4,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -57,7 +58,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Result<bool> accept_body();
   Error body_failure(Input input);
   aio::asio::awaitable<bool> send_continue();
-  void conclude(Result<Response> handled);
+  void conclude(Result<Response>&& handled);
+  void blame(const std::exception& defect);
   aio::asio::awaitable<void> answer();
   aio::asio::awaitable<void> discard_rest();
   void empty_queue();
