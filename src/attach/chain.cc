@@ -190,8 +190,8 @@ aio::Task<void> Chain::run_add(AttachmentPtr attachment, std::size_t index, Earl
   if (!config) co_return std::move(config).error();
   if (caller_gone()) co_return aio::cancelled_error();
 
-  run.config = *config;
-  auto running = early ? early(*std::move(config)) : plugins_.run(std::move(run));
+  run.config = *std::move(config);
+  auto running = early ? early(std::move(run.config)) : plugins_.run(std::move(run));
   auto output = co_await std::move(running);
   if (!output) co_return std::move(output).error();
   auto read = cni::read_plugin_output(*output, list.version);
