@@ -106,7 +106,9 @@ aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
   return run_in_turn(std::move(what), std::nullopt);
 }
 
-// On the pool: the loop has better things to do than to stand still until the exec.
+// Scripts are left for their turn: one that stands in for a known plugin may do anything before it
+// reads its configuration. On the pool: the loop has better things to do than to stand still until
+// the exec.
 aio::Task<attach::EarlyRun> ExecPlugins::start_early(std::string type, attach::PluginRun what) {
   auto place = slots_.acquire_early();
   if (!place) co_return attach::EarlyRun();
@@ -114,6 +116,7 @@ aio::Task<attach::EarlyRun> ExecPlugins::start_early(std::string type, attach::P
       [call = invocation(what), type = std::move(type), &what]() mutable -> Result<sys::Child> {
         auto binary = plugin::find_plugin(call.world, type, what.dirs);
         if (!binary) return std::move(binary).error();
+        if (!plugin::is_machine_code(call.world, *binary)) return Error(Errc::kDenied, "a script");
         call.binary = what.binary = *std::move(binary);
         return plugin::start(call);
       });
@@ -141,24 +144,24 @@ aio::Task<std::string> ExecPlugins::run_in_turn(attach::PluginRun what,
                        : plugin::run(std::move(call));
   auto output = co_await std::move(running);
   MNET_FAILPOINT("delegate-after-run");
-  const auto took = Clock::now() - begun;
-  if (settings_.finished) {
-    settings_.finished({.type = name_of(what.binary),
+  const FinishedRun run{.type = name_of(what.binary),
                         .command = what.command,
                         .waited = begun - asked,
-                        .took = took,
-                        .failure = failure_of(output)});
-  }
+                        .took = Clock::now() - begun,
+                        .failure = failure_of(output)};
+  if (settings_.finished) settings_.finished(run);
   if (!output) {
-    report(what, took, complaint);
+    report(what, run.took, complaint);
     co_return std::move(output).error();
   }
-  if (!output->err.empty()) {
-    // Meant for whoever looks after the plugin; of one that failed it is part of the error.
-    log_.with_request(what.request_id)
-        .verbose(cat(what.command, " ", what.binary, " says: ", trim(output->err)));
-  }
+  if (!output->err.empty()) pass_on(what, output->err);
   co_return std::move(output->out);
+}
+
+// Meant for whoever looks after the plugin; of one that failed it is part of the error.
+void ExecPlugins::pass_on(const attach::PluginRun& what, std::string_view words) const {
+  log_.with_request(what.request_id)
+      .verbose(cat(what.command, " ", what.binary, " says: ", trim(words)));
 }
 
 }  // namespace mnet::adapters

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/slots.h"
@@ -58,6 +59,7 @@ class ExecPlugins : public attach::Plugins {
   plugin::Invocation invocation(const attach::PluginRun& what) const;
   void report(const attach::PluginRun& what, std::chrono::steady_clock::duration took,
               const std::string& complaint) const;
+  void pass_on(const attach::PluginRun& what, std::string_view words) const;
 
   aio::BlockingPool& pool_;
   DelegateSlots& slots_;

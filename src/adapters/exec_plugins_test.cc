@@ -69,6 +69,8 @@ class ExecPluginsTest : public testing::Test {
   std::string script(const std::string& name, const std::string& body) {
     return dir_.write(name, "#!/bin/sh\nconfig=$(cat)\n" + body + "\n", 0755);
   }
+  // A real one that waits for its stdin.
+  void program(const std::string& name) { std::filesystem::copy_file("/bin/" + name, dir_ / name); }
   attach::PluginRun run_of(const std::string& binary) {
     attach::PluginRun run;
     run.binary = binary;
@@ -226,36 +228,35 @@ TEST_F(ExecPluginsTest, StartsAPluginAheadOfItsTurn) {
   std::vector<FinishedRun> runs;
   settings_.finished = [&runs](const FinishedRun& run) { runs.push_back(run); };
   ExecPlugins plugins = this->plugins();
-  script("p", cat("touch ", dir_ / "acted", R"(; printf '%s %s' "$CNI_COMMAND" "$config")"));
+  program("cat");
 
-  attach::EarlyRun early = start_early(plugins, "p");
+  attach::EarlyRun early = start_early(plugins, "cat");
   ASSERT_TRUE(early);
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
   EXPECT_EQ(slots_.held, 1);
   auto output = aio::run(loop_, early(R"({"name":"n"})"));
 
-  EXPECT_EQ(output.value(), R"(ADD {"name":"n"})");
+  EXPECT_EQ(output.value(), R"({"name":"n"})");
   EXPECT_EQ(slots_.held, 0);
+  EXPECT_THAT(slots_.asked, ElementsAre("9"));
   ASSERT_EQ(runs.size(), 1u);
-  EXPECT_EQ(runs[0].type, "p");
+  EXPECT_EQ(runs[0].type, "cat");
 }
 
 TEST_F(ExecPluginsTest, EndsAPluginWhoseTurnNeverComes) {
   ExecPlugins plugins = this->plugins();
-  script("p", cat("touch ", dir_ / "acted"));
-
-  attach::EarlyRun early = start_early(plugins, "p");
+  program("cat");
+  attach::EarlyRun early = start_early(plugins, "cat");
   ASSERT_TRUE(early);
+
   early = nullptr;
 
   EXPECT_EQ(slots_.held, 0);
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
 }
 
 TEST_F(ExecPluginsTest, TellsAPluginNothingOnceItsCallerHasLeft) {
   ExecPlugins plugins = this->plugins();
-  script("p", cat("touch ", dir_ / "acted"));
-  attach::EarlyRun early = start_early(plugins, "p");
+  program("cat");
+  attach::EarlyRun early = start_early(plugins, "cat");
   ASSERT_TRUE(early);
 
   slots_.refuse = true;
@@ -263,23 +264,28 @@ TEST_F(ExecPluginsTest, TellsAPluginNothingOnceItsCallerHasLeft) {
 
   EXPECT_EQ(output.error().code(), Errc::kCancelled);
   EXPECT_EQ(slots_.held, 0);
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
 }
 
-TEST_F(ExecPluginsTest, StartsNothingEarlyWithoutRoomOrExecutable) {
+TEST_F(ExecPluginsTest, StartsNothingEarlyWithoutRoomOrProgram) {
   std::vector<std::string> missing;
   settings_.missing = [&missing](const std::string& type) { missing.push_back(type); };
   ExecPlugins plugins = this->plugins();
-  script("p", "");
-  dir_.write("data", "no program", 0755);
+  program("cat");
+  script("script", cat("touch ", dir_ / "acted"));
+  dir_.write("broken",
+             "\x7f"
+             "ELF, and nothing else",
+             0755);
 
-  EXPECT_FALSE(start_early(plugins, "q"));
-  EXPECT_FALSE(start_early(plugins, "data"));
+  EXPECT_FALSE(start_early(plugins, "none"));
+  EXPECT_FALSE(start_early(plugins, "broken"));
+  EXPECT_FALSE(start_early(plugins, "script"));
   slots_.refuse = true;
-  EXPECT_FALSE(start_early(plugins, "p"));
+  EXPECT_FALSE(start_early(plugins, "cat"));
 
   EXPECT_EQ(slots_.held, 0);
   EXPECT_THAT(missing, IsEmpty());  // the one who runs it tells
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
 }
 
 // 02, 12: row 132

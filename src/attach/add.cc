@@ -76,7 +76,7 @@ aio::Task<cni::NetResult> Adding::run() {
   if (*earlier) co_return **std::move(earlier);
   if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
 
-  auto begun = co_await begin_and_start();
+  auto begun = co_await begin();
   if (!begun) co_return std::move(begun).error();
   auto attached = co_await attach();
   if (!attached) co_return std::move(attached).error();
@@ -166,16 +166,6 @@ aio::Task<void> Adding::expect_free(Batch batch) {
   auto seen = co_await core_.ports.links.look(job_.request.netns, names_of(batch));
   if (!seen) co_return with_name(std::move(seen).error(), batch.first);
   co_return all_free(*seen, batch);
-}
-
-// The first plugin gets ready while the record is written, and acts only behind it: it has no
-// configuration yet.
-aio::Task<void> Adding::begin_and_start() {
-  std::vector<aio::Task<void>> both;
-  both.push_back(chain_.start_first(attachments_.front(), &first_));
-  both.push_back(begin());
-  auto ended = co_await aio::all(std::move(both));
-  co_return std::move(ended[1]);
 }
 
 // Once the names are found free, scratch file and record are in place.

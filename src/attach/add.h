@@ -52,7 +52,6 @@ class Adding {
   aio::Task<void> clear_away(Record record);
 
   // The steps that must be undone.
-  aio::Task<void> begin_and_start();
   aio::Task<void> begin();
   aio::Task<void> attach();
   aio::Task<void> build();
@@ -83,7 +82,6 @@ class Adding {
   Book book_;
   std::shared_ptr<Caller> starter_;  // leaves when no further plugin is to start
   Chain chain_;
-  EarlyRun first_;    // plugin of the first attachment
   PodObjectPtr pod_;  // none: no annotations, no status, no events
   std::vector<AttachmentPtr> attachments_;
   RoutePlan routes_;

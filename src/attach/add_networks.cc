@@ -97,9 +97,7 @@ aio::Task<void> Adding::add_one(std::size_t index) {
   touched_[index] = true;
   const AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
-  EarlyRun first = index == 0 ? std::exchange(first_, {}) : EarlyRun();
-  auto adding = index == last_ ? chain_.add_only(attachment, std::move(first))
-                               : chain_.add(attachment, Kept::kInPlace, std::move(first));
+  auto adding = index == last_ ? chain_.add_only(attachment) : chain_.add(attachment);
   auto result = co_await std::move(adding);
   if (!result) {
     last_.reset();  // there is nothing to write

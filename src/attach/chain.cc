@@ -116,14 +116,8 @@ aio::Task<void> Chain::start_early(AttachmentPtr attachment, std::size_t index, 
   co_return Result<void>();
 }
 
-aio::Task<void> Chain::start_first(AttachmentPtr attachment, EarlyRun* early) {
-  if (!attachment->delegate.list || !may_start_early(*attachment, 0)) co_return Result<void>();
-  auto started = co_await start_early(std::move(attachment), 0, early);
-  co_return started;
-}
-
-aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept, EarlyRun first) {
-  auto result = co_await add_only(attachment, std::move(first));
+aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept) {
+  auto result = co_await add_only(attachment);
   if (!result) co_return result;
   MNET_FAILPOINT("result-cache-before-write");
   auto written = co_await records_.write_result(
@@ -133,11 +127,11 @@ aio::Task<cni::NetResult> Chain::add(AttachmentPtr attachment, Kept kept, EarlyR
   co_return result;
 }
 
-aio::Task<cni::NetResult> Chain::add_only(AttachmentPtr attachment, EarlyRun first) {
+aio::Task<cni::NetResult> Chain::add_only(AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
-  Baton baton{.result = {}, .next = std::move(first)};
+  Baton baton;
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     auto added = co_await add_plugin(attachment, i, &baton);
     if (!added) {

@@ -46,17 +46,13 @@ class Chain {
   // The ports must outlive it, and it the tasks it gives.
   Chain(Plugins& plugins, Records& records, Setting setting, Log log);
 
-  // Starts the first plugin of an ADD that is about to come, if it may start early, and leaves it
-  // in `early` for add(); without that it does nothing.
-  aio::Task<void> start_first(AttachmentPtr attachment, EarlyRun* early);
   // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
   // kCancelled before the first plugin that would start after the caller has left. `kept` is for
   // the result's cache entry.
-  aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace,
-                                EarlyRun first = {});
+  aio::Task<cni::NetResult> add(AttachmentPtr attachment, Kept kept = Kept::kInPlace);
   // The same without its last step: the caller has cache_entry() written, with not_remembered() as
   // the error if it cannot be.
-  aio::Task<cni::NetResult> add_only(AttachmentPtr attachment, EarlyRun first = {});
+  aio::Task<cni::NetResult> add_only(AttachmentPtr attachment);
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(AttachmentPtr attachment);
   // 5.4. Runs whatever became of the caller.

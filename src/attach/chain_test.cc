@@ -157,19 +157,6 @@ TEST_F(ChainTest, AddStartsOnlyThoseEarlyThatAreKnownToWait) {
   EXPECT_THAT(node_.journal, Not(Contains(StartsWith("early"))));
 }
 
-TEST_F(ChainTest, AddUsesThePluginThatWasStartedForIt) {
-  node_.plugins.has_room_to_spare = true;
-  const AttachmentPtr what = attachment(list_text("1.0.0", R"({"type":"bridge"})"));
-  EarlyRun first;
-  ASSERT_TRUE(aio::run(chain_.start_first(what, &first)));
-  ASSERT_TRUE(first);
-  EXPECT_THAT(node_.plugins.runs, IsEmpty());
-
-  ASSERT_TRUE(aio::run(chain_.add(what, Kept::kInPlace, std::move(first))));
-
-  EXPECT_THAT(node_.journal, ElementsAre("early bridge", "ADD n eth0", "write result n-c1-eth0"));
-}
-
 // X2
 TEST_F(ChainTest, AddSetsNameAndVersionOfTheList) {
   ASSERT_TRUE(add(attachment(list_text("", R"({"type":"p","name":"own","cniVersion":"1.0.0"})"))));

@@ -22,50 +22,51 @@
 namespace mnet::plugin {
 namespace {
 
-bool is_regular_file(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+// Opens a file as the plugins' world shows it.
+using Open = std::function<sys::UniqueFd(const std::string& path, int flags)>;
+
+sys::UniqueFd open_here(const std::string& path, int flags) {
+  return sys::UniqueFd(::open(path.c_str(), flags | O_CLOEXEC));
 }
 
 // As it is below `root`: absolute links stay inside, too.
-bool is_regular_file_in(const sys::UniqueFd& root, const std::string& path) {
+sys::UniqueFd open_below(const sys::UniqueFd& root, const std::string& path, int flags) {
   open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
+  how.flags = static_cast<unsigned>(flags) | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT;
-  const sys::UniqueFd file(
+  return sys::UniqueFd(
       static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
+}
+
+Result<void> look_in(const World& world, const std::function<void(const Open&)>& look) {
+  if (!world.mount_namespace.empty()) {
+    return sys::look_in_mount_namespace(world.mount_namespace, [&] { look(open_here); });
+  }
+  if (world.root.empty()) {
+    look(open_here);
+    return {};
+  }
+  const sys::UniqueFd root = open_here(world.root, O_PATH | O_DIRECTORY);
+  if (!root) return Error::from_errno(errno, cat("open chroot directory ", world.root));
+  look([&](const std::string& path, int flags) { return open_below(root, path, flags); });
+  return {};
+}
+
+bool is_regular_file(const sys::UniqueFd& file) {
   struct stat status{};
   return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-using Look = std::function<bool(const std::string& path)>;
-
 std::optional<std::string> first_match(std::string_view type, const std::vector<std::string>& dirs,
-                                       const Look& is_file) {
+                                       const Open& open) {
   for (const std::string& dir : dirs) {
     if (dir.empty()) continue;  // would mean the working directory
     std::string path = clean_path(cat(dir, "/", type));
     // With a slash whatever the directory: a bare name would be looked up in $PATH.
     if (path.find('/') == std::string::npos) path = cat("./", path);
-    if (is_file(path)) return path;
+    if (is_regular_file(open(path, O_PATH))) return path;
   }
   return std::nullopt;
-}
-
-Result<std::optional<std::string>> search(const World& world, std::string_view type,
-                                          const std::vector<std::string>& dirs) {
-  if (!world.mount_namespace.empty()) {
-    std::optional<std::string> found;
-    auto looked = sys::look_in_mount_namespace(
-        world.mount_namespace, [&] { found = first_match(type, dirs, is_regular_file); });
-    if (!looked) return std::move(looked).error();
-    return found;
-  }
-  if (world.root.empty()) return first_match(type, dirs, is_regular_file);
-  const sys::UniqueFd root(::open(world.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return Error::from_errno(errno, cat("open chroot directory ", world.root));
-  return first_match(type, dirs,
-                     [&](const std::string& path) { return is_regular_file_in(root, path); });
 }
 
 }  // namespace
@@ -77,11 +78,26 @@ Result<std::string> find_plugin(const World& world, const std::string& type,
     return Error(Errc::kInvalid, cat("invalid plugin name: ", type));
   }
   if (dirs.empty()) return Error(Errc::kInvalid, "no paths provided");
-  auto found = search(world, type, dirs);
-  if (!found) return std::move(found).error().wrap(cat("looking for plugin ", go_quoted(type)));
-  if (*found) return **std::move(found);
+  std::optional<std::string> found;
+  auto looked = look_in(world, [&](const Open& open) { found = first_match(type, dirs, open); });
+  if (!looked) return std::move(looked).error().wrap(cat("looking for plugin ", go_quoted(type)));
+  if (found) return *std::move(found);
   return Error(Errc::kNotFound,
                cat("failed to find plugin ", go_quoted(type), " in path ", bracketed(dirs)));
+}
+
+bool is_machine_code(const World& world, const std::string& binary) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  bool is_elf = false;
+  const auto looked = look_in(world, [&](const Open& open) {
+    const sys::UniqueFd file = open(binary, O_RDONLY | O_NONBLOCK);
+    char head[kElf.size()];
+    is_elf = is_regular_file(file) && ::read(file.get(), head, sizeof head) == sizeof head &&
+             std::string_view(head, sizeof head) == kElf;
+  });
+  return looked && is_elf;
 }
 
 }  // namespace mnet::plugin

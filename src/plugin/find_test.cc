@@ -71,6 +71,17 @@ TEST_F(FindPlugin, DoesNotTakeAnEmptyElementForTheWorkingDirectory) {
   EXPECT_EQ(here.value(), "./x");
 }
 
+TEST_F(FindPlugin, TellsMachineCodeFromScripts) {
+  EXPECT_TRUE(is_machine_code({}, sys::test_tool("instant-delegate")));
+  EXPECT_FALSE(is_machine_code({}, script("echo")));
+  EXPECT_FALSE(is_machine_code({}, dir.write("short",
+                                             "\x7f"
+                                             "EL",
+                                             0755)));
+  EXPECT_FALSE(is_machine_code({}, dir / "none"));
+  EXPECT_FALSE(is_machine_code({}, dir.path()));
+}
+
 #define NEED_ROOT() \
   if (::geteuid() != 0) GTEST_SKIP() << "needs root: chroot and mount namespaces"
 
@@ -86,6 +97,7 @@ TEST_F(PluginWorld, ChrootIsSearchedAndRunFromInside) {
   for (const char* type : {"plain", "linked"}) {
     auto found = find_plugin(world, type, {"/opt/cni/bin", "/usr/lib/cni"});
     ASSERT_TRUE(found.has_value()) << found.error().text();
+    EXPECT_TRUE(is_machine_code(world, *found));
     Invocation what = call(*found);
     what.world = world;
     auto output = aio::run(run(std::move(what)));

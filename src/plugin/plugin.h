@@ -28,6 +28,10 @@ struct World {
 Result<std::string> find_plugin(const World& world, const std::string& type,
                                 const std::vector<std::string>& dirs);
 
+// Whether the executable is machine code; false for scripts, and for what cannot be read. Blocks as
+// find_plugin() does.
+bool is_machine_code(const World& world, const std::string& binary);
+
 struct Invocation {
   World world = {};
   std::string binary;                  // absolute, as seen inside the world

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from harness import networks
 from harness.cni import environment
-from harness.host import PLUGIN_DIR
+from harness.host import PLUGIN_DIR, PROGRAMS
 from harness.netconf import netconf
 from harness.wait import until
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "attach" / "parallel.cc"
 EARLY = re.findall(r'"([a-z-]+)"', re.search(r"kEarly = .*?\{(.*?)\}", SOURCE.read_text(), re.S)[1])
-HERE = [name for name in EARLY if Path("/usr/lib/cni", name).exists()]
+OURS = "passthru"
+HERE = [name for name in EARLY if name == OURS or Path("/usr/lib/cni", name).exists()]
 
 
 def waits_for_stdin(pid):
@@ -63,6 +64,8 @@ def test_the_table_names_plugins_that_are_here():
 @pytest.mark.parametrize("name", HERE)
 def test_a_plugin_does_nothing_before_it_has_its_configuration(host, pod, name):
     """The promise that the table makes for the real ones."""
+    if name == OURS:
+        host.path(f"{PLUGIN_DIR}/{name}").symlink_to(f"{PROGRAMS}/{name}")
     before = state_of(host, pod)
     process = host.spawn(f"{PLUGIN_DIR}/{name}", env=environment("ADD", pod, "c1"), stdin=subprocess.PIPE,
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -147,6 +150,22 @@ def test_no_more_run_at_once_than_are_allowed(host, daemons, shim, pod, fake, se
     gate.open()
 
     assert adding.result().ok
+    assert shim.delete(conf, pod).ok
+
+
+def test_a_script_in_the_place_of_a_plugin_is_left_for_its_turn(host, daemon, shim, pod, fake):
+    """People wrap plugins to look at them; a wrapper may do anything before it reads its input."""
+    gate = fake.gate()
+    conf = chain(fake, ADD={"gate": gate.path})
+    host.write(f"{PLUGIN_DIR}/vrf", f"#!/bin/sh\necho $CNI_COMMAND >>/srv/seen\nexec {PLUGIN_DIR}/fake\n", mode=0o755)
+    adding = Adding(shim, conf, pod)
+
+    gate.reached()
+    assert not host.path("/srv/seen").exists()
+    gate.open()
+
+    assert adding.result().ok
+    assert host.path("/srv/seen").read_text() == "ADD\n"
     assert shim.delete(conf, pod).ok
 
 
