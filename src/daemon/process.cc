@@ -47,7 +47,9 @@ void reset_signals() {
 
 // All threads but one mostly wait for the disk. An arena of its own for each keeps 100 KiB and more
 // that nobody else may use.
-void share_one_arena() { ::mallopt(M_ARENA_MAX, 1); }
+void share_one_arena() {
+  ::mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): there is no other thread yet
+}
 
 void raise_descriptor_limit() {
   rlimit limit{};

@@ -15,6 +15,7 @@
 #include "aio/failpoint.h"
 #include "aio/task.h"
 #include "attach/caller.h"
+#include "base/error.h"
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
