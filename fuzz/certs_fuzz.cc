@@ -2,9 +2,11 @@
 // objects that carry them, and durations of configurations.
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "certs/duration.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
@@ -31,12 +33,31 @@ void judge_request(std::string_view text) {
   (void)mnet::certs::judge(request);
 }
 
+// What an encoder writes for these bytes; made without OpenSSL, whose reading is what is doubted.
+std::string canonical_pem(std::string_view der) {
+  std::string out = "-----BEGIN CERTIFICATE REQUEST-----\n";
+  const std::string digits = mnet::to_base64(der);
+  for (std::size_t at = 0; at < digits.size(); at += 64) out += digits.substr(at, 64) + "\n";
+  return out + "-----END CERTIFICATE REQUEST-----\n";
+}
+
+// Whatever is judged is the one request that every other reader finds in the text, too.
+void parse_only_canonical(std::string_view text) {
+  if (!mnet::certs::parse_request(text)) return;
+  const std::size_t begin = text.find('\n') + 1, end = text.rfind("-----END");
+  std::string der;
+  if (end == std::string_view::npos || end < begin) std::abort();
+  if (!mnet::from_base64(text.substr(begin, end - begin), der)) std::abort();
+  if (canonical_pem(der) != text) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)mnet::certs::parse_pair(text);
   (void)mnet::certs::parse_go_duration(text);
+  parse_only_canonical(text);
   judge_request(text);
   judge_object(text);
   return 0;

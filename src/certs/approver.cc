@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ using Decision = Verdict::Decision;
 // Of somebody who always comes first: then it is a failure like others.
 constexpr int kTriesInConflict = 5;
 constexpr std::size_t kPage = 500;
+constexpr std::size_t kShown = 100;  // of a name from outside
 
 std::string path_of(const std::string& name) {
   return cat(kRequestsPath, "/", kube::query_value(name));
@@ -77,8 +79,9 @@ class Approver::Queue final : public kube::Sink {
     return {};
   }
   void commit() override {
-    std::erase_if(owner_.pending_,
-                  [this](const auto& item) { return !seen_.contains(item.first); });
+    const auto is_gone = [this](const auto& item) { return !seen_.contains(item.first); };
+    std::erase_if(owner_.pending_, is_gone);
+    std::erase_if(owner_.unreadable_, is_gone);
     seen_.clear();
   }
   Result<void> upsert(const json::Object& object) override {
@@ -124,7 +127,8 @@ void Approver::consider(const json::Object& object) {
   const std::string& name = request->meta.name;
   const Verdict verdict = judge(*request);
   if (verdict.decision == Decision::kIgnore) {
-    forget(name);
+    pending_.erase(name);
+    if (verdict.is_unreadable) tell_unreadable(*request, verdict.message);
     return;
   }
   const auto found = pending_.find(name);
@@ -134,6 +138,21 @@ void Approver::consider(const json::Object& object) {
                  .backoff = kube::Backoff(settings_.first_pause, settings_.longest_pause,
                                           settings_.random)});
   changes_.notify_all();
+}
+
+void Approver::forget(const std::string& name) {
+  pending_.erase(name);
+  unreadable_.erase(name);
+}
+
+// It comes by again with each change, list and scan.
+void Approver::tell_unreadable(const SigningRequest& request, const std::string& why) {
+  const auto [told, is_new] = unreadable_.try_emplace(request.meta.name, request.uid);
+  if (!is_new && told->second == request.uid) return;
+  told->second = request.uid;
+  log_.verbose(cat("request ", request.meta.name, " of ",
+                   go_quoted(std::string_view(request.username).substr(0, kShown)),
+                   " is left alone: ", why));
 }
 
 aio::Task<void> Approver::work() {

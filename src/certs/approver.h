@@ -66,7 +66,9 @@ class Approver {
   using Items = std::map<std::string, Item>;
 
   void consider(const json::Object& object);
-  void forget(const std::string& name) { pending_.erase(name); }
+  void forget(const std::string& name);
+  // Says once why a request is left alone that cannot be read.
+  void tell_unreadable(const SigningRequest& request, const std::string& why);
   aio::Task<void> work();
   aio::Deadline start_due();
   aio::Task<void> handle(std::string name, std::string uid);
@@ -83,6 +85,7 @@ class Approver {
   std::unique_ptr<Queue> queue_;
   kube::Reflector reflector_;
   Items pending_;
+  std::map<std::string, std::string> unreadable_;  // uids by name, of requests that were told of
   Counters counters_;
   aio::Notifier changes_;
   aio::Group tasks_;

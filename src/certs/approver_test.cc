@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -36,9 +37,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string object_text(const std::string& name, const std::string& node,
-                        const std::string& common_name) {
-  const std::string pem = request_for({.subject = {{"O", "system:multus"}, {"CN", common_name}}});
+std::string object_of(const std::string& name, const std::string& node, const std::string& pem) {
   return json::dump(json::Object{
       {"metadata", json::Object{{"name", name}, {"uid", "u-" + name}, {"resourceVersion", "1"}}},
       {"spec", json::Object{{"signerName", kSigner},
@@ -48,6 +47,18 @@ std::string object_text(const std::string& name, const std::string& node,
                             {"usages", json::Array{"client auth", "digital signature"}},
                             {"expirationSeconds", 600}}}});
 }
+
+std::string object_text(const std::string& name, const std::string& node,
+                        const std::string& common_name) {
+  return object_of(name, node,
+                   request_for({.subject = {{"O", "system:multus"}, {"CN", common_name}}}));
+}
+
+class Lines final : public LogTarget {
+ public:
+  void write(std::string_view line) override { text += line; }
+  std::string text;
+};
 
 // The part of an API server that keeps requests.
 class Requests {
@@ -139,8 +150,9 @@ class ApproverTest : public testing::Test {
     EXPECT_TRUE(aio::run(loop_, group_.join()).has_value());
   }
   void start() {
-    approver_ = std::make_unique<Approver>(
-        loop_.get_executor(), std::shared_ptr<kube::Api>(server_.client()), settings_, Log());
+    approver_ = std::make_unique<Approver>(loop_.get_executor(),
+                                           std::shared_ptr<kube::Api>(server_.client()), settings_,
+                                           Log({lines_}, LogLevel::kVerbose));
     group_.spawn("approver", approver_->run());
   }
   bool becomes(const std::function<bool()>& condition) { return kube::drive(loop_, condition); }
@@ -156,6 +168,7 @@ class ApproverTest : public testing::Test {
   kube::FakeApi server_{
       [this](Peer& peer, const RawRequest& request) { requests_.answer(peer, request); }};
   ApproverSettings settings_;
+  std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
   std::unique_ptr<Approver> approver_;
   aio::Group group_{loop_.get_executor(), Log()};
 };
@@ -201,6 +214,30 @@ TEST_F(ApproverTest, TouchesNothingThatIsNotOurs) {
 
   ASSERT_TRUE(decides(1));
   EXPECT_THAT(requests_.puts(), ElementsAre(HasSubstr("/csr-3/approval")));
+}
+
+// 03, 12: row 148
+TEST_F(ApproverTest, SaysOnceWhyItLeavesAloneWhatItCannotRead) {
+  const std::string good =
+      request_for({.subject = {{"O", "system:multus"}, {"CN", "system:multus:node1"}}});
+  const std::string other = request_for({.subject = {{"O", "system:masters"}, {"CN", "x"}}});
+  requests_.add_text("csr-1", object_of("csr-1", "node1", behind_a_long_line(good, other)));
+  settings_.rescan = 5ms;
+  std::atomic<int> lists = 0;
+  requests_.refuses = [&lists](const RawRequest& request) {
+    if (request.target().find("limit=") != std::string::npos) ++lists;
+    return 0;
+  };
+
+  start();
+
+  ASSERT_TRUE(becomes([&] { return approver_->is_synced() && lists >= 3; }));
+  EXPECT_THAT(requests_.puts(), IsEmpty());
+  const std::string said =
+      "request csr-1 of \"system:node:node1\" is left alone: certificate request";
+  const std::size_t at = lines_->text.find(said);
+  ASSERT_NE(at, std::string::npos) << lines_->text;
+  EXPECT_EQ(lines_->text.find(said, at + 1), std::string::npos) << lines_->text;
 }
 
 // 03, 12: row 149

@@ -111,6 +111,12 @@ Fault first_fault(const SigningRequest& asked, const Request& request) {
 
 Verdict ignored(std::string why) { return {Verdict::Decision::kIgnore, std::move(why)}; }
 
+Verdict unreadable(std::string why) {
+  Verdict verdict = ignored(std::move(why));
+  verdict.is_unreadable = true;
+  return verdict;
+}
+
 }  // namespace
 
 Subject subject_of_node(std::string_view node) {
@@ -123,7 +129,7 @@ Verdict judge(const SigningRequest& asked) {
   if (asked.condition("Denied") != nullptr) return ignored("denied");
   if (asked.signer != kSigner) return ignored("for another signer");
   auto request = parse_request(asked.request);
-  if (!request) return ignored(request.error().text());
+  if (!request) return unreadable(request.error().text());
   if (!request->subject.common_name.starts_with(kUserPrefix)) return ignored("for another user");
   if (auto fault = first_fault(asked, *request)) {
     return {Verdict::Decision::kDeny, *std::move(fault)};

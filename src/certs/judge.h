@@ -19,6 +19,8 @@ Subject subject_of_node(std::string_view node);
 struct Verdict {
   enum class Decision : std::uint8_t { kIgnore, kApprove, kDeny } decision = Decision::kIgnore;
   std::string message = {};  // of the condition; of kIgnore: why, for people
+  // Of kIgnore: it is for our signer, but nobody can say whether it is ours. Worth a line in a log.
+  bool is_unreadable = false;
 };
 
 // kIgnore: not ours, or decided already.

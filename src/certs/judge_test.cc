@@ -135,6 +135,20 @@ TEST(Judge, LeavesAloneWhatIsNotOurs) {
   }
 }
 
+// 03, 12: row 148. The API server and the signer read the second request, of whatever group it is.
+TEST(Judge, LeavesAloneWhatOthersMayReadAsAnotherRequest) {
+  SigningRequest request = asked();
+  const std::string other =
+      request_for({.subject = {{"O", "kubeadm:cluster-admins"}, {"CN", "x"}}});
+  request.request = behind_a_long_line(request.request, other);
+
+  const Verdict verdict = judge(request);
+
+  EXPECT_EQ(verdict.decision, Decision::kIgnore);
+  EXPECT_TRUE(verdict.is_unreadable);
+  EXPECT_THAT(verdict.message, HasSubstr("not exactly one PEM block"));
+}
+
 TEST(Judge, LeavesAloneWhatIsDecided) {
   SigningRequest issued = asked(), approved = asked(), denied = asked();
   issued.certificate = "PEM";
@@ -143,6 +157,7 @@ TEST(Judge, LeavesAloneWhatIsDecided) {
 
   for (const SigningRequest& request : {issued, approved, denied}) {
     EXPECT_EQ(judge(request).decision, Decision::kIgnore);
+    EXPECT_FALSE(judge(request).is_unreadable);
   }
 }
 

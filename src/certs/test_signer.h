@@ -2,12 +2,14 @@
 #pragma once
 
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +71,65 @@ inline std::string request_for(const Wanted& wanted) {
   EVP_PKEY_free(key);
   X509_REQ_free(request);
   return test_detail::take(out);
+}
+
+// An element of DER: definite, shortest length.
+inline std::string der(unsigned char tag, const std::string& content) {
+  std::string length;
+  for (std::size_t rest = content.size(); rest > 0; rest >>= 8) {
+    length.insert(length.begin(), static_cast<char>(rest & 0xff));
+  }
+  if (content.size() >= 0x80) {
+    length.insert(length.begin(), static_cast<char>(0x80 | length.size()));
+  } else if (content.empty()) {
+    length = std::string(1, '\0');
+  }
+  return std::string(1, static_cast<char>(tag)) + length + content;
+}
+
+// One attribute of a subject: `kind` is the last number of its identifier (3: CN, 10: O), `value` a
+// whole element.
+inline std::string der_attribute(char kind, const std::string& value) {
+  return der(0x30, std::string("\x06\x03\x55\x04") + kind + value);
+}
+
+// A request for a subject that is encoded by hand (a whole Name), well signed, without a PEM block
+// around it.
+inline std::string request_der(const std::string& subject) {
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  unsigned char* bytes = nullptr;
+  const int key_size = i2d_PUBKEY(key, &bytes);
+  const std::string key_info(reinterpret_cast<const char*>(bytes),
+                             static_cast<std::size_t>(key_size));
+  OPENSSL_free(bytes);
+  const std::string info =
+      der(0x30, std::string("\x02\x01\x00", 3) + subject + key_info + std::string("\xa0\x00", 2));
+
+  EVP_MD_CTX* signing = EVP_MD_CTX_new();
+  std::string signature(128, '\0');
+  std::size_t size = signature.size();
+  EVP_DigestSignInit(signing, nullptr, EVP_sha256(), nullptr, key);
+  EVP_DigestSign(signing, reinterpret_cast<unsigned char*>(signature.data()), &size,
+                 reinterpret_cast<const unsigned char*>(info.data()), info.size());
+  signature.resize(size);
+  EVP_MD_CTX_free(signing);
+  EVP_PKEY_free(key);
+  const std::string with_sha256 = "\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02";
+  return der(0x30, info + with_sha256 + der(0x03, std::string(1, '\0') + signature));
+}
+
+inline std::string request_pem(const std::string& der_bytes) {
+  BIO* out = BIO_new(BIO_s_mem());
+  PEM_write_bio(out, "CERTIFICATE REQUEST", "",
+                reinterpret_cast<const unsigned char*>(der_bytes.data()),
+                static_cast<long>(der_bytes.size()));
+  return test_detail::take(out);
+}
+
+// A good request in front of which OpenSSL finds a beginning in the middle of a line and Go does
+// not: it reads a line in pieces of 254 bytes. Go reads `second`.
+inline std::string behind_a_long_line(const std::string& first, const std::string& second) {
+  return std::string(254, 'x') + first + second;
 }
 
 // A certificate for a request (PEM), signed by a key of its own.

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -51,6 +52,8 @@ Error failed(std::string_view what) {
   const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
   return Error(Errc::kInvalid, reason == nullptr ? std::string(what) : cat(what, ": ", reason));
 }
+
+constexpr std::size_t kShown = 100;  // of text from outside, in messages
 
 struct Block {
   std::string type;
@@ -208,6 +211,69 @@ std::string pem_of(const Block& block) {
   return take_text(out.get());
 }
 
+// The API server and the signer take requests apart with decoders of their own. What they could
+// read otherwise than we do is not judged at all: a verdict on it would be one on another request.
+Error ambiguous(std::string_view why) {
+  return Error(Errc::kInvalid, cat("certificate request: ", why,
+                                   ", so that other programs may read another request in it"));
+}
+
+// A copy made of the parts: X509_NAME_dup would keep the bytes that were read.
+NamePtr rebuilt(const X509_NAME* name) {
+  NamePtr out(X509_NAME_new());
+  int last_set = -1;
+  for (int i = 0; out && i < X509_NAME_entry_count(name); ++i) {
+    const X509_NAME_ENTRY* entry = X509_NAME_get_entry(name, i);
+    const int set = X509_NAME_ENTRY_set(entry);
+    constexpr int kSameSet = -1, kNewSet = 0;
+    if (X509_NAME_add_entry(out.get(), entry, -1, set == last_set ? kSameSet : kNewSet) != 1) {
+      return nullptr;
+    }
+    last_set = set;
+  }
+  return out;
+}
+
+// The request in DER, of what OpenSSL understood. With another subject it gives up the bytes that
+// it keeps of what it read, and encodes anew.
+std::string encoded(X509_REQ* request) {
+  const NamePtr name = rebuilt(X509_REQ_get_subject_name(request));
+  if (!name || X509_REQ_set_subject_name(request, name.get()) != 1) return {};
+  unsigned char* bytes = nullptr;
+  const int length = i2d_X509_REQ(request, &bytes);
+  if (length < 0) return {};
+  const Bytes owned(bytes);
+  return std::string(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
+}
+
+// Of other types of text Go ignores some and reads some differently.
+bool is_plain_text(const ASN1_STRING* value) {
+  const int type = ASN1_STRING_type(value);
+  return type == V_ASN1_PRINTABLESTRING || type == V_ASN1_UTF8STRING;
+}
+
+bool has_plain_names(const X509_NAME* name) {
+  for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
+    const X509_NAME_ENTRY* entry = X509_NAME_get_entry(name, i);
+    const int kind = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+    const bool counts = kind == NID_commonName || kind == NID_organizationName;
+    if (counts && !is_plain_text(X509_NAME_ENTRY_get_data(entry))) return false;
+  }
+  return true;
+}
+
+// DER has one form for each value; OpenSSL reads other forms of BER, too.
+Result<void> check_encoding(X509_REQ* request, std::string_view der) {
+  if (encoded(request) != der) {
+    ERR_clear_error();
+    return ambiguous("it is not in DER");
+  }
+  if (!has_plain_names(X509_REQ_get_subject_name(request))) {
+    return ambiguous("a name in its subject is neither a PrintableString nor a UTF8String");
+  }
+  return {};
+}
+
 Result<void> read_certificate(const Block& block, Pair& out, CertificatePtr& own) {
   const auto [read, is_whole] = whole<d2i_X509>(block.der);
   CertificatePtr certificate(read);
@@ -240,11 +306,16 @@ Result<Request> parse_request(std::string_view pem) {
   const auto block = next_block(bio.get());
   if (!block) return Error(Errc::kInvalid, "certificate request: no PEM block");
   if (block->type != "CERTIFICATE REQUEST") {
-    return Error(Errc::kInvalid, cat("certificate request: PEM block of type ", block->type));
+    return Error(Errc::kInvalid, cat("certificate request: PEM block of type ",
+                                     go_quoted(std::string_view(block->type).substr(0, kShown))));
   }
+  if (pem_of(*block) != pem) return ambiguous("it is not exactly one PEM block in canonical form");
   const auto [read, is_whole] = whole<d2i_X509_REQ>(block->der);
   const RequestPtr request(read);
   if (!is_whole) return failed("certificate request: malformed");
+  if (auto strict = check_encoding(request.get(), block->der); !strict) {
+    return std::move(strict).error();
+  }
   Request out;
   out.subject = subject_of(X509_REQ_get_subject_name(request.get()), &out.further_attributes);
   EVP_PKEY* key = X509_REQ_get0_pubkey(request.get());

@@ -32,7 +32,9 @@ struct Request {
 };
 inline constexpr std::string_view kOurKeyType = "EC prime256v1";
 
-// The first PEM block, which must be a `CERTIFICATE REQUEST`.
+// Exactly one PEM block of type `CERTIFICATE REQUEST` as an encoder writes it, DER inside: nothing
+// before or behind it, no headers, lines of 64 characters, each with a line feed. kInvalid, and
+// why, for all else: another program could read another request in it (03, 8.2).
 Result<Request> parse_request(std::string_view pem);
 
 struct KeyAndRequest {

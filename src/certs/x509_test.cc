@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "certs/judge.h"
 #include "certs/test_signer.h"
@@ -87,6 +90,140 @@ TEST(ParseRequest, RefusesWhatIsNone) {
             "-----BEGIN CERTIFICATE REQUEST-----\n%%%\n-----END CERTIFICATE REQUEST-----\n"),
         std::string(1 << 21, 'x')}) {
     EXPECT_FALSE(parse_request(text).has_value()) << text.substr(0, 200);
+  }
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+std::string without_line_feeds_inside(const std::string& pem) {
+  const std::size_t begin = pem.find('\n') + 1, end = pem.rfind("\n-----END");
+  return pem.substr(0, begin) + replaced(pem.substr(begin, end - begin), "\n", "") +
+         pem.substr(end);
+}
+
+struct Text {
+  std::string name;
+  std::string (*made_of)(const std::string& good, const std::string& other);
+};
+class ParseRequestOfText : public testing::TestWithParam<Text> {};
+
+// 03, 12: row 148. Go's decoder, that of the API server and of the signer, reads the same request
+// in some of these, the other one in some, and none in the rest.
+TEST_P(ParseRequestOfText, RefusesWhatIsNotTheCanonicalPemOfOneRequest) {
+  const std::string good = request_for({.subject = {{"CN", "a"}}});
+  const std::string other = request_for({.subject = {{"CN", "b"}}});
+  ASSERT_TRUE(parse_request(good) && parse_request(other));
+
+  const auto read = parse_request(GetParam().made_of(good, other));
+
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().code(), Errc::kInvalid);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EachWay, ParseRequestOfText,
+    testing::Values(
+        Text{"BeginningInALongLine", behind_a_long_line},
+        Text{"BeginningInALongerLine",
+             [](auto& good, auto& other) { return std::string(508, ' ') + good + other; }},
+        Text{"TwoBlocks", [](auto& good, auto& other) { return good + other; }},
+        Text{"TextBefore", [](auto& good, auto&) { return "x\n" + good; }},
+        Text{"TextBehind", [](auto& good, auto&) { return good + "x\n"; }},
+        Text{"BlankLineBefore", [](auto& good, auto&) { return "\n" + good; }},
+        Text{"BlankLineBehind", [](auto& good, auto&) { return good + "\n"; }},
+        Text{"NulBehind", [](auto& good, auto&) { return good + '\0'; }},
+        Text{"NoLastLineFeed", [](auto& good, auto&) { return good.substr(0, good.size() - 1); }},
+        Text{"CarriageReturns", [](auto& good, auto&) { return replaced(good, "\n", "\r\n"); }},
+        Text{"BlanksAtLineEnds", [](auto& good, auto&) { return replaced(good, "\n", " \n"); }},
+        Text{"Headers",
+             [](auto& good, auto&) {
+               return replaced(good, "REQUEST-----\nM", "REQUEST-----\nA: b\n\nM");
+             }},
+        Text{"OtherType",
+             [](auto& good, auto&) { return replaced(good, " REQUEST", " NEW REQUEST"); }},
+        Text{"OneLine", [](auto& good, auto&) { return without_line_feeds_inside(good); }},
+        Text{"MoreThanIsLookedAt",
+             [](auto& good, auto& other) { return good + std::string(1 << 20, '\n') + other; }}),
+    [](const auto& info) { return info.param.name; });
+
+std::string utf8(const std::string& text) { return der(0x0c, text); }
+std::string organization() { return der(0x31, der_attribute(10, utf8("system:multus"))); }
+std::string subject_with(const std::string& common_name) {
+  return der(0x30, organization() + der(0x31, der_attribute(3, common_name)));
+}
+
+// What the original's daemon sends: made by crypto/x509 and encoding/pem.
+constexpr std::string_view kMadeByGo =
+    "-----BEGIN CERTIFICATE REQUEST-----\n"
+    "MIHxMIGYAgEAMDYxFjAUBgNVBAoTDXN5c3RlbTptdWx0dXMxHDAaBgNVBAMTE3N5\n"
+    "c3RlbTptdWx0dXM6bm9kZTEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARS1ond\n"
+    "Zpm4af5cZ8jKOU053wvPgmfyhkKIDsIpmj1ujB6ItoQkDtteA9OBoTkXLhHh5dio\n"
+    "utTMFm97UClq0niroAAwCgYIKoZIzj0EAwIDSAAwRQIgY/i3Tv9lPZnJf1e155N8\n"
+    "kSM5nIC1hKU7xLzsz9LwODUCIQDaxbNIjR2f42y4PE1qzbscnk1riKwhEncploHT\n"
+    "q8i1sw==\n"
+    "-----END CERTIFICATE REQUEST-----\n";
+
+TEST(ParseRequest, ReadsWhatGoWrites) {
+  const auto read = parse_request(kMadeByGo);
+
+  ASSERT_TRUE(read.has_value()) << read.error().text();
+  EXPECT_EQ(read->subject, subject_of_node("node1"));
+  EXPECT_EQ(read->key_type, kOurKeyType);
+  EXPECT_TRUE(read->is_signed);
+}
+
+TEST(ParseRequest, ReadsBothTypesOfTextAndSeveralNamesInOneSet) {
+  const std::string printable = der(0x13, "system:multus:node1");
+  const std::string in_one_set =
+      der(0x30, der(0x31, der_attribute(10, utf8("system:multus")) + der_attribute(3, printable)));
+
+  for (const std::string& subject : {subject_with(printable), in_one_set}) {
+    const auto read = parse_request(request_pem(request_der(subject)));
+
+    ASSERT_TRUE(read.has_value()) << read.error().text();
+    EXPECT_EQ(read->subject, subject_of_node("node1"));
+    EXPECT_THAT(read->further_attributes, IsEmpty());
+    EXPECT_TRUE(read->is_signed);
+  }
+}
+
+// 03, 12: row 148
+TEST(ParseRequest, RefusesEncodingsOtherThanDer) {
+  const std::string name = utf8("system:multus:node1");
+  const std::string good = request_der(subject_with(name));
+  ASSERT_TRUE(parse_request(request_pem(good)).has_value());
+  const std::string in_pieces = der(0x2c, utf8("system:multus:") + utf8("node1"));
+  const std::string unsorted =
+      der(0x30, der(0x31, der_attribute(3, name) + der_attribute(10, utf8("system:multus"))));
+  const std::string long_form =
+      der(0x30, organization() + der(0x31, "\x30\x81\x1a" + der_attribute(3, name).substr(2)));
+  const std::string endless =
+      der(0x30, organization() + "\x31\x80" + der_attribute(3, name) + std::string(2, '\0'));
+
+  for (const std::string& bytes :
+       {request_der(subject_with(in_pieces)), request_der(unsorted), request_der(long_form),
+        request_der(endless), good + '\0', good + good}) {
+    const auto read = parse_request(request_pem(bytes));
+
+    EXPECT_FALSE(read.has_value()) << to_base64(bytes);
+  }
+}
+
+TEST(ParseRequest, RefusesNamesInTypesThatGoReadsOtherwise) {
+  const std::string in_four_bytes = der(0x1c, std::string("\0\0\0a", 4));  // UniversalString
+  const std::string in_two_bytes = der(0x1e, std::string("\0a", 2));       // BMPString
+  const std::string teletex = der(0x14, "a");
+
+  for (const std::string& name : {in_four_bytes, in_two_bytes, teletex}) {
+    const auto read = parse_request(request_pem(request_der(subject_with(name))));
+
+    ASSERT_FALSE(read.has_value());
+    EXPECT_THAT(read.error().text(), HasSubstr("neither a PrintableString nor a UTF8String"));
   }
 }
 

@@ -45,9 +45,11 @@ def ask(cluster, tmp_path):
     """Makes a request as somebody; yields its name. What is left goes with the test."""
     made = []
 
-    def ask(user=f"system:node:{NODE}", groups=("system:nodes",), common_name=f"system:multus:{NODE}", **what):
+    def ask(user=f"system:node:{NODE}", groups=("system:nodes",), common_name=f"system:multus:{NODE}", identity=None,
+            **what):
         body = what.pop("body", None) or request_object(tmp_path, common_name, **what)
-        made.append(cluster.ask_as(cluster.admin, body, user, groups)["metadata"]["name"])
+        asked = cluster.ask_as(identity, body) if identity else cluster.ask_as(cluster.admin, body, user, groups)
+        made.append(asked["metadata"]["name"])
         return made[-1]
     yield ask
     for name in made:
@@ -164,6 +166,53 @@ def test_what_is_not_ours_is_left_alone(cluster, approvers, ask):
     until(lambda: decision(cluster, ours), "a decision on ours")
 
     assert [decision(cluster, name) for name in others] == [[], [], [], []]
+
+
+def text_of(body):
+    return base64.b64decode(body["spec"]["request"]).decode()
+
+
+def with_text(body, text):
+    spec = {**body["spec"], "request": base64.b64encode(text.encode()).decode()}
+    return {**body, "spec": spec}
+
+
+def behind_a_long_line(good, bad):
+    """OpenSSL reads lines in pieces of 254 bytes and finds the good request; Go finds none there, and reads the bad one."""
+    return "x" * 254 + good + bad
+
+
+NOT_CANONICAL = {
+    "two requests": behind_a_long_line,
+    "text before": lambda good, bad: "for node1\n" + good,
+    "text behind": lambda good, bad: good + bad,
+    "carriage returns": lambda good, bad: good.replace("\n", "\r\n"),
+    "no last line feed": lambda good, bad: good.rstrip("\n"),
+}
+
+
+@pytest.mark.spec("03:148")
+def test_a_text_that_the_signer_may_read_otherwise_is_neither_approved_nor_signed(cluster, approvers, ask, tmp_path):
+    """With a kubelet's own credentials, past the real API server, beside a good request."""
+    approver = approvers()
+    kubelet = cluster.kubelet(NODE)
+    good = request_object(tmp_path, f"system:multus:{NODE}")
+    bad = request_object(tmp_path, "somebody", organization="kubeadm:cluster-admins")
+    names = {}
+    for what, made_of in NOT_CANONICAL.items():
+        body = with_text(good, made_of(text_of(good), text_of(bad)))
+        names[what] = ask(body=body, identity=kubelet)
+    ours = ask(body=good, identity=kubelet)
+
+    until(lambda: cluster.get(f"{REQUESTS}/{ours}")["status"].get("certificate"), lambda: f"ours signed:\n{approver.log}")
+
+    for what, name in names.items():
+        left_alone = f'request {name} of "system:node:{NODE}" is left alone: certificate request: '
+        until(lambda: decision(cluster, name) or left_alone in approver.log, lambda: f"{what}:\n{approver.log}")
+        assert decision(cluster, name) == [], what
+        assert "certificate" not in cluster.get(f"{REQUESTS}/{name}")["status"], what
+        assert approver.log.count(left_alone) == 1, what
+    assert decision(cluster, ours) == [("Approved", f'Auto-approved CSR "{ours}"')]
 
 
 @pytest.fixture
