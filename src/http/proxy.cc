@@ -52,23 +52,28 @@ bool is_in_network(const ip::address& address, std::string_view network) {
   return !failure && own.network() == block.network();
 }
 
+// `domain` is of its host and of those below, `.domain` and `*.domain` only of those below. Any
+// text may stand here: `.` alone is, as in Go, of names that end in a dot.
+bool is_of_domain(const std::string& host, std::string_view domain) {
+  if (domain.starts_with("*.")) domain.remove_prefix(1);
+  const std::string wanted = to_lower(domain);
+  if (wanted.starts_with('.')) return host.ends_with(wanted);
+  return host == wanted || host.ends_with("." + wanted);
+}
+
 // One entry of NO_PROXY: `*`, an address, a network, `domain`, `.domain` or `*.domain`, each but
-// networks with an optional port.
+// networks with an optional port. A port alone is of nothing.
 bool excludes(std::string_view entry, const Url& target) {
   entry = trim(entry);
-  if (entry.empty()) return false;
   if (entry == "*") return true;
   const auto address = address_of(target.host.substr(0, target.host.find('%')));
   if (entry.find('/') != std::string_view::npos) return address && is_in_network(*address, entry);
   const std::string port = cat(":", target.port);
   if (entry.ends_with(port) && !address_of(entry)) entry.remove_suffix(port.size());
   if (entry.starts_with('[') && entry.ends_with(']')) entry = entry.substr(1, entry.size() - 2);
+  if (entry.empty()) return false;
   if (const auto listed = address_of(entry)) return address && *address == *listed;
-
-  const bool only_below = entry.starts_with('.') || entry.starts_with("*.");
-  std::string domain = to_lower(entry.substr(entry.find_first_not_of("*.")));
-  const std::string host = to_lower(target.host);
-  return (!only_below && host == domain) || host.ends_with("." + domain);
+  return !address && is_of_domain(to_lower(target.host), entry);
 }
 
 bool is_local(const Url& target) {

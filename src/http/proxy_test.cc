@@ -66,6 +66,32 @@ TEST(Proxy, IsNotTakenForWhatNoProxyLists) {
   EXPECT_EQ(with("https://10.96.0.1", "10.96.0.2,,"), "p");
 }
 
+// The answers are those of Go's net/http: such entries come out of templates with empty variables.
+TEST(Proxy, IsTakenInSpiteOfEntriesThatNameNothing) {
+  for (const char* list : {".", "*.", "..", "*..", ":443", ":", "*:443", "*.:443", ".:443", "[]",
+                           "[]:443", "[", "]", "/", "./", " ", ",", "*kube.test", "*.*"}) {
+    const std::vector<std::string> environment = {"HTTPS_PROXY=p", cat("NO_PROXY=", list)};
+
+    EXPECT_EQ(chosen("https://kube.test", environment), "p") << list;
+    EXPECT_EQ(chosen("https://10.96.0.1", environment), "p") << list;
+    EXPECT_EQ(chosen("https://[fd00::1]", environment), "p") << list;
+  }
+}
+
+TEST(Proxy, IsNotTakenForWhatStandsBesideEntriesThatNameNothing) {
+  EXPECT_EQ(chosen("https://kube.test", {"HTTPS_PROXY=p", "NO_PROXY=.,:443, *. ,kube.test"}), "");
+  EXPECT_EQ(chosen("https://kube.test.", {"HTTPS_PROXY=p", "NO_PROXY=."}), "");
+  EXPECT_EQ(chosen("https://[fd00::1]", {"HTTPS_PROXY=p", "NO_PROXY=[fd00::1]:443"}), "");
+  EXPECT_EQ(chosen("https://[fd00::1]", {"HTTPS_PROXY=p", "NO_PROXY=[fd00::1]:80"}), "p");
+}
+
+// 10.96.0.1 is no name below 0.1, nor is an address of a zone `a.kube.test` below kube.test.
+TEST(Proxy, ComparesAddressesWithAddressesOnly) {
+  EXPECT_EQ(chosen("https://10.96.0.1", {"HTTPS_PROXY=p", "NO_PROXY=0.1,.0.1"}), "p");
+  EXPECT_EQ(chosen("https://[fd00::1%25a.kube.test]", {"HTTPS_PROXY=p", "NO_PROXY=kube.test"}),
+            "p");
+}
+
 aio::Task<std::string> through(Url proxy, Url target) {
   auto connection = co_await connect_through(proxy, nullptr, target, soon());
   if (!connection) co_return std::move(connection).error();

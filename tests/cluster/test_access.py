@@ -134,6 +134,16 @@ def test_the_proxy_of_the_environment_is_used_but_for_what_needs_none(cluster, s
     assert len(proxy.asked) == asked
 
 
+def test_exceptions_that_name_nothing_stop_no_client(cluster, space, probes, tunnel):
+    """Templates with an empty variable leave such entries behind."""
+    proxy = tunnel()
+    env = {"HTTPS_PROXY": f"http://{proxy.address}", "NO_PROXY": "., *. ,:443,*:443"}
+    away = cluster.write_kubeconfig("away-too.kubeconfig", certificate=cluster.admin, server="https://kubernetes:443")
+
+    assert find(probes(away, env=env), space) == "foreign"
+    assert set(proxy.asked) == {"kubernetes:443"}
+
+
 class LoginProgram:
     """An exec credential plugin: prints what its file says and notes every call."""
 
