@@ -1,0 +1,58 @@
+// For tests: time that passes at once where somebody waits, and remembers for how long they would
+// have waited.
+#pragma once
+
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/event.h"
+#include "aio/task.h"
+#include "aio/timer.h"
+#include "base/error.h"
+
+namespace mnet::aio {
+
+class FakeTimer final : public Timer {
+ public:
+  // So many waits end at once; the next one ends only when it is cancelled, so that a loop without
+  // end stands still where a test looks at it.
+  explicit FakeTimer(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
+
+  Deadline now() const override { return std::chrono::steady_clock::now() + skipped_; }
+  Task<void> sleep_for(Duration time) override {
+    Event never;
+    auto waited = co_await wait_for(&never, time);
+    if (!waited && waited.error().code() == Errc::kTimeout) co_return Result<void>();
+    co_return waited;
+  }
+  Task<void> wait_for(Event* event, Duration time) override {
+    const bool is_over = co_await cancelled();
+    if (is_over) co_return cancelled_error();
+    if (event->is_set()) co_return Result<void>();
+    waits_.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(time));
+    if (waits_.size() > most_) {
+      auto waited = co_await event->wait();
+      co_return waited;
+    }
+    skipped_ += time;
+    // Others have their turn, as during a real wait.
+    const auto executor = co_await asio::this_coro::executor;
+    co_await asio::post(executor, asio::use_awaitable);
+    if (event->is_set()) co_return Result<void>();
+    co_return Error(Errc::kTimeout, "timed out");
+  }
+
+  // In order. One that stands still is among them.
+  const std::vector<std::chrono::milliseconds>& waits() const { return waits_; }
+
+ private:
+  const std::size_t most_;
+  Duration skipped_{0};
+  std::vector<std::chrono::milliseconds> waits_;
+};
+
+}  // namespace mnet::aio

@@ -1,0 +1,27 @@
+// Steady time as a parameter, so that tests choose how it passes (aio/fake_timer.h).
+#pragma once
+
+#include <chrono>
+
+#include "aio/event.h"
+#include "aio/task.h"
+
+namespace mnet::aio {
+
+class Timer {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+
+  virtual ~Timer() = default;
+
+  virtual Deadline now() const = 0;
+  // kCancelled when cancelled, also before.
+  virtual Task<void> sleep_for(Duration time) = 0;
+  // Until the event, which must outlive the task; kTimeout if it has not come in that time.
+  virtual Task<void> wait_for(Event* event, Duration time) = 0;
+
+  // The real one; lives as long as the process.
+  static Timer& steady();
+};
+
+}  // namespace mnet::aio
