@@ -25,7 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr kube::Retries kPatience{.per_call = 5s, .first_pause = 1s, .doubles = true, .total = 20s};
+constexpr kube::Retries kPatience{
+    .per_call = 5s, .first_pause = 1s, .longest_pause = 10s, .total = 20s};
 
 std::string_view type_of(const attach::PodEvent& event) {
   return event.is_warning ? "Warning" : "Normal";

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "kube/retries.h"
 
 namespace mnet::adapters {
 namespace {
@@ -149,14 +150,13 @@ aio::Task<KubeSource::Found> KubeSource::wait_stored(attach::PodLookup lookup,
 
 // One live read, repeated while the API is unwell; what the watch brings meanwhile counts as well.
 aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
-  const kube::Retries& rules = settings_.read;
-  const auto began = Clock::now();
-  const aio::Deadline end = began + rules.total;
-  auto pause = rules.first_pause;
+  kube::Attempts attempts(settings_.read, settings_.random, Clock::now());
   for (;;) {
     auto reply = co_await api_->call(
-        {.path = kube::pod_path(lookup.ns, lookup.name), .time = rules.per_call}, end);
-    if (!rules.asks_again(reply, Clock::now() - began)) {
+        {.path = kube::pod_path(lookup.ns, lookup.name), .time = settings_.read.per_call},
+        attempts.end());
+    const auto pause = attempts.pause_after(reply, Clock::now());
+    if (!pause) {
       if (!reply) co_return std::move(reply).error();
       if (reply->status == 404) co_return Found();
       if (!reply->ok()) co_return reply->error();
@@ -166,14 +166,8 @@ aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
       if (!pod) co_return std::move(pod).error();
       co_return std::make_shared<const kube::Pod>(*std::move(pod));
     }
-    std::chrono::milliseconds wait = pause;
-    if (reply && reply->retry_after)
-      wait = std::max<std::chrono::milliseconds>(wait, *reply->retry_after);
-    const Error cause = reply ? reply->error() : reply.error();
-    if (Clock::now() + wait >= end) co_return cause;
-    auto found = co_await wait_stored(lookup, Clock::now() + wait);
+    auto found = co_await wait_stored(lookup, Clock::now() + *pause);
     if (!found || *found != nullptr) co_return found;
-    if (rules.doubles) pause *= 2;
   }
 }
 

@@ -17,6 +17,7 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
+#include "kube/backoff.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
@@ -27,6 +28,7 @@ struct KubeSettings {
   kube::Retries read = {};     // of one live read (02, 5.2)
   KubeStatus::Timing status = {};
   kube::ReflectorSettings watch = {};  // path and selector are ours
+  kube::Random random = kube::make_random();
 };
 
 // As attach knows it.

@@ -176,7 +176,6 @@ aio::Task<std::optional<json::Object>> KubeStatus::read(attach::PodObjectPtr pod
 // Again, as long as it may help and there is time.
 aio::Task<kube::Reply> KubeStatus::call(kube::Call what, aio::Deadline end) {
   kube::Retries retries{.per_call = timing_.per_call, .first_pause = timing_.pause};
-  retries.doubles = false;
   retries.denial = {};  // here a 403 has a meaning
   retries.total = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
   auto reply = co_await api_.call_patiently(std::move(what), retries);

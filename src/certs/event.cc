@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr kube::Retries kPatience{.per_call = 5s, .first_pause = 1s, .doubles = true, .total = 15s};
+constexpr kube::Retries kPatience{
+    .per_call = 5s, .first_pause = 1s, .longest_pause = 10s, .total = 15s};
 
 std::string new_name(const std::string& of) {
   const auto since = std::chrono::nanoseconds(WallClock::system().now().time_since_epoch()).count();

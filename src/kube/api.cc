@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "aio/sleep.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -24,6 +24,7 @@
 #include "kube/config.h"
 #include "kube/credentials.h"
 #include "kube/reply.h"
+#include "kube/retries.h"
 
 namespace mnet::kube {
 namespace {
@@ -176,21 +177,15 @@ aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
 }
 
 aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
-  const auto began = Clock::now();
-  const aio::Deadline end = began + retries.total;
-  auto pause = retries.first_pause;
+  aio::Timer& timer = *settings_.timer;
+  Attempts attempts(retries, settings_.random, timer.now());
   what.time = retries.per_call;
   for (;;) {
-    auto reply = co_await call(what, end);
-    if (!retries.asks_again(reply, Clock::now() - began)) co_return reply;
-    std::chrono::milliseconds wait = pause;
-    if (reply && reply->retry_after) {
-      wait = std::max<std::chrono::milliseconds>(wait, *reply->retry_after);
-    }
-    if (Clock::now() + wait >= end) co_return reply;
-    auto slept = co_await aio::sleep_for(wait);
+    auto reply = co_await call(what, attempts.end());
+    const auto pause = attempts.pause_after(reply, timer.now());
+    if (!pause) co_return reply;
+    auto slept = co_await timer.sleep_for(*pause);
     if (!slept) co_return std::move(slept).error();
-    if (retries.doubles) pause *= 2;
   }
 }
 

@@ -14,13 +14,16 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/log.h"
 #include "http/http.h"
 #include "http/origin_client.h"  // IWYU pragma: export  (what open() gives)
+#include "kube/backoff.h"
 #include "kube/config.h"
 #include "kube/credentials.h"
 #include "kube/gate.h"
 #include "kube/reply.h"
+#include "kube/retries.h"
 
 namespace mnet::kube {
 
@@ -36,27 +39,13 @@ struct Call {
   std::chrono::milliseconds time{60'000};
 };
 
-// How a request that fails for the moment is repeated.
-struct Retries {
-  std::chrono::milliseconds per_call{5000};  // from when its turn comes
-  std::chrono::milliseconds first_pause{250};
-  bool doubles = true;
-  std::chrono::milliseconds total{10'000};
-  // A server that has just started knows no roles yet and forbids everything: so long a 403 is not
-  // final.
-  std::chrono::milliseconds denial{5000};
-
-  // Whether to ask again, by what was answered so long after the beginning.
-  bool asks_again(const Result<Reply>& reply, std::chrono::steady_clock::duration since) const {
-    return is_transient(reply) || (reply && reply->status == 403 && since < denial);
-  }
-};
-
 struct ApiSettings {
   std::string user_agent = "multus";
   std::size_t requests_at_once = 16;  // watches are not counted
   Credentials::Settings credentials = {};
   std::vector<std::string> environment = {};  // proxies and exec plugins
+  Random random = make_random();
+  aio::Timer* timer = &aio::Timer::steady();  // of pauses between repeats
 };
 
 // How many requests had which verb (verb_of) and were answered with which status; 0: not at all.
@@ -73,8 +62,8 @@ class Api {
   // not trust.
   aio::Task<Reply> call(Call call, aio::Deadline deadline);
 
-  // Repeats what may pass, after pauses that honour Retry-After; ends with the last answer
-  // or error.
+  // Repeats what may pass, after pauses that grow, differ and honour Retry-After; ends with the
+  // last answer or error.
   aio::Task<Reply> call_patiently(Call call, Retries retries);
 
   // A GET whose answer is read as it comes; not counted among the requests. A refusal is a success
