@@ -1,6 +1,5 @@
 #include "kube/reflector.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +9,8 @@
 #include <utility>
 
 #include "aio/cancel.h"
-#include "aio/sleep.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -35,13 +34,15 @@ constexpr std::size_t kMaxRefusal = 256u << 10;
 
 }  // namespace
 
-Reflector::Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log, Random random)
+Reflector::Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log, Random random,
+                     aio::Timer& timer)
     : api_(api),
       settings_(std::move(settings)),
       sink_(sink),
       log_(std::move(log)),
       random_(random),
-      backoff_(settings_.first_pause, settings_.longest_pause, std::move(random)) {}
+      backoff_(settings_.first_pause, settings_.longest_pause, std::move(random)),
+      timer_(timer) {}
 
 aio::Task<void> Reflector::wait_synced(aio::Deadline deadline) {
   auto waited = co_await synced_.wait(deadline);
@@ -66,10 +67,8 @@ aio::Task<void> Reflector::run() {
     if (outcome->next == Outcome::Next::kGoOn) continue;
 
     ++counters_.failures;
-    complain(outcome->why);
-    auto wait = backoff_.next();
-    if (outcome->at_least) wait = std::max<Backoff::Time>(wait, *outcome->at_least);
-    auto slept = co_await aio::sleep_for(wait);
+    if (!outcome->why.empty()) complain(outcome->why);
+    auto slept = co_await timer_.sleep_for(backoff_.next(outcome->at_least));
     if (!slept) co_return slept;
   }
 }
@@ -85,26 +84,36 @@ aio::Task<Reflector::Outcome> Reflector::round() {
 
 aio::Task<Reflector::Outcome> Reflector::list() {
   sink_.begin();
-  // "0" is whatever the server has in memory, and costs its storage nothing.
-  std::string query = cat("limit=", settings_.page);
-  if (!wants_newest_) query += "&resourceVersion=0";
-  for (;;) {
+  std::string query = list_query();
+  for (bool is_first = true;; is_first = false) {
     ListEnd end;
     auto page = co_await list_page(query, &end);
+    if (page && page->is_gone && !is_first) wants_whole_ = true;
     if (!page || page->next == Outcome::Next::kPause) co_return page;
-    if (end.resource_version.empty()) co_return page;  // expired: from the beginning
     if (end.continuation.empty()) {
       finish_list(end.resource_version);
       co_return page;
     }
+    if (seen_.empty() && !wants_newest_) has_no_cache_ = true;
     query = cat("limit=", settings_.page, "&continue=", query_value(end.continuation));
   }
+}
+
+// As client-go asks. The first time anything will do: "0" is whatever the server has in memory, and
+// costs its storage nothing. Later nothing that is older than what we have told: a server may be
+// behind the one before it. Only without a limit that, too, comes from memory. What is in storage
+// is always new enough, but 5,000 nodes must not ask for that without need.
+std::string Reflector::list_query() const {
+  if (wants_newest_) return cat("limit=", wants_whole_ ? 0 : settings_.page);
+  if (seen_.empty()) return cat("limit=", settings_.page, "&resourceVersion=0");
+  return cat(has_no_cache_ ? cat("limit=", settings_.page, "&") : "",
+             "resourceVersion=", query_value(seen_), "&resourceVersionMatch=NotOlderThan");
 }
 
 aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* end) {
   const aio::Deadline deadline = Clock::now() + settings_.list_time;
   auto stream = co_await api_.open(collection(query), deadline);
-  if (!stream) co_return pause(stream.error());
+  if (!stream) co_return pause(stream.error().text());
   http::ResponseStream* const answer = stream->get();
   if (answer->status() != 200) {
     auto outcome = co_await refused(answer);
@@ -113,14 +122,14 @@ aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* e
   ListReader reader;
   for (;;) {
     auto bytes = co_await answer->read(deadline);
-    if (!bytes) co_return pause(bytes.error());
+    if (!bytes) co_return pause(bytes.error().text());
     if (bytes->empty()) break;
-    if (auto put = reader.put(*bytes); !put) co_return pause(put.error());
+    if (auto put = reader.put(*bytes); !put) co_return pause(put.error().text());
     while (const auto item = reader.next_item()) take_item(*item);
   }
   counters_.skipped += reader.skipped();
   auto ended = reader.finish();
-  if (!ended) co_return pause(ended.error());
+  if (!ended) co_return pause(ended.error().text());
   *end = *std::move(ended);
   co_return Outcome();
 }
@@ -136,7 +145,7 @@ void Reflector::take_item(const std::string& text) {
 void Reflector::finish_list(std::string position) {
   sink_.commit();
   position_ = std::move(position);
-  wants_newest_ = false;
+  wants_newest_ = wants_whole_ = false;
   ++counters_.lists;
   synced_.set();
 }
@@ -155,6 +164,8 @@ std::string Reflector::watch_path() {
   std::string query = cat("watch=true&allowWatchBookmarks=true&timeoutSeconds=", seconds);
   if (position_.empty()) {
     query += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+    const std::string oldest = oldest_allowed();
+    if (!oldest.empty()) query += cat("&resourceVersion=", query_value(oldest));
   } else {
     query += cat("&resourceVersion=", query_value(position_));
   }
@@ -169,7 +180,7 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
   if (!stream) {
     // Who comes back may be another version, which knows how to stream.
     refuses_streams_ = false;
-    co_return pause(stream.error());
+    co_return pause(stream.error().text());
   }
   if ((*stream)->status() != 200) {
     auto outcome = co_await refused(stream->get());
@@ -177,13 +188,17 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
   }
   ++counters_.streams;
   down_since_.reset();
+  listening_since_ = Clock::now();
   auto outcome = co_await read_events(stream->get());
   down_since_ = Clock::now();
-  if (Clock::now() - began >= settings_.healthy) backoff_.reset();
+  if (!is_collecting_ && Clock::now() - listening_since_ >= settings_.healthy) {
+    backoff_.reset();
+    was_gone_ = false;
+  }
   const bool is_short = Clock::now() - began < settings_.shortest;
   if (outcome && outcome->next == Outcome::Next::kGoOn && is_short && !position_.empty() &&
       !is_collecting_) {
-    co_return Outcome{Outcome::Next::kPause, "the watch ended at once", {}};
+    co_return pause("the watch ended at once");
   }
   co_return outcome;
 }
@@ -198,7 +213,7 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
       if (is_collecting_) co_return stream_is_refused("its end never came");
       co_return Outcome();  // a watch that is silent for so long may be dead: another goes on there
     }
-    if (!bytes) co_return pause(bytes.error());
+    if (!bytes) co_return pause(bytes.error().text());
     if (bytes->empty()) break;
     heard_at_ = Clock::now();
     lines.put(*bytes);
@@ -228,7 +243,8 @@ std::optional<Reflector::Outcome> Reflector::take(const LineSplitter::Line& line
 std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event) {
   if (event.type == EventType::kError) {
     const Status status = parse_status(500, json::dump(event.object));
-    if (is_collecting_ && !is_gone(status) && status.code != 429 && status.code != 503) {
+    const bool is_passing = status.code == 429 || status.code == 503;
+    if (is_collecting_ && !is_gone(status) && !status.is_version_too_large && !is_passing) {
       return stream_is_refused(status.message);
     }
     return take_refusal(status);
@@ -244,6 +260,7 @@ std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event)
     const std::string* ends = annotation_of(event.object, kInitialEnd);
     if (ends != nullptr && *ends == "true") {
       is_collecting_ = false;
+      listening_since_ = Clock::now();
       finish_list(std::move(version));
     }
   }
@@ -266,7 +283,7 @@ std::optional<Reflector::Outcome> Reflector::take_bad_frame(std::string why) {
     return std::nullopt;
   }
   bad_position_ = here;
-  return Outcome{Outcome::Next::kPause, std::move(why), {}};
+  return pause(std::move(why));
 }
 
 aio::Task<Reflector::Outcome> Reflector::refused(http::ResponseStream* stream) {
@@ -281,15 +298,25 @@ aio::Task<Reflector::Outcome> Reflector::refused(http::ResponseStream* stream) {
 }
 
 Reflector::Outcome Reflector::take_refusal(const Status& status) {
-  if (is_gone(status)) {
-    // The list, or the place in it, is too old. What we have is still served.
-    log_.verbose(cat(settings_.path, ": starting over: ", status.message));
-    const bool is_news = !position_.empty() || !wants_newest_;
-    wants_newest_ = position_.empty();
-    position_.clear();
-    if (is_news) return {};
-  }
-  return {Outcome::Next::kPause, error_of(status).text(), status.retry_after};
+  if (is_gone(status) || status.is_version_too_large) return start_over(status);
+  Outcome outcome = pause(error_of(status).text());
+  outcome.at_least = status.retry_after;
+  return outcome;
+}
+
+// The list, or the place in it, is too old for the server, or the server's state is older than it.
+// What we have is still served. All nodes may be told so at once, and a server may say so each
+// time: there is a pause before each new list, however well the one before it went.
+Reflector::Outcome Reflector::start_over(const Status& status) {
+  log_.verbose(cat(settings_.path, ": starting over: ", status.message));
+  wants_newest_ = position_.empty();
+  if (!position_.empty()) seen_ = std::exchange(position_, {});
+  // Once is how a long silence ends; more than that is trouble.
+  const bool is_trouble = std::exchange(was_gone_, true);
+  return {.next = Outcome::Next::kPause,
+          .why = is_trouble ? cat("it begins anew each time: ", error_of(status).text()) : "",
+          .at_least = status.retry_after,
+          .is_gone = true};
 }
 
 Reflector::Outcome Reflector::stream_is_refused(std::string_view why) {

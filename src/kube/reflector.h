@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "aio/event.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/log.h"
 #include "kube/api.h"
 #include "kube/backoff.h"
@@ -31,8 +33,8 @@ struct ReflectorSettings {
   Time silence{150'000};         // of a watch with bookmarks: it is made anew
   Time shortest{1000};           // a watch that ends sooner has failed
   Time first_pause{800}, longest_pause{30'000};
-  Time healthy{120'000};                          // of a watch: failures before it are forgotten
-  Time complaint{60'000};                         // between equal log lines
+  Time healthy{120'000};   // of a watch, behind its list: failures before it are forgotten
+  Time complaint{60'000};  // between equal log lines
   int shortest_watch = 300, longest_watch = 600;  // seconds; timeoutSeconds is between
 };
 
@@ -41,13 +43,13 @@ class Reflector {
   struct Counters {
     std::uint64_t lists = 0;     // complete initial lists, streamed or paged
     std::uint64_t streams = 0;   // watches that were accepted
-    std::uint64_t failures = 0;  // followed by a pause
+    std::uint64_t failures = 0;  // followed by a pause; lists that begin anew included
     std::uint64_t skipped = 0;   // objects that could not be read, twice
   };
 
   // All must outlive the task of run().
   Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log,
-            Random random = make_random());
+            Random random = make_random(), aio::Timer& timer = aio::Timer::steady());
 
   // Until cancelled; to be started once, in a group.
   aio::Task<void> run();
@@ -66,14 +68,18 @@ class Reflector {
   // How a round ended, and so how the next begins.
   struct Outcome {
     enum class Next : std::uint8_t { kGoOn, kPause } next = Next::kGoOn;
-    std::string why = {};  // of a pause
+    std::string why = {};  // of a pause; empty: nothing that anybody must know
     std::optional<std::chrono::seconds> at_least = {};
+    bool is_gone = false;  // what was asked for is not there any more
   };
-  static Outcome pause(const Error& why) { return {Outcome::Next::kPause, why.text(), {}}; }
+  static Outcome pause(std::string why) {
+    return {.next = Outcome::Next::kPause, .why = std::move(why)};
+  }
 
   aio::Task<Outcome> round();
   aio::Task<Outcome> list();
   aio::Task<Outcome> list_page(std::string query, ListEnd* end);
+  std::string list_query() const;
   aio::Task<Outcome> watch();
   aio::Task<Outcome> read_events(http::ResponseStream* stream);
   // Whether our certificate has changed since the stream was opened; then another goes on there.
@@ -84,11 +90,13 @@ class Reflector {
   Result<void> take_object(const WatchEvent& event);
   std::optional<Outcome> take_bad_frame(std::string why);
   Outcome take_refusal(const Status& status);
+  Outcome start_over(const Status& status);
   Outcome stream_is_refused(std::string_view why);
   void take_item(const std::string& text);
   void finish_list(std::string position);
   std::string collection(std::string_view query) const;
   std::string watch_path();
+  std::string oldest_allowed() const { return wants_newest_ ? std::string() : seen_; }
   void complain(const std::string& what);
 
   Api& api_;
@@ -97,14 +105,20 @@ class Reflector {
   const Log log_;
   Random random_;
   Backoff backoff_;
+  aio::Timer& timer_;
   aio::Event synced_;
   Counters counters_;
 
   std::string position_;          // where a watch goes on; empty: a list comes first
+  std::string seen_;              // the last position before that: no list may be older
   bool is_collecting_ = false;    // the stream is in its initial part
-  bool wants_newest_ = false;     // a page's token expired: the cache's version is no good
+  bool wants_newest_ = false;     // `seen_`, or a page's token, is of no use: what storage has
+  bool wants_whole_ = false;      // a page's token expired: no pages
+  bool has_no_cache_ = false;     // the server gave even the first list in pages
   bool refuses_streams_ = false;  // lists come in pages
-  std::string bad_position_;      // where a frame could not be read
+  bool was_gone_ = false;         // and no watch has been healthy since
+  std::chrono::steady_clock::time_point listening_since_ = {};  // to what follows the list
+  std::string bad_position_;                                    // where a frame could not be read
   std::optional<std::chrono::steady_clock::time_point> down_since_;
   std::chrono::steady_clock::time_point heard_at_ = {};
   std::string last_complaint_;

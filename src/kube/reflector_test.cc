@@ -14,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "aio/fake_timer.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -83,7 +85,9 @@ class ReflectorTest : public testing::Test {
   void follow(FakeApi::Answer answer) {
     server_ = std::make_unique<FakeApi>(std::move(answer));
     api_ = server_->client();
-    reflector_ = std::make_unique<Reflector>(*api_, settings_, store_, Log(), [] { return 0.0; });
+    aio::Timer& timer = timer_ ? *timer_ : aio::Timer::steady();
+    reflector_ =
+        std::make_unique<Reflector>(*api_, settings_, store_, Log(), [] { return 0.0; }, timer);
     group_ = std::make_unique<aio::Group>(loop_.get_executor(), Log());
     group_->spawn("reflector", reflector_->run());
   }
@@ -92,6 +96,21 @@ class ReflectorTest : public testing::Test {
     group_->cancel();
     EXPECT_TRUE(aio::run(loop_, group_->join()).has_value());
   }
+
+  // The same, with pauses that pass at once; so many of them.
+  void follow_fast(std::size_t pauses, FakeApi::Answer answer) {
+    settings_.first_pause = 800ms;
+    settings_.longest_pause = 30s;
+    timer_ = std::make_unique<aio::FakeTimer>(pauses);
+    follow(std::move(answer));
+  }
+  // Until it stands still; false if it goes on without pauses.
+  bool until_still(std::size_t pauses) {
+    const auto is_still = [this, pauses] { return timer_->waits().size() > pauses; };
+    return until([&] { return is_still() || server_->asked().size() > 100; }) && is_still();
+  }
+  // What was asked for, but for what is the same in all requests: `watch resourceVersion=9`.
+  std::vector<std::string> queries() const;
 
   bool until(const std::function<bool()>& condition) { return drive(loop_, condition); }
   bool has(std::string_view name) const { return store_.find("default", name) != nullptr; }
@@ -111,10 +130,39 @@ class ReflectorTest : public testing::Test {
   Store<Pod> store_{&parse_pod};
   std::unique_ptr<FakeApi> server_;
   std::unique_ptr<Api> api_;
+  std::unique_ptr<aio::FakeTimer> timer_;
   std::unique_ptr<Reflector> reflector_;
   std::unique_ptr<aio::Group> group_;
 };
 using Reflector_ = ReflectorTest;
+
+std::vector<std::string> ReflectorTest::queries() const {
+  std::vector<std::string> out;
+  for (const std::string& request : server_->asked()) {
+    std::vector<std::string> kept;
+    for (const std::string_view part : split(request.substr(request.find('?') + 1), '&')) {
+      const bool is_always_there = part.starts_with("timeoutSeconds") ||
+                                   part.starts_with("fieldSelector") ||
+                                   part == "allowWatchBookmarks=true";
+      if (!is_always_there) kept.emplace_back(part);
+    }
+    out.push_back(join(kept, "&"));
+  }
+  return out;
+}
+
+constexpr std::string_view kGone =
+    R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})";
+constexpr std::string_view kTooLarge =
+    R"({"kind":"Status","code":504,"reason":"Timeout","message":"Timeout: Too large resource version",
+        "details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}})";
+constexpr std::string_view kInitial =
+    "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+
+// Where lists come in pages: each list has one object more and ends at 9, 10, 11, ...
+void answer_list(Peer& peer, int number) {
+  peer.answer(200, list_of({pod("a", number)}, 8 + number));
+}
 
 // 03, 12, row 101.
 TEST_F(Reflector_, AsksForAStreamedListOfThisNodesPodsWithBookmarks) {
@@ -301,6 +349,143 @@ TEST_F(Reflector_, ReadsTheNewestListWhenAPagesTokenExpires) {
 
   ASSERT_TRUE(until([this] { return has("a"); }));
   EXPECT_FALSE(has("old"));
+}
+
+// A server that has no room for history says so after each list: 12,927 of them in three seconds.
+TEST_F(Reflector_, PausesLongerAndLongerWhileEachStreamedListIsForgottenAtOnce) {
+  follow_fast(6, [](Peer& peer, const RawRequest&) {
+    peer.begin_chunks();
+    peer.chunk(event("ADDED", pod("a", 5)) + bookmark(7, true) + gone_event());
+    peer.end_chunks();
+  });
+
+  ASSERT_TRUE(until_still(6));
+
+  EXPECT_THAT(timer_->waits(), ElementsAre(800ms, 1600ms, 3200ms, 6400ms, 12800ms, 15s, 15s));
+  EXPECT_EQ(reflector_->counters().lists, 7u);
+  EXPECT_TRUE(has("a"));
+}
+
+TEST_F(Reflector_, PausesLongerAndLongerWhileEachListInPagesIsForgottenAtOnce) {
+  std::atomic<int> lists = 0;
+  follow_fast(3, [&](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) return peer.answer(422, "{}");
+    if (is_watch(request)) return peer.answer(410, kGone);
+    answer_list(peer, ++lists);
+  });
+
+  ASSERT_TRUE(until_still(3));
+
+  EXPECT_THAT(timer_->waits(), ElementsAre(800ms, 1600ms, 3200ms, 6400ms));
+  EXPECT_EQ(lists, 4);
+}
+
+TEST_F(Reflector_, PausesAfterThePositionIsForgottenEvenIfTheWatchHasBroughtEvents) {
+  std::atomic<int> streams = 0;
+  follow_fast(3, [&](Peer& peer, const RawRequest&) {
+    const int number = ++streams;
+    peer.begin_chunks();
+    peer.chunk(bookmark(number * 10, true) + event("ADDED", pod("a", number * 10 + 1)));
+    peer.chunk(gone_event());
+    peer.end_chunks();
+  });
+
+  ASSERT_TRUE(until_still(3));
+
+  EXPECT_THAT(timer_->waits(), ElementsAre(800ms, 1600ms, 3200ms, 6400ms));
+}
+
+TEST_F(Reflector_, ForgetsItsFailuresAfterAHealthyWatch) {
+  settings_.healthy = 0ms;
+  follow_fast(3, [](Peer& peer, const RawRequest&) {
+    peer.begin_chunks();
+    peer.chunk(bookmark(7, true) + gone_event());
+    peer.end_chunks();
+  });
+
+  ASSERT_TRUE(until_still(3));
+
+  EXPECT_THAT(timer_->waits(), Each(800ms));
+}
+
+// A server whose memory is behind, after a fail-over, must not take us back in time.
+TEST_F(Reflector_, AsksForNoStreamedListThatIsOlderThanWhatItHasSeen) {
+  std::atomic<int> requests = 0;
+  follow_fast(4, [&](Peer& peer, const RawRequest&) {
+    const int number = ++requests;
+    if (number == 3) return peer.answer(504, kTooLarge);  // it does not know 21 (yet)
+    if (number == 4) return peer.answer(410, kGone);
+    peer.begin_chunks();
+    peer.chunk(bookmark(number * 10, true) + event("ADDED", pod("a", number * 10 + 1)));
+    peer.chunk(gone_event());
+    peer.end_chunks();
+  });
+
+  ASSERT_TRUE(until_still(4));
+
+  EXPECT_THAT(queries(), ElementsAre(kInitial, cat(kInitial, "&resourceVersion=11"),
+                                     cat(kInitial, "&resourceVersion=21"),
+                                     kInitial,  // the newest there is
+                                     kInitial));
+}
+
+TEST_F(Reflector_, AsksForNoListInPagesThatIsOlderThanWhatItHasSeen) {
+  std::atomic<int> lists = 0;
+  follow_fast(4, [&](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) return peer.answer(422, "{}");
+    if (is_watch(request)) return peer.answer(410, kGone);
+    const int number = ++lists;
+    if (number == 3) return peer.answer(504, kTooLarge);
+    answer_list(peer, number);
+  });
+
+  ASSERT_TRUE(until_still(4));
+
+  EXPECT_THAT(queries(), ElementsAre(kInitial,                        // refused
+                                     "limit=2&resourceVersion=0",     // anything will do
+                                     "watch=true&resourceVersion=9",  // forgotten
+                                     "resourceVersion=9&resourceVersionMatch=NotOlderThan",
+                                     "watch=true&resourceVersion=10",
+                                     "resourceVersion=10&resourceVersionMatch=NotOlderThan",
+                                     "limit=2",  // that is not to be had: what storage has
+                                     "watch=true&resourceVersion=12",
+                                     "resourceVersion=12&resourceVersionMatch=NotOlderThan",
+                                     "watch=true&resourceVersion=13"));
+}
+
+// Without a cache all comes from storage, and then better in pages.
+TEST_F(Reflector_, KeepsPagesWhereEvenTheFirstListCameInPages) {
+  follow_fast(1, [](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) return peer.answer(422, "{}");
+    if (is_watch(request)) return peer.answer(410, kGone);
+    const bool is_rest = request.target().find("continue=") != std::string::npos;
+    peer.answer(200, list_of({pod(is_rest ? "b" : "a", 1)}, 9, is_rest ? "" : "next"));
+  });
+
+  ASSERT_TRUE(until_still(1));
+
+  EXPECT_THAT(queries(), ElementsAre(kInitial, "limit=2&resourceVersion=0", "limit=2&continue=next",
+                                     "watch=true&resourceVersion=9",
+                                     "limit=2&resourceVersion=9&resourceVersionMatch=NotOlderThan",
+                                     "limit=2&continue=next", "watch=true&resourceVersion=9"));
+}
+
+// Paging that takes longer than the server remembers would take as long the next time.
+TEST_F(Reflector_, ReadsTheWholeListAfterAPauseWhenAPagesTokenExpires) {
+  follow_fast(1, [](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) return peer.answer(422, "{}");
+    if (is_watch(request)) return peer.answer(410, kGone);
+    if (request.target().find("continue=") != std::string::npos) return peer.answer(410, kGone);
+    const bool is_whole = request.target().find("limit=0") != std::string::npos;
+    peer.answer(200, list_of({pod("a", 1)}, 9, is_whole ? "" : "token"));
+  });
+
+  ASSERT_TRUE(until_still(1));
+
+  EXPECT_THAT(queries(),
+              ElementsAre(kInitial, "limit=2&resourceVersion=0", "limit=2&continue=token",
+                          "limit=0", "watch=true&resourceVersion=9"));
+  EXPECT_THAT(timer_->waits(), ElementsAre(800ms, 1600ms));
 }
 
 // 03, 12, row 106.

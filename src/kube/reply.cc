@@ -44,6 +44,13 @@ Errc code_of(int status) {
   }
 }
 
+bool is_too_large(const json::Value& cause) {
+  const json::Object* object = cause.as_object();
+  const json::Value* reason = object == nullptr ? nullptr : object->find("reason");
+  const std::string* text = reason == nullptr ? nullptr : reason->as_string();
+  return text != nullptr && *text == "ResourceVersionTooLarge";
+}
+
 }  // namespace
 
 Status parse_status(int http_status, std::string_view body) {
@@ -58,9 +65,13 @@ Status parse_status(int http_status, std::string_view body) {
   fields.read("code", code);
   fields.read("reason", out.reason);
   fields.read("message", out.message);
-  fields.object("details", [&wait](const json::Object& details, const std::string& path) {
+  fields.object("details", [&](const json::Object& details, const std::string& path) {
     json::Fields inner(details, path, json::Match::kExact);
     inner.read("retryAfterSeconds", wait);
+    inner.list("causes", [&out](const json::Value& cause, const std::string&) -> Result<void> {
+      if (is_too_large(cause)) out.is_version_too_large = true;
+      return {};
+    });
     return inner.done();
   });
   // A Status with members of wrong types is still a refusal.

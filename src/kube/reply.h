@@ -16,6 +16,8 @@ struct Status {
   int code = 0;
   std::string reason = {}, message = {};
   std::optional<std::chrono::seconds> retry_after = {};  // details.retryAfterSeconds
+  // details.causes: the server does not know the asked resourceVersion yet, or never will.
+  bool is_version_too_large = false;
 };
 
 // Any JSON text; an answer that is no Status keeps its beginning as the message.

@@ -82,6 +82,31 @@ def test_a_forgotten_position_means_a_new_list_and_the_old_serves_meanwhile(own_
     probe.close()
 
 
+@pytest.mark.spec("03:104")
+@pytest.mark.parametrize("lists", ["streamed", "in pages"])
+def test_a_server_that_forgets_after_each_list_is_not_asked_in_a_circle(space, probes, proxy, cluster, lists):
+    """Twelve thousand full lists in three seconds, once."""
+    space.add_network("first")
+    proxy.forget_positions()
+    if lists == "in pages":
+        proxy.refuse("sendInitialEvents=true", 400)
+    began = time.monotonic()
+    probe = probes(proxy.kubeconfig("forgetful", token=cluster.token_for("kube-system", "multus")))
+
+    until(lambda: probe.stats()["networkWatch"]["lists"] >= 3, "three lists")
+
+    assert time.monotonic() - began >= 2.4, "no pause of 0.8 s and 1.6 s at least between them"
+    assert probe.stats()["networkWatch"]["lists"] <= 4
+    asked = [target for _, target in proxy.requests if "network-attachment-definitions?" in target]
+    relists = [target for target in asked if "resourceVersionMatch=NotOlderThan&resourceVersion=" in target
+               or ("resourceVersionMatch=NotOlderThan" in target and "watch=true" not in target)]
+    assert len(relists) >= 2, f"a list may be older than what was seen: {asked}"
+    assert names(probe, space, "first") == {"first"}
+    proxy.forgets = False
+    space.add_network("second")
+    until(lambda: names(probe, space, "second") and "downMs" not in probe.stats()["networkWatch"], "a watch that lasts")
+
+
 @pytest.mark.slow
 @pytest.mark.spec("03:107")
 def test_an_outage_leaves_what_is_known_and_ends_by_itself(space, probe, cluster):

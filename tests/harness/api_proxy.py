@@ -13,6 +13,15 @@ from harness.host import in_network_of
 from harness.relays import serve_each, shut
 
 
+def chunk(data):
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+GONE = chunk(json.dumps({"type": "ERROR", "object": {
+    "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "code": 410,
+    "message": "too old resource version: told by the test"}}).encode() + b"\n")
+
+
 def listen_in(pid):
     """A listening socket on the loopback of the network namespace of that process."""
     return in_network_of(pid, lambda: socket.create_server(("127.0.0.1", 0)))
@@ -31,6 +40,7 @@ class ApiProxy:
         self.flowing = threading.Event()  # cleared: no byte of an answer passes
         self.flowing.set()
         self.left = None  # bytes of answers that still pass before the next cut
+        self.forgets = False  # every position, as soon as its list is told
         self.server_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.server_tls.load_cert_chain(cluster.folder / "server.crt", cluster.folder / "server.key")
         self.listener = listener or socket.create_server(("127.0.0.1", 0))
@@ -75,6 +85,17 @@ class ApiProxy:
             return True
         self.rules.append((re.compile(pattern), answer))
 
+    def forget_positions(self):
+        """From now on an ERROR event with code 410 follows each streamed list, and is all that other watches bring."""
+        def answer(client):
+            if not self.forgets:
+                return False
+            client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                           + GONE + b"0\r\n\r\n")
+            return True
+        self.forgets = True
+        self.rules.append((re.compile("watch=true(?!.*sendInitialEvents)"), answer))
+
     def cut(self):
         """Every connection, wherever it is."""
         with self.lock:
@@ -86,6 +107,9 @@ class ApiProxy:
             self.left = count
 
     def _pass_on(self, client, data):
+        if self.forgets and b"k8s.io/initial-events-end" in data:
+            assert data.endswith(b"\r\n"), "the end of a chunk was expected"
+            data += GONE
         with self.lock:
             ends = self.left is not None and len(data) >= self.left
             if ends:
