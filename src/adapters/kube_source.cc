@@ -31,10 +31,6 @@ using namespace std::chrono_literals;
 
 // The clock's arithmetic stays sound, whatever a configuration says.
 constexpr std::chrono::milliseconds kLongestWait = 24h;
-// How long a pod that asks for nothing waits for its status to be written; and how long that is
-// tried behind its back.
-constexpr std::chrono::milliseconds kStatusPatience = 2s;
-constexpr std::chrono::milliseconds kLateStatus = 10min;
 
 kube::ReflectorSettings pods_of(const KubeSettings& settings) {
   kube::ReflectorSettings out = settings.watch;
@@ -87,7 +83,7 @@ KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_p
       api_(std::move(api)),
       pod_watch_(*api_, pods_of(settings_), pods_, log),
       network_watch_(*api_, all_networks(settings_), networks_, log),
-      status_(*api_, log, settings_.status),
+      status_(*api_, log, settings_.status, settings_.random, *settings_.timer),
       events_(executor, *api_, log),
       late_(executor, log) {}
 
@@ -227,7 +223,8 @@ aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string t
     outdate(key);
     co_return aio::cancelled_error();
   }
-  auto waited = co_await writing->ended.wait(Clock::now() + kStatusPatience);
+  const auto patience = settings_.status.late.urgent.value_or(0ms);
+  auto waited = co_await writing->ended.wait(Clock::now() + patience);
   if (waited) co_return writing->outcome;
   writing->is_late = true;
   if (waited.error().code() != Errc::kTimeout) co_return waited;
@@ -239,7 +236,7 @@ aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string t
 void KubeSource::outdate(const std::string& key) {
   const auto found = on_their_way_.find(key);
   if (found == on_their_way_.end()) return;
-  found->second->is_outdated = true;
+  found->second->outdated.set();
   on_their_way_.erase(found);
 }
 
@@ -248,28 +245,16 @@ aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string tex
   const std::string key = status_key(*pod);
   auto turn = co_await status_turns_.lock(key);
   if (turn) {
-    writing->outcome = co_await write_until_done(pod, std::move(text), writing.get());
+    writing->outcome = co_await status_.write_late(pod, std::move(text), &writing->outdated);
   } else {
     writing->outcome = std::move(turn).error();
   }
   const auto found = on_their_way_.find(key);
   if (found != on_their_way_.end() && found->second == writing) on_their_way_.erase(found);
   writing->ended.set();
-  co_return writing->is_late ? writing->outcome : Result<void>();
-}
-
-aio::Task<void> KubeSource::write_until_done(attach::PodObjectPtr pod, std::string text,
-                                             Writing* writing) {
-  const auto end = Clock::now() + kLateStatus;
-  while (!writing->is_outdated) {
-    auto written = co_await status_.write(pod, text);
-    // A server that has just started forbids everything for a while.
-    const bool may_pass = !written && (kube::is_transient_error(written.error()) ||
-                                       written.error().code() == Errc::kDenied);
-    const bool is_over = co_await aio::cancelled();
-    if (!may_pass || is_over || Clock::now() >= end) co_return written;
-  }
-  co_return Result<void>();
+  if (!writing->is_late || writing->outcome) co_return Result<void>();
+  co_return writing->outcome.error().wrap(
+      cat("pod ", pod->ns, "/", pod->name, ": its network status is given up"));
 }
 
 aio::Task<std::optional<std::string>> KubeSource::find_status(attach::PodObjectPtr pod) {

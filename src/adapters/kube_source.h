@@ -15,6 +15,7 @@
 #include "aio/group.h"
 #include "aio/keyed_lock.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "attach/source.h"
 #include "base/log.h"
 #include "kube/backoff.h"
@@ -29,6 +30,7 @@ struct KubeSettings {
   KubeStatus::Timing status = {};
   kube::ReflectorSettings watch = {};  // path and selector are ours
   kube::Random random = kube::make_random();
+  aio::Timer* timer = &aio::Timer::steady();  // of pauses between attempts to write a status
 };
 
 // As attach knows it.
@@ -74,8 +76,8 @@ class KubeSource : public attach::ObjectSource {
   struct Writing {
     aio::Event ended;
     Result<void> outcome = {};
-    bool is_late = false;      // nobody waits for it any more
-    bool is_outdated = false;  // a newer one of the same pod has come
+    bool is_late = false;  // nobody waits for it any more
+    aio::Event outdated;   // a newer one of the same pod has come
   };
 
   bool follows_pods() const { return settings_.follows && !settings_.node_name.empty(); }
@@ -84,7 +86,6 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<Found> read_pod(attach::PodLookup lookup);
   aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text,
                              std::shared_ptr<Writing> writing);
-  aio::Task<void> write_until_done(attach::PodObjectPtr pod, std::string text, Writing* writing);
   // What is still on its way for that pod need not arrive.
   void outdate(const std::string& key);
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "adapters/kube_pod_fixture.h"
+#include "aio/fake_timer.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
@@ -65,6 +66,27 @@ TEST(KubeSource, AnEarlierStatusNeverComesAfterANewerOne) {
   ASSERT_TRUE(aio::run(loop, source.flush(aio::kNoDeadline)).has_value());
 
   EXPECT_THAT(script.written(), HasSubstr("newer"));
+}
+
+// It may wait for minutes.
+TEST(KubeSource, ANewerStatusDoesNotWaitForAnEarlierOneThatCannotBeWritten) {
+  aio::asio::io_context loop;  // outlives the connections
+  SlowToTakeTheFirst script;
+  const kube::FakeApi server(
+      [&script](Peer& peer, const RawRequest& request) { script.answer(peer, request); });
+  aio::FakeTimer timer(0);  // the earlier one waits until it is outdated
+  KubeSource source(loop.get_executor(), server.client(), {.follows = false, .timer = &timer},
+                    Log());
+  aio::Group adds(loop.get_executor(), Log());
+
+  adds.spawn("earlier", source.write_status(plain_pod(), "[\"earlier\"]"));
+  ASSERT_TRUE(kube::drive(loop, [&timer] { return timer.waits().size() == 1; }));
+  adds.spawn("newer", source.write_status(plain_pod(), "[\"newer\"]"));
+  ASSERT_TRUE(aio::run(loop, adds.join()).has_value());
+  ASSERT_TRUE(aio::run(loop, source.flush(aio::kNoDeadline)).has_value());
+
+  EXPECT_THAT(script.written(), HasSubstr("newer"));
+  EXPECT_EQ(script.requests(), 2);
 }
 
 }  // namespace

@@ -1,27 +1,33 @@
 #include "adapters/kube_status.h"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "aio/sleep.h"
+#include "aio/event.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/backoff.h"
+#include "kube/gate.h"
 #include "kube/kube.h"
+#include "kube/retries.h"
 
 namespace mnet::adapters {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::string_view kAnnotation = "k8s.v1.cni.cncf.io/network-status";
 constexpr int kPutTries = 5;
+// Enough for what a server says about a right that is missing.
+constexpr std::size_t kMaxReason = 300;
 
 std::string status_path(const attach::PodObject& pod) {
   return kube::pod_path(pod.ns, pod.name) + "/status";
@@ -58,141 +64,244 @@ Error replaced(const attach::PodObject& pod, const std::string& uid) {
                    go_quoted(pod.uid), " but got ", go_quoted(uid), " from Kube API"));
 }
 
-}  // namespace
-
-KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing)
-    : api_(api), log_(std::move(log)), timing_(timing) {}
-
-aio::Task<void> KubeStatus::write(attach::PodObjectPtr pod, std::string text) {
-  const auto began = Clock::now();
-  for (;;) {
-    auto written = co_await write_once(pod, text, began + timing_.total);
-    const bool is_denied = !written && written.error().code() == Errc::kDenied;
-    if (!is_denied || Clock::now() - began >= timing_.denial) co_return written;
-    // A server that has just started knows no roles yet and forbids everything.
-    auto slept = co_await aio::sleep_for(timing_.pause);
-    if (!slept) co_return slept;
+// The object that a GET has brought; none if it is gone, kConflict if it is another pod's.
+Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const attach::PodObject& pod) {
+  if (reply.status == 404) return std::optional<json::Object>();
+  if (!reply.ok()) return reply.error();
+  auto object = json::parse_object(reply.body);
+  const json::Value* metadata = object ? object->find("metadata") : nullptr;
+  if (metadata == nullptr || metadata->as_object() == nullptr) {
+    return Error(Errc::kProtocol, "the answer is no pod");
   }
+  const std::string uid = uid_of(*object);
+  if (!pod.uid.empty() && uid != pod.uid) return replaced(pod, uid);
+  return std::optional<json::Object>(*std::move(object));
 }
 
-aio::Task<void> KubeStatus::write_once(attach::PodObjectPtr pod, std::string text,
-                                       aio::Deadline end) {
-  const bool is_known_to_be_forbidden = Clock::now() < forbidden_until_;
+std::string name_of(const attach::PodObject& pod) { return cat("pod ", pod.ns, "/", pod.name); }
+
+// What somebody has to do about it; `status` is of HTTP, 0: there was no answer.
+std::string_view advice_on(int status) {
+  if (status == 403) {
+    return "give the account of this daemon the right to patch pods/status "
+           "(deploy/common/role.yaml)";
+  }
+  if (status == 401) return "look at the credentials of this daemon: the API server refuses them";
+  return "look at the API server, and at the way to it, if that lasts";
+}
+
+}  // namespace
+
+// One status on its way.
+struct KubeStatus::Job {
+  attach::PodObjectPtr pod;
+  std::string text;
+  Patience patience;
+  aio::Event* outdated = nullptr;  // none: it cannot be
+  std::chrono::steady_clock::time_point began, end;
+  kube::Backoff backoff;         // of what may pass soon
+  kube::Backoff denied_backoff;  // of rights that somebody has to give us
+  int attempts = 0;
+  int status = 0;                                     // of the last answer; 0: none came
+  std::optional<std::chrono::seconds> at_least = {};  // as the last answer asked for
+  bool is_failure_told = false, is_denial_told = false;
+  bool is_gone = false;  // the pod
+};
+
+KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing, kube::Random random,
+                       aio::Timer& timer)
+    : api_(api), log_(std::move(log)), timing_(timing), random_(std::move(random)), timer_(timer) {}
+
+KubeStatus::Job KubeStatus::make_job(attach::PodObjectPtr pod, std::string text,
+                                     const Patience& patience) const {
+  const auto now = timer_.now();
+  const Time denied = patience.denied_pause.value_or(Time(0));
+  return Job{.pod = std::move(pod),
+             .text = std::move(text),
+             .patience = patience,
+             .began = now,
+             .end = now + patience.total,
+             .backoff = kube::Backoff(timing_.first_pause, patience.longest_pause, random_),
+             .denied_backoff = kube::Backoff(denied, denied * 2, random_)};
+}
+
+aio::Task<void> KubeStatus::write(attach::PodObjectPtr pod, std::string text) {
+  return work(make_job(std::move(pod), std::move(text), timing_.awaited));
+}
+
+aio::Task<void> KubeStatus::write_late(attach::PodObjectPtr pod, std::string text,
+                                       aio::Event* outdated) {
+  Job job = make_job(std::move(pod), std::move(text), timing_.late);
+  job.outdated = outdated;
+  return work(std::move(job));
+}
+
+aio::Task<void> KubeStatus::work(Job job) {
+  while (job.outdated == nullptr || !job.outdated->is_set()) {
+    ++job.attempts;
+    auto written = co_await write_once(&job);
+    if (written && job.attempts > 1 && !job.is_gone) {
+      log_.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
+                       " to write its network status has succeeded"));
+    }
+    if (written) co_return written;
+    const auto wait = pause_after(job, written.error());
+    if (!wait) co_return written;
+    tell(job, written.error());
+    auto waited = co_await pause(&job, *wait);
+    if (!waited) co_return waited;
+  }
+  co_return Result<void>();
+}
+
+// A pod that was replaced, and a status that the server finds invalid, stay so. A right may be
+// given to us at any time, but not soon: a server that has just started knows no roles yet and
+// forbids everything, behind that there is a person.
+std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& why) const {
+  const bool is_denied = why.code() == Errc::kDenied;
+  const bool has_answered = job.status != 0 && job.status / 100 != 2;
+  const bool may_pass =
+      has_answered ? why.code() == Errc::kUnavailable : kube::is_transient_error(why);
+  if (!is_denied && !may_pass) return std::nullopt;
+
+  const auto now = timer_.now();
+  const bool is_slow = is_denied && now - job.began >= timing_.denial;
+  if (is_slow && !job.patience.denied_pause) return std::nullopt;
+  const Time wait = (is_slow ? job.denied_backoff : job.backoff).next(job.at_least);
+  if (now + wait >= job.end) return std::nullopt;
+  return wait;
+}
+
+aio::Task<void> KubeStatus::pause(Job* job, Time time) {
+  if (job->outdated == nullptr) {
+    auto slept = co_await timer_.sleep_for(time);
+    co_return slept;
+  }
+  auto waited = co_await timer_.wait_for(job->outdated, time);
+  if (!waited && waited.error().code() != Errc::kTimeout) co_return waited;
+  co_return Result<void>();
+}
+
+// Once for each pod; a second time if it turns out that a right is missing.
+void KubeStatus::tell(Job& job, const Error& why) const {
+  const bool is_denied = why.code() == Errc::kDenied;
+  if (std::exchange(is_denied ? job.is_denial_told : job.is_failure_told, true)) return;
+  const auto left = std::chrono::duration_cast<std::chrono::seconds>(job.end - timer_.now());
+  log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
+                   go_quoted(std::string_view(why.text()).substr(0, kMaxReason)),
+                   "; it is tried again for ", left.count(), " s, less and less often; ",
+                   advice_on(job.status)));
+}
+
+aio::Task<void> KubeStatus::write_once(Job* job) {
+  const bool is_known_to_be_forbidden = timer_.now() < forbidden_until_;
   if (!is_known_to_be_forbidden) {
-    auto way = co_await patch(pod, text, end);
+    auto way = co_await patch(job);
     if (!way) co_return std::move(way).error();
     if (*way == Way::kDone) co_return Result<void>();
   }
-  auto written = co_await put(std::move(pod), std::move(text), end);
+  auto written = co_await put(job);
   if (written && !is_known_to_be_forbidden) {
     // Only now it is sure that this is the way, and not that everything is forbidden.
     log_.verbose("patching pods/status is forbidden: pods are read and updated instead");
-    forbidden_until_ = Clock::now() + timing_.refusal;
+    forbidden_until_ = timer_.now() + timing_.refusal;
   }
   if (!written && written.error().code() == Errc::kDenied) forbidden_until_ = {};
   co_return written;
 }
 
-aio::Task<KubeStatus::Way> KubeStatus::patch(attach::PodObjectPtr pod, std::string text,
-                                             aio::Deadline end) {
-  for (;;) {
-    auto reply = co_await call({.method = "PATCH",
-                                .path = status_path(*pod),
-                                .body = patch_of(*pod, text),
-                                .content_type = "application/merge-patch+json"},
-                               end);
-    if (!reply) co_return std::move(reply).error();
-    if (reply->ok()) co_return Way::kDone;
-    if (reply->status == 403) co_return Way::kForbidden;
-    if (reply->status == 404) {
-      say_gone(*pod);
-      co_return Way::kDone;
-    }
-    if (reply->status != 409 && reply->status != 422) co_return reply->error();
-    auto now = co_await read(pod, end);  // an error if it was replaced
-    if (!now) co_return std::move(now).error();
-    if (!*now) co_return Way::kDone;
-    if (reply->status == 422 || Clock::now() >= end) co_return reply->error();
-    auto slept = co_await aio::sleep_for(timing_.pause);
-    if (!slept) co_return std::move(slept).error();
+aio::Task<KubeStatus::Way> KubeStatus::patch(Job* job) {
+  auto reply = co_await call(job, {.method = "PATCH",
+                                   .path = status_path(*job->pod),
+                                   .body = patch_of(*job->pod, job->text),
+                                   .content_type = "application/merge-patch+json"});
+  if (!reply) co_return std::move(reply).error();
+  if (reply->ok()) co_return Way::kDone;
+  if (reply->status == 403) co_return Way::kForbidden;
+  if (reply->status == 404) {
+    say_gone(*job);
+    co_return Way::kDone;
   }
+  if (reply->status != 409 && reply->status != 422) co_return reply->error();
+  auto now = co_await read(job);  // an error if it was replaced
+  if (!now) co_return std::move(now).error();
+  if (!*now) co_return Way::kDone;
+  if (reply->status == 422) co_return reply->error();
+  co_return Error(Errc::kUnavailable, reply->error().text());  // others write, too
 }
 
-aio::Task<void> KubeStatus::put(attach::PodObjectPtr pod, std::string text, aio::Deadline end) {
+aio::Task<void> KubeStatus::put(Job* job) {
   for (int attempt = 1;; ++attempt) {
-    auto done = co_await put_once(pod, text, end);
-    if (done && *done) co_return Result<void>();
-    if (!done && (done.error().code() != Errc::kUnavailable || attempt == kPutTries)) {
-      co_return std::move(done).error();
-    }
-    const auto pause = std::chrono::milliseconds(10 + static_cast<int>(random_() * 10));
-    auto slept = co_await aio::sleep_for(pause);
+    auto done = co_await put_once(job);
+    if (!done) co_return std::move(done).error();
+    if (*done) co_return Result<void>();
+    if (attempt == kPutTries) co_return Error(Errc::kUnavailable, "others keep changing the pod");
+    auto slept = co_await timer_.sleep_for(Time(10 + static_cast<int>(random_() * 10)));
     if (!slept) co_return slept;
   }
 }
 
-// True if there is nothing left to do; kUnavailable if somebody else wrote at the same time.
-aio::Task<bool> KubeStatus::put_once(attach::PodObjectPtr pod, std::string text,
-                                     aio::Deadline end) {
-  auto now = co_await read(pod, end);
+// True if there is nothing left to do; false if somebody else wrote at the same time.
+aio::Task<bool> KubeStatus::put_once(Job* job) {
+  auto now = co_await read(job);
   if (!now) co_return std::move(now).error();
   if (!*now) co_return true;
   json::Object& object = **now;
   const std::string* present = kube::annotation_of(object, kAnnotation);
-  if (present != nullptr && *present == text) co_return true;
-  set_annotation(object, std::move(text));
+  if (present != nullptr && *present == job->text) co_return true;
+  set_annotation(object, job->text);
   auto reply = co_await call(
-      {.method = "PUT", .path = status_path(*pod), .body = json::dump(std::move(object))}, end);
+      job,
+      {.method = "PUT", .path = status_path(*job->pod), .body = json::dump(std::move(object))});
   if (!reply) co_return std::move(reply).error();
   if (reply->ok()) co_return true;
-  if (reply->status == 409) co_return Error(Errc::kUnavailable, reply->error().text());
+  if (reply->status == 409) co_return false;
   if (reply->status == 404) {
-    say_gone(*pod);
+    say_gone(*job);
     co_return true;
   }
   co_return reply->error();
 }
 
 // The whole object; none if it is gone. kConflict if it is another pod's.
-aio::Task<std::optional<json::Object>> KubeStatus::read(attach::PodObjectPtr pod,
-                                                        aio::Deadline end) {
-  auto reply = co_await call({.path = kube::pod_path(pod->ns, pod->name)}, end);
+aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
+  auto reply = co_await call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)});
   if (!reply) co_return std::move(reply).error();
-  if (reply->status == 404) {
-    say_gone(*pod);
-    co_return std::optional<json::Object>();
-  }
-  if (!reply->ok()) co_return reply->error();
-  auto object = json::parse_object(reply->body);
-  const json::Value* metadata = object ? object->find("metadata") : nullptr;
-  if (metadata == nullptr || metadata->as_object() == nullptr) {
-    co_return Error(Errc::kProtocol, "the answer is no pod");
-  }
-  const std::string uid = uid_of(*object);
-  if (!pod->uid.empty() && uid != pod->uid) co_return replaced(*pod, uid);
-  co_return std::optional<json::Object>(*std::move(object));
+  auto now = pod_in(*reply, *job->pod);
+  if (now && !*now) say_gone(*job);
+  co_return now;
 }
 
-// Again, as long as it may help and there is time.
-aio::Task<kube::Reply> KubeStatus::call(kube::Call what, aio::Deadline end) {
-  kube::Retries retries{.per_call = timing_.per_call, .first_pause = timing_.pause};
-  retries.denial = {};  // here a 403 has a meaning
-  retries.total = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-  auto reply = co_await api_.call_patiently(std::move(what), retries);
-  if (kube::is_transient(reply) && reply) co_return reply->error();
+// Once: what may pass comes back as an error, and the whole attempt is made again.
+aio::Task<kube::Reply> KubeStatus::call(Job* job, kube::Call what) {
+  const auto& urgent = job->patience.urgent;
+  if (urgent && timer_.now() - job->began >= *urgent) what.priority = kube::Priority::kBackground;
+  what.time = timing_.per_call;
+  auto reply = co_await api_.call(std::move(what), job->end);
+  job->status = reply ? reply->status : 0;
+  job->at_least.reset();
+  if (reply) job->at_least = reply->retry_after;
+  if (reply && kube::is_transient_status(reply->status)) co_return reply->error();
   co_return reply;
 }
 
 aio::Task<std::optional<std::string>> KubeStatus::find(attach::PodObjectPtr pod) {
-  auto now = co_await read(pod, Clock::now() + timing_.per_call);
+  const kube::Retries retries{.per_call = timing_.per_call,
+                              .first_pause = timing_.first_pause,
+                              .total = timing_.per_call,
+                              .denial = Time(0)};
+  auto reply = co_await api_.call_patiently({.path = kube::pod_path(pod->ns, pod->name)}, retries);
+  if (!reply) co_return std::move(reply).error();
+  auto now = pod_in(*reply, *pod);
   if (!now && now.error().code() == Errc::kConflict) co_return std::optional<std::string>();
   if (!now) co_return std::move(now).error();
   const std::string* text = *now ? kube::annotation_of(**now, kAnnotation) : nullptr;
   co_return text == nullptr ? std::optional<std::string>() : std::optional<std::string>(*text);
 }
 
-void KubeStatus::say_gone(const attach::PodObject& pod) const {
-  log_.verbose(cat("pod ", pod.ns, "/", pod.name, " is gone: its network status is not written"));
+void KubeStatus::say_gone(Job& job) const {
+  job.is_gone = true;
+  log_.verbose(cat(name_of(*job.pod), " is gone: its network status is not written"));
 }
 
 }  // namespace mnet::adapters

@@ -3,51 +3,83 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "aio/event.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "attach/source.h"
 #include "base/log.h"
+#include "kube/backoff.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
 
 class KubeStatus {
  public:
-  struct Timing {
-    using Time = std::chrono::milliseconds;
-    Time per_call{5000}, pause{250}, total{30'000};
-    Time refusal{600'000};  // how long a forbidden patch is not tried again
-    Time denial{10'000};    // how long it is not final that everything is forbidden
+  using Time = std::chrono::milliseconds;
+
+  // How long a status that cannot be written is tried again, and how often.
+  struct Patience {
+    Time total{30'000};
+    Time longest_pause{5000};
+    std::optional<Time> denied_pause = {};  // when all is forbidden for long; none: that is final
+    std::optional<Time> urgent = {};        // so long a pod waits for it; none: to the end
   };
 
-  // The API must outlive it.
-  KubeStatus(kube::Api& api, Log log, Timing timing);
+  struct Timing {
+    Time per_call{5000};
+    Time first_pause{250};
+    Time refusal{600'000};                 // how long a forbidden patch is not tried again
+    Time denial{10'000};                   // how long it is not final that everything is forbidden
+    Patience awaited = {};                 // a pod waits for it
+    Patience late{.total = Time(600'000),  // it does not wait for long
+                  .longest_pause = Time(60'000),
+                  .denied_pause = Time(120'000),
+                  .urgent = Time(2000)};
+  };
+
+  // API and timer must outlive it.
+  KubeStatus(kube::Api& api, Log log, Timing timing, kube::Random random = kube::make_random(),
+             aio::Timer& timer = aio::Timer::steady());
   KubeStatus(kube::Api& api, Log log) : KubeStatus(api, std::move(log), Timing()) {}
 
-  // A pod that is gone is no error; kConflict: it was replaced. Everything that may pass is tried
-  // again until the time is over.
+  // A pod that is gone is no error; kConflict: it was replaced. What may pass is tried again, less
+  // and less often, until the time is over; the first failure is logged.
   aio::Task<void> write(attach::PodObjectPtr pod, std::string text);
+  // The same with more patience, and behind the requests that others wait for; ends when the event
+  // comes, too. The event must outlive the task.
+  aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text, aio::Event* outdated);
 
   // As it is on the server now; none if the pod has none, is gone or was replaced.
   aio::Task<std::optional<std::string>> find(attach::PodObjectPtr pod);
 
  private:
   enum class Way : std::uint8_t { kDone, kForbidden };
+  struct Job;
 
-  aio::Task<void> write_once(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
-  aio::Task<Way> patch(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
-  aio::Task<void> put(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
-  aio::Task<bool> put_once(attach::PodObjectPtr pod, std::string text, aio::Deadline end);
-  aio::Task<std::optional<json::Object>> read(attach::PodObjectPtr pod, aio::Deadline end);
-  aio::Task<kube::Reply> call(kube::Call call, aio::Deadline end);
-  void say_gone(const attach::PodObject& pod) const;
+  Job make_job(attach::PodObjectPtr pod, std::string text, const Patience& patience) const;
+  aio::Task<void> work(Job job);
+  aio::Task<void> write_once(Job* job);
+  aio::Task<Way> patch(Job* job);
+  aio::Task<void> put(Job* job);
+  aio::Task<bool> put_once(Job* job);
+  aio::Task<std::optional<json::Object>> read(Job* job);
+  aio::Task<kube::Reply> call(Job* job, kube::Call call);
+  // How long to wait before the next attempt; none: this failure is the end.
+  std::optional<Time> pause_after(Job& job, const Error& why) const;
+  aio::Task<void> pause(Job* job, Time time);
+  void tell(Job& job, const Error& why) const;
+  void say_gone(Job& job) const;
 
   kube::Api& api_;
   const Log log_;
   const Timing timing_;
-  kube::Random random_ = kube::make_random();
+  const kube::Random random_;
+  aio::Timer& timer_;
   std::chrono::steady_clock::time_point forbidden_until_ = {};
 };
 

@@ -5,11 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/kube_pod_fixture.h"
+#include "aio/event.h"
+#include "aio/fake_timer.h"
 #include "aio/run.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -22,7 +27,12 @@ namespace {
 using namespace std::chrono_literals;
 using http::Peer;
 using http::RawRequest;
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
 
 // Only the verbs: `PATCH /api/...` becomes `PATCH`.
 std::vector<std::string> methods(const kube::FakeApi& server) {
@@ -95,6 +105,159 @@ TEST(KubeStatus, RepeatsAConflictingUpdateWithTheNewestObject) {
   EXPECT_TRUE(written.has_value());
   EXPECT_THAT(methods(server),
               ElementsAre("PATCH", "GET", "PUT", "GET", "PUT", "GET", "PUT", "GET", "PUT"));
+}
+
+class Lines final : public LogTarget {
+ public:
+  void write(std::string_view line) override { lines.emplace_back(line); }
+  std::vector<std::string> lines;
+};
+
+// A server that always says the same, a status for it, and time that passes at once.
+class UnwritableStatus : public testing::Test {
+ protected:
+  using Waits = std::vector<std::chrono::milliseconds>;
+
+  void answer_with(kube::FakeApi::Answer answer) {
+    server = std::make_unique<kube::FakeApi>(std::move(answer));
+    api = server->client();
+    status = std::make_unique<KubeStatus>(
+        *api, Log({target}, LogLevel::kVerbose), KubeStatus::Timing(), [] { return 0.0; }, timer);
+  }
+  // `refusal` to all that writes.
+  void refuse_with(int refusal, std::string_view body = "{}", std::string_view headers = "") {
+    answer_with([=](Peer& peer, const RawRequest& request) {
+      if (request.method() == "GET") return peer.answer(200, kPlainPod);
+      peer.answer(refusal, body, headers);
+    });
+  }
+  Result<void> write() { return aio::run(loop, status->write(plain_pod(), "[1]")); }
+  Result<void> write_late() {
+    return aio::run(loop, status->write_late(plain_pod(), "[1]", &outdated));
+  }
+
+  aio::asio::io_context loop;  // outlives the connections
+  std::unique_ptr<kube::FakeApi> server;
+  std::unique_ptr<kube::Api> api;
+  std::shared_ptr<Lines> target = std::make_shared<Lines>();
+  aio::FakeTimer timer;
+  aio::Event outdated;
+  std::unique_ptr<KubeStatus> status;
+};
+
+// 50 such pods made 200 requests a second for ten minutes.
+TEST_F(UnwritableStatus, IsTriedAFewTimesInTenMinutesWhereNobodyMayWriteIt) {
+  refuse_with(403, R"({"kind":"Status","code":403,"message":"pods \"a\" is forbidden"})");
+
+  const auto written = write_late();
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().code(), Errc::kDenied);
+  EXPECT_THAT(timer.waits(), ElementsAre(250ms, 500ms, 1s, 2s, 4s, 8s,  // roles may be on their way
+                                         2min, 2min, 2min, 2min));
+  EXPECT_THAT(methods(*server), SizeIs(11 * 3));
+}
+
+TEST_F(UnwritableStatus, SaysOnceWhyAndWhatToDo) {
+  refuse_with(403, R"({"kind":"Status","code":403,"message":"pods \"a\" is forbidden"})");
+
+  (void)write_late();
+
+  EXPECT_THAT(target->lines,
+              ElementsAre(AllOf(HasSubstr("warning: pod n/a: its network status cannot be written"),
+                                HasSubstr(R"("pods \"a\" is forbidden")"),
+                                HasSubstr("the right to patch pods/status"))));
+}
+
+TEST_F(UnwritableStatus, IsTriedLessAndLessOftenWhileTheServerIsUnwell) {
+  refuse_with(503);
+
+  const auto written = write_late();
+
+  ASSERT_FALSE(written.has_value());
+  Waits expected{250ms, 500ms, 1s, 2s, 4s, 8s, 16s};
+  expected.resize(25, 30s);
+  EXPECT_THAT(timer.waits(), ElementsAreArray(expected));
+  EXPECT_THAT(methods(*server), SizeIs(26));
+  EXPECT_THAT(target->lines, ElementsAre(HasSubstr("pod n/a: its network status cannot")));
+}
+
+TEST_F(UnwritableStatus, IsTriedForHalfAMinuteWhileAPodWaitsForIt) {
+  refuse_with(500);
+
+  const auto written = write();
+
+  ASSERT_FALSE(written.has_value());
+  Waits expected{250ms, 500ms, 1s, 2s};
+  expected.resize(14, 2500ms);
+  EXPECT_THAT(timer.waits(), ElementsAreArray(expected));
+}
+
+TEST_F(UnwritableStatus, IsTriedAgainWhenOthersWriteAtTheSameTime) {
+  refuse_with(409);
+
+  const auto written = write();
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().code(), Errc::kUnavailable);
+  EXPECT_EQ(timer.waits().front(), 250ms);
+  EXPECT_EQ(timer.waits().back(), 2500ms);
+}
+
+TEST_F(UnwritableStatus, WaitsAsLongAsTheServerAsks) {
+  refuse_with(429, "{}", "Retry-After: 7\r\n");
+
+  (void)write();
+
+  EXPECT_THAT(timer.waits(), testing::Each(7s));
+  EXPECT_THAT(timer.waits(), SizeIs(4));
+}
+
+TEST_F(UnwritableStatus, IsNotTriedAgainWhereThatCannotHelp) {
+  for (const int final : {400, 405, 413, 422}) {
+    refuse_with(final);
+
+    EXPECT_FALSE(write_late().has_value()) << final;
+  }
+  EXPECT_THAT(timer.waits(), IsEmpty());
+}
+
+TEST_F(UnwritableStatus, IsNotTriedAgainForAPodThatIsGoneOrReplaced) {
+  refuse_with(404);
+  EXPECT_TRUE(write_late().has_value());
+  answer_with([](Peer& peer, const RawRequest& request) {
+    peer.answer(request.method() == "GET" ? 200 : 422,
+                R"({"metadata":{"name":"a","namespace":"n","uid":"another"}})");
+  });
+  const auto replaced = write_late();
+
+  ASSERT_FALSE(replaced.has_value());
+  EXPECT_EQ(replaced.error().code(), Errc::kConflict);
+  EXPECT_THAT(methods(*server), ElementsAre("PATCH", "GET"));
+  EXPECT_THAT(timer.waits(), IsEmpty());
+}
+
+TEST_F(UnwritableStatus, SaysThatItIsWrittenAfterAll) {
+  std::atomic<int> requests = 0;
+  answer_with([&](Peer& peer, const RawRequest&) {
+    const int number = ++requests;
+    peer.answer(number < 3 ? 503 : 200, "{}");
+  });
+
+  EXPECT_TRUE(write_late().has_value());
+
+  EXPECT_THAT(target->lines, ElementsAre(HasSubstr("cannot be written"),
+                                         HasSubstr("pod n/a: attempt 3 to write its network status "
+                                                   "has succeeded")));
+}
+
+TEST_F(UnwritableStatus, IsDroppedWhenANewerOneHasCome) {
+  refuse_with(503);
+  outdated.set();
+
+  EXPECT_TRUE(write_late().has_value());
+
+  EXPECT_THAT(methods(*server), IsEmpty());
 }
 
 }  // namespace

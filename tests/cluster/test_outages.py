@@ -9,8 +9,12 @@ import pytest
 from harness.certificates import Authority
 from harness.cluster import free_ports
 from harness.probe import Failed, Probe
+from harness.roles import UPSTREAM_RULES
 from harness.wait import until
 from harness.workspace import Workspace
+
+
+READ_ONLY = [{**rule, "verbs": ["get", "list", "watch"]} for rule in UPSTREAM_RULES if rule["resources"] != ["events"]]
 
 
 def names(probe, space, *wanted):
@@ -105,6 +109,24 @@ def test_a_server_that_forgets_after_each_list_is_not_asked_in_a_circle(space, p
     proxy.forgets = False
     space.add_network("second")
     until(lambda: names(probe, space, "second") and "downMs" not in probe.stats()["networkWatch"], "a watch that lasts")
+
+
+def test_statuses_that_nobody_may_write_are_not_tried_in_a_circle(space, probes, proxy, account):
+    """Fifty such pods made two hundred requests a second, and nobody heard of it."""
+    probe = probes(proxy.kubeconfig("reader", token=account("reader", READ_ONLY)))
+    proxy.forget()
+    began = time.monotonic()
+    pods = [f"p{number}" for number in range(5)]
+    for name in pods:
+        uid = space.add_pod(name)["metadata"]["uid"]
+        probe.start("write_status", namespace=space.namespace, name=name, uid=uid, text="[1]", asksForNetworks=False)
+
+    until(lambda: all(proxy.count(f"PATCH .*/pods/{name}/status") >= 5 for name in pods), "five attempts for each")
+
+    assert time.monotonic() - began >= 3.75, "no pauses of 0.25, 0.5, 1 and 2 s at least between them"
+    for name in pods:
+        (line,) = [line for line in probe.log_lines if f"pod {space.namespace}/{name}: its network status cannot" in line]
+        assert "cannot patch resource" in line and "the right to patch pods/status" in line
 
 
 @pytest.mark.slow
