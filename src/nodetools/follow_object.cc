@@ -1,6 +1,5 @@
 #include "nodetools/follow_object.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -9,8 +8,8 @@
 #include <vector>
 
 #include "aio/cancel.h"
-#include "aio/sleep.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -46,13 +45,14 @@ bool is_unknown_event(const std::string& line) {
 }  // namespace
 
 ObjectFollower::ObjectFollower(kube::Api& api, Followed what, ObjectListener& listener,
-                               Settings settings, kube::Random random)
+                               Settings settings, kube::Random random, aio::Timer& timer)
     : api_(api),
       what_(std::move(what)),
       listener_(listener),
       settings_(settings),
       random_(random),
-      pauses_(settings_.first_pause, settings_.longest_pause, std::move(random)) {}
+      pauses_(settings_.first_pause, settings_.longest_pause, std::move(random)),
+      timer_(timer) {}
 
 aio::Task<void> ObjectFollower::run() {
   for (;;) {
@@ -60,18 +60,22 @@ aio::Task<void> ObjectFollower::run() {
     const bool is_over = co_await aio::cancelled();
     if (is_over) co_return aio::cancelled_error();
     if (!outcome) co_return std::move(outcome).error();
-    if (outcome->is_unknown) co_return Error(Errc::kNotFound, outcome->why);
+    if (outcome->is_unknown && !what_.is_certain) co_return Error(Errc::kNotFound, outcome->why);
+    if (outcome->next == Next::kGoOn) continue;
+
+    // A position that is forgotten once is how a long silence ends, and not worth a word. All nodes
+    // may lose theirs at once, though, and a server may forget each one: there is always a pause.
+    bool is_trouble = true;
     if (outcome->next == Next::kStartOver) {
       is_read_ = false;
       position_.clear();
+      is_trouble = std::exchange(was_gone_, true);
     }
-    if (outcome->next != Next::kPause) continue;
-
-    is_connected_ = false;
-    complain(outcome->why);
-    auto wait = pauses_.next();
-    if (outcome->at_least) wait = std::max<Pauses::Time>(wait, *outcome->at_least);
-    auto slept = co_await aio::sleep_for(wait);
+    if (is_trouble) {
+      is_connected_ = false;
+      complain(outcome->why);
+    }
+    auto slept = co_await timer_.sleep_for(pauses_.next(outcome->at_least));
     if (!slept) co_return slept;
   }
 }
@@ -188,14 +192,19 @@ aio::Task<ObjectFollower::Outcome> ObjectFollower::watch() {
     co_return outcome;
   }
   connected();
-  saw_event_ = false;
   auto outcome = co_await read_stream(stream->get(), std::chrono::seconds(seconds));
   const auto lived = Clock::now() - began;
-  if (lived >= settings_.healthy) pauses_.reset();
-  // A server, or something before it, that ends every stream at once must not be asked in a circle.
-  const bool is_short = lived < kShortStream && !saw_event_;
+  if (lived >= settings_.healthy) {
+    pauses_.reset();
+    was_gone_ = false;
+  }
+  // A server, or something before it, that ends every stream at once must not be asked in a circle,
+  // whatever it says before that.
+  const bool is_short = lived < kShortStream;
   const bool was_short = std::exchange(was_short_, is_short);
-  if (outcome && is_short && was_short) outcome->next = Next::kPause;
+  if (outcome && outcome->next == Next::kGoOn && is_short && was_short) {
+    outcome->next = Next::kPause;
+  }
   co_return outcome;
 }
 
@@ -231,7 +240,6 @@ ObjectFollower::Outcome ObjectFollower::take_event(const kube::WatchEvent& event
     position_.clear();
     return outcome;
   }
-  saw_event_ = true;
   if (auto version = kube::resource_version_of(event.object); !version.empty()) {
     position_ = std::move(version);
   }
@@ -248,11 +256,6 @@ aio::Task<ObjectFollower::Outcome> ObjectFollower::refused(http::ResponseStream*
   if (wait) status.retry_after = wait;
   auto outcome = of_refusal(status);
   outcome.is_unknown = code == 404;
-  if (outcome.next == Next::kStartOver) {  // as after an ERROR event: at once, but not in a circle
-    is_read_ = false;
-    position_.clear();
-    if (std::exchange(was_short_, true)) outcome.next = Next::kPause;
-  }
   co_return outcome;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "json/json.h"
 #include "kube/api.h"
 #include "kube/backoff.h"
@@ -22,6 +23,7 @@ struct Followed {
   std::string collection = {};      // its path: `/api/v1/namespaces/n/configmaps`
   std::string name = {};            // one object, read with GET: no right to list is needed
   std::string label_selector = {};  // of several
+  bool is_certain = false;          // there is such a collection, whatever the server says
 };
 
 // Who is told, on the follower's loop. References are valid during the call.
@@ -56,16 +58,16 @@ class ObjectFollower {
 
   // All must outlive the task of run().
   ObjectFollower(kube::Api& api, Followed what, ObjectListener& listener, Settings settings,
-                 kube::Random random);
+                 kube::Random random, aio::Timer& timer = aio::Timer::steady());
   ObjectFollower(kube::Api& api, Followed what, ObjectListener& listener)
       : ObjectFollower(api, std::move(what), listener, Settings(), kube::make_random()) {}
 
-  // Until cancelled; or with kNotFound if the server does not know the collection (any more): look
-  // for its path anew.
+  // Until cancelled; or with kNotFound if the server does not know the collection (any more) and it
+  // is not certain: look for its path anew.
   aio::Task<void> run();
 
  private:
-  // How a step ended: on to the next, again at once, or after a pause.
+  // How a step ended: on to the next, from the beginning after a pause, or after a pause.
   enum class Next : std::uint8_t { kGoOn, kStartOver, kPause };
   struct Outcome {
     Next next = Next::kGoOn;
@@ -98,11 +100,12 @@ class ObjectFollower {
   const Settings settings_;
   kube::Random random_;
   Pauses pauses_;
+  aio::Timer& timer_;
   bool is_read_ = false;  // the state before the watch is known
   std::string position_;  // where a watch goes on; empty: it begins with the present state
   bool is_connected_ = false;
-  bool saw_event_ = false;  // of the stream that runs
-  bool was_short_ = false;  // the stream before it ended at once, and with nothing
+  bool was_short_ = false;  // the last stream ended at once
+  bool was_gone_ = false;   // the position was forgotten, and no stream has been healthy since
   std::string last_complaint_;
   std::chrono::steady_clock::time_point complained_at_ = {};
 };

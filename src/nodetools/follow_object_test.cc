@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/fake_timer.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "base/error.h"
@@ -76,6 +78,23 @@ class FollowObject : public testing::Test {
     return follow(std::move(answer), count,
                   {.collection = "/api/v1/namespaces/n/configmaps", .name = "m"});
   }
+  // Until so many pauses have passed, each at once; false if it goes on without any.
+  bool follow_fast(kube::FakeApi::Answer answer, std::size_t pauses, Followed what) {
+    server = std::make_unique<kube::FakeApi>(std::move(answer));
+    api = server->client();
+    aio::FakeTimer timer(pauses);
+    ObjectFollower follower(*api, std::move(what), listener, {}, [] { return 0.5; }, timer);
+    aio::Group group(loop.get_executor(),
+                     [this](const std::string&, const Error& error) { ended = error.text(); });
+    group.spawn("follower", follower.run());
+    (void)kube::drive(loop, [&] {
+      return timer.waits().size() > pauses || server->asked().size() > 100 || !ended.empty();
+    });
+    group.cancel();
+    (void)aio::run(loop, group.join());
+    waits = timer.waits();
+    return waits.size() == pauses + 1;
+  }
   static bool is_watch(const RawRequest& request) {
     return request.target().find("watch=1") != std::string::npos;
   }
@@ -85,6 +104,7 @@ class FollowObject : public testing::Test {
   std::unique_ptr<kube::FakeApi> server;
   std::unique_ptr<kube::Api> api;
   std::string ended;
+  std::vector<std::chrono::milliseconds> waits;
 };
 
 // 04, 4: row 82.
@@ -163,13 +183,14 @@ TEST_F(FollowObject, ReadsAgainWhenItsPositionIsForgotten) {
         peer.chunk(event_text("MODIFIED", map_text("b", 10)));
         peer.wait_for_close();
       },
-      4));
+      5));
 
-  EXPECT_THAT(listener.told, ElementsAre("a", "a", "a", "b"));
+  EXPECT_THAT(listener.told,
+              ElementsAre("a", "a", "trouble: the server answered with status 410", "a", "b"));
 }
 
-// 04, 4: row 81. At once, so nobody hears of it; but not in a circle.
-TEST_F(FollowObject, ReadsAgainAtOnceWhenItsPositionIsForgottenFromTheBeginning) {
+// 04, 4: row 81. Nobody hears of it the first time.
+TEST_F(FollowObject, ReadsAgainWhenItsPositionIsForgottenFromTheBeginning) {
   std::atomic<int> watches = 0;
   ASSERT_TRUE(follow_one(
       [&](Peer& peer, const RawRequest& request) {
@@ -185,6 +206,58 @@ TEST_F(FollowObject, ReadsAgainAtOnceWhenItsPositionIsForgottenFromTheBeginning)
       5));
 
   EXPECT_THAT(listener.told, ElementsAre("a", "a", "trouble: too old", "a", "b"));
+}
+
+constexpr std::string_view kGone = R"({"kind":"Status","code":410,"message":"too old"})";
+
+// An event before it is no progress: so it goes in a circle, too.
+TEST_F(FollowObject, PausesLongerAndLongerWhileEachPositionIsForgotten) {
+  EXPECT_TRUE(follow_fast(
+      [](Peer& peer, const RawRequest& request) {
+        if (!is_watch(request)) return peer.answer(200, map_text("a", 5));
+        peer.begin_chunks();
+        peer.chunk(event_text("BOOKMARK", R"({"metadata":{"resourceVersion":"9"}})"));
+        peer.chunk(event_text("ERROR", std::string(kGone)));
+        peer.end_chunks();
+      },
+      3, {.collection = "/api/v1/namespaces/n/configmaps", .name = "m"}));
+
+  EXPECT_THAT(waits, ElementsAre(1s, 2s, 4s, 8s));
+  EXPECT_EQ(server->asked().size(), 8u);
+}
+
+TEST_F(FollowObject, PausesLongerAndLongerWhileEachStreamEndsAfterAnEvent) {
+  EXPECT_TRUE(follow_fast(
+      [](Peer& peer, const RawRequest& request) {
+        if (!is_watch(request)) return peer.answer(200, map_text("a", 5));
+        peer.begin_chunks();
+        peer.chunk(event_text("BOOKMARK", R"({"metadata":{"resourceVersion":"9"}})"));
+        peer.end_chunks();
+      },
+      3, {.collection = "/api/v1/namespaces/n/configmaps", .name = "m"}));
+
+  EXPECT_THAT(waits, ElementsAre(1s, 2s, 4s, 8s));
+}
+
+TEST_F(FollowObject, PausesLongerAndLongerWhileEachPagesTokenExpires) {
+  EXPECT_TRUE(follow_fast(
+      [](Peer& peer, const RawRequest& request) {
+        const bool is_first = request.target().find("continue") == std::string::npos;
+        if (!is_first) return peer.answer(410, kGone);
+        peer.answer(200, R"({"metadata":{"resourceVersion":"7","continue":"t"},"items":[]})");
+      },
+      3, {.collection = "/api/v1/pods"}));
+
+  EXPECT_THAT(waits, ElementsAre(1s, 2s, 4s, 8s));
+}
+
+TEST_F(FollowObject, PausesLongerAndLongerWhileACollectionThatIsCertainIsUnknown) {
+  EXPECT_TRUE(follow_fast(
+      [](Peer& peer, const RawRequest&) { peer.answer(404, R"({"message":"no such page"})"); }, 3,
+      {.collection = "/api/v1/namespaces/n/configmaps", .name = "m", .is_certain = true}));
+
+  EXPECT_THAT(waits, ElementsAre(1s, 2s, 4s, 8s));
+  EXPECT_THAT(listener.told, ElementsAre("absent", "trouble: no such page"));
 }
 
 TEST_F(FollowObject, PausesAfterFailuresAndSaysWhyOnce) {

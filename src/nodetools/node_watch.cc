@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "aio/readable.h"
-#include "aio/sleep.h"
 #include "aio/task.h"
 #include "aio/together.h"
 #include "base/error.h"
@@ -173,7 +172,8 @@ aio::Task<int> NodeWatch::watch() {
     group_.spawn("configmap",
                  follow_configmap({.collection = cat("/api/v1/namespaces/", kube::query_value(ns_),
                                                      "/configmaps"),
-                                   .name = command_.configmap}));
+                                   .name = command_.configmap,
+                                   .is_certain = true}));
   }
   group_.spawn("files", follow_files());
   (void)co_await reconcile_until_stopped();
@@ -193,13 +193,9 @@ aio::Task<void> NodeWatch::await_signal() {
 }
 
 aio::Task<void> NodeWatch::follow_configmap(Followed what) {
-  for (;;) {
-    ObjectFollower follower(*api_, what, *this);
-    auto followed = co_await follower.run();
-    if (followed || followed.error().code() != Errc::kNotFound) co_return followed;
-    auto slept = co_await aio::sleep_for(5s);
-    if (!slept) co_return slept;
-  }
+  ObjectFollower follower(*api_, std::move(what), *this);
+  auto followed = co_await follower.run();
+  co_return followed;
 }
 
 aio::Task<void> NodeWatch::follow_files() {

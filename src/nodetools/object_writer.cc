@@ -20,6 +20,7 @@
 #include "nodetools/objects.h"
 #include "nodetools/output.h"
 #include "nodetools/patient_call.h"
+#include "nodetools/pauses.h"
 
 namespace mnet::nodetools {
 namespace {
@@ -251,7 +252,9 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
 // The original's role has no `patch`: what is not there is created, what is there must be as
 // wanted.
 aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refused) {
-  for (int attempt = 0; attempt < settings_.tries.most; ++attempt) {
+  const Tries& tries = settings_.tries;
+  Pauses pauses(tries.first_pause, tries.longest_pause, tries.random);
+  for (int attempt = 0; attempt < tries.most; ++attempt) {
     auto live = co_await call({.path = target.path});
     if (!live) co_return std::move(live).error();
     if (live->ok()) {
@@ -265,7 +268,7 @@ aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refu
          .path =
              cat(target.collection, "?fieldManager=", kube::query_value(settings_.field_manager)),
          .body = body},
-        Clock::now() + settings_.tries.call_time);
+        Clock::now() + tries.call_time);
     if (made && made->ok()) {
       ++changes_;
       co_return said(target, "created");
@@ -273,7 +276,7 @@ aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refu
     if (!kube::is_transient(made) && (!made || made->status != 409)) {
       co_return made ? made->error() : std::move(made).error();
     }
-    auto slept = co_await aio::sleep_for(settings_.tries.first_pause);
+    auto slept = co_await tries.timer->sleep_for(pauses.next());
     if (!slept) co_return slept;
   }
   co_return refused;

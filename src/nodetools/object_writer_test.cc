@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/fake_timer.h"
 #include "aio/run.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -31,9 +32,11 @@ using namespace std::chrono_literals;
 using http::Peer;
 using http::RawRequest;
 using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr std::string_view kCore = R"({"resources":[
   {"name":"configmaps","singularName":"configmap","kind":"ConfigMap","namespaced":true},
@@ -246,6 +249,32 @@ TEST_F(Writing, HonoursRetryAfter) {
   EXPECT_EQ(apply(map("a")), "");
 
   EXPECT_GE(std::chrono::steady_clock::now() - began, 1s);
+}
+
+// Many nodes write at once, and are refused at once.
+TEST_F(Writing, KeepsNodesApartThatAreAskedToWaitForTheSameTime) {
+  for (const double random : {0.0, 1.0}) {
+    aio::FakeTimer timer;
+    settings.tries = {.random = [random] { return random; }, .timer = &timer};
+    serve([](Peer& peer, const RawRequest&) { peer.answer(503, "{}", "Retry-After: 10\r\n"); });
+
+    EXPECT_NE(apply(map("a")), "");
+
+    EXPECT_THAT(timer.waits(), AllOf(SizeIs(4), Each(random == 0.0 ? 10s : 12s)));
+  }
+}
+
+TEST_F(Writing, WaitsLongerAndLongerWhileAnObjectCannotBeCreated) {
+  aio::FakeTimer timer;
+  settings.tries = {.random = [] { return 0.5; }, .timer = &timer};
+  serve([](Peer& peer, const RawRequest& request) {
+    if (request.method() == "PATCH") return peer.answer(403, "{}");
+    peer.answer(request.method() == "GET" ? 404 : 503, "{}");
+  });
+
+  EXPECT_NE(apply(map("a")), "");
+
+  EXPECT_THAT(timer.waits(), ElementsAre(500ms, 1s, 2s, 4s, 4s));
 }
 
 // 04, 4: row 61.

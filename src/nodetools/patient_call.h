@@ -4,7 +4,9 @@
 #include <chrono>
 
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "kube/api.h"
+#include "kube/backoff.h"
 
 namespace mnet::nodetools {
 
@@ -13,10 +15,13 @@ struct Tries {
   int most = 5;
   Time call_time{30'000};
   Time first_pause{500}, longest_pause{4000};
+  kube::Random random = kube::make_random();
+  aio::Timer* timer = &aio::Timer::steady();
 };
 
 // No connection, time-outs, 409, 429 and 5xx are tried again, after what Retry-After says (30 s at
-// most) or a pause; ends with the last answer or error. `api` must outlive the task.
+// most) or a pause, whichever is longer; ends with the last answer or error. `api` must outlive the
+// task.
 aio::Task<kube::Reply> patient_call(kube::Api* api, kube::Call call, Tries tries);
 
 }  // namespace mnet::nodetools

@@ -11,6 +11,7 @@
 
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -34,6 +35,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{60};  // with a type that nobody knows
+constexpr std::chrono::seconds kHealthy{60};   // of a following: failures before it are forgotten
 constexpr std::size_t kLargestFile = 10u << 20;
 
 std::string_view event_name(kube::EventType type) {
@@ -50,15 +52,19 @@ std::string_view event_name(kube::EventType type) {
 }  // namespace
 
 ObjectSource::ObjectSource(WatchCommand command, std::string default_ns, kube::Api& api,
-                           Deliveries& deliveries, Output& output)
+                           Deliveries& deliveries, Output& output, kube::Random random,
+                           aio::Timer& timer)
     : command_(std::move(command)),
       ns_(command_.wants_all_namespaces ? "" : command_.ns.value_or(std::move(default_ns))),
       api_(api),
       deliveries_(deliveries),
       output_(output),
+      random_(std::move(random)),
+      timer_(timer),
       types_(api) {}
 
 aio::Task<void> ObjectSource::run() {
+  Pauses pauses(1s, 30s, random_);
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
     auto resource = co_await resolve();
@@ -66,11 +72,13 @@ aio::Task<void> ObjectSource::run() {
     const Followed what{.collection = resource->collection_path(ns_),
                         .name = command_.name,
                         .label_selector = command_.label};
+    const auto began = timer_.now();
     ObjectFollower follower(api_, what, *this);
     auto ended = co_await follower.run();
     if (!ended && ended.error().code() != Errc::kNotFound) co_return ended;
     on_trouble(cat("the server no longer has ", what.collection));
-    auto slept = co_await aio::sleep_for(1s);
+    if (timer_.now() - began >= kHealthy) pauses.reset();
+    auto slept = co_await timer_.sleep_for(pauses.next());
     if (!slept) co_return slept;
   }
 }

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "json/json.h"
 #include "kube/api.h"
+#include "kube/backoff.h"
 #include "nodetools/deliveries.h"
 #include "nodetools/discovery.h"
 #include "nodetools/find_type.h"
@@ -25,7 +27,8 @@ class ObjectSource final : public ObjectListener {
  public:
   // All but the command must outlive it.
   ObjectSource(WatchCommand command, std::string default_ns, kube::Api& api, Deliveries& deliveries,
-               Output& output);
+               Output& output, kube::Random random = kube::make_random(),
+               aio::Timer& timer = aio::Timer::steady());
 
   // Until cancelled; or kNotFound when the server has not known the type for a minute.
   aio::Task<void> run();
@@ -44,6 +47,8 @@ class ObjectSource final : public ObjectListener {
   kube::Api& api_;
   Deliveries& deliveries_;
   Output& output_;
+  const kube::Random random_;
+  aio::Timer& timer_;  // of pauses while the server does not have what it says that it has
   TypeFinder types_;
 };
 
