@@ -41,12 +41,16 @@ def pytest_collection_finish(session):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests of fail points are no tests of a build that has none: left out, not skipped."""
+    """What a build cannot show is no test of it: left out, not skipped. The other build shows it."""
     daemon = programs_dir() / "multus-daemon"
-    if daemon.exists() and b"MULTUS_FAILPOINTS" not in daemon.read_bytes():
-        left_out = [item for item in items if item.get_closest_marker("failpoints")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    if not daemon.exists():
+        return
+    program = daemon.read_bytes()
+    marks = ["failpoints"] if b"MULTUS_FAILPOINTS" not in program else []
+    marks += ["without_sanitizers"] if b"__asan_init" in program else []
+    left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(hookwrapper=True)

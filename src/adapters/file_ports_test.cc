@@ -76,7 +76,8 @@ class FilePortsTest : public testing::Test {
     return aio::run(loop_, attachments_.add(std::move(what)));
   }
   Result<void> del(attach::Request what) {
-    return aio::run(loop_, attachments_.del(std::move(what)));
+    const auto outcome = aio::run(loop_, attachments_.del(std::move(what)));
+    return outcome ? outcome->complete() : Result<void>(outcome.error());
   }
   std::vector<std::string> links() {
     NetNsLinks links(pool_, "");

@@ -61,7 +61,7 @@ bool names_any(std::string_view name, const std::vector<std::string>& ids) {
 }
 
 // Only what is no JSON object at all: a result of an old libcni is one, and not ours to judge.
-bool is_unreadable(const std::string& path) {
+bool is_damaged(const std::string& path) {
   auto text = sys::read_file(path);
   return text && !json::parse_object(*text);
 }
@@ -78,7 +78,7 @@ Result<std::vector<std::string>> sweep(const std::string& cni_dir,
   for (sys::Entry& file : *files) {
     if (file.kind != sys::EntryKind::kRegular || file.name.starts_with('.')) continue;
     const std::string path = cat(directory, "/", file.name);
-    if (names_any(file.name, ids) || !is_unreadable(path)) continue;
+    if (names_any(file.name, ids) || !is_damaged(path)) continue;
     if (auto gone = sys::remove_file(path); !gone) return std::move(gone).error();
     removed.push_back(std::move(file.name));
   }
@@ -212,18 +212,18 @@ aio::Task<void> FileRecords::remove_result(std::string cni_dir, attach::CacheKey
   });
 }
 
-aio::Task<std::vector<attach::CacheEntry>> FileRecords::list_results(std::string cni_dir,
-                                                                     std::string container_id) {
+aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir,
+                                                          std::string container_id) {
   auto found =
       co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
         return store::ResultCache(cni_dir).list(container_id);
       });
   if (!found) co_return std::move(found).error();
-  std::vector<attach::CacheEntry> entries;
-  for (store::CachedResult& entry : *found) {
-    entries.push_back(entry_as<attach::CacheEntry>(std::move(entry)));
+  attach::CacheListing listing{.entries = {}, .unreadable = std::move(found->unreadable)};
+  for (store::CachedResult& entry : found->entries) {
+    listing.entries.push_back(entry_as<attach::CacheEntry>(std::move(entry)));
   }
-  co_return entries;
+  co_return listing;
 }
 
 aio::Task<std::vector<std::string>> FileRecords::sweep_results(std::string cni_dir,

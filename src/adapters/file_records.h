@@ -32,8 +32,8 @@ class FileRecords : public attach::Records {
   aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
                                                     attach::CacheKey key) override;
   aio::Task<void> remove_result(std::string cni_dir, attach::CacheKey key) override;
-  aio::Task<std::vector<attach::CacheEntry>> list_results(std::string cni_dir,
-                                                          std::string container_id) override;
+  aio::Task<attach::CacheListing> list_results(std::string cni_dir,
+                                               std::string container_id) override;
   aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
                                                     std::vector<std::string> ids) override;
   aio::Task<void> edit_routes(std::string cni_dir, attach::CacheKey key,

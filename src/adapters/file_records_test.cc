@@ -88,13 +88,13 @@ TEST_F(FileRecordsTest, ResultsComeAndGo) {
   EXPECT_EQ(**run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})),
             json::Value(json::Object{{"cniVersion", "1.0.0"}}));
   auto listed = run(records_.list_results(dir_.path(), "c1"));
-  ASSERT_EQ(listed->size(), 2u);
-  EXPECT_EQ((*listed)[0].network, "m");
-  EXPECT_EQ((*listed)[1].config, R"({"name":"n","type":"t"})");
-  EXPECT_THAT((*listed)[1].cni_args, ElementsAre(testing::Pair("A", "b")));
-  EXPECT_EQ((*listed)[1].capability_args.size(), 1u);
-  EXPECT_TRUE((*listed)[1].result);
-  EXPECT_EQ(run(records_.list_results(dir_.path(), ""))->size(), 3u);
+  ASSERT_EQ(listed->entries.size(), 2u);
+  EXPECT_EQ(listed->entries[0].network, "m");
+  EXPECT_EQ(listed->entries[1].config, R"({"name":"n","type":"t"})");
+  EXPECT_THAT(listed->entries[1].cni_args, ElementsAre(testing::Pair("A", "b")));
+  EXPECT_EQ(listed->entries[1].capability_args.size(), 1u);
+  EXPECT_TRUE(listed->entries[1].result);
+  EXPECT_EQ(run(records_.list_results(dir_.path(), ""))->entries.size(), 3u);
 
   ASSERT_TRUE(run(records_.remove_result(dir_.path(), {"n", "c1", "eth0"})));
   EXPECT_FALSE(*run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})));

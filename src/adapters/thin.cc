@@ -19,6 +19,7 @@
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
+#include "adapters/pending_del.h"
 #include "adapters/slots.h"
 #include "adapters/thin_config.h"
 #include "adapters/thin_locks.h"
@@ -33,6 +34,7 @@
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -268,27 +270,61 @@ class ThinCall {
 
   Result<void> add(Node& node) {
     const auto pending = find_pending();
-    if (pending) {
-      auto deleted = node.run(node.attachments().del(request()));
+    if (!pending) return stale_record(pending.error());
+    if (*pending) {
+      const auto outcome = node.run(node.attachments().del(request()));
+      const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
       if (!deleted) log_.error("ADD goes on after a failed pending DEL", deleted.error());
     }
     auto result = node.run(node.attachments().add(request()));
     if (!result) return std::move(result).error();
-    if (pending) forget(*pending);
+    if (*pending) {
+      if (auto forgotten = forget(**pending); !forgotten) return stale_record(forgotten.error());
+    }
     return skel::print_result(*result, config_.cni_version, surroundings_.front);
   }
 
   Result<void> del(Node& node) {
-    auto deleted = node.run(node.attachments().del(request()));
-    if (!deleted) return deleted;
-    if (const auto pending = find_pending()) forget(*pending);
+    auto outcome = node.run(node.attachments().del(request()));
+    if (!outcome) return std::move(outcome).error();
+    if (outcome->unreadable) return write_down(*outcome->unreadable);
+    if (outcome->failed && outcome->keeps_failed) return *std::move(outcome->failed);
+    if (outcome->failed) log_.error("DEL", *outcome->failed);
+    const auto pending = find_pending();
+    const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
+    if (!pending) log_.error("looking for a pending DEL", pending.error());
+    if (!forgotten) log_.error("forgetting a pending DEL", forgotten.error());
     return {};
   }
 
+  // For a daemon, or for this container's next ADD: the runtime need not wait until it can be read.
+  Result<void> write_down(const Error& unreadable) const {
+    auto written = write_pending_del(config_.cni_dir, request());
+    if (!written) {
+      log_.error("writing a pending DEL", written.error());
+      return unreadable;
+    }
+    log_.error("DEL will be repeated as a pending DEL", unreadable);
+    return {};
+  }
+
+  // An ADD beside the record of an older DEL that will be repeated: what it makes would not last.
+  static Error stale_record(const Error& why) {
+    return cni::coded(cni::Code::kTryAgainLater,
+                      cat("an older DEL of this container is pending, and its record cannot be "
+                          "read or removed now: ",
+                          why.text()));
+  }
+
   // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
-  std::optional<std::string> find_pending() const {
+  Result<std::optional<std::string>> find_pending() const {
     const auto record = store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname);
-    if (!record || !*record || !(*record)->body) return std::nullopt;
+    if (!record) return record.error();
+    if (!*record) return std::nullopt;
+    if (!(*record)->body) {
+      const Error& why = (*record)->body.error();
+      return is_damage(why) ? Result<std::optional<std::string>>(std::nullopt) : why;
+    }
     const auto body = wire::parse_request(*(*record)->body);
     if (!body) return std::nullopt;
     const auto is = [&body](std::string_view name, const std::string& value) {
@@ -300,9 +336,10 @@ class ThinCall {
     return is_ours ? std::optional<std::string>((*record)->file) : std::nullopt;
   }
 
-  void forget(const std::string& file) const {
-    const auto removed = store::PendingDels(config_.cni_dir).remove(file);
-    if (!removed) log_.error("forgetting a pending DEL", removed.error());
+  Result<void> forget(const std::string& file) const {
+    auto removed = store::PendingDels(config_.cni_dir).remove(file);
+    if (!removed) return std::move(removed).error();
+    return {};
   }
 
   const ThinSurroundings& surroundings_;

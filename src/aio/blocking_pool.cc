@@ -1,5 +1,6 @@
 #include "aio/blocking_pool.h"
 
+#include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
@@ -123,7 +124,9 @@ std::size_t BlockingPool::threads() const {
   return state_->threads.size();
 }
 
-Error BlockingPool::no_thread_error() { return Error(Errc::kUnavailable, "cannot start a thread"); }
+Error BlockingPool::no_thread_error() {
+  return Error(Errc::kUnavailable, "cannot start a thread", EAGAIN);
+}
 
 Error BlockingPool::exception_error(const char* what) {
   return Error(Errc::kBug, cat("unexpected exception: ", what));

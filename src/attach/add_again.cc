@@ -67,6 +67,11 @@ std::optional<std::vector<std::string>> links_of(const std::vector<CacheEntry>& 
   return all;
 }
 
+Error undecided(const Error& why) {
+  return cni::coded(cni::Code::kTryAgainLater,
+                    cat("it cannot be told whether an earlier ADD still stands: ", why.text()));
+}
+
 // As far as the result cache knows: it has only the path.
 bool is_of_path(const std::vector<CacheEntry>& entries, const std::string& netns) {
   return std::ranges::all_of(entries,
@@ -86,6 +91,7 @@ aio::Task<bool> Adding::still_stands(Record record) {
   const auto names = entries ? links_of(*entries) : std::nullopt;
   if (!names) co_return false;
   auto seen = co_await core_.ports.links.look(job_.request.netns, *names);
+  if (!seen && seen.error().code() != Errc::kNotFound) co_return std::move(seen).error();
   if (!seen || seen->taken.size() != names->size()) co_return false;
   if (journal && journal->netns_inode != 0) co_return seen->netns.inode == journal->netns_inode;
   co_return is_of_path(*entries, job_.request.netns);
@@ -96,9 +102,13 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
       co_await core_.ports.records.find_scratch(job_.conf.cni_dir, job_.request.container_id);
   if (scratch && !*scratch) co_return std::optional<cni::NetResult>();
 
-  const Record record = co_await book_.load();
+  auto loaded = co_await book_.load();
+  if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
+  const Record record = *std::move(loaded);
   auto stands = co_await still_stands(record);
-  if (!stands || !*stands) {
+  // Not known: the pod may be running, and nothing of it is touched.
+  if (!stands) co_return core_error(undecided(stands.error()), job_.pod);
+  if (!*stands) {
     auto cleared = co_await clear_away(record);
     if (!cleared) co_return std::move(cleared).error();
     co_return std::optional<cni::NetResult>();

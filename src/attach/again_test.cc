@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <optional>
 #include <string>
 
 #include "attach/attach.h"
 #include "attach/attachment_record.h"
 #include "attach/delegate.h"
+#include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
 #include "base/error.h"
@@ -78,6 +81,39 @@ TEST_F(AddAgainTest, StartsAnewFromADamagedScratchFile) {
   node_.records.damaged.insert("c1");
   ASSERT_TRUE(add(request(conf_)));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "ADD a eth0", "ADD b net1"));
+}
+
+// The pod may be running: what cannot be read now is no reason to take it down.
+TEST_F(AddAgainTest, TouchesNothingWhileTheRecordCannotBeRead) {
+  FakeRecords& records = node_.records;
+  for (const int why : {EMFILE, ENFILE, ENOMEM, EIO, EACCES}) {
+    for (std::optional<Error>* failing :
+         {&records.read_error, &records.scratch_error, &records.find_record_error}) {
+      *failing = Error::from_errno(why, "open c1");
+
+      auto again = add(request(conf_));
+
+      ASSERT_FALSE(again);
+      EXPECT_THAT(again.error(), HasCode(11));
+      EXPECT_THAT(again.error().text(), HasSubstr("open c1"));
+      failing->reset();
+    }
+  }
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(records.scratch.contains("c1"));
+  EXPECT_THAT(records.results, SizeIs(2));
+  EXPECT_TRUE(add(request(conf_)));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(AddAgainTest, TouchesNothingWhileTheNamespaceCannotBeLookedInto) {
+  node_.links.error = Error::from_errno(EMFILE, "open /ns");
+
+  auto again = add(request(conf_));
+
+  EXPECT_THAT(again.error(), HasCode(11));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
 }
 
 TEST_F(AddAgainTest, NeverOverwritesWhatIsStillToBeDeleted) {

@@ -32,9 +32,25 @@ struct Request {
   std::string id;                  // request id, for logs and for the delegates
   std::uint64_t ticket = 0;        // order of arrival: delegates of older requests run first
   std::shared_ptr<Caller> caller;  // none: one who never leaves
-  // DEL: answer any delegate that could not be deleted with code 11, also without
-  // retryDeleteOnError: who replays a pending DEL wants to know (03, 2.14).
-  bool report_failed_del = false;
+};
+
+// What a DEL that was carried out could not remove; nothing set: all is gone. Both errors have code
+// 11.
+struct DelOutcome {
+  // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) they are still on record,
+  // and the runtime shall try again; else they are forgotten, and it shall not hear of them.
+  std::optional<Error> failed = {};
+  bool keeps_failed = false;
+  // Files that could not be read, so that there may be more to delete. All files are kept: another
+  // DEL of the same container must follow when they can be read.
+  std::optional<Error> unreadable = {};
+
+  // Whether all is gone, for whoever repeats a DEL until it is.
+  Result<void> complete() const {
+    if (failed) return *failed;
+    if (unreadable) return *unreadable;
+    return {};
+  }
 };
 
 // One network more, or one less, for a container that runs (02, 5.9; 03, 2.10).
@@ -64,9 +80,9 @@ class Attachments {
 
   // The master's result, in whatever version its plugin answered.
   aio::Task<cni::NetResult> add(Request request);
-  // Fails only if the request itself is malformed, or with code 11 when the runtime shall try again
-  // (00-index, "DEL errors").
-  aio::Task<void> del(Request request);
+  // Fails only if the request itself is malformed, or with code 11 and everything kept if the
+  // machine lacks the means to carry it out just now (00-index, "DEL errors").
+  aio::Task<DelOutcome> del(Request request);
   aio::Task<void> check(Request request);
   aio::Task<void> status(Request request);
   aio::Task<void> gc(Request request);

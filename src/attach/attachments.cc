@@ -35,7 +35,7 @@ aio::Task<cni::NetResult> Attachments::add(Request request) {
   co_return result;
 }
 
-aio::Task<void> Attachments::del(Request request) {
+aio::Task<DelOutcome> Attachments::del(Request request) {
   auto job = read_job(std::move(request), Verb::kDel, core_->log);
   if (!job) co_return std::move(job).error();
   core_->containers.end_adds(job->request.container_id);

@@ -16,6 +16,7 @@
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
@@ -255,14 +256,20 @@ aio::Task<void> Chain::del(AttachmentPtr attachment) {
   if (!version) co_return std::move(version).error();
 
   json::Value prev_result;
+  bool keeps_entry = false;
   if (*version >= cni::kCheckSince) {
     auto cached = co_await cached_result(attachment);
     if (cached) {
       prev_result = *std::move(cached);
-    } else {
-      // An entry that nobody can read helps nobody; DEL goes on without it (01, 5.4).
+    } else if (is_damage(cached.error())) {
+      // A damaged entry helps nobody; DEL goes on without it (01, 5.4).
       auto removed = co_await records_.remove_result(setting_.cni_dir, key);
-      if (!removed) log_.error("removing an unreadable result-cache entry", removed.error());
+      if (!removed) log_.error("removing a damaged result-cache entry", removed.error());
+    } else if (is_shortage(cached.error())) {
+      co_return std::move(cached).error();
+    } else {
+      log_.error("DEL goes on without the cached result", cached.error());
+      keeps_entry = true;  // for a DEL that can read it
     }
   }
   for (std::size_t i = list.plugins.size(); i-- > 0;) {
@@ -271,6 +278,7 @@ aio::Task<void> Chain::del(AttachmentPtr attachment) {
       co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
     }
   }
+  if (keeps_entry) co_return Result<void>();
   auto removed = co_await records_.remove_result(setting_.cni_dir, key);
   if (!removed) log_.error("removing a result-cache entry", removed.error());
   co_return Result<void>();

@@ -303,7 +303,7 @@ TEST_F(ChainTest, CheckRunsWithoutAnEntryToo) {
 
 // X13
 TEST_F(ChainTest, CheckRefusesAnUnreadableEntry) {
-  node_.records.unreadable = {"n-c1-eth0"};
+  node_.records.damaged_results = {"n-c1-eth0"};
   EXPECT_THAT(check(attachment(list_text("0.4.0", kTwo))).error().text(),
               StartsWith("failed to get network \"n\" cached result: decoding version"));
 }
@@ -364,11 +364,11 @@ TEST_F(ChainTest, DelOfAnOldVersionDoesNotHandTheResultOn) {
 
 // X18
 TEST_F(ChainTest, DelRemovesAnUnreadableEntryAndGoesOn) {
-  node_.records.unreadable = {"n-c1-eth0"};
+  node_.records.damaged_results = {"n-c1-eth0"};
   node_.plugins.errors.emplace("DEL n", Error(Errc::kPlugin, "no"));
 
   EXPECT_THAT(del(attachment(list_text("0.4.0", kTwo))).error().text(), HasSubstr("no"));
-  EXPECT_THAT(node_.records.unreadable, IsEmpty());
+  EXPECT_THAT(node_.records.damaged_results, IsEmpty());
 }
 
 // X20

@@ -53,7 +53,9 @@ aio::Task<std::vector<Delegate>> Checking::configured() {
 }
 
 aio::Task<void> Checking::run() {
-  Record record = co_await book_.load();
+  auto loaded = co_await book_.load();
+  if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
+  Record record = *std::move(loaded);
   if (!record.delegates) {
     auto delegates = co_await configured();
     if (!delegates) co_return std::move(delegates).error();

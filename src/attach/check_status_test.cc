@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 
@@ -69,6 +70,15 @@ TEST_F(CheckTest, ChecksTheConfigurationWithoutARecord) {
   node_.networks.configs["/n/c.conf"] = R"({"cniVersion":"1.0.0","name":"c","type":"x"})";
   EXPECT_TRUE(check(request(R"("clusterNetwork":"/n/c.conf","defaultNetworks":["/n/d.conf"])")));
   EXPECT_THAT(node_.runs(), ElementsAre("CHECK c eth0"));
+}
+
+TEST_F(CheckTest, ChecksNothingElseWhileTheRecordCannotBeRead) {
+  node_.records.scratch_error = Error::from_errno(EMFILE, "open c1");
+
+  auto checked = check(request(delegates({"other"})));
+
+  EXPECT_THAT(checked.error(), HasCode(11));
+  EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 TEST_F(CheckTest, StopsWhenItsCallerLeaves) {

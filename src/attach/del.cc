@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/attach.h"
 #include "attach/attachment_record.h"
 #include "attach/chain.h"
 #include "attach/core.h"
@@ -25,6 +26,7 @@
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/error_list.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
@@ -41,18 +43,23 @@ void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
 
 }  // namespace
 
-aio::Task<void> Deleting::run() {
+aio::Task<DelOutcome> Deleting::run() {
   co_await note_readiness();
-  const Record record = co_await book_.load();
+  auto loaded = co_await book_.load_readable();
+  if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
+  const Record record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   const bool is_recorded = record.delegates || !record.entries.empty() || !down.listed.empty();
-  if (!is_recorded) co_await delete_unrecorded();
+  if (!is_recorded && record.unreadable.empty()) co_await delete_unrecorded();
 
   co_await restore_results(record);
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
   log_all(job_, leftovers.errors, "deleting what only the result cache knows");
+  for (const Error& error : leftovers.errors.errors()) {
+    if (is_shortage(error)) listed.errors.add(error);
+  }
   auto concluded = co_await conclude(record, std::move(listed));
   co_return concluded;
 }
@@ -122,23 +129,26 @@ aio::asio::awaitable<void> Deleting::delete_unrecorded() {
   log_all(job_, removal.errors, "DEL of a container without a record");
 }
 
-aio::Task<void> Deleting::conclude(Record record, Removal removal) {
-  const bool failed = !removal.errors.empty();
-  const bool again = failed && (job_.conf.retry_delete_on_error || job_.request.report_failed_del);
-  if (failed && job_.conf.retry_delete_on_error) {
-    auto kept = co_await keep_rest(std::move(record), removal);
+aio::Task<DelOutcome> Deleting::conclude(Record record, Removal removal) {
+  DelOutcome outcome;
+  if (!removal.errors.empty()) outcome.failed = try_again(joined(removal.errors));
+  if (!record.unreadable.empty()) outcome.unreadable = try_again(joined(record.unreadable));
+  // A delegate that was never run has not refused anything: its files stay, whatever is configured.
+  const bool is_short = std::ranges::any_of(removal.errors.errors(), is_shortage);
+  outcome.keeps_failed = job_.conf.retry_delete_on_error || is_short || outcome.unreadable;
+  if (outcome.unreadable || (outcome.failed && outcome.keeps_failed)) {
+    auto kept = co_await keep_rest(std::move(record), std::move(removal));
     if (!kept) job_.log.error("error saving the delegates", kept.error());
   } else if (record.has_file || record.has_journal) {
     auto removed = co_await book_.remove();
     if (!removed) job_.log.error("removing the scratch file", removed.error());
   }
-  if (!failed) co_return Result<void>();
-  const Error error = core_error(joined(removal.errors), job_.pod);
-  if (!again) {
-    job_.log.error("DEL", error);
-    co_return Result<void>();
-  }
-  co_return cni::coded(cni::Code::kTryAgainLater, error.text());
+  if (is_short) co_return *std::move(outcome.failed);
+  co_return outcome;
+}
+
+Error Deleting::try_again(const Error& error) const {
+  return cni::coded(cni::Code::kTryAgainLater, core_error(error, job_.pod).text());
 }
 
 // The retry needs only what is still there.
@@ -172,21 +182,24 @@ aio::asio::awaitable<void> Deleting::keep_journal(AttachmentRecord journal,
 }
 
 aio::Task<void> Deleting::run_stale() {
-  Record record = co_await book_.load();
+  auto loaded = co_await book_.load_readable();
+  if (!loaded) co_return std::move(loaded).error();
+  Record record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
   co_await restore_results(record);
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(std::move(down.listed));
-  if (removal.errors.empty()) {
+  if (removal.errors.empty() && record.unreadable.empty()) {
     if (!record.has_file && !record.has_journal) co_return Result<void>();
     auto removed = co_await book_.remove();
     co_return removed;
   }
-  const Error error = joined(removal.errors);
+  ErrorList errors = removal.errors;
+  for (const Error& error : record.unreadable.errors()) errors.add(error);
   auto kept = co_await keep_rest(std::move(record), std::move(removal));
   if (!kept) job_.log.error("error saving the delegates", kept.error());
-  co_return error;
+  co_return joined(errors);
 }
 
 }  // namespace mnet::attach

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/attach.h"
 #include "attach/attachment_record.h"
 #include "attach/core.h"
 #include "attach/record.h"
@@ -19,8 +20,8 @@ class Deleting {
   // Both must outlive it. The container's lock is held while run() runs.
   Deleting(const Core& core, const Job& job) : core_(core), job_(job), book_(core, job) {}
 
-  // An error only if the runtime shall try again, with code 11.
-  aio::Task<void> run();
+  // An error, with code 11, only where the machine lacks the means to delete just now.
+  aio::Task<DelOutcome> run();
 
   // The same for GC: every error counts, and both files go if there is none.
   aio::Task<void> run_stale();
@@ -31,7 +32,8 @@ class Deleting {
   aio::Task<std::vector<Delegate>> rebuild();
   aio::asio::awaitable<PodObjectPtr> find_pod();
   aio::asio::awaitable<void> restore_results(Record record);
-  aio::Task<void> conclude(Record record, Removal removal);
+  aio::Task<DelOutcome> conclude(Record record, Removal removal);
+  Error try_again(const Error& error) const;
   aio::Task<void> keep_rest(Record record, Removal removal);
   aio::asio::awaitable<void> keep_journal(AttachmentRecord journal, std::set<std::string> gone);
 

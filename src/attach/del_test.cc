@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -160,12 +161,14 @@ TEST_F(DelTest, RunsAllWhateverFails) {
   node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "one"));
   node_.plugins.errors.emplace("DEL c", Error(Errc::kPlugin, "three"));
 
-  EXPECT_TRUE(del(request(delegates({"a", "b", "c"}))));
+  const auto outcome = try_del(request(delegates({"a", "b", "c"})));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL b net1", "DEL a eth0"));
-  EXPECT_TRUE(
-      logged("errors: error invoking DelegateDel - \"fake\": three / error invoking "
-             "DelegateDel - \"fake\": one"));
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_FALSE(outcome->keeps_failed);
+  EXPECT_THAT(outcome->failed.value().text(),
+              HasSubstr("errors: error invoking DelegateDel - \"fake\": three / error invoking "
+                        "DelegateDel - \"fake\": one"));
   // The scratch file goes; what failed is still in the result cache for a repeated DEL or GC.
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.results, SizeIs(2));
@@ -208,13 +211,88 @@ TEST_F(DelTest, AsksForARetryAndThenRunsOnlyWhatIsLeft) {
 TEST_F(DelTest, TellsWhoReplaysAPendingDelWhatIsLeft) {
   add_and_forget(delegates({"a", "b"}));
   node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "stuck"));
-  Request what = request(delegates({"a", "b"}));
-  what.report_failed_del = true;
+  const Request what = request(delegates({"a", "b"}));
 
-  EXPECT_THAT(del(what).error(), HasCode(11));
-  EXPECT_THAT(del(what).error(), HasCode(11));
+  EXPECT_THAT(try_del(what)->complete().error(), HasCode(11));
+  EXPECT_THAT(try_del(what)->complete().error(), HasCode(11));
   node_.plugins.errors.clear();
-  EXPECT_TRUE(del(what));
+  EXPECT_TRUE(try_del(what)->complete());
+}
+
+// An error is no absence: out of descriptors, nothing is known of the container.
+TEST_F(DelTest, ChangesNothingWhereTheMachineLacksTheMeansToRead) {
+  for (const int shortage : {EMFILE, ENFILE, ENOMEM}) {
+    add_and_forget(delegates({"a", "b"}));
+    node_.records.read_error = Error::from_errno(shortage, "open c1");
+
+    EXPECT_THAT(del(request(delegates({"a", "b"}))).error(), HasCode(11));
+
+    EXPECT_THAT(node_.runs(), IsEmpty());
+    EXPECT_TRUE(node_.records.scratch.contains("c1"));
+    EXPECT_EQ(node_.records.results.size(), 2u);
+    node_.records.read_error.reset();
+    forget();
+    EXPECT_TRUE(del(request(delegates({"a", "b"}))));
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+    EXPECT_THAT(node_.records.scratch, IsEmpty());
+  }
+}
+
+TEST_F(DelTest, KeepsTheRecordOfADelegateThatCouldNotBeStarted) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.plugins.errors.emplace("DEL b", Error::from_errno(EMFILE, "pipe"));
+
+  EXPECT_THAT(del(request(delegates({"a", "b"}))).error(), HasCode(11));
+
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+  node_.plugins.errors.clear();
+  forget();
+  EXPECT_TRUE(del(request(delegates({"a", "b"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
+}
+
+TEST_F(DelTest, TakesTheOtherSourcesWhereOneCannotBeReadAndKeepsAllFiles) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.records.scratch_error = Error::from_errno(EIO, "read c1");
+  const Request what = request(delegates({"a", "b"}));
+
+  const auto outcome = try_del(what);
+
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+  ASSERT_TRUE(outcome->unreadable.has_value());
+  EXPECT_THAT(*outcome->unreadable, HasCode(11));
+  EXPECT_THAT(outcome->unreadable->text(), HasSubstr("read c1"));
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+  node_.records.scratch_error.reset();
+  EXPECT_TRUE(try_del(what)->complete());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+TEST_F(DelTest, KeepsAResultThatCannotBeRead) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.records.result_errors.emplace("b-c1-net1", Error::from_errno(EACCES, "open b-c1-net1"));
+
+  const auto outcome = try_del(request(delegates({"a", "b"})));
+
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(outcome->unreadable.has_value());
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+  EXPECT_TRUE(node_.records.results.contains("b-c1-net1"));
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
+}
+
+TEST_F(DelTest, TouchesNothingItCannotReadWhereNoOtherSourceIsLeft) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.records.read_error = Error::from_errno(EIO, "read");
+
+  const auto outcome = try_del(request(delegates({"a", "b"})));
+
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_TRUE(outcome->unreadable.has_value());
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(node_.records.scratch.contains("c1"));
 }
 
 // 02, 12: row 129

@@ -128,10 +128,13 @@ aio::Task<void> Dynamic::find_pod() {
   co_return Result<void>();
 }
 
-aio::asio::awaitable<void> Dynamic::load() {
-  record_ = co_await book_.load();
+aio::Task<void> Dynamic::load() {
+  auto loaded = co_await book_.load();
+  if (!loaded) co_return failed(std::move(loaded).error());
+  record_ = *std::move(loaded);
   journal_ = journal_of(job_, record_, pod_.get());
   if (!record_.journal) journal_.boot_id = core_.options.boot_id;
+  co_return Result<void>();
 }
 
 void Dynamic::drop() {

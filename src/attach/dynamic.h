@@ -50,7 +50,7 @@ class Dynamic {
   // The pod that the request names; none for a container that is no pod, or where a pod need not
   // have an object.
   aio::Task<void> find_pod();
-  aio::asio::awaitable<void> load();
+  aio::Task<void> load();
 
   // ADD.
   aio::Task<std::optional<cni::NetResult>> settle_recorded();

@@ -58,7 +58,8 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
   auto found = co_await find_pod();
   if (!found) co_return std::move(found).error();
-  co_await load();
+  auto loaded = co_await load();
+  if (!loaded) co_return std::move(loaded).error();
   auto recorded = co_await settle_recorded();
   if (!recorded) co_return std::move(recorded).error();
   if (*recorded) co_return **std::move(recorded);

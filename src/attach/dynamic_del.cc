@@ -26,7 +26,8 @@ namespace mnet::attach {
 aio::Task<void> Dynamic::del() {
   auto found = co_await find_pod();
   if (!found) co_return found;
-  co_await load();
+  auto loaded = co_await load();
+  if (!loaded) co_return std::move(loaded).error();
   const RecordedAttachment* there = journal_.find(ifname());
   if (there != nullptr && there->source == Source::kCluster) {
     co_return failed(Error(Errc::kDenied, cat("interface ", ifname(),
@@ -110,7 +111,8 @@ aio::Task<void> Dynamic::unlist() {
 
 // One that is recorded with what it was made with; it answers for itself alone.
 aio::Task<void> Dynamic::check() {
-  co_await load();
+  auto loaded = co_await load();
+  if (!loaded) co_return std::move(loaded).error();
   const RecordedAttachment* there = journal_.find(ifname());
   const bool is_recorded = there != nullptr && there->cni_name == delegate_.cni_name;
   const AttachmentPtr attachment =

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +72,21 @@ TEST_F(DynamicAdd, PassesTheContainerIdAsInfraContainer) {
 
   ASSERT_TRUE(plug(what));
   EXPECT_EQ(*cni::find_arg(node_.plugins.runs.at(0).args, "K8S_POD_INFRA_CONTAINER_ID"), "c1");
+}
+
+// A record made up without what cannot be read would take its place.
+TEST_F(DynamicAdd, ChangesNothingWhileTheRecordCannotBeRead) {
+  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  forget();
+  for (const int why : {EMFILE, EIO}) {
+    node_.records.find_record_error = Error::from_errno(why, "open c1.json");
+
+    EXPECT_THAT(plug(dynamic("net2", "y")).error(), HasCode(11));
+    EXPECT_THAT(unplug(dynamic("net1", "x")).error(), HasCode(11));
+  }
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  node_.records.find_record_error.reset();
+  EXPECT_TRUE(unplug(dynamic("net1", "x")));
 }
 
 // 05, R2: in the books before the plugin runs, with the result before the answer

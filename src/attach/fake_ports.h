@@ -72,6 +72,7 @@ class FakeLinks : public Links {
     co_return look_now(netns, ifnames);
   }
   Result<Look> look_now(const std::string& netns, const std::vector<std::string>& ifnames) {
+    if (error) return *error;
     const auto found = namespaces.find(netns);
     if (found == namespaces.end()) {
       return Error(Errc::kNotFound, cat("no net namespace ", netns, " found"));
@@ -85,6 +86,7 @@ class FakeLinks : public Links {
 
   std::map<std::string, std::set<std::string>> namespaces = {{"/ns", {}}};
   std::map<std::string, std::uint64_t> inodes;  // another number: a namespace made anew
+  std::optional<Error> error;                   // of every look
 };
 
 // Default routes by interface and family.
@@ -361,6 +363,8 @@ class FakeRecords : public Records {
   }
   aio::Task<std::optional<json::Array>> find_scratch(std::string,
                                                      std::string container_id) override {
+    if (read_error) co_return *read_error;
+    if (scratch_error) co_return *scratch_error;
     if (damaged.contains(container_id)) co_return Error(Errc::kProtocol, "damaged");
     const auto found = scratch.find(container_id);
     if (found == scratch.end()) co_return std::optional<json::Array>();
@@ -390,7 +394,11 @@ class FakeRecords : public Records {
     co_return Result<void>();
   }
   aio::Task<std::optional<json::Value>> find_result(std::string, CacheKey key) override {
-    if (const auto garbage = unreadable.find(name_of(key)); garbage != unreadable.end()) {
+    if (read_error) co_return *read_error;
+    if (const auto failure = result_errors.find(name_of(key)); failure != result_errors.end()) {
+      co_return failure->second;
+    }
+    if (damaged_results.contains(name_of(key))) {
       co_return Error(Errc::kInvalid, "decoding version from network config: not JSON");
     }
     const auto found = results.find(name_of(key));
@@ -401,26 +409,33 @@ class FakeRecords : public Records {
     auto done = act(cat("remove result ", name_of(key)));
     if (!done) co_return done;
     results.erase(name_of(key));
-    unreadable.erase(name_of(key));
+    damaged_results.erase(name_of(key));
     co_return Result<void>();
   }
-  aio::Task<std::vector<CacheEntry>> list_results(std::string, std::string container_id) override {
+  aio::Task<CacheListing> list_results(std::string, std::string container_id) override {
+    if (read_error) co_return *read_error;
     if (list_error) co_return *list_error;
-    std::vector<CacheEntry> entries;
+    CacheListing listing;
     for (const auto& [name, entry] : results) {
-      if (container_id.empty() || entry.container_id == container_id) entries.push_back(entry);
+      if (!container_id.empty() && entry.container_id != container_id) continue;
+      const auto failure = result_errors.find(name);
+      if (failure == result_errors.end()) {
+        listing.entries.push_back(entry);
+      } else {
+        listing.unreadable.add(failure->second);
+      }
     }
-    co_return entries;
+    co_return listing;
   }
   aio::Task<std::vector<std::string>> sweep_results(std::string,
                                                     std::vector<std::string> ids) override {
     std::vector<std::string> removed;
-    for (const std::string& name : unreadable) {
+    for (const std::string& name : damaged_results) {
       const bool wanted = std::ranges::any_of(
           ids, [&](const std::string& id) { return name.contains(cat("-", id, "-")); });
       if (!wanted) removed.push_back(name);
     }
-    for (const std::string& name : removed) unreadable.erase(name);
+    for (const std::string& name : removed) damaged_results.erase(name);
     co_return removed;
   }
 
@@ -442,6 +457,8 @@ class FakeRecords : public Records {
 
   aio::Task<std::optional<json::Object>> find_record(std::string,
                                                      std::string container_id) override {
+    if (read_error) co_return *read_error;
+    if (find_record_error) co_return *find_record_error;
     if (damaged_records.contains(container_id)) co_return Error(Errc::kProtocol, "damaged");
     const auto found = records.find(container_id);
     if (found == records.end()) co_return std::optional<json::Object>();
@@ -513,9 +530,13 @@ class FakeRecords : public Records {
   std::map<std::string, json::Object> records;  // attachment records, by container id
   std::set<std::string> damaged_records;        // container ids
   std::map<std::string, CacheEntry> results;    // by file name
-  std::set<std::string> unreadable;             // file names in the result cache
+  std::set<std::string> damaged_results;        // file names in the result cache
   std::set<std::string> unsynced;               // container ids and file names
   std::map<std::string, Error> errors;          // by journal line
+  // Files that are there and cannot be read: all, scratch files, attachment records, results by
+  // file name.
+  std::optional<Error> read_error, scratch_error, find_record_error;
+  std::map<std::string, Error> result_errors;
   std::optional<Error> list_error;
   std::optional<Error> record_error;  // of the record's part of begin_add and end_add
 

@@ -18,8 +18,11 @@
 #include "attach/netconf.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
+#include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cni/error.h"
 
 namespace mnet::attach {
 namespace {
@@ -38,6 +41,14 @@ class NetworkSet {
   std::set<std::string> names_;
   std::vector<DelegatePtr> networks_;
 };
+
+// Without all of the living containers' attachments a plugin would free what they use.
+Error not_told(const Error& why) {
+  return cni::coded(cni::Code::kTryAgainLater,
+                    cat("no plugin is asked to collect garbage, because it cannot be told which "
+                        "attachments are valid: ",
+                        why.text()));
+}
 
 }  // namespace
 
@@ -65,13 +76,15 @@ aio::Task<void> Collecting::run() {
   }
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
-  recorded_ = co_await recorded();
+  auto recorded = co_await load_recorded();
+  if (!recorded) co_return core_error(not_told(recorded.error()), job_.pod);
+  recorded_ = *std::move(recorded);
   const std::vector<DelegatePtr> all = co_await networks();
   Chain chain = chain_of(core_, job_);
   for (const DelegatePtr& network : all) {
     // Read anew each time: an ADD may have begun since.
     auto valid = co_await attachments();
-    if (!valid) co_return core_error(std::move(valid).error(), job_.pod);
+    if (!valid) co_return core_error(not_told(valid.error()), job_.pod);
     auto collected = co_await chain.gc(network, *std::move(valid));
     if (!collected) errors_.add(std::move(collected));
   }
@@ -92,7 +105,7 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   if (!journals) co_return std::move(journals).error();
   std::set<std::string> known(ids->begin(), ids->end());
   known.insert(journals->begin(), journals->end());
-  for (const CacheEntry& entry : *entries) known.insert(entry.container_id);
+  for (const CacheEntry& entry : entries->entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
   for (const std::string& id : known) {
@@ -101,7 +114,7 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   co_return stale;
 }
 
-// Entries that nobody can read, and whose names speak of nobody who is there.
+// Damaged entries whose names speak of nobody who is there.
 aio::Task<void> Collecting::sweep() {
   std::vector<std::string> ids(valid_ids_.begin(), valid_ids_.end());
   for (const AttachmentId& planned : core_.containers.planned()) {
@@ -110,7 +123,7 @@ aio::Task<void> Collecting::sweep() {
   auto swept = co_await core_.ports.records.sweep_results(job_.conf.cni_dir, std::move(ids));
   if (!swept) co_return std::move(swept).error();
   for (const std::string& name : *swept) {
-    job_.log.error(cat("GC removed the unreadable result-cache file ", name));
+    job_.log.error(cat("GC removed the damaged result-cache file ", name));
   }
   co_return Result<void>();
 }
@@ -152,7 +165,7 @@ aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
     errors_.add(std::move(entries).error());
     co_return networks.take();
   }
-  for (const CacheEntry& entry : *entries) {
+  for (const CacheEntry& entry : entries->entries) {
     if (!is_valid(entry.container_id)) continue;
     auto delegate = parse_delegate(entry.config);
     if (delegate) networks.add(*std::move(delegate));
@@ -160,14 +173,15 @@ aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
   co_return networks.take();
 }
 
-// A record that cannot be read says nothing; the result cache knows its container, too.
-aio::asio::awaitable<std::set<AttachmentId>> Collecting::recorded() {
+// A damaged record says nothing; the result cache knows its container, too.
+aio::Task<std::set<AttachmentId>> Collecting::load_recorded() {
   std::set<AttachmentId> all;
   auto ids = co_await core_.ports.records.list_records(job_.conf.cni_dir);
-  if (!ids) co_return all;
+  if (!ids) co_return std::move(ids).error();
   for (const std::string& id : *ids) {
     if (!is_valid(id) && !is_in_use(id)) continue;
     auto found = co_await core_.ports.records.find_record(job_.conf.cni_dir, id);
+    if (!found && !is_damage(found.error())) co_return std::move(found).error();
     if (!found || !*found) continue;
     auto journal = decode_record(**found);
     if (!journal) continue;
@@ -181,9 +195,10 @@ aio::asio::awaitable<std::set<AttachmentId>> Collecting::recorded() {
 aio::Task<std::vector<AttachmentId>> Collecting::attachments() {
   auto entries = co_await core_.ports.records.list_results(job_.conf.cni_dir, "");
   if (!entries) co_return std::move(entries).error();
+  if (auto read = entries->unreadable.join(" / "); !read) co_return std::move(read).error();
   std::set<AttachmentId> all(job_.conf.valid_attachments->begin(),
                              job_.conf.valid_attachments->end());
-  for (const CacheEntry& entry : *entries) {
+  for (const CacheEntry& entry : entries->entries) {
     const std::string& id = entry.container_id;
     if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
   }

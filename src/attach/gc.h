@@ -27,7 +27,7 @@ class Collecting {
   aio::Task<void> sweep();
   aio::asio::awaitable<std::vector<DelegatePtr>> networks();
   aio::Task<std::vector<AttachmentId>> attachments();
-  aio::asio::awaitable<std::set<AttachmentId>> recorded();
+  aio::Task<std::set<AttachmentId>> load_recorded();
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
   // A request came for it since this GC began; not one of ours.
   bool is_in_use(const std::string& container_id) const;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -149,13 +150,13 @@ TEST_F(GcTest, GoesOnAfterErrorsAndTellsThemAll) {
   EXPECT_THAT(node_.records.results, SizeIs(2));
 }
 
-TEST_F(GcTest, SweepsUnreadableEntriesOfNobody) {
+TEST_F(GcTest, SweepsDamagedEntriesOfNobody) {
   attach("c1", delegates({"a"}));
-  node_.records.unreadable = {"x-c1-eth0", "x-gone-eth0"};
+  node_.records.damaged_results = {"x-c1-eth0", "x-gone-eth0"};
 
   ASSERT_TRUE(gc(collecting(valid({"c1"}), delegates({"a"}))));
 
-  EXPECT_THAT(node_.records.unreadable, ElementsAre("x-c1-eth0"));
+  EXPECT_THAT(node_.records.damaged_results, ElementsAre("x-c1-eth0"));
   EXPECT_TRUE(logged("x-gone-eth0"));
 }
 
@@ -166,6 +167,33 @@ TEST_F(GcTest, RunsNoPluginIfItDoesNotKnowAllThatIsValid) {
 
   EXPECT_THAT(collected.error().text(), HasSubstr("cannot read"));
   EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// A plugin frees what it is not told of, and a living container may own it.
+TEST_F(GcTest, RunsNoPluginWhileARecordOfALivingContainerCannotBeRead) {
+  attach("c1", delegates({"a"}, "1.1.0"));
+  const auto collect = [this] { return gc(collecting(valid({"c1"}), delegates({"a"}, "1.1.0"))); };
+
+  node_.records.find_record_error = Error::from_errno(EIO, "read c1.json");
+  EXPECT_THAT(collect().error(), HasCode(11));
+  node_.records.find_record_error.reset();
+  node_.records.result_errors.emplace("a-c1-eth0", Error::from_errno(EACCES, "open a-c1-eth0"));
+  EXPECT_THAT(collect().error().text(), HasSubstr("open a-c1-eth0"));
+  node_.records.result_errors.clear();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(collect());
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a"));
+}
+
+TEST_F(GcTest, KeepsTheFilesOfAStaleContainerThatCannotBeRead) {
+  attach("c2", delegates({"a"}));
+  node_.records.scratch_error = Error::from_errno(EIO, "read c2");
+
+  auto collected = gc(collecting("[]", delegates({"a"})));
+
+  EXPECT_THAT(collected.error().text(), HasSubstr("stale container c2"));
+  EXPECT_TRUE(node_.records.scratch.contains("c2"));
 }
 
 TEST_F(GcTest, GoesOnWithTheOtherNetworksWithoutAMaster) {

@@ -26,6 +26,13 @@ class LinesTarget : public LogTarget {
   std::vector<std::string> lines;
 };
 
+// What a runtime hears of a DEL.
+inline Result<void> told(const Result<DelOutcome>& outcome) {
+  if (!outcome) return outcome.error();
+  if (outcome->failed && outcome->keeps_failed) return *outcome->failed;
+  return {};
+}
+
 class NodeTest : public testing::Test {
  protected:
   // `members` are the inside of the netconf's object.
@@ -64,8 +71,15 @@ class NodeTest : public testing::Test {
     if (!added) co_return std::move(added).error();
     co_return Result<void>();
   }
-  Result<void> del(Request request) {
+  Result<DelOutcome> try_del(Request request) {
     return aio::run(loop_, attachments_.del(std::move(request)));
+  }
+  // What the runtime hears.
+  Result<void> del(Request request) { return told(try_del(std::move(request))); }
+  // The same for a group.
+  aio::Task<void> deleting(Request request) {
+    const auto deleted = co_await attachments_.del(std::move(request));
+    co_return told(deleted);
   }
   Result<void> check(Request request) {
     return aio::run(loop_, attachments_.check(std::move(request)));

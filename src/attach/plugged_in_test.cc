@@ -246,7 +246,7 @@ TEST_F(PluggedIn, IsUndoneWhenTheContainerIsDeletedMeanwhile) {
   group_.spawn("other", plugging(dynamic("net7", "x")));
   auto reached = aio::run(loop_, hold->reached.wait());
   ASSERT_TRUE(reached);
-  group_.spawn("other", attachments_.del(request(delegates({"a"}))));
+  group_.spawn("other", deleting(request(delegates({"a"}))));
   loop_.poll();
   EXPECT_THAT(node_.runs(), IsEmpty());
 

@@ -37,7 +37,7 @@ class PodTest : public NodeTest {
     if (!added) co_return std::move(added).error();
     co_return Result<void>();
   }
-  Result<void> del(Request request) { return aio::run(loop_, pods_.del(std::move(request))); }
+  Result<void> del(Request request) { return told(aio::run(loop_, pods_.del(std::move(request)))); }
   Result<void> check(Request request) { return aio::run(loop_, pods_.check(std::move(request))); }
 
   AttachmentRecord record() {

@@ -15,6 +15,7 @@
 #include "attach/caller.h"
 #include "attach/delegate.h"
 #include "attach/source.h"
+#include "base/error_list.h"
 #include "cni/address.h"
 #include "cni/args.h"
 #include "cni/conf.h"
@@ -153,6 +154,11 @@ struct CacheKey {
   std::string network, container_id, ifname;
 };
 
+struct CacheListing {
+  std::vector<CacheEntry> entries;  // in byte order of their file names
+  ErrorList unreadable;             // of files that may be entries and cannot be read
+};
+
 // What happens to the default routes of one result.
 struct RouteEdit {
   std::vector<Family> remove;
@@ -199,7 +205,8 @@ struct AddEnded {
 
 // What is remembered of a container between ADD and DEL, under the request's cniDir. Each call is
 // atomic: a reader sees the old file or the new one. What ADD writes is in place when the call ends
-// and durable then or when the sync ends (00-index, "Durable when").
+// and durable then or when the sync ends (00-index, "Durable when"). An error of a call that reads
+// says that the file is damaged (is_damage()), or else nothing about it: never that there is none.
 class Records {
  public:
   virtual ~Records() = default;
@@ -207,7 +214,7 @@ class Records {
   virtual aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                         json::Array delegates) = 0;
   virtual aio::Task<void> sync_scratch(std::string cni_dir, std::string container_id) = 0;
-  // None if there is no file; kProtocol if it is damaged.
+  // None if there is no file.
   virtual aio::Task<std::optional<json::Array>> find_scratch(std::string cni_dir,
                                                              std::string container_id) = 0;
   virtual aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) = 0;
@@ -221,16 +228,15 @@ class Records {
   // The `result` of one entry, 01, 6.4; none if there is no entry.
   virtual aio::Task<std::optional<json::Value>> find_result(std::string cni_dir, CacheKey key) = 0;
   virtual aio::Task<void> remove_result(std::string cni_dir, CacheKey key) = 0;
-  // In byte order of the file names; of all containers if `container_id` is empty (01, 6.5).
-  virtual aio::Task<std::vector<CacheEntry>> list_results(std::string cni_dir,
-                                                          std::string container_id) = 0;
-  // Removes files of the result cache that nobody can read and whose name holds `-<id>-` for none
+  // Of all containers if `container_id` is empty (01, 6.5). Damaged files are left out.
+  virtual aio::Task<CacheListing> list_results(std::string cni_dir, std::string container_id) = 0;
+  // Removes files of the result cache that are damaged and whose name holds `-<id>-` for none
   // of `ids`; yields their names (02, 7.3).
   virtual aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
                                                             std::vector<std::string> ids) = 0;
 
   // Attachment records (05, 3.2), one JSON object per container; what it means is
-  // attach/attachment_record.h's business. None if there is no file; kProtocol if it is damaged.
+  // attach/attachment_record.h's business. None if there is no file.
   virtual aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
                                                              std::string container_id) = 0;
   virtual aio::Task<void> write_record(std::string cni_dir, std::string container_id,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,12 @@
 #include "attach/ports.h"
 #include "attach/recorded.h"
 #include "attach/scratch.h"
+#include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "cni/conf.h"
+#include "cni/error.h"
 #include "json/json.h"
 
 namespace mnet::attach {
@@ -105,6 +110,24 @@ void list_delegates(const Job& job, const Record& record, Covered& covered, Take
   }
 }
 
+Result<std::optional<std::vector<Delegate>>> read_scratch(
+    Result<std::optional<json::Array>> found) {
+  if (!found) return std::move(found).error();
+  if (!*found) return std::optional<std::vector<Delegate>>();
+  auto delegates = decode_scratch(**found);
+  if (!delegates) return std::move(delegates).error();
+  return std::optional<std::vector<Delegate>>(*std::move(delegates));
+}
+
+// `record` learns of the files that could not be read.
+Result<std::vector<CacheEntry>> read_listing(Result<CacheListing> found, Record& record) {
+  if (!found) return std::move(found).error();
+  for (const Error& error : found->unreadable.errors()) {
+    record.unreadable.add(error.wrap("reading the result cache"));
+  }
+  return std::move(found->entries);
+}
+
 Result<std::optional<AttachmentRecord>> read_journal(Result<std::optional<json::Object>> found) {
   if (!found) return std::move(found).error();
   if (!*found) return std::optional<AttachmentRecord>();
@@ -137,38 +160,48 @@ std::string Record::master_ifname(const std::string& cni_ifname) const {
   return cni_ifname;
 }
 
-aio::asio::awaitable<Record> Book::load() {
+aio::Task<Record> Book::load() {
+  auto record = co_await load_readable();
+  if (!record || record->unreadable.empty()) co_return record;
+  co_return cni::coded(cni::Code::kTryAgainLater, record->unreadable.join(" / ").error().text());
+}
+
+aio::Task<Record> Book::load_readable() {
   const std::string& cni_dir = job_.conf.cni_dir;
   const std::string& container_id = job_.request.container_id;
   Record record;
   auto scratch = co_await core_.ports.records.find_scratch(cni_dir, container_id);
-  if (!scratch) {
-    record.has_file = true;
-    job_.log.error("reading the scratch file", scratch.error());
-  } else if (*scratch) {
-    record.has_file = true;
-    auto delegates = decode_scratch(**scratch);
-    if (delegates) {
-      record.delegates = *std::move(delegates);
-    } else {
-      job_.log.error("damaged scratch file", delegates.error());
-    }
-  }
-  auto entries = co_await core_.ports.records.list_results(cni_dir, container_id);
-  if (entries) {
-    record.entries = *std::move(entries);
-  } else {
-    job_.log.error("reading the result cache", entries.error());
-  }
+  record.has_file = !scratch || *scratch;
+  auto taken = take(record, read_scratch(std::move(scratch)), record.delegates, "the scratch file");
+  if (!taken) co_return std::move(taken).error();
+  auto listing = co_await core_.ports.records.list_results(cni_dir, container_id);
+  taken =
+      take(record, read_listing(std::move(listing), record), record.entries, "the result cache");
+  if (!taken) co_return std::move(taken).error();
   auto journal = co_await core_.ports.records.find_record(cni_dir, container_id);
   record.has_journal = !journal || *journal;
-  auto decoded = read_journal(std::move(journal));
-  if (decoded) {
-    record.journal = *std::move(decoded);
-  } else {
-    job_.log.error("reading the attachment record", decoded.error());
-  }
+  taken = take(record, read_journal(std::move(journal)), record.journal, "the attachment record");
+  if (!taken) co_return std::move(taken).error();
   co_return record;
+}
+
+template <typename T>
+Result<void> Book::take(Record& record, Result<T> read, T& into, std::string_view what) const {
+  if (!read) return note_failure(record, read.error(), what);
+  into = *std::move(read);
+  return {};
+}
+
+Result<void> Book::note_failure(Record& record, const Error& error, std::string_view what) const {
+  const Error reading = error.wrap(cat("reading ", what));
+  if (error.code() == Errc::kCancelled) return reading;
+  if (is_shortage(error)) {
+    return cni::coded(cni::Code::kTryAgainLater,
+                      cat(reading.text(), "; nothing was changed, try again later"));
+  }
+  job_.log.error(is_damage(error) ? "damaged record" : "unreadable record", reading);
+  if (!is_damage(error)) record.unreadable.add(reading);
+  return {};
 }
 
 aio::Task<void> Book::write(json::Array delegates) {

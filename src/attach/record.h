@@ -4,12 +4,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aio/task.h"
 #include "attach/attachment_record.h"
 #include "attach/chain.h"
 #include "attach/core.h"
+#include "base/error_list.h"
 
 namespace mnet::attach {
 
@@ -19,6 +21,7 @@ struct Record {
   std::vector<CacheEntry> entries;                 // in byte order of their file names
   bool has_journal = false;                        // there is an attachment record, readable or not
   std::optional<AttachmentRecord> journal;         // what it says; none if it is damaged
+  ErrorList unreadable;  // of files that may be this container's and could not be read
 
   const CacheEntry* find_entry(const std::string& network, const std::string& ifname) const;
   // The name of the master's interface: `cni_ifname`, unless the cache knows the master only under
@@ -32,8 +35,12 @@ class Book {
   // Both must outlive it, and it the tasks it gives.
   Book(const Core& core, const Job& job) : core_(core), job_(job) {}
 
-  // What cannot be read is logged and counts as absent (02-F40).
-  aio::asio::awaitable<Record> load();
+  // Everything that there is. Damaged files are logged and count as empty (02-F40); one that cannot
+  // be read is an error with code 11: nothing may be decided without it, or written over it.
+  aio::Task<Record> load();
+  // For DEL, which does what it can: what cannot be read is logged, and in `unreadable`. An error,
+  // with code 11, only where the machine lacks the means to read.
+  aio::Task<Record> load_readable();
   // In place, not yet durable. The elements are those of attach/scratch.h.
   aio::Task<void> write(json::Array delegates);
   // On disk.
@@ -47,6 +54,12 @@ class Book {
   aio::asio::awaitable<void> restore_result(AttachmentPtr attachment, json::Value result);
 
  private:
+  // Puts what was read into its place in the record.
+  template <typename T>
+  Result<void> take(Record& record, Result<T> read, T& into, std::string_view what) const;
+  // What the error of reading `what` means for the record; an error if that ends it all.
+  Result<void> note_failure(Record& record, const Error& error, std::string_view what) const;
+
   const Core& core_;
   const Job& job_;
 };

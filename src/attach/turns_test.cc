@@ -74,7 +74,7 @@ TEST_F(TurnsTest, ADelEndsARunningAddAndWaitsForItsRollback) {
   auto outcome = std::make_shared<Result<void>>();
   start_add(request(delegates({"a", "b"})), outcome);
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
-  group_.spawn("del", attachments_.del(request(delegates({"a", "b"}))));
+  group_.spawn("del", deleting(request(delegates({"a", "b"}))));
   loop_.poll();
   EXPECT_THAT(node_.runs(), IsEmpty());
 
@@ -96,7 +96,7 @@ TEST_F(TurnsTest, ADelEndsAnAddThatStillWaitsForItsTurn) {
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
   auto second = std::make_shared<Result<void>>();
   start_add(request(delegates({"b"})), second);
-  group_.spawn("del", attachments_.del(request(delegates({"a"}))));
+  group_.spawn("del", deleting(request(delegates({"a"}))));
   hold->release.set();
   finish();
 
@@ -107,7 +107,7 @@ TEST_F(TurnsTest, ADelEndsAnAddThatStillWaitsForItsTurn) {
 TEST_F(TurnsTest, AnAddBehindADelRuns) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
   auto hold = node_.plugins.hold("DEL a");
-  group_.spawn("del", attachments_.del(request(delegates({"a"}))));
+  group_.spawn("del", deleting(request(delegates({"a"}))));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
   forget();
   auto outcome = std::make_shared<Result<void>>();

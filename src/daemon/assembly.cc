@@ -171,9 +171,10 @@ struct Assembly::Parts {
                         "Pods found at the start that run without the networks they ask for",
                         [this] { return static_cast<double>(missed->count()); });
     }
-    metrics.add_series(SeriesKind::kGauge, "multus_records",
-                       "Files that remember what was attached, by kind",
-                       [this] { return record_samples(records.numbers()); });
+    metrics.add_series(
+        SeriesKind::kGauge, "multus_records",
+        "Files that remember what was attached, or is to be deleted and damaged, by kind",
+        [this] { return record_samples(records.numbers()); });
   }
 
   static std::vector<Sample> record_samples(const store::Counts& counts) {
@@ -181,7 +182,7 @@ struct Assembly::Parts {
       return Sample{.labels = {{"kind", kind}}, .value = static_cast<double>(number)};
     };
     return {sample("attachment", counts.attachments), sample("scratch", counts.scratch),
-            sample("result", counts.results)};
+            sample("result", counts.results), sample("bad_pending_del", counts.bad_pending_dels)};
   }
 
   Config config;

@@ -13,7 +13,7 @@ class AttachCore final : public Core {
   aio::Task<cni::NetResult> add(attach::Request request) override {
     return attachments_.add(std::move(request));
   }
-  aio::Task<void> del(attach::Request request) override {
+  aio::Task<attach::DelOutcome> del(attach::Request request) override {
     return attachments_.del(std::move(request));
   }
   aio::Task<void> check(attach::Request request) override {

@@ -9,6 +9,7 @@
 #include "attach/attach.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
@@ -46,6 +47,14 @@ attach::DynamicRequest dynamic_request(CniCall& call, const std::string& setting
   request.mac = std::move(call.attributes->mac);
   request.cni_args = std::move(call.attributes->cni_args);
   return request;
+}
+
+// An ADD beside the record of an older DEL that will be repeated: what it makes would not last.
+Error stale_record(const Error& why) {
+  return cni::coded(cni::Code::kTryAgainLater,
+                    cat("an older DEL of this container is pending, and its record cannot be read "
+                        "or removed now: ",
+                        why.text()));
 }
 
 http::Response success(std::string body) {
@@ -182,14 +191,13 @@ Result<void> CniService::check_indicator(const CniCall& call) const {
 
 aio::Task<std::string> CniService::add(CniCall call) {
   const PendingKey key{call.facts.cni_dir, call.request.container_id, call.request.ifname};
-  const Log log = log_of(call);
   const auto caller = call.request.caller;
   needs_.pending.look_in(key.cni_dir);
   const PendingDels::Hold hold(needs_.pending, key);
   const bool has_record = needs_.pending.may_have(key);
   if (has_record) {
     auto replayed = co_await needs_.pending.replay(key);
-    if (!replayed) log.error("ADD goes on after a failed pending DEL", replayed.error());
+    if (!replayed) co_return stale_record(replayed.error());
   }
   auto result = co_await needs_.core.add(std::move(call.request));
   if (!result) {
@@ -198,32 +206,46 @@ aio::Task<std::string> CniService::add(CniCall call) {
   }
   if (has_record) {
     auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
+    if (!forgotten && !is_damage(forgotten.error())) co_return stale_record(forgotten.error());
   }
   co_return result_body(result);
 }
 
 aio::Task<std::string> CniService::del(CniCall call) {
-  const ConfigFacts facts = call.facts;
-  const PendingKey key{facts.cni_dir, call.request.container_id, call.request.ifname};
+  const PendingKey key{call.facts.cni_dir, call.request.container_id, call.request.ifname};
   const Log log = log_of(call);
   needs_.pending.look_in(key.cni_dir);
-  // Whether every delegate was deleted: the record wants to know it, the runtime may not.
-  call.request.report_failed_del = true;
-  auto deleted = co_await needs_.core.del(std::move(call.request));
+  const attach::Request request = call.request;
+  auto outcome = co_await needs_.core.del(std::move(call.request));
+  const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
   if (!deleted) {
     needs_.metrics.count_incomplete_del();
-    if (facts.retry_delete_on_error || !is_try_again(deleted.error())) {
-      co_return std::move(deleted).error();
-    }
-    log.error("DEL", deleted.error());
-    co_return std::string();
+    if (!outcome) co_return deleted.error();
+    auto body = co_await end_incomplete_del(*std::move(outcome), key, request, log);
+    co_return body;
   }
   // Also one that was written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
     if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
   }
+  co_return std::string();
+}
+
+// What could not be read is deleted by a later round, so the runtime need not wait for it.
+aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome, PendingKey key,
+                                                      attach::Request request, Log log) {
+  if (outcome.unreadable) {
+    auto written = co_await needs_.pending.write(std::move(key), std::move(request));
+    if (!written) {
+      log.error("writing a pending DEL", written.error());
+      co_return *std::move(outcome.unreadable);
+    }
+    log.error("DEL will be repeated as a pending DEL", *outcome.unreadable);
+    co_return std::string();
+  }
+  if (outcome.keeps_failed) co_return *std::move(outcome.failed);
+  log.error("DEL", *outcome.failed);
   co_return std::string();
 }
 

@@ -42,6 +42,8 @@ class CniService {
   aio::Task<std::string> run_dynamic(CniCall call);
   aio::Task<std::string> add(CniCall call);
   aio::Task<std::string> del(CniCall call);
+  aio::Task<std::string> end_incomplete_del(attach::DelOutcome outcome, PendingKey key,
+                                            attach::Request request, Log log);
   aio::Task<std::string> gc(CniCall call);
   Result<void> check_indicator(const CniCall& call) const;
   static void note_id(const CniCall& call, const Log& log);

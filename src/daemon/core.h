@@ -12,7 +12,7 @@ class Core {
   virtual ~Core() = default;
 
   virtual aio::Task<cni::NetResult> add(attach::Request request) = 0;
-  virtual aio::Task<void> del(attach::Request request) = 0;
+  virtual aio::Task<attach::DelOutcome> del(attach::Request request) = 0;
   virtual aio::Task<void> check(attach::Request request) = 0;
   virtual aio::Task<void> status(attach::Request request) = 0;
   virtual aio::Task<void> gc(attach::Request request) = 0;

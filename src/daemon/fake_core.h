@@ -35,6 +35,7 @@ class FakeCore final : public Core {
     opened_.notify_all();
   }
 
+  attach::DelOutcome del_outcome;  // of every DEL that does not fail
   std::vector<Called> calls;
   // `ADD c1`, in the order they began; `end of ADD c1` when they ended.
   std::vector<std::string> order;
@@ -44,7 +45,11 @@ class FakeCore final : public Core {
     if (!done) co_return std::move(done).error();
     co_return result();
   }
-  aio::Task<void> del(attach::Request request) override { return serve("DEL", std::move(request)); }
+  aio::Task<attach::DelOutcome> del(attach::Request request) override {
+    auto done = co_await serve("DEL", std::move(request));
+    if (!done) co_return std::move(done).error();
+    co_return del_outcome;
+  }
   aio::Task<void> check(attach::Request request) override {
     return serve("CHECK", std::move(request));
   }

@@ -1,22 +1,26 @@
 #include "daemon/pending_dels.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "adapters/pending_del.h"
 #include "adapters/slots.h"
 #include "aio/cancel.h"
 #include "aio/task.h"
 #include "aio/together.h"
+#include "attach/attach.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/log.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/pending.h"
@@ -30,9 +34,15 @@ namespace {
 // Side by side; how many delegates that makes is for admission.
 constexpr std::size_t kAtOnce = 8;
 
-bool is_there(std::string_view cni_dir, std::string_view file) {
-  std::error_code failed;
-  return std::filesystem::exists(cat(cni::pending_del_directory(cni_dir), "/", file), failed);
+// Whether there may be such a file: true also if that cannot be told.
+bool may_be_there(std::string_view cni_dir, std::string_view file) {
+  const std::string path = cat(cni::pending_del_directory(cni_dir), "/", file);
+  return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+Result<void> complete(const Result<attach::DelOutcome>& outcome) {
+  if (!outcome) return outcome.error();
+  return outcome->complete();
 }
 
 }  // namespace
@@ -47,7 +57,7 @@ PendingDels::Hold::Hold(PendingDels& owner, PendingKey key) : owner_(owner), key
 PendingDels::Hold::~Hold() { owner_.held_.extract(key_); }
 
 bool PendingDels::may_have(const PendingKey& key) const {
-  return is_there(key.cni_dir, cni::pending_del_file(key.container_id, key.ifname));
+  return may_be_there(key.cni_dir, cni::pending_del_file(key.container_id, key.ifname));
 }
 
 // Container and interface are those of the contents: two pairs may share a file name.
@@ -58,7 +68,6 @@ Result<CniCall> PendingDels::read(const Record& record) const {
   if (!call->is("DEL")) {
     return Error(Errc::kInvalid, cat("the command is ", go_quoted(call->call.command)));
   }
-  call->request.report_failed_del = true;
   return call;
 }
 
@@ -78,13 +87,21 @@ aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDels::find(Pend
 
 aio::Task<void> PendingDels::replay(PendingKey key) {
   auto found = co_await find(key);
-  if (!found) co_return std::move(found).error();
+  if (!found) {
+    if (!is_damage(found.error())) co_return std::move(found).error();
+    log_.error("ADD goes on beside a damaged pending DEL", found.error());
+    co_return Result<void>();
+  }
   if (!*found) co_return Result<void>();
   auto& [file, call] = **found;
   log_.verbose(cat("ADD runs the pending DEL ", file, " first"));
-  auto deleted = co_await needs_.core.del(std::move(call.request));
+  auto outcome = co_await needs_.core.del(std::move(call.request));
+  const auto deleted = complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
-  if (!deleted) co_return std::move(deleted).error().wrap(cat("pending DEL ", file));
+  if (!deleted) {
+    log_.error(cat("ADD goes on after the failed pending DEL ", file), deleted.error());
+    co_return Result<void>();
+  }
   auto removed = co_await remove(key.cni_dir, std::move(file));
   co_return std::move(removed);
 }
@@ -95,6 +112,12 @@ aio::Task<void> PendingDels::forget(PendingKey key) {
   if (!*found) co_return Result<void>();
   auto removed = co_await remove(key.cni_dir, (*found)->first);
   co_return std::move(removed);
+}
+
+aio::Task<void> PendingDels::write(PendingKey key, attach::Request request) {
+  return needs_.pool.run([key = std::move(key), request = std::move(request)] {
+    return adapters::write_pending_del(key.cni_dir, request);
+  });
 }
 
 aio::Task<void> PendingDels::remove(std::string cni_dir, std::string file) {
@@ -175,6 +198,10 @@ aio::Task<void> PendingDels::replay_directory(std::string cni_dir) {
 
 aio::Task<void> PendingDels::replay_record(std::string cni_dir, Record record) {
   auto call = read(record);
+  if (!call && !is_damage(call.error())) {
+    note_stays(record.file, call.error());
+    co_return Result<void>();
+  }
   if (!call) {
     auto moved = co_await set_aside(cni_dir, record.file, std::move(call).error());
     co_return std::move(moved);
@@ -193,28 +220,32 @@ aio::Task<void> PendingDels::replay_call(std::string cni_dir, std::string file, 
   if (!place) co_return place.error();
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before is on the books.
-  if (stopped_ || held_.contains(key) || !is_there(cni_dir, file)) co_return Result<void>();
+  if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
   log_.verbose(cat("replaying the pending DEL ", file));
-  auto deleted = co_await needs_.core.del(std::move(call.request));
+  auto outcome = co_await needs_.core.del(std::move(call.request));
+  auto deleted = complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
   if (deleted) {
     auto removed = co_await remove(std::move(cni_dir), std::move(file));
     co_return std::move(removed);
   }
-  const bool may_succeed_later =
-      is_try_again(deleted.error()) || deleted.error().code() == Errc::kCancelled;
-  if (!may_succeed_later) {
+  // A request that the core refuses will be refused for ever; anything else may pass.
+  if (is_damage(deleted.error()) && !is_try_again(deleted.error())) {
     auto moved = co_await set_aside(cni_dir, file, std::move(deleted).error());
     co_return std::move(moved);
   }
-  log_.error(cat("pending DEL ", file, " stays for the next round"), deleted.error());
+  note_stays(file, deleted.error());
   co_return Result<void>();
+}
+
+void PendingDels::note_stays(std::string_view file, const Error& why) const {
+  log_.error(cat("pending DEL ", file, " stays for the next round"), why);
 }
 
 aio::Task<void> PendingDels::set_aside(std::string cni_dir, std::string file, Error why) {
   needs_.metrics.count_bad_record();
   log_.error(cat("pending DEL ", cni::pending_del_directory(cni_dir), "/", file,
-                 " cannot be used and is set aside"),
+                 " is damaged and set aside"),
              why);
   auto moved = co_await needs_.pool.run(
       [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });

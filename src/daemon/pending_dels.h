@@ -9,11 +9,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "aio/blocking_pool.h"
 #include "aio/event.h"
 #include "aio/task.h"
+#include "attach/attach.h"
 #include "base/log.h"
 #include "daemon/admission.h"
 #include "daemon/core.h"
@@ -60,11 +62,14 @@ class PendingDels {
 
   // Whether there is a file of that name: quick, and mostly the end of the matter.
   bool may_have(const PendingKey& key) const;
-  // Runs the recorded DEL, if there is one for exactly this key. A failure is logged; the record
-  // stays then.
+  // For an ADD: runs the recorded DEL, if there is one for exactly this key. A DEL that fails is
+  // logged, and its record stays. An error: the record cannot be read or removed now; what is added
+  // then would be deleted by a later round.
   aio::Task<void> replay(PendingKey key);
   // Removes the record, if it is for exactly this key.
   aio::Task<void> forget(PendingKey key);
+  // Records a DEL that must be repeated. Durable when this ends.
+  aio::Task<void> write(PendingKey key, attach::Request request);
 
   // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
   aio::Task<void> run(std::chrono::milliseconds period);
@@ -87,6 +92,7 @@ class PendingDels {
   aio::Task<void> replay_call(std::string cni_dir, std::string file, CniCall call);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
+  void note_stays(std::string_view file, const Error& why) const;
   Result<CniCall> read(const Record& record) const;
   aio::Task<std::optional<std::pair<std::string, CniCall>>> find(PendingKey key);
 

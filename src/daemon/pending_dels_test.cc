@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -10,12 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "attach/attach.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "daemon/service_fixture.h"
 #include "http/raw_client.h"
 #include "sys/test_dir.h"
+#include "sys/test_limits.h"
 
 namespace mnet::daemon {
 namespace {
@@ -55,6 +58,9 @@ class PendingDelsTest : public testing::Test {
   void fail_del(Error error) {
     service_.with([&error](Service& inside) { inside.core.fail("DEL", std::move(error)); });
   }
+  void end_del(attach::DelOutcome outcome) {
+    service_.with([&](Service& inside) { inside.core.del_outcome = std::move(outcome); });
+  }
   std::string metrics() {
     return service_.with([](Service& inside) { return inside.metrics.text(); });
   }
@@ -73,7 +79,6 @@ TEST_F(PendingDelsTest, ReplaysEveryRecordAtTheStartAndRemovesIt) {
     std::this_thread::yield();
   }
   EXPECT_EQ(service_.calls().size(), 2u);
-  EXPECT_TRUE(service_.calls()[0].request.report_failed_del);
   EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_replays_total{outcome=\"success\"} 2\n"));
 }
 
@@ -105,7 +110,8 @@ TEST_F(PendingDelsTest, SetsRecordsAsideThatNobodyCanUse) {
 
   for (const auto& [file, body] : bad) {
     while (!exists(record(cat("bad/", file)))) std::this_thread::yield();
-    EXPECT_TRUE(service_.lines->has(cat("/pending-del/", file, " cannot be used"))) << file;
+    EXPECT_TRUE(service_.lines->has(cat("/pending-del/", file, " is damaged and set aside")))
+        << file;
   }
   EXPECT_THAT(service_.order(), IsEmpty());
   EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_bad_records_total 6\n"));
@@ -165,7 +171,7 @@ TEST_F(PendingDelsTest, AnAddGoesOnAndForgetsTheRecordWhenTheRecordedDelFails) {
 
   EXPECT_EQ(response.status, 200);
   EXPECT_FALSE(exists(record("c1-eth0.json")));
-  EXPECT_TRUE(service_.lines->has("ADD goes on after a failed pending DEL"));
+  EXPECT_TRUE(service_.lines->has("ADD goes on after the failed pending DEL c1-eth0.json"));
 }
 
 TEST_F(PendingDelsTest, AnAddThatFailsKeepsTheRecordThatCouldNotBeReplayed) {
@@ -206,16 +212,99 @@ TEST_F(PendingDelsTest, ADelRemovesTheRecordOfItsContainerAndInterface) {
 
 TEST_F(PendingDelsTest, ADelWhoseDelegatesFailKeepsTheRecordAndTheRuntimeSeesSuccess) {
   write_del("c1");
-  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+  const Error refused = cni::coded(cni::Code::kTryAgainLater, "will not");
+  const std::string body = request_body(env_of("DEL", "c1"), "{}");
 
-  EXPECT_EQ(service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}")).status, 200);
-  EXPECT_EQ(
-      service_
-          .ask("POST", "/cni", request_body(env_of("DEL", "c1"), R"({"retryDeleteOnError":true})"))
-          .status,
-      400);
+  end_del({.failed = refused, .keeps_failed = false, .unreadable = {}});
+  EXPECT_EQ(service_.ask("POST", "/cni", body).status, 200);
+  end_del({.failed = refused, .keeps_failed = true, .unreadable = {}});
+  EXPECT_EQ(service_.ask("POST", "/cni", body).status, 400);
 
   EXPECT_TRUE(exists(record("c1-eth0.json")));
+  EXPECT_TRUE(service_.lines->has("will not"));
+}
+
+TEST_F(PendingDelsTest, ADelWhoseRecordCannotBeReadIsWrittenDownAndRepeated) {
+  end_del({.failed = {},
+           .keeps_failed = false,
+           .unreadable = cni::coded(cni::Code::kTryAgainLater, "input/output error")});
+
+  const auto response = service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}"));
+
+  EXPECT_EQ(response.status, 200) << response.body;
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+  start(5ms);
+  while (service_.calls().size() < 3) std::this_thread::yield();  // two of them by rounds
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+  EXPECT_EQ(service_.calls().back().request.container_id, "c1");
+  EXPECT_EQ(service_.calls().back().request.args, service_.calls().front().request.args);
+  end_del({});
+  while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+}
+
+TEST_F(PendingDelsTest, ADelThatCannotEvenBeWrittenDownIsTheRuntimesToRepeat) {
+  dir_.write("cni", "a file where the directory should be");
+  end_del({.failed = {},
+           .keeps_failed = false,
+           .unreadable = cni::coded(cni::Code::kTryAgainLater, "input/output error")});
+
+  const auto response = service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}"));
+
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("\"code\":11"));
+  EXPECT_THAT(response.body, HasSubstr("input/output error"));
+}
+
+TEST_F(PendingDelsTest, ADelThatTheMachineLacksTheMeansForIsTheRuntimesToRepeat) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "too many open files"));
+
+  const auto response = service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}"));
+
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("\"code\":11"));
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+}
+
+TEST_F(PendingDelsTest, ARecordThatCannotBeReadStaysForTheNextRound) {
+  std::filesystem::create_directories(record(""));
+  std::filesystem::create_symlink(sys::kFileThatFailsToRead, record("c1-eth0.json"));
+  write_del("c2");
+
+  start(5ms);
+
+  while (exists(record("c2-eth0.json"))) std::this_thread::yield();
+  while (!service_.lines->has("pending DEL c1-eth0.json stays for the next round")) {
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(exists(record("bad")));
+  std::filesystem::remove(record("c1-eth0.json"));
+  write_del("c1");
+  while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+  EXPECT_EQ(std::ranges::count(service_.order(), "DEL c1"), 1);
+}
+
+TEST_F(PendingDelsTest, AReplayThatFailsForAReasonThatMayPassIsNotSetAside) {
+  write_del("c1");
+  fail_del(Error(Errc::kIo, "disk on fire"));
+
+  start(5ms);
+
+  while (service_.calls().size() < 2) std::this_thread::yield();
+  EXPECT_TRUE(exists(record("c1-eth0.json")));
+  EXPECT_FALSE(exists(record("bad")));
+}
+
+// What the ADD makes would be deleted by a later round.
+TEST_F(PendingDelsTest, AnAddDoesNotGoOnBesideARecordThatCannotBeRead) {
+  std::filesystem::create_directories(record(""));
+  std::filesystem::create_symlink(sys::kFileThatFailsToRead, record("c1-eth0.json"));
+
+  const auto response = service_.ask("POST", "/cni", request_body(env_of("ADD", "c1"), "{}"));
+
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("\"code\":11"));
+  EXPECT_THAT(service_.order(), IsEmpty());
 }
 
 TEST_F(PendingDelsTest, ARecordOfAnotherPairWithTheSameNameStays) {

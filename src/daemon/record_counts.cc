@@ -18,6 +18,7 @@ Result<store::Counts> count(const std::set<std::string>& directories) {
     sum.attachments += found->attachments;
     sum.scratch += found->scratch;
     sum.results += found->results;
+    sum.bad_pending_dels += found->bad_pending_dels;
   }
   return sum;
 }

@@ -151,9 +151,6 @@ ConfigFacts facts_of(std::string_view config) {
   ConfigFacts facts;
   if (const auto document = json::parse_object(config)) {
     facts.cni_dir = text_in(*document, "cniDir");
-    const json::Value* retry = document->find_folded("retryDeleteOnError");
-    facts.retry_delete_on_error =
-        retry != nullptr && retry->as_bool() != nullptr && *retry->as_bool();
     facts.log_file = text_in(*document, "logFile");
     facts.log_level = text_in(*document, "logLevel");
   }

@@ -45,7 +45,6 @@ Glance glance(std::string_view body);
 // What the daemon itself wants to know of a merged configuration.
 struct ConfigFacts {
   std::string cni_dir;
-  bool retry_delete_on_error = false;
   std::string log_file, log_level;
 };
 

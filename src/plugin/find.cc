@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "plugin/plugin.h"
@@ -57,14 +58,22 @@ bool is_regular_file(const sys::UniqueFd& file) {
   return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-std::optional<std::string> first_match(std::string_view type, const std::vector<std::string>& dirs,
-                                       const Open& open) {
+// None if no directory has one. A shortage is an error: it hides a plugin that is there.
+Result<std::optional<std::string>> first_match(std::string_view type,
+                                               const std::vector<std::string>& dirs,
+                                               const Open& open) {
   for (const std::string& dir : dirs) {
     if (dir.empty()) continue;  // would mean the working directory
     std::string path = clean_path(cat(dir, "/", type));
     // With a slash whatever the directory: a bare name would be looked up in $PATH.
     if (path.find('/') == std::string::npos) path = cat("./", path);
-    if (is_regular_file(open(path, O_PATH))) return path;
+    const sys::UniqueFd file = open(path, O_PATH);
+    if (!file) {
+      if (Error error = Error::from_errno(errno, cat("open ", path)); is_shortage(error)) {
+        return error;
+      }
+    }
+    if (is_regular_file(file)) return path;
   }
   return std::nullopt;
 }
@@ -78,10 +87,12 @@ Result<std::string> find_plugin(const World& world, const std::string& type,
     return Error(Errc::kInvalid, cat("invalid plugin name: ", type));
   }
   if (dirs.empty()) return Error(Errc::kInvalid, "no paths provided");
-  std::optional<std::string> found;
-  auto looked = look_in(world, [&](const Open& open) { found = first_match(type, dirs, open); });
-  if (!looked) return std::move(looked).error().wrap(cat("looking for plugin ", go_quoted(type)));
-  if (found) return *std::move(found);
+  Result<std::optional<std::string>> found;
+  const auto looked =
+      look_in(world, [&](const Open& open) { found = first_match(type, dirs, open); });
+  if (!looked) found = looked.error();
+  if (!found) return std::move(found).error().wrap(cat("looking for plugin ", go_quoted(type)));
+  if (*found) return **std::move(found);
   return Error(Errc::kNotFound,
                cat("failed to find plugin ", go_quoted(type), " in path ", bracketed(dirs)));
 }

@@ -12,11 +12,14 @@
 #include <utility>
 
 #include "aio/run.h"
+#include "base/error.h"
+#include "base/reading.h"
 #include "base/text.h"
 #include "plugin/plugin.h"
 #include "plugin/plugin_fixture.h"
 #include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/test_limits.h"
 #include "sys/test_programs.h"
 
 namespace mnet::plugin {
@@ -55,6 +58,17 @@ TEST_F(FindPlugin, LetsAFileThatCannotBeExecutedShadowALaterOne) {
   dir.write("b/x", "", 0755);
 
   EXPECT_EQ(find_plugin({}, "x", {dir / "a", dir / "b"}).value(), dir / "a/x");
+}
+
+// A plugin that is there is never called missing.
+TEST_F(FindPlugin, SaysThatTheMachineLacksDescriptors) {
+  dir.write("a/x", "", 0755);
+  const sys::DescriptorLimit none(0);
+
+  const auto found = find_plugin({}, "x", {dir / "a"});
+
+  ASSERT_FALSE(found.has_value());
+  EXPECT_TRUE(is_shortage(found.error())) << found.error().text();
 }
 
 // Row I3.

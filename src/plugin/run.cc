@@ -10,6 +10,7 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "plugin/conversation.h"
 #include "plugin/failure.h"
@@ -53,6 +54,7 @@ aio::Task<sys::Child> start_patiently(Invocation what) {
     auto child = start(what);
     if (child) co_return child;
     const Error& error = child.error();
+    if (is_shortage(error)) co_return error;  // of the machine: nothing of the plugin's
     const bool again = error.os_errno() == ETXTBSY && attempt < kBusyAttempts;
     if (!again) co_return failure(Errc::kPlugin, {error.text(), ""}, "", "");
     auto slept = co_await aio::sleep_until(std::min(Clock::now() + what.busy_pause, what.deadline));

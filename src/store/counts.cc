@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cni/pending.h"
 #include "store/names.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -32,7 +33,12 @@ Result<Counts> count_files(const std::string& cni_dir) {
   if (!scratch) return scratch.error();
   const auto results = files_in(cat(cni_dir, "/results"));
   if (!results) return results.error();
-  return Counts{.attachments = *attachments, .scratch = *scratch, .results = *results};
+  const auto bad = files_in(cat(cni::pending_del_directory(cni_dir), "/", kBad));
+  if (!bad) return bad.error();
+  return Counts{.attachments = *attachments,
+                .scratch = *scratch,
+                .results = *results,
+                .bad_pending_dels = *bad};
 }
 
 }  // namespace mnet::store

@@ -14,6 +14,7 @@ TEST(Counts, TellsFilesOfEachKindApart) {
   dir.write("results/net-c1-eth0", "{}");
   dir.write("results/net-c1-net1", "{}");
   dir.write("_attachments/c1.json", "{}");
+  dir.write("pending-del/bad/c2-eth0.json", "{");
 
   const auto counts = count_files(dir.path());
 
@@ -21,6 +22,7 @@ TEST(Counts, TellsFilesOfEachKindApart) {
   EXPECT_EQ(counts->scratch, 1u);
   EXPECT_EQ(counts->results, 2u);
   EXPECT_EQ(counts->attachments, 1u);
+  EXPECT_EQ(counts->bad_pending_dels, 1u);
 }
 
 TEST(Counts, LeavesOutWhatIsStillBeingWritten) {

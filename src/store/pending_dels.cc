@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "cni/pending.h"
 #include "store/names.h"
+#include "store/read.h"
+#include "store/replace.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -33,6 +35,15 @@ Error no_record(std::string_view file) {
   return Error(Errc::kInvalid, cat("no pending DEL can be called ", go_quoted(file)));
 }
 
+// None if the file is gone by now.
+std::optional<PendingDels::Record> find_record(const std::string& directory,
+                                               const std::string& file) {
+  auto body = find_text(cat(directory, "/", file));
+  if (!body) return PendingDels::Record{file, std::move(body).error()};
+  if (!*body) return std::nullopt;
+  return PendingDels::Record{file, **std::move(body)};
+}
+
 }  // namespace
 
 PendingDels::PendingDels(const std::string& cni_dir)
@@ -47,10 +58,7 @@ Result<std::vector<PendingDels::Record>> PendingDels::list() const {
   }
   for (const sys::Entry& entry : *entries) {
     if (!is_record(entry.name)) continue;
-    auto body = sys::read_file(cat(directory_, "/", entry.name));
-    // Taken away by somebody else since the directory was read.
-    if (!body && body.error().code() == Errc::kNotFound) continue;
-    records.push_back({entry.name, std::move(body)});
+    if (auto record = find_record(directory_, entry.name)) records.push_back(*std::move(record));
   }
   return records;
 }
@@ -59,9 +67,14 @@ Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& 
                                                              const std::string& ifname) const {
   const std::string file = cni::pending_del_file(container_id, ifname);
   if (!is_record(file)) return std::nullopt;
-  auto body = sys::read_file(cat(directory_, "/", file));
-  if (!body && body.error().code() == Errc::kNotFound) return std::nullopt;
-  return Record{file, std::move(body)};
+  return find_record(directory_, file);
+}
+
+Result<void> PendingDels::write(const std::string& container_id, const std::string& ifname,
+                                std::string_view body) const {
+  const std::string file = cni::pending_del_file(container_id, ifname);
+  if (!is_record(file)) return no_record(file);
+  return replace_below(directory_, cat(directory_, "/", file), body, sys::Durability::kSynced);
 }
 
 Result<bool> PendingDels::remove(const std::string& file) const {
@@ -74,7 +87,7 @@ Result<bool> PendingDels::remove(const std::string& file) const {
 
 Result<void> PendingDels::set_aside(const std::string& file) const {
   if (!is_record(file)) return no_record(file);
-  const std::string bad = cat(directory_, "/bad");
+  const std::string bad = cat(directory_, "/", kBad);
   if (auto made = sys::make_directories(bad, kDirectoryMode); !made) return made;
   std::string target = cat(bad, "/", file);
   std::error_code failed;

@@ -8,11 +8,13 @@
 
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/names.h"
 #include "json/json.h"
 #include "store/cache_entry.h"
+#include "store/read.h"
 #include "store/replace.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -20,12 +22,12 @@
 namespace mnet::store {
 namespace {
 
-// The text of a cache file; none if it is missing or cannot be read.
-std::optional<std::string> find_text(const std::optional<std::string>& path) {
+// The text of a cache file; none if there is no file, or nothing that could be one.
+Result<std::optional<std::string>> find_cache_file(const std::optional<std::string>& path) {
   if (!path) return std::nullopt;
-  auto text = sys::read_file(*path);
-  if (!text) return std::nullopt;
-  return *std::move(text);
+  auto text = find_text(*path);
+  if (!text && is_damage(text.error())) return std::nullopt;
+  return text;
 }
 
 // Whether a file may be about the container: `-<id>-` in its name, with something before and
@@ -41,6 +43,19 @@ bool is_attachment(const DecodedEntry& decoded, const std::string& container_id)
   const CachedResult& entry = decoded.entry;
   return decoded.kind == kCacheKind && !entry.ifname.empty() && !entry.network.empty() &&
          (container_id.empty() || entry.container_id == container_id);
+}
+
+// The entry in a file that may be the container's; none if it is not one, or damaged.
+Result<std::optional<CachedResult>> find_entry(const std::string& path,
+                                               const std::string& container_id) {
+  const auto text = find_cache_file(path);
+  if (!text) return text.error();
+  if (!*text) return std::nullopt;
+  const auto document = json::parse(**text);
+  if (!document) return std::nullopt;
+  auto decoded = parse_entry(*document);
+  if (!decoded || !is_attachment(*decoded, container_id)) return std::nullopt;
+  return std::move(decoded->entry);
 }
 
 }  // namespace
@@ -79,9 +94,10 @@ Result<std::optional<json::Value>> ResultCache::find_result(const std::string& n
                                                             const std::string& ifname) const {
   auto path = path_of(network, container_id, ifname);
   if (!path) return std::move(path).error();
-  const auto text = find_text(*path);
-  if (!text) return std::nullopt;
-  auto result = result_in(*text);
+  const auto text = find_cache_file(*path);
+  if (!text) return text.error();
+  if (!*text) return std::nullopt;
+  auto result = result_in(**text);
   if (!result) return std::move(result).error();
   return *std::move(result);
 }
@@ -91,10 +107,11 @@ Result<std::optional<CachedResult>> ResultCache::find(const std::string& network
                                                       const std::string& ifname) const {
   auto path = path_of(network, container_id, ifname);
   if (!path) return std::move(path).error();
-  const auto text = find_text(*path);
-  if (!text) return std::nullopt;
+  const auto text = find_cache_file(*path);
+  if (!text) return text.error();
+  if (!*text) return std::nullopt;
   const std::string name = go_quoted(network);
-  const auto document = json::parse(*text);
+  const auto document = json::parse(**text);
   auto decoded = document ? parse_entry(*document) : Result<DecodedEntry>(document.error());
   if (!decoded) {
     return std::move(decoded).error().wrap(
@@ -119,25 +136,25 @@ Result<void> ResultCache::remove(const std::string& network, const std::string& 
   return {};
 }
 
-Result<std::vector<CachedResult>> ResultCache::list(const std::string& container_id) const {
-  std::vector<CachedResult> found;
-  auto entries = sys::list_directory(directory_);
-  if (!entries) {
-    if (entries.error().code() == Errc::kNotFound) return found;
-    return std::move(entries).error();
+Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) const {
+  Listing listing;
+  auto files = sys::list_directory(directory_);
+  if (!files) {
+    if (files.error().code() == Errc::kNotFound) return listing;
+    return std::move(files).error();
   }
-  for (const sys::Entry& file : *entries) {
+  for (const sys::Entry& file : *files) {
     // No network name begins with '.': that is a file being written.
     if (file.name.starts_with('.') || !may_be_of(file.name, container_id)) continue;
-    const auto text = find_text(cat(directory_, "/", file.name));
-    const auto document = json::parse(text.value_or(""));
-    if (!document) continue;
-    auto decoded = parse_entry(*document);
-    if (decoded && is_attachment(*decoded, container_id)) {
-      found.push_back(std::move(decoded->entry));
+    auto entry = find_entry(cat(directory_, "/", file.name), container_id);
+    if (!entry && is_shortage(entry.error())) return std::move(entry).error();
+    if (!entry) {
+      listing.unreadable.add(std::move(entry).error());
+    } else if (*entry) {
+      listing.entries.push_back(**std::move(entry));
     }
   }
-  return found;
+  return listing;
 }
 
 Result<void> ResultCache::edit(const std::string& network, const std::string& container_id,

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,11 +11,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "json/json.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
+#include "sys/test_limits.h"
 
 namespace mnet::store {
 namespace {
@@ -55,7 +58,7 @@ class ResultCacheTest : public testing::Test {
   }
   std::vector<std::string> listed(const std::string& container_id = {}) {
     std::vector<std::string> out;
-    for (const CachedResult& each : cache_.list(container_id).value()) {
+    for (const CachedResult& each : cache_.list(container_id).value().entries) {
       out.push_back(each.network + " " + each.container_id + " " + each.ifname);
     }
     return out;
@@ -113,7 +116,7 @@ TEST_F(ResultCacheTest, FindsNothingWhereThereIsNoEntry) {
   EXPECT_TRUE(cache_.sync("net", "c1", "eth0").has_value());
 }
 
-// 01, 6.4: unreadable is like missing.
+// 01, 6.4.
 TEST_F(ResultCacheTest, FindsNothingInADirectoryOfThatName) {
   std::filesystem::create_directories(dir_ / "cni/results/net-c1-eth0");
 
@@ -231,6 +234,30 @@ TEST_F(ResultCacheTest, FailsToListWhatIsNoDirectory) {
   dir_.write("cni/results", "");
 
   EXPECT_FALSE(cache_.list().has_value());
+}
+
+// 01, 6.4 and 6.5.
+TEST_F(ResultCacheTest, NeverTakesAFileThatCannotBeReadForOneThatIsNotThere) {
+  ASSERT_TRUE(cache_.write(entry("a", "c1", "eth0"), Durability::kInPlace).has_value());
+  std::filesystem::create_symlink(sys::kFileThatFailsToRead, dir_ / "cni/results/b-c1-net1");
+
+  EXPECT_EQ(cache_.find_result("b", "c1", "net1").error().os_errno(), EIO);
+  EXPECT_EQ(cache_.find("b", "c1", "net1").error().os_errno(), EIO);
+  const auto listing = cache_.list("c1").value();
+  EXPECT_EQ(listing.entries.size(), 1u);
+  ASSERT_EQ(listing.unreadable.size(), 1u);
+  EXPECT_THAT(listing.unreadable.errors().front().text(), testing::HasSubstr("b-c1-net1"));
+  EXPECT_TRUE(cache_.list("c2").value().unreadable.empty());
+}
+
+TEST_F(ResultCacheTest, CannotBeListedWithoutDescriptors) {
+  ASSERT_TRUE(cache_.write(entry("a", "c1", "eth0"), Durability::kInPlace).has_value());
+  const sys::DescriptorLimit none(0);
+
+  const auto listing = cache_.list("c1");
+
+  ASSERT_FALSE(listing.has_value());
+  EXPECT_TRUE(is_shortage(listing.error())) << listing.error().text();
 }
 
 TEST_F(ResultCacheTest, EditsAnEntryWithoutLosingUnknownMembers) {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "store/names.h"
+#include "store/read.h"
 #include "store/replace.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -41,7 +42,7 @@ bool ScratchFiles::has(const std::string& container_id) const {
 Result<std::optional<json::Array>> ScratchFiles::find(const std::string& container_id) const {
   const auto path = path_of(container_id);
   if (!path) return std::nullopt;
-  auto text = sys::find_file(*path);
+  auto text = find_text(*path);
   if (!text) return std::move(text).error();
   if (!*text) return std::nullopt;
   auto document = json::parse(**text);

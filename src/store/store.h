@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_list.h"
 #include "base/result.h"
 #include "cni/args.h"
 #include "json/json.h"
@@ -35,22 +36,28 @@ class ResultCache {
   explicit ResultCache(const std::string& cni_dir);
 
   Result<void> write(const CachedResult& entry, sys::Durability durability) const;
-  // The `result` document of one entry, for cni::read_cached_result: none if there is no file or it
-  // cannot be read; empty if the entry has none; a legacy file is the result itself (01, 6.4). What
-  // is no JSON at all is an error.
+  // The `result` document of one entry, for cni::read_cached_result: none if there is no file;
+  // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is no JSON at
+  // all is damage; a file that cannot be read is an error, too.
   Result<std::optional<json::Value>> find_result(const std::string& network,
                                                  const std::string& container_id,
                                                  const std::string& ifname) const;
-  // The whole entry, for its configuration and parameters: none if there is no file or it cannot be
-  // read. A legacy file is an error, it has neither.
+  // The whole entry, for its configuration and parameters: none if there is no file. A legacy file
+  // is an error, it has neither.
   Result<std::optional<CachedResult>> find(const std::string& network,
                                            const std::string& container_id,
                                            const std::string& ifname) const;
   // No such entry is fine.
   Result<void> remove(const std::string& network, const std::string& container_id,
                       const std::string& ifname) const;
-  // 01, 6.5; empty `container_id`: all. What cannot be read as an entry is left out.
-  Result<std::vector<CachedResult>> list(const std::string& container_id = {}) const;
+  struct Listing {
+    std::vector<CachedResult> entries;
+    // Of files that may be entries and cannot be read (EIO, say). Damaged ones are left out.
+    ErrorList unreadable;
+  };
+  // 01, 6.5; empty `container_id`: all. An error where nothing can be said: a shortage, or a
+  // directory that cannot be read.
+  Result<Listing> list(const std::string& container_id = {}) const;
   // Rewrites an entry, members that we do not know included. No such entry is an error.
   Result<void> edit(const std::string& network, const std::string& container_id,
                     const std::string& ifname,
@@ -132,8 +139,9 @@ class PendingDels {
   explicit PendingDels(const std::string& cni_dir);
 
   struct Record {
-    std::string file;          // name inside the directory
-    Result<std::string> body;  // meant for /cni; an error if it cannot be read (a directory, say)
+    std::string file;  // name inside the directory
+    // Meant for /cni. An error if it cannot be read; is_damage() if nobody ever will (a directory).
+    Result<std::string> body;
   };
   // In order of their names. No directory: none.
   Result<std::vector<Record>> list() const;
@@ -141,6 +149,9 @@ class PendingDels {
   // share a name.
   Result<std::optional<Record>> find(const std::string& container_id,
                                      const std::string& ifname) const;
+  // Durable when this returns. Replaces a record of the same name.
+  Result<void> write(const std::string& container_id, const std::string& ifname,
+                     std::string_view body) const;
   Result<bool> remove(const std::string& file) const;  // true if it was there
   // Moves a record that nobody can use to pending-del/bad/, beside what is there under its name.
   Result<void> set_aside(const std::string& file) const;
@@ -152,9 +163,10 @@ class PendingDels {
 // How many files of each kind there are below `cni_dir`, without reading any of them. No
 // directory: none.
 struct Counts {
-  std::size_t attachments = 0;  // one for each container
-  std::size_t scratch = 0;      // likewise
-  std::size_t results = 0;      // one for each network of a container
+  std::size_t attachments = 0;       // one for each container
+  std::size_t scratch = 0;           // likewise
+  std::size_t results = 0;           // one for each network of a container
+  std::size_t bad_pending_dels = 0;  // damaged, set aside until a person looks at them
 };
 Result<Counts> count_files(const std::string& cni_dir);
 

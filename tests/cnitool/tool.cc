@@ -84,7 +84,7 @@ aio::Task<void> Tool::gc() {
   auto entries = co_await records_.list_results(kCacheDir, "");
   if (!entries) co_return Result<void>();
   ErrorList errors;
-  for (const attach::CacheEntry& entry : *entries) {
+  for (const attach::CacheEntry& entry : entries->entries) {
     if (entry.network != network_->cni_name) continue;
     auto deleted = co_await chain_.del(attachment_of(entry));
     if (deleted) continue;
