@@ -126,7 +126,7 @@ def test_statuses_that_nobody_may_write_are_not_tried_in_a_circle(space, probes,
     assert time.monotonic() - began >= 3.75, "no pauses of 0.25, 0.5, 1 and 2 s at least between them"
     for name in pods:
         (line,) = [line for line in probe.log_lines if f"pod {space.namespace}/{name}: its network status cannot" in line]
-        assert "cannot patch resource" in line and "the right to patch pods/status" in line
+        assert "is forbidden" in line and "the right to patch pods/status" in line
 
 
 @pytest.mark.slow
