@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cni/types.h"
 #include "cni/version.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -58,26 +59,10 @@ Result<bool> check_versions(const json::Value& document, std::string_view top_ve
   return *number < cni::kCheckSince;
 }
 
+// Wider than the list of our names: a primary is chosen without anybody's asking, and what begins
+// like that is sooner Multus under a further name than a cluster's network.
 bool is_multus_type(std::string_view type, std::string_view own_type) {
-  return type == "multus" || type.starts_with("multus-") || type == own_type;
-}
-
-std::optional<std::string> find_multus_in(const json::Value& value, std::string_view own_type,
-                                          const std::string& path) {
-  if (const json::Array* list = value.as_array()) {
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      if (auto found = find_multus_in((*list)[i], own_type, cat(path, "[", i, "]"))) return found;
-    }
-  }
-  const json::Object* object = value.as_object();
-  if (object == nullptr) return std::nullopt;
-  for (const auto& [key, member] : *object) {
-    std::string inner = path.empty() ? key : cat(path, ".", key);
-    const std::string* text = member.as_string();
-    if (key == "type" && text != nullptr && is_multus_type(*text, own_type)) return inner;
-    if (auto found = find_multus_in(member, own_type, inner)) return found;
-  }
-  return std::nullopt;
+  return cni::is_own_type(type, own_type) || type.starts_with("multus-");
 }
 
 Result<Primary> checked(json::Value document, std::string_view top_version,
@@ -159,7 +144,10 @@ Result<Primary> load_primary(const std::string& path, std::string_view top_versi
 }
 
 std::optional<std::string> find_multus(const json::Object& config, std::string_view own_type) {
-  return find_multus_in(config, own_type, "");
+  auto found = cni::find_type(
+      config, [own_type](std::string_view type) { return is_multus_type(type, own_type); });
+  if (!found) return std::nullopt;
+  return std::move(found->path);
 }
 
 Capabilities capabilities_of(const json::Object& primary) {

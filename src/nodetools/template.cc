@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cni/types.h"
 #include "json/json.h"
 #include "nodetools/names.h"
 
@@ -103,7 +104,7 @@ bool has_cni_suffix(std::string_view name) {
 bool is_multus(std::string_view config) {
   const auto object = json::parse_object(config);
   const std::string* type = object ? type_of(*object) : nullptr;
-  return type != nullptr && (*type == "multus" || *type == "multus-cni" || *type == "multus-shim");
+  return type != nullptr && cni::is_own_type(*type);
 }
 
 std::vector<std::string> pointers_in(std::string_view text) {

@@ -1,0 +1,117 @@
+#include "cni/types.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mnet::cni {
+namespace {
+
+using IsWanted = std::function<bool(std::string_view)>;
+
+// The thin program, what cni-node installs it as (04, 1.1), and the shim.
+constexpr std::array<std::string_view, 3> kOwnTypes = {"multus", "multus-cni", "multus-shim"};
+
+constexpr std::size_t kShown = 100;  // bytes of foreign text in an error
+
+std::string shown(std::string_view text) {
+  if (text.size() <= kShown) return std::string(text);
+  return cat(text.substr(0, kShown), "...");
+}
+
+// Without the quotes: the words are the original's (01, 7.1).
+std::string escaped(std::string_view text) {
+  const std::string quoted = go_quoted(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+// Whoever looks for a program joins its name to a folder.
+bool is_path(std::string_view type) { return type.contains('/') || type.contains('\0'); }
+
+// Where in a configuration: a member, or an element of a list.
+struct Place {
+  const Place* outer = nullptr;
+  const std::string* key = nullptr;  // none: an element
+  std::size_t index = 0;
+};
+
+// Made only for a type that was found: keys are foreign text of any length, at a thousand depths.
+std::string path_to(const Place& place) {
+  std::vector<const Place*> way;
+  for (const Place* one = &place; one != nullptr; one = one->outer) way.push_back(one);
+  std::string path;
+  for (std::size_t i = way.size(); i-- > 0 && path.size() <= kShown;) {
+    if (way[i]->key == nullptr) {
+      path += cat("[", way[i]->index, "]");
+    } else {
+      path += cat(path.empty() ? "" : ".", std::string_view(*way[i]->key).substr(0, kShown + 1));
+    }
+  }
+  return shown(path);
+}
+
+class TypeSearch {
+ public:
+  explicit TypeSearch(const IsWanted& is_wanted) : is_wanted_(is_wanted) {}
+
+  std::optional<NamedType> find(const json::Object& object, const Place* outer = nullptr) const {
+    for (const auto& [key, member] : object) {
+      const Place here{.outer = outer, .key = &key};
+      const std::string* text = member.as_string();
+      if (text != nullptr && equal_ignoring_case(key, "type") && is_wanted_(*text)) {
+        return NamedType{path_to(here), *text};
+      }
+      if (auto found = find_in(member, here)) return found;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // As deep as json::kMaxDepth.
+  std::optional<NamedType> find_in(const json::Value& value, const Place& place) const {
+    if (const json::Object* object = value.as_object()) return find(*object, &place);
+    const json::Array* list = value.as_array();
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      if (auto found = find_in((*list)[i], {.outer = &place, .index = i})) return found;
+    }
+    return std::nullopt;
+  }
+
+  const IsWanted& is_wanted_;
+};
+
+}  // namespace
+
+bool is_own_type(std::string_view type, std::string_view configured) {
+  return std::ranges::find(kOwnTypes, type) != kOwnTypes.end() ||
+         (!configured.empty() && type == configured);
+}
+
+std::optional<NamedType> find_type(const json::Object& config, const IsWanted& is_wanted) {
+  return TypeSearch(is_wanted).find(config);
+}
+
+Result<void> check_types(const json::Object& config, std::string_view configured) {
+  const auto found = find_type(config, [configured](std::string_view type) {
+    return is_own_type(type, configured) || is_path(type);
+  });
+  if (!found) return {};
+  const std::string where = escaped(found->path);
+  if (is_path(found->type)) {
+    return Error(Errc::kInvalid,
+                 cat(where, ": invalid plugin name: ", escaped(shown(found->type))));
+  }
+  return Error(Errc::kInvalid, cat(where, " ", go_quoted(shown(found->type)), " is multus itself"));
+}
+
+}  // namespace mnet::cni

@@ -1,0 +1,94 @@
+#include "cni/types.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mnet::cni {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// The text of the error, or `fine`.
+std::string check(const std::string& config, std::string_view configured = {}) {
+  const auto checked = check_types(json::parse_object(config).value(), configured);
+  return checked ? "fine" : checked.error().text();
+}
+
+TEST(OwnTypes, AreAllNamesOfOurProgramsAndTheConfiguredOne) {
+  for (const char* type : {"multus", "multus-cni", "multus-shim"}) {
+    EXPECT_TRUE(is_own_type(type)) << type;
+    EXPECT_TRUE(is_own_type(type, "our-shim")) << type;
+  }
+  EXPECT_TRUE(is_own_type("our-shim", "our-shim"));
+  EXPECT_FALSE(is_own_type("our-shim"));
+  for (const char* type : {"", "Multus", "multus2", "multus-vxlan", "passthru", "multus "}) {
+    EXPECT_FALSE(is_own_type(type)) << type;
+  }
+}
+
+// 02, 12: row 60
+TEST(CheckTypes, RefusesMultusItselfAtEveryDepth) {
+  EXPECT_EQ(check(R"({"type":"multus"})"), R"(type "multus" is multus itself)");
+  EXPECT_EQ(check(R"({"type":"x","ipam":{"type":"multus-shim"}})"),
+            R"(ipam.type "multus-shim" is multus itself)");
+  EXPECT_EQ(check(R"({"plugins":[{"type":"x"},{"type":"y","delegate":{"type":"multus-cni"}}]})"),
+            R"(plugins[1].delegate.type "multus-cni" is multus itself)");
+  EXPECT_EQ(check(R"({"type":"x","ipam":[[{"a":[1,{"type":"ours"}]}]]})", "ours"),
+            R"(ipam[0][0].a[1].type "ours" is multus itself)");
+}
+
+// Plugins written in Go read a key in any letter case.
+TEST(CheckTypes, KnowsTheKeyInAnyLetterCase) {
+  EXPECT_EQ(check(R"({"type":"x","IPAM":{"TyPe":"multus"}})"),
+            R"(IPAM.TyPe "multus" is multus itself)");
+  EXPECT_EQ(check(R"({"Type":"multus","type":"x"})"), R"(Type "multus" is multus itself)");
+}
+
+TEST(CheckTypes, RefusesPathsEverywhere) {
+  EXPECT_EQ(check(R"({"type":"../evil"})"), "type: invalid plugin name: ../evil");
+  EXPECT_EQ(check(R"({"type":"x","ipam":{"type":"/srv/evil"}})"),
+            "ipam.type: invalid plugin name: /srv/evil");
+  EXPECT_EQ(check(R"({"type":"x","ipam":{"type":"host-local\u0000x"}})"),
+            R"(ipam.type: invalid plugin name: host-local\x00x)");
+}
+
+// What public plugins are configured with.
+TEST(CheckTypes, LeavesOtherMembersAlone) {
+  EXPECT_EQ(check(R"({"type":"calico","policy":{"type":"k8s"},"kubernetes":{"type":7},
+                      "ipam":{"type":"calico-ipam","subnet":"usePodCidr"},"name":"multus"})"),
+            "fine");
+  EXPECT_EQ(check(R"({"type":"sriov","resourceName":"intel.com/vf","types":["a/b"],"type2":"a/b",
+                      "ipam":{"type":"whereabouts","kubernetes":{"kubeconfig":"/a/b"}}})"),
+            "fine");
+  EXPECT_EQ(check(R"({"type":"x","ipam":{"type":""},"a":{"type":null},"b":{"type":["multus"]},
+                      "plugin":"multus","multus":{}})"),
+            "fine");
+}
+
+TEST(CheckTypes, ShowsForeignTextBoundedAndWithoutControlCharacters) {
+  const std::string error = check(
+      cat(R"({")", std::string(5000, 'k'), R"(\n":{"type":"/)", std::string(5000, 't'), "\"}}"));
+
+  EXPECT_LT(error.size(), 300u);
+  EXPECT_THAT(error, HasSubstr("kkk...: invalid plugin name: /ttt"));
+  EXPECT_EQ(check(R"({"a\nb":{"type":"multus"}})"), R"(a\nb.type "multus" is multus itself)");
+}
+
+TEST(CheckTypes, GoesAsDeepAsAConfigurationCan) {
+  std::string inner = R"({"type":"multus"})";
+  for (int i = 0; i < json::kMaxDepth - 1; ++i) inner = cat(R"({"d":)", inner, "}");
+
+  EXPECT_THAT(check(inner), StartsWith("d.d.d.d."));
+  EXPECT_THAT(check(inner), HasSubstr(R"(... "multus" is multus itself)"));
+}
+
+}  // namespace
+}  // namespace mnet::cni
