@@ -381,7 +381,8 @@ int run_thin(const ThinSurroundings& surroundings) {
                             .gc = handled_as(Command::kGc),
                             .status = handled_as(Command::kStatus),
                             .versions = cni::all_versions(),
-                            .about = "meta-plugin that delegates to other CNI plugins"};
+                            .about = "meta-plugin that delegates to other CNI plugins",
+                            .own_mark = std::string(wire::kRequestIdVariable)};
   return skel::run(plugin, surroundings.front);
 }
 

@@ -55,6 +55,17 @@ class ThinTest : public testing::Test {
 
 constexpr const char* kDelegates = R"(,"delegates":[{"cniVersion":"1.0.0","name":"a","type":"x"}])";
 
+// 02, 3.3: no file is touched at the word of a tenant's text.
+TEST_F(ThinTest, DoesNothingForADelegateOfMultus) {
+  env["MULTUS_REQUEST_ID"] = "0000000000000abc";
+  for (const char* command : {"ADD", "CHECK", "STATUS", "GC"}) {
+    EXPECT_EQ(run(command, conf(kDelegates)), 1) << command;
+    EXPECT_THAT(out, HasSubstr("was started by a delegate of Multus")) << command;
+  }
+  EXPECT_EQ(run("DEL", conf(kDelegates)), 0) << out;
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
 TEST_F(ThinTest, RefusesToGoOnWithoutTheApiThatItIsToldOf) {
   for (const char* command : {"ADD", "CHECK", "STATUS", "GC"}) {
     EXPECT_EQ(run(command, conf(cat(kDelegates, R"(,"kubeconfig":"/k")"))), 1) << command;

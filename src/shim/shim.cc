@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.h"
 #include "cni/version.h"
 #include "shim/call.h"
 #include "shim/connection.h"
 #include "skel/skel.h"
+#include "wire/wire.h"
 
 namespace mnet::shim {
 namespace {
@@ -44,7 +46,8 @@ int run(const Surroundings& surroundings) {
                             .gc = handled_by(&Call::gc),
                             .status = handled_by(&Call::status),
                             .versions = cni::all_versions(),
-                            .about = "meta-plugin that delegates to other CNI plugins"};
+                            .about = "meta-plugin that delegates to other CNI plugins",
+                            .own_mark = std::string(wire::kRequestIdVariable)};
   return skel::run(plugin, surroundings.front);
 }
 

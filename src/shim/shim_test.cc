@@ -86,15 +86,16 @@ class Shim : public testing::Test {
                R"(","cniDir":")", dir_ / "cni", R"("})");
   }
 
-  Outcome run(std::string_view command, const std::string& text, const Limits& limits) const {
-    const std::map<std::string, std::string, std::less<>> env = {
-        {"CNI_COMMAND", std::string(command)},
-        {"CNI_CONTAINERID", "c0ffee"},
-        {"CNI_NETNS", "/no/such/netns"},
-        {"CNI_IFNAME", "eth0"},
-        {"CNI_ARGS", "K8S_POD_NAME=p"},
-        {"CNI_PATH", "/opt/cni/bin"},
-        {"HOME", "/root"}};
+  Outcome run(std::string_view command, const std::string& text, const Limits& limits,
+              const std::map<std::string, std::string, std::less<>>& more = {}) const {
+    std::map<std::string, std::string, std::less<>> env = {{"CNI_COMMAND", std::string(command)},
+                                                           {"CNI_CONTAINERID", "c0ffee"},
+                                                           {"CNI_NETNS", "/no/such/netns"},
+                                                           {"CNI_IFNAME", "eth0"},
+                                                           {"CNI_ARGS", "K8S_POD_NAME=p"},
+                                                           {"CNI_PATH", "/opt/cni/bin"},
+                                                           {"HOME", "/root"}};
+    env.insert(more.begin(), more.end());
     std::vector<std::string> entries;
     for (const auto& [name, value] : env) entries.push_back(cat(name, "=", value));
     std::vector<const char*> environment;
@@ -160,6 +161,21 @@ TEST_F(Shim, PostsANullProbeAndThenTheRequest) {
   EXPECT_EQ(*sent->find_env("CNI_COMMAND"), "ADD");
   EXPECT_EQ(sent->find_env("HOME"), nullptr);
   EXPECT_THAT(sent->config, StartsWith(R"({"name":"n","daemonSocketDir":)"));
+}
+
+// 02, 3.3: neither daemon nor files are touched at the word of a tenant's text.
+TEST_F(Shim, DoesNothingForADelegateOfMultus) {
+  const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, kResult)}}}});
+
+  for (const char* command : {"ADD", "CHECK", "GC", "STATUS"}) {
+    const Outcome outcome =
+        run(command, config(), long_limits(), {{"MULTUS_REQUEST_ID", "0000000000000abc"}});
+    EXPECT_EQ(outcome.error().code, 7u) << command;
+  }
+  EXPECT_EQ(run("DEL", config(), long_limits(), {{"MULTUS_REQUEST_ID", "x"}}).exit, 0);
+  EXPECT_THAT(daemon.seen("/readyz"), IsEmpty());
+  EXPECT_EQ(record(), std::nullopt);
+  EXPECT_EQ(sys::find_file(dir_ / "log")->has_value(), false);
 }
 
 // 03, 12: row 88.

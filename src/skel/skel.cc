@@ -125,8 +125,19 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
+// A DEL that fails would keep the container from going away, for nothing: nothing was ever made.
+Result<void> refuse_nested(const Command& command, const Front& front) {
+  constexpr std::string_view kWhy =
+      "multus was started by a delegate of Multus, which it never serves; write the type of "
+      "another "
+      "plugin into the network's configuration";
+  if (command.name != "DEL") return coded(Code::kInvalidConfig, std::string(kWhy));
+  front.write_stderr(cat(kWhy, "\n"));
+  return {};
+}
+
 Result<void> dispatch(const Plugin& plugin, const Command& command, const json::Object& config,
-                      const CmdArgs& args) {
+                      const CmdArgs& args, const Front& front) {
   const auto version = version_of(config);
   if (!version) return version.error();
   if (command.since) {
@@ -137,6 +148,7 @@ Result<void> dispatch(const Plugin& plugin, const Command& command, const json::
   if (command.compares_netns) {
     if (auto checked = check_netns(args); !checked) return checked;
   }
+  if (!plugin.own_mark.empty() && front.env(plugin.own_mark)) return refuse_nested(command, front);
   const Handler& handler = plugin.*command.handler;
   return handler ? handler(args) : Result<void>();
 }
@@ -163,7 +175,7 @@ Result<void> run_command(const Plugin& plugin, const Front& front) {
     return coded(Code::kInvalidEnvironment, cat("unknown CNI_COMMAND: ", environment->command));
   }
   environment->args.stdin_data = *std::move(text);
-  return dispatch(plugin, *command, *config, environment->args);
+  return dispatch(plugin, *command, *config, environment->args, front);
 }
 
 void print_about(const Plugin& plugin, const Front& front) {

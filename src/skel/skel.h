@@ -26,6 +26,10 @@ struct Plugin {
   Handler add{}, del{}, check{}, gc{}, status{};
   std::vector<std::string> versions{};  // supported, in this order
   std::string about{};
+  // A variable that is set for all that this program starts; empty: none. Where it is set already,
+  // the program was started by one of its own delegates, with a text that anybody may have written:
+  // no handler runs. DEL succeeds, the rest is refused with code 7.
+  std::string own_mark{};
 };
 
 // What the program was started with and where it answers; a test fills it with its own.

@@ -67,6 +67,7 @@ struct Setup {
   std::string text = std::string(kStdin);
   std::vector<std::string> versions = cni::all_versions();
   std::string about{};
+  std::string own_mark{};
   std::optional<Error> handler_error{};
   bool has_gc = true;
   bool is_stdin_broken = false;
@@ -89,7 +90,8 @@ Outcome run_plugin(const Setup& setup) {
                 .gc = setup.has_gc ? handler("GC") : Handler(),
                 .status = handler("STATUS"),
                 .versions = setup.versions,
-                .about = setup.about};
+                .about = setup.about,
+                .own_mark = setup.own_mark};
   const Front front{
       .env = [&](std::string_view name) -> std::optional<std::string> {
         const auto found = setup.env.find(name);
@@ -340,6 +342,24 @@ INSTANTIATE_TEST_SUITE_P(
              {.env = standard("ADD"), .handler_error = Error(Errc::kIo, "potato")},
              "ADD",
              {999, "potato", ""}}));
+
+// 02, 3.3: whoever wrote the text on stdin is not the one who configures the node.
+TEST(SkelNested, RunsNoHandlerForADelegateOfItsOwn) {
+  for (const char* command : {"ADD", "CHECK", "GC", "STATUS"}) {
+    const Outcome run =
+        run_plugin({.env = with(standard(command), {{"MARK", ""}}), .own_mark = "MARK"});
+
+    EXPECT_EQ(run.called, "") << command;
+    EXPECT_EQ(run.error().code, 7u);
+    EXPECT_THAT(run.error().msg, StartsWith("multus was started by a delegate of Multus"));
+  }
+  const Outcome del =
+      run_plugin({.env = with(standard("DEL"), {{"MARK", "x"}}), .own_mark = "MARK"});
+  EXPECT_EQ(del.exit, 0);
+  EXPECT_EQ(del.called, "");
+  EXPECT_THAT(del.err, StartsWith("multus was started by a delegate of Multus"));
+  EXPECT_EQ(run_plugin({.env = standard("ADD"), .own_mark = "MARK"}).called, "ADD");
+}
 
 // P1, and an empty command is none.
 TEST(SkelAbout, IsPrintedOnStderrWithoutACommand) {
