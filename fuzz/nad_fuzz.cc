@@ -1,6 +1,6 @@
 // Any bytes as a definition's text and, behind the first NUL, an element of an annotation: what
 // becomes a delegate has its name, runs what it stores, and is changed only where something is
-// written into it.
+// written into it. One whose types are fine names neither Multus nor a path.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include "attach/nad.h"
 #include "attach/selection.h"
 #include "attach/source.h"
+#include "cni/types.h"
 #include "json/json.h"
 
 namespace {
@@ -26,6 +27,16 @@ bool runs_what_it_stores(const Delegate& delegate) {
                                     ? mnet::json::Value(delegate.list->object)
                                     : mnet::json::Value(delegate.list->plugins.front().object);
   return *stored == run;
+}
+
+bool names_plugins_only(const Delegate& delegate) {
+  const auto is_bad = [](const std::string& type) {
+    return mnet::cni::is_own_type(type, "ours") || type.contains('/');
+  };
+  for (const auto& plugin : delegate.list->plugins) {
+    if (is_bad(plugin.type) || is_bad(plugin.ipam_type)) return false;
+  }
+  return true;
 }
 
 std::optional<mnet::attach::Selection> selection_of(std::string_view text) {
@@ -49,6 +60,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto delegate = mnet::attach::parse_delegate(*text);
   if (!delegate) return 0;
   if (delegate->cni_name.empty() || !runs_what_it_stores(*delegate)) std::abort();
+  if (delegate->list && mnet::attach::check_types(*delegate, "ours") &&
+      !names_plugins_only(*delegate)) {
+    std::abort();
+  }
 
   const auto selection =
       selection_of(end == std::string_view::npos ? std::string_view() : input.substr(end + 1));

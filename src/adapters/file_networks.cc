@@ -34,8 +34,9 @@ Result<attach::Delegate> delegate_of(Result<confdir::Loaded> loaded) {
   return attach::delegate_of(std::get<cni::ConfList>(*std::move(loaded)));
 }
 
-Result<attach::Delegate> load(const std::string& path, const Log& log) {
-  return delegate_of(confdir::load_path(path, log));
+Result<attach::Delegate> load(const std::string& path, const std::string& own_type,
+                              const Log& log) {
+  return delegate_of(confdir::load_path(path, log, own_type));
 }
 
 // Beside the file, or in the directory (02, 3.9).
@@ -47,10 +48,10 @@ Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const s
 
 // A small file that every ADD reads is in memory, and quicker read than the pool is woken. A
 // directory may take longer.
-aio::Task<attach::Delegate> FileNetworks::by_path(std::string path) {
-  if (!is_directory(path)) co_return load(path, log_);
-  auto loaded =
-      co_await pool_.run([path = std::move(path), log = log_] { return load(path, log); });
+aio::Task<attach::Delegate> FileNetworks::by_path(std::string path, std::string own_type) {
+  if (!is_directory(path)) co_return load(path, own_type, log_);
+  auto loaded = co_await pool_.run([path = std::move(path), own_type = std::move(own_type),
+                                    log = log_] { return load(path, own_type, log); });
   co_return loaded;
 }
 

@@ -69,6 +69,9 @@ TEST_F(FileNetworksTest, NeverTakesMultusItself) {
 
   EXPECT_EQ(run(networks_.by_path(dir_.path()))->cni_name, "x");
   EXPECT_FALSE(run(networks_.by_path(dir_ / "00-multus.conf")));
+
+  file("00-multus.conf", R"({"name":"m","type":"our-shim"})");
+  EXPECT_EQ(run(networks_.by_path(dir_.path(), "our-shim"))->cni_name, "x");
 }
 
 TEST_F(FileNetworksTest, SaysWhatIsWrong) {

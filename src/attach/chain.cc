@@ -22,6 +22,7 @@
 #include "cni/conf.h"
 #include "cni/names.h"
 #include "cni/result.h"
+#include "cni/types.h"
 #include "cni/version.h"
 #include "json/json.h"
 
@@ -104,10 +105,15 @@ Error not_remembered(Error error, const Attachment& attachment) {
       cat("failed to set network ", go_quoted(network_name(attachment)), " cached result"));
 }
 
+Result<void> Chain::check_types(const cni::PluginConf& conf) const {
+  if (!setting_.own_type) return {};
+  return cni::check_types(conf.object, *setting_.own_type);
+}
+
 bool Chain::may_start_early(const Attachment& attachment, std::size_t index) const {
   const auto& plugins = attachment.delegate.list->plugins;
   return setting_.starts_early && index < plugins.size() && waits_for_config(plugins[index].type) &&
-         validate(attachment) && !caller_gone();
+         check_types(plugins[index]) && validate(attachment) && !caller_gone();
 }
 
 aio::Task<void> Chain::start_early(AttachmentPtr attachment, std::size_t index, EarlyRun* early) {
@@ -148,6 +154,7 @@ aio::Task<cni::NetResult> Chain::add_only(AttachmentPtr attachment) {
 aio::Task<void> Chain::expect_plugin(AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::PluginConf& first = attachment->delegate.list->plugins.front();
+  if (auto checked = check_types(first); !checked) co_return std::move(checked).error();
   auto binary = co_await plugins_.find(first.type, setting_.dirs);
   if (!binary) co_return from_plugin(std::move(binary).error(), *attachment, first, "add");
   co_return Result<void>();
@@ -172,6 +179,7 @@ aio::Task<void> Chain::run_add(AttachmentPtr attachment, std::size_t index, Earl
                                cni::NetResult* result) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
+  if (auto checked = check_types(conf); !checked) co_return std::move(checked).error();
   PluginRun run;
   if (!early) {
     auto binary = co_await plugins_.find(conf.type, setting_.dirs);
@@ -211,6 +219,7 @@ aio::Task<void> Chain::run_plugin(AttachmentPtr attachment, std::size_t index, s
                                   json::Value prev_result) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
+  if (auto checked = check_types(conf); !checked) co_return std::move(checked).error();
   auto binary = co_await plugins_.find(conf.type, setting_.dirs);
   if (!binary) co_return std::move(binary).error();
   auto config =
@@ -273,6 +282,12 @@ aio::Task<void> Chain::del(AttachmentPtr attachment) {
     }
   }
   for (std::size_t i = list.plugins.size(); i-- > 0;) {
+    if (auto checked = check_types(list.plugins[i]); !checked) {
+      log_.error(cat("DEL of network ", go_quoted(list.name), ", interface ", attachment->ifname,
+                     " of container ", attachment->container_id, " leaves out a plugin"),
+                 checked.error());
+      continue;
+    }
     auto deleted = co_await run_plugin(attachment, i, "DEL", prev_result);
     if (!deleted) {
       co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
@@ -309,6 +324,8 @@ aio::Task<void> Chain::status(DelegatePtr delegate) {
   for (std::size_t i = 0; i < delegate->list->plugins.size(); ++i) {
     if (caller_gone()) co_return aio::cancelled_error();
     const std::string& type = delegate->list->plugins[i].type;
+    auto checked = check_types(delegate->list->plugins[i]);
+    if (!checked) co_return checked;
     auto config = detached_config(*delegate, i, {});
     if (!config) {
       co_return std::move(config).error().wrap(

@@ -41,6 +41,9 @@ class Chain {
     std::uint64_t ticket = 0;
     std::shared_ptr<Caller> caller;
     bool starts_early = false;  // plugins of an ADD, those that may (attach/parallel.h)
+    // The `type` of the node's own configuration: no plugin that names it, or Multus under another
+    // of its names, is run (cni/types.h). None: all are run, as a container runtime does.
+    std::optional<std::string> own_type = {};
   };
 
   // The ports must outlive it, and it the tasks it gives.
@@ -55,14 +58,15 @@ class Chain {
   aio::Task<cni::NetResult> add_only(AttachmentPtr attachment);
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(AttachmentPtr attachment);
-  // 5.4. Runs whatever became of the caller.
+  // 5.4. Runs whatever became of the caller. Plugins that must not be run are left out and logged:
+  // what an earlier version attached must not keep a container from going away.
   aio::Task<void> del(AttachmentPtr attachment);
   // 5.3.
   aio::Task<void> check(AttachmentPtr attachment);
   // 5.6.
   aio::Task<void> status(DelegatePtr delegate);
   // Steps 1, 4 and 5 of 5.5: only the plugins' GC. Stale entries are the core's business, which
-  // knows what they were made with (02, 7.3 step 2).
+  // knows what they were made with (02, 7.3 step 2). Plugins that must not be run are left out.
   aio::Task<void> gc(DelegatePtr delegate, std::vector<AttachmentId> valid);
 
  private:
@@ -71,6 +75,8 @@ class Chain {
     cni::NetResult result;  // of the last one
     EarlyRun next;          // if it runs already
   };
+  // Whether this plugin may be run at all.
+  Result<void> check_types(const cni::PluginConf& conf) const;
   bool may_start_early(const Attachment& attachment, std::size_t index) const;
   aio::Task<void> start_early(AttachmentPtr attachment, std::size_t index, EarlyRun* early);
   aio::Task<void> add_plugin(AttachmentPtr attachment, std::size_t index, Baton* baton);

@@ -62,6 +62,18 @@ TEST_F(CheckTest, SkipsWhatCannotBeChecked) {
   EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK d net3"));
 }
 
+// 02, 3.3
+TEST_F(CheckTest, FailsForMultusItself) {
+  const std::string conf =
+      R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"multus","binDir":"/srv"}])";
+
+  for (const auto& answer : {check(request(conf)), status(request(conf))}) {
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().text(), HasSubstr(R"(type "multus" is multus itself)"));
+  }
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
 TEST_F(CheckTest, ChecksTheConfigurationWithoutARecord) {
   EXPECT_TRUE(check(request(delegates({"a", "b"}))));
   EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK b net1"));

@@ -110,6 +110,7 @@ Chain chain_of(const Core& core, const Job& job, const std::shared_ptr<Caller>& 
   setting.ticket = job.request.ticket;
   setting.caller = caller == nullptr ? job.request.caller : caller;
   setting.starts_early = job.conf.parallel_attach != ParallelAttach::kOff;
+  setting.own_type = job.conf.type;
   return Chain(core.ports.plugins, core.ports.records, std::move(setting), job.log);
 }
 

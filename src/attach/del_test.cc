@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "attach/attach.h"
+#include "attach/delegate.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
+#include "attach/scratch.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
@@ -29,6 +31,12 @@ class DelTest : public NodeTest {
     auto added = add(request(members));
     ASSERT_TRUE(added) << added.error().text();
     forget();
+  }
+  // What an earlier version, or the original, attached.
+  void remember(const std::vector<std::string>& configs) {
+    std::vector<Delegate> delegates;
+    for (const std::string& config : configs) delegates.push_back(parse_delegate(config).value());
+    node_.records.scratch["c1"] = encode_scratch(delegates);
   }
   const json::Object& element(std::size_t index) {
     return *node_.records.scratch.at("c1")[index].as_object();
@@ -85,6 +93,50 @@ TEST_F(DelTest, IsNotStoppedByAConfigurationThatAddWouldRefuse) {
   what.args = "no pair;K8S_POD_NAME=p1";
 
   EXPECT_TRUE(del(what));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+}
+
+// 02, 3.3: a record must not start Multus, and a container must be able to go away.
+TEST_F(DelTest, LeavesOutPluginsThatAreMultusItselfAndDeletesTheRest) {
+  for (const char* retry : {"false", "true"}) {
+    remember({R"({"cniVersion":"1.0.0","name":"a","type":"fake"})",
+              R"({"cniVersion":"1.0.0","name":"b","type":"multus","delegates":[{"type":"evil"}]})",
+              R"({"cniVersion":"1.0.0","name":"c","plugins":[{"type":"fake"},{"type":"x",)"
+              R"("delegate":{"type":"multus-shim"}},{"type":"fake"}]})"});
+
+    const auto deleted =
+        del(request(cat(R"("retryDeleteOnError":)", retry, ",", delegates({"a"}))));
+
+    EXPECT_TRUE(deleted) << deleted.error().text();
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL c net2", "DEL a eth0"));
+    EXPECT_THAT(node_.records.scratch, IsEmpty());
+    EXPECT_TRUE(logged(R"(DEL of network "b", interface net1 of container c1 leaves out a plugin: )"
+                       R"(type "multus" is multus itself)"));
+    EXPECT_TRUE(logged(R"(delegate.type "multus-shim" is multus itself)"));
+    forget();
+  }
+}
+
+TEST_F(DelTest, LeavesOutMultusItselfInWhatOnlyTheResultCacheKnows) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.records.scratch.clear();
+  node_.records.records.clear();
+  node_.records.results.at("b-c1-net1").config =
+      R"({"cniVersion":"1.0.0","name":"b","type":"x","ipam":{"type":"../evil"}})";
+
+  EXPECT_TRUE(del(request(delegates({"a"}))));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// A pending DEL that the shim wrote when a tenant's text started it (03, 2.14).
+TEST_F(DelTest, LeavesOutMultusItselfForAContainerThatNobodyKnows) {
+  Request what = request(delegates({"a"}));
+  what.config = R"({"cniVersion":"1.0.0","name":"n","type":"our-shim","delegates":[)"
+                R"({"cniVersion":"1.0.0","name":"a","type":"fake"},)"
+                R"({"cniVersion":"1.0.0","name":"b","type":"our-shim"}]})";
+
+  EXPECT_TRUE(try_del(what)->complete());
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
 }
 

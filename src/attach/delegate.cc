@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
+#include "cni/types.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -159,6 +160,14 @@ Delegate delegate_of(cni::ConfList list) {
   delegate.bytes = list.bytes;
   delegate.list = std::move(list);
   return delegate;
+}
+
+// One whose list cannot be read is never run.
+Result<void> check_types(const Delegate& delegate, std::string_view own_type) {
+  if (!delegate.list) return {};
+  const json::Object& config =
+      delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+  return cni::check_types(config, own_type);
 }
 
 void set_bytes(Delegate& delegate, std::string bytes) {

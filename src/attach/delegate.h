@@ -57,6 +57,10 @@ Result<Delegate> parse_delegate(std::string text);
 Delegate delegate_of(cni::PluginConf conf);
 Delegate delegate_of(cni::ConfList list);
 
+// kInvalid for a delegate that names Multus itself, or a type that is a path, anywhere in its
+// configuration (cni/types.h; 02, 3.3). `own_type` is that of the node's own configuration.
+Result<void> check_types(const Delegate& delegate, std::string_view own_type);
+
 // Another text for the same network: its list is read anew, conf or conflist as before.
 void set_bytes(Delegate& delegate, std::string bytes);
 

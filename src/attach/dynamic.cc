@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "cni/names.h"
 #include "cni/result.h"
 #include "json/json.h"
@@ -88,6 +89,14 @@ Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log
   if (!job) return std::move(job).error();
   if (!delegate) {
     return core_error(std::move(delegate).error(), job->pod, "failed getting the delegate");
+  }
+  // DEL works from the record; of what nobody knows it runs what may be run.
+  if (verb != Verb::kDel) {
+    auto checked = check_types(*delegate, job->conf.type);
+    if (!checked) {
+      return core_error(std::move(checked).error().wrap(cat("network ", delegate->cni_name)),
+                        job->pod, "failed getting the delegate");
+    }
   }
   // The runtime's wishes were for the networks of its own ADD (02, 5.9).
   job->conf.runtime_config.reset();

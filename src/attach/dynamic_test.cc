@@ -14,6 +14,7 @@
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "cni/result.h"
@@ -28,6 +29,12 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+
+// The text of the error, or `no error`.
+template <typename T>
+std::string said(const Result<T>& result) {
+  return result ? "no error" : result.error().text();
+}
 
 class DynamicAdd : public DynamicTest {};
 class DynamicDel : public DynamicTest {};
@@ -63,6 +70,29 @@ TEST_F(DynamicAdd, TakesTheCoresSettingsAndGivesNoneOfThemAway) {
   const json::Object config = node_.plugins.config(0);
   EXPECT_EQ(json::dump(config, json::kSorted),
             R"({"cniVersion":"1.0.0","name":"x","type":"fake"})");
+}
+
+// 02, 3.3
+TEST_F(DynamicAdd, RefusesMultusItselfAtEveryDepth) {
+  for (const char* config :
+       {R"({"cniVersion":"1.1.0","name":"x","type":"multus-cni"})",
+        R"({"cniVersion":"1.1.0","name":"x","type":"ours"})",
+        R"({"cniVersion":"1.1.0","name":"x","type":"t","ipam":{"type":"multus"}})",
+        R"({"cniVersion":"1.1.0","name":"x","plugins":[{"type":"t","d":{"type":"multus"}}]})"}) {
+    DynamicRequest what = dynamic("net1", "x");
+    what.request.config = config;
+    what.settings = R"({"type":"ours"})";
+
+    EXPECT_THAT(said(plug(what)), HasSubstr("is multus itself")) << config;
+    EXPECT_THAT(said(check_dynamic(what)), HasSubstr("is multus itself")) << config;
+    EXPECT_THAT(said(status_dynamic(what)), HasSubstr("is multus itself")) << config;
+    EXPECT_TRUE(unplug(what)) << config;
+  }
+  DynamicRequest what = dynamic("net1", "x");
+  what.cni_args = json::Object{{"type", "../evil"}};
+  EXPECT_THAT(said(plug(what)), HasSubstr("args.cni.type: invalid plugin name: ../evil"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.records.records, IsEmpty());
 }
 
 // 05, R9

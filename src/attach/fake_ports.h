@@ -27,7 +27,7 @@ using Journal = std::vector<std::string>;
 
 class FakeNetworks : public Networks {
  public:
-  aio::Task<Delegate> by_path(std::string path) override {
+  aio::Task<Delegate> by_path(std::string path, std::string) override {
     const auto found = configs.find(path);
     if (found == configs.end()) {
       co_return Error(Errc::kNotFound, cat("cannot find network ", path));

@@ -10,6 +10,7 @@
 #include "aio/run.h"
 #include "attach/attach.h"
 #include "attach/node_fixture.h"
+#include "attach/ports.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
@@ -79,6 +80,24 @@ TEST_F(GcTest, DeletesWhatOnlyTheResultCacheKnows) {
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
   EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// 02, 3.3: neither for what is stale nor for what lives, and the others get theirs.
+TEST_F(GcTest, LeavesOutPluginsThatAreMultusItself) {
+  attach("c1", delegates({"a", "b"}, "1.1.0"));
+  attach("c2", delegates({"a", "b"}, "1.1.0"));
+  for (const char* id : {"c1", "c2"}) {
+    node_.records.scratch.erase(id);
+    node_.records.records.erase(id);
+    node_.records.results.at(cat("b-", id, "-net1")).config =
+        R"({"cniVersion":"1.1.0","name":"b","plugins":[{"type":"multus"},{"type":"fake"}]})";
+  }
+
+  ASSERT_TRUE(gc(collecting(valid({"c1"}), delegates({"a"}, "1.1.0"))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "GC a", "GC b"));
+  for (const PluginRun& run : node_.plugins.runs) EXPECT_EQ(run.binary, "/bin/fake");
+  EXPECT_TRUE(logged(R"(GC of network "b" leaves out a plugin: type "multus" is multus itself)"));
 }
 
 // 02, 12: row 141

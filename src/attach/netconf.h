@@ -36,7 +36,8 @@ enum class ParallelAttach : std::uint8_t {
 };
 
 struct NetConf {
-  std::string cni_version, name, type;
+  std::string cni_version, name;
+  std::string type;  // what Multus is called on this node: no delegate may be of that type
   std::optional<cni::NetResult> prev_result;  // in the form of 1.1.0
   // `cni.dev/valid-attachments`, or `cni.dev/attachments` if only that is there; none: key absent.
   std::optional<std::vector<AttachmentId>> valid_attachments;

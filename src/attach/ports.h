@@ -28,8 +28,8 @@ class Networks {
  public:
   virtual ~Networks() = default;
   // A configuration given as a path: directory, .conflist or other file (02, 3.3 d to f). Multus's
-  // own types are refused.
-  virtual aio::Task<Delegate> by_path(std::string path) = 0;
+  // own types are refused, that of the node's own configuration (`own_type`) among them.
+  virtual aio::Task<Delegate> by_path(std::string path, std::string own_type) = 0;
   // The configuration with this CNI name in `conf_dir` (02, 3.5). kNotFound if there is none: the
   // error then tells of every file that could not be read.
   virtual aio::Task<Delegate> by_name(std::string conf_dir, std::string name) = 0;

@@ -193,6 +193,10 @@ aio::Task<std::optional<Delegate>> Resolver::auxiliary_chain() {
   }
   if (list->plugins.size() < 2) co_return std::optional<Delegate>();
   Delegate chain = delegate_of(*std::move(list));
+  if (auto checked = check_types(chain, job_.conf.type); !checked) {
+    job_.log.error(cat("auxiliary chain ", go_quoted(name), " is left out"), checked.error());
+    co_return std::optional<Delegate>();
+  }
   chain.source = Source::kAuxChain;
   chain.config_hash = hash_of(chain);
   co_return std::optional<Delegate>(std::move(chain));

@@ -58,6 +58,8 @@ class Resolver {
   Result<std::vector<WantedNetwork>> wanted() const;
   aio::Task<std::vector<Found>> find_all(std::vector<WantedNetwork> networks);
   aio::Task<Found> find(WantedNetwork wanted);
+  // One that is not given, whatever types it names.
+  aio::Task<Found> find_any(WantedNetwork wanted);
   aio::Task<Found> find_configured(WantedNetwork wanted);
   aio::Task<Found> find_by_name(WantedNetwork wanted);
   aio::Task<Found> find_selected(WantedNetwork wanted);

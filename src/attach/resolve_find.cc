@@ -1,4 +1,5 @@
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,19 +10,27 @@
 #include "attach/delegate.h"
 #include "attach/nad.h"
 #include "attach/resolve.h"
+#include "attach/selection.h"
 #include "attach/source.h"
 #include "attach/wanted.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cni/types.h"
 
 namespace mnet::attach {
 namespace {
 
+constexpr std::string_view kRemedy = "write the type of another plugin into its configuration";
+
 bool is_path(std::string_view network) { return network.contains('/'); }
 
+std::string described(std::string_view ns, std::string_view name) {
+  return cat("network-attachment-definition (", name, ") in namespace (", ns, ")");
+}
+
 std::string no_definition(std::string_view ns, std::string_view name) {
-  return cat("cannot find a network-attachment-definition (", name, ") in namespace (", ns, ")");
+  return cat("cannot find a ", described(ns, name));
 }
 
 Error not_found(std::string_view ns, std::string_view name) {
@@ -30,15 +39,23 @@ Error not_found(std::string_view ns, std::string_view name) {
                    go_quoted(name), " not found"));
 }
 
-// Multus as its own delegate would call itself without end (02-F19). What a pod selects is not
-// looked at: such a network is its author's to answer for.
-Result<void> refuse_own_types(const Delegate& delegate) {
-  for (const std::string& type : delegate.types) {
-    if (type == "multus" || type == "multus-shim") {
-      return Error(Errc::kInvalid, cat("type ", go_quoted(type), " is multus itself"));
-    }
+// Multus as its own delegate would call itself without end (02-F19), with paths of the node that
+// the author of a definition chose. A pod's `cni-args` become part of the configuration.
+Result<void> check_all_types(const Delegate& delegate, const std::optional<Selection>& selection,
+                             std::string_view own_type) {
+  if (auto checked = check_types(delegate, own_type); !checked) {
+    return checked.error().with_text(cat(checked.error().text(), "; ", kRemedy));
+  }
+  if (!selection || !selection->cni_args) return {};
+  if (auto checked = cni::check_types(*selection->cni_args, own_type); !checked) {
+    return std::move(checked).error().wrap("cni-args of the pod's annotation");
   }
   return {};
+}
+
+std::string described(const WantedNetwork& wanted, const Delegate& delegate) {
+  if (wanted.selection) return described(wanted.selection->ns, wanted.selection->name);
+  return cat("network ", wanted.configured.empty() ? delegate.cni_name : wanted.configured);
 }
 
 }  // namespace
@@ -64,21 +81,24 @@ aio::Task<std::vector<Resolver::Found>> Resolver::find_all(std::vector<WantedNet
 }
 
 aio::Task<Resolver::Found> Resolver::find(WantedNetwork wanted) {
+  Result<Found> found;
   if (wanted.given) {
     Delegate delegate = *std::move(wanted.given);
     wanted.given.reset();
-    co_return Found{.wanted = std::move(wanted), .delegate = std::move(delegate)};
+    found = Found{.wanted = std::move(wanted), .delegate = std::move(delegate)};
+  } else {
+    found = co_await find_any(std::move(wanted));
   }
-  if (wanted.selection) {
-    auto found = co_await find_selected(std::move(wanted));
-    co_return found;
-  }
-  const std::string name = wanted.configured;
-  auto found = co_await find_configured(std::move(wanted));
   if (!found) co_return found;
-  auto foreign = refuse_own_types(found->delegate);
-  if (!foreign) co_return std::move(foreign).error().wrap(cat("network ", name));
+  auto checked = check_all_types(found->delegate, found->wanted.selection, job_.conf.type);
+  if (!checked) {
+    co_return std::move(checked).error().wrap(described(found->wanted, found->delegate));
+  }
   co_return found;
+}
+
+aio::Task<Resolver::Found> Resolver::find_any(WantedNetwork wanted) {
+  return wanted.selection ? find_selected(std::move(wanted)) : find_configured(std::move(wanted));
 }
 
 aio::Task<Resolver::Found> Resolver::find_configured(WantedNetwork wanted) {
@@ -86,7 +106,7 @@ aio::Task<Resolver::Found> Resolver::find_configured(WantedNetwork wanted) {
     auto found = co_await find_by_name(std::move(wanted));
     co_return found;
   }
-  auto delegate = co_await core_.ports.networks.by_path(wanted.configured);
+  auto delegate = co_await core_.ports.networks.by_path(wanted.configured, job_.conf.type);
   if (!delegate) co_return std::move(delegate).error();
   // Of a directory's list the scratch file has more (02, 6.1).
   if (!wanted.configured.ends_with(".conflist")) delegate->from_list_file = false;
@@ -138,9 +158,8 @@ aio::Task<Resolver::Found> Resolver::load(WantedNetwork wanted, NetworkDefinitio
   if (!delegate) {
     if (delegate.error().code() == Errc::kCancelled) co_return std::move(delegate).error();
     // kNotFound is for definitions that are not there.
-    co_return Error(Errc::kInvalid,
-                    cat("network-attachment-definition (", definition->name, ") in namespace (",
-                        definition->ns, "): ", delegate.error().text()));
+    co_return Error(Errc::kInvalid, cat(described(definition->ns, definition->name), ": ",
+                                        delegate.error().text()));
   }
   delegate->name = cat(definition->ns, "/", definition->name);
   co_return Found{.wanted = std::move(wanted),
@@ -172,6 +191,7 @@ Error Resolver::explained(Error error, const WantedNetwork& wanted) const {
     }
     return std::move(error).wrap("failed getting the delegate").wrap(kPodFault);
   }
+  if (wanted.given) return is_whole_ ? std::move(error).wrap(kConfiguredFault) : error;
   const std::string& name = wanted.configured;
   if (error.code() == Errc::kNotFound && !is_path(name)) {
     error = std::move(error).wrap("cannot find network");

@@ -207,7 +207,7 @@ TEST_F(ResolverTest, TakesNoFileWhenTheDevicesCannotBeAskedFor) {
 }
 
 // 02, 12: row 60
-TEST_F(ResolverTest, RefusesMultusItselfOnlyWhereItWouldCallItself) {
+TEST_F(ResolverTest, RefusesMultusItselfFromEverySource) {
   add_network("kube-system", "m", R"({"type":"multus"})");
   node_.networks.named["f"] = R"({"name":"f","plugins":[{"type":"a"},{"type":"multus-shim"}]})";
   add_network("kube-system", "f2", "");
@@ -218,8 +218,65 @@ TEST_F(ResolverTest, RefusesMultusItselfOnlyWhereItWouldCallItself) {
     EXPECT_THAT(error_of(path_and(cat(R"("defaultNetworks":[)", quoted, "]"))),
                 HasSubstr("is multus itself"));
   }
-  select("kube-system/m,kube-system/f2");
-  EXPECT_THAT(names(resolve()), ElementsAre("c", "kube-system/m", "kube-system/f2"));
+  for (const char* name : {"kube-system/m", "kube-system/f2"}) {
+    select(name);
+    EXPECT_THAT(error_of(), HasSubstr("is multus itself")) << name;
+    annotate({{std::string(kDefaultNetworkAnnotation), name}});
+    EXPECT_THAT(error_of(), HasSubstr("is multus itself")) << name;
+  }
+  select("");
+  node_.networks.configs["/n/m.conf"] = R"({"name":"m","type":"multus-cni"})";
+  EXPECT_THAT(error_of(R"("clusterNetwork":"/n/m.conf")"), HasSubstr("is multus itself"));
+  EXPECT_EQ(error_of(R"("delegates":[{"name":"d","type":"multus"}])"),
+            "failed to get clusterNetwork/defaultNetworks: network d: type \"multus\" is multus "
+            "itself; write the type of another plugin into its configuration");
+}
+
+// 02, 12: row 60
+TEST_F(ResolverTest, TellsThePodWhichDefinitionIsMultusItself) {
+  add_network("ns1", "a", R"({"type":"ta"})");
+  add_network("ns1", "bad", R"({"type":"multus","binDir":"/srv/t","delegates":[{"type":"evil"}]})");
+  select("a,bad");
+
+  const std::string why =
+      "network-attachment-definition (bad) in namespace (ns1): type \"multus\" is multus itself; "
+      "write the type of another plugin into its configuration";
+  EXPECT_EQ(error_of(),
+            "error loading k8s delegates k8s args: failed getting the delegate: " + why);
+  EXPECT_THAT(node_.source.events, ElementsAre("Warning NoNetworkFound: " + why));
+}
+
+// 02, 12: row 60
+TEST_F(ResolverTest, RefusesMultusItselfAndPathsAtEveryDepth) {
+  for (const char* config :
+       {R"({"type":"multus-cni"})", R"({"type":"ours"})", R"({"Type":"multus"})",
+        R"({"type":"t","ipam":{"type":"multus"}})", R"({"type":"t","ipam":{"TYPE":"multus-shim"}})",
+        R"({"plugins":[{"type":"t"},{"type":"ours"}]})",
+        R"({"plugins":[{"type":"t","delegate":{"plugins":[{"type":"multus"}]}}]})",
+        R"({"plugins":[{"type":"t"}],"delegates":[{"type":"multus"}]})"}) {
+    add_network("ns1", "bad", config);
+    select("bad");
+    EXPECT_THAT(error_of(path_and(R"("type":"ours")")), HasSubstr("is multus itself")) << config;
+  }
+  for (const char* config :
+       {R"({"type":"../t"})", R"({"type":"t","ipam":{"type":"/srv/evil"}})",
+        R"({"plugins":[{"type":"t","delegate":{"type":"a/b"}}]})", R"({"type":"t\u0000x"})"}) {
+    add_network("ns1", "bad", config);
+    EXPECT_THAT(error_of(), HasSubstr("type: invalid plugin name: ")) << config;
+  }
+  add_network("ns1", "good", R"({"type":"ours","policy":{"type":"k8s"},"ipam":{"type":""}})");
+  select("good");
+  EXPECT_THAT(names(resolve()), ElementsAre("c", "ns1/good"));
+}
+
+TEST_F(ResolverTest, RefusesMultusItselfInWhatThePodAddsToAConfiguration) {
+  add_network("ns1", "a", R"({"type":"ta"})");
+  select(R"([{"name":"a","cni-args":{"x":{"type":"multus"}}}])");
+
+  EXPECT_THAT(error_of(),
+              HasSubstr("network-attachment-definition (a) in namespace (ns1): cni-args "
+                        "of the pod's annotation: x.type \"multus\" is multus itself"));
+  EXPECT_THAT(node_.source.events, SizeIs(1));
 }
 
 TEST_F(ResolverTest, NeedsASourceForNamesButNotForPaths) {
@@ -391,6 +448,14 @@ TEST_F(ResolverTest, AppendsTheAuxiliaryChainOnlyIfItHasPlugins) {
   ASSERT_THAT(names(resolved), ElementsAre("c", "ns1/a", "aux"));
   EXPECT_THAT(resolved->delegates[2].types, ElementsAre("passthru", "tuning"));
   EXPECT_EQ(resolved->delegates[2].source, Source::kAuxChain);
+}
+
+// A broken chain must not keep pods from starting (02, 3.9).
+TEST_F(ResolverTest, LeavesOutAnAuxiliaryChainWithMultusInIt) {
+  node_.networks.auxiliary = {R"({"type":"tuning"})", R"({"type":"x","d":{"type":"multus-cni"}})"};
+
+  EXPECT_THAT(names(resolve(path_and(R"("auxiliaryCNIChainName":"aux")"))), ElementsAre("c"));
+  EXPECT_TRUE(logged(R"(auxiliary chain "aux" is left out: plugins[2].d.type "multus-cni" is)"));
 }
 
 // 02, 12: row 67

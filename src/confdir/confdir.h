@@ -35,11 +35,13 @@ using Loaded = std::variant<cni::PluginConf, cni::ConfList>;
 // A list in a file with sub-directory chaining; its bytes are complete (02, 3.6).
 Result<cni::ConfList> load_chain(const std::string& path);
 // 3.5: by CNI name in confDir; broken files are skipped, logged and named in the error. kNotFound:
-// no file has that name. Whose lookup it is decides about Multus's own types (02, 3.3): not here.
+// no file has that name. Types are not looked at: the first file of that name is the one that was
+// asked for, and whoever runs it refuses Multus's own (02, 3.3).
 Result<Loaded> load_by_name(const std::string& dir, std::string_view name, const Log& log);
 // 3.3 d to f: a directory (its first usable file; kNotFound if it has none), a .conflist, another
-// file. Multus's own types are never taken.
-Result<Loaded> load_path(const std::string& path, const Log& log);
+// file. One that names Multus itself anywhere, or a type that is a path, is never taken
+// (cni/types.h); `own_type` is that of the node's own configuration.
+Result<Loaded> load_path(const std::string& path, const Log& log, std::string_view own_type = {});
 // 3.9: the plugins of `dir`/`network_name`/*.conf.
 Result<std::vector<cni::PluginConf>> chained_plugins(const std::string& dir,
                                                      std::string_view network_name);

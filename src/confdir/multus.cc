@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cni/conf.h"
 #include "cni/names.h"
+#include "cni/types.h"
 #include "confdir/confdir.h"
 #include "confdir/plugin_files.h"
 #include "sys/file.h"
@@ -26,18 +27,12 @@ std::string_view kind_of(std::string_view path) {
 }
 
 // Multus as its own delegate would call itself without end.
-bool is_own_type(std::string_view type) { return type == "multus" || type == "multus-shim"; }
-
-Result<void> refuse_own_types(const Loaded& loaded) {
-  const auto refused = [](std::string_view type) {
-    return Error(Errc::kInvalid, cat("type ", go_quoted(type), " is multus itself"));
-  };
+Result<void> check_types(const Loaded& loaded, std::string_view own_type) {
   if (const auto* conf = std::get_if<cni::PluginConf>(&loaded)) {
-    if (is_own_type(conf->type)) return refused(conf->type);
-    return {};
+    return cni::check_types(conf->object, own_type);
   }
   for (const cni::PluginConf& plugin : std::get<cni::ConfList>(loaded).plugins) {
-    if (is_own_type(plugin.type)) return refused(plugin.type);
+    if (auto checked = cni::check_types(plugin.object, own_type); !checked) return checked;
   }
   return {};
 }
@@ -58,10 +53,10 @@ Result<Loaded> load_any(const std::string& path) {
   return *std::move(conf);
 }
 
-Result<Loaded> load_foreign(const std::string& path) {
+Result<Loaded> load_foreign(const std::string& path, std::string_view own_type) {
   auto loaded = load_any(path);
   if (!loaded) return loaded;
-  if (auto foreign = refuse_own_types(*loaded); !foreign) return std::move(foreign).error();
+  if (auto foreign = check_types(*loaded, own_type); !foreign) return std::move(foreign).error();
   return loaded;
 }
 
@@ -89,12 +84,12 @@ class Skipped {
   std::vector<std::string> texts_;
 };
 
-Result<Loaded> load_first(const std::string& dir, const Log& log) {
+Result<Loaded> load_first(const std::string& dir, std::string_view own_type, const Log& log) {
   Skipped skipped(log);
   auto files = network_files(dir);
   if (!files) return std::move(files).error().wrap("cannot find network");
   for (const std::string& file : *files) {
-    auto loaded = load_foreign(file);
+    auto loaded = load_foreign(file, own_type);
     if (loaded) return loaded;
     skipped.add(file, loaded.error());
   }
@@ -147,16 +142,16 @@ Result<Loaded> load_by_name(const std::string& dir, std::string_view name, const
   return skipped.not_found(cat("no network available in the name ", name, " in cni dir ", dir));
 }
 
-Result<Loaded> load_path(const std::string& path, const Log& log) {
+Result<Loaded> load_path(const std::string& path, const Log& log, std::string_view own_type) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
-  if (std::filesystem::is_directory(status)) return load_first(path, log);
+  if (std::filesystem::is_directory(status)) return load_first(path, own_type, log);
   const std::string context = cat("error loading CNI ", kind_of(path), " file ", path);
   if (is_list_file(path) && std::filesystem::exists(status) &&
       !std::filesystem::is_regular_file(status)) {
     return Error(Errc::kInvalid, cat(context, ": not a regular file"));
   }
-  auto loaded = load_foreign(path);
+  auto loaded = load_foreign(path, own_type);
   if (!loaded) return std::move(loaded).error().wrap(context);
   return loaded;
 }

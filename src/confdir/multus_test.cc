@@ -161,7 +161,7 @@ TEST_F(MultusLoader, SaysSoWhereThereAreNoNetworks) {
               StartsWith("No networks found in " + (dir_ / "a.txt") + ": "));
 }
 
-// Who looks for the cluster network refuses them; a pod's own choice is its own (02, 3.3).
+// Whoever runs it refuses them (02, 3.3): to take the next file of that name would be a surprise.
 TEST_F(MultusLoader, TakesAnyTypeByName) {
   dir_.write("1.conf", R"({"name":"a","type":"multus-shim"})");
   dir_.write("2.conf", R"({"name":"a","type":"t"})");
@@ -179,6 +179,23 @@ TEST_F(MultusLoader, TakesTheFirstUsableFileOfADirectory) {
 
   EXPECT_EQ(by_path(dir_.path()), "list t a");
   EXPECT_THAT(lines_->lines, ElementsAre(HasSubstr(own), HasSubstr("05-bad.conf")));
+}
+
+// 02, row 59.
+TEST_F(MultusLoader, SkipsFilesOfADirectoryThatNameMultusAnywhere) {
+  dir_.write("00.conf", R"({"name":"a","type":"multus-cni"})");
+  dir_.write("01.conf", R"({"name":"b","type":"our-shim"})");
+  dir_.write("02.conf", R"({"name":"c","type":"x","delegates":[{"type":"multus-shim"}]})");
+  dir_.write("03.conflist", R"({"name":"d","plugins":[{"type":"x","ipam":{"Type":"multus"}}]})");
+  dir_.write("04.conf", R"({"name":"e","type":"x","ipam":{"type":"../evil"}})");
+  dir_.write("05.conf", R"({"name":"multus","type":"t","ipam":{"type":"multus2"}})");
+
+  EXPECT_EQ(types_of(load_path(dir_.path(), log_, "our-shim")), "conf t");
+  EXPECT_THAT(lines_->lines, ElementsAre(HasSubstr(R"(type "multus-cni" is multus itself)"),
+                                         HasSubstr(R"(type "our-shim" is multus itself)"),
+                                         HasSubstr(R"(delegates[0].type "multus-shim" is multus)"),
+                                         HasSubstr(R"(ipam.Type "multus" is multus itself)"),
+                                         HasSubstr("ipam.type: invalid plugin name: ../evil")));
 }
 
 TEST_F(MultusLoader, TakesAJsonFileWhereADirectoryHasNoOther) {

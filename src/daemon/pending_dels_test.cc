@@ -82,6 +82,18 @@ TEST_F(PendingDelsTest, ReplaysEveryRecordAtTheStartAndRemovesIt) {
   EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_replays_total{outcome=\"success\"} 2\n"));
 }
 
+// As over any request: the node's paths are not the record's to choose.
+TEST_F(PendingDelsTest, LaysTheDaemonsConfigurationOverARecord) {
+  write_record("c1-eth0.json",
+               request_body(env_of("DEL", "c1"), R"({"cniDir":"/srv/tenant","x":1})"));
+
+  start();
+
+  while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+  ASSERT_EQ(service_.calls().size(), 1u);
+  EXPECT_EQ(service_.calls()[0].request.config, cat(R"({"cniDir":")", cni_dir(), R"(","x":1})"));
+}
+
 TEST_F(PendingDelsTest, KeepsARecordWhoseDelegatesFailAndTriesAgain) {
   write_del("c1");
   fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
