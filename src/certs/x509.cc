@@ -218,6 +218,19 @@ Error ambiguous(std::string_view why) {
                                    ", so that other programs may read another request in it"));
 }
 
+// The one block of the text, a request in canonical form.
+Result<Block> only_request(std::string_view pem) {
+  const BioPtr bio = bio_of(pem);
+  auto block = next_block(bio.get());
+  if (!block) return Error(Errc::kInvalid, "certificate request: no PEM block");
+  if (block->type != "CERTIFICATE REQUEST") {
+    return Error(Errc::kInvalid, cat("certificate request: PEM block of type ",
+                                     go_quoted(std::string_view(block->type).substr(0, kShown))));
+  }
+  if (pem_of(*block) != pem) return ambiguous("it is not exactly one PEM block in canonical form");
+  return *std::move(block);
+}
+
 // A copy made of the parts: X509_NAME_dup would keep the bytes that were read.
 NamePtr rebuilt(const X509_NAME* name) {
   NamePtr out(X509_NAME_new());
@@ -302,14 +315,8 @@ Result<KeyPtr> read_key(const Block& block) {
 }  // namespace
 
 Result<Request> parse_request(std::string_view pem) {
-  const BioPtr bio = bio_of(pem);
-  const auto block = next_block(bio.get());
-  if (!block) return Error(Errc::kInvalid, "certificate request: no PEM block");
-  if (block->type != "CERTIFICATE REQUEST") {
-    return Error(Errc::kInvalid, cat("certificate request: PEM block of type ",
-                                     go_quoted(std::string_view(block->type).substr(0, kShown))));
-  }
-  if (pem_of(*block) != pem) return ambiguous("it is not exactly one PEM block in canonical form");
+  const auto block = only_request(pem);
+  if (!block) return block.error();
   const auto [read, is_whole] = whole<d2i_X509_REQ>(block->der);
   const RequestPtr request(read);
   if (!is_whole) return failed("certificate request: malformed");
