@@ -2,9 +2,8 @@
 #   One folder of src/, one library mnet::<folder>, and <folder>_test from the tests beside the code. NETNS_TESTS make a
 #   second program, <folder>_netns_test, which ctest runs in a network and mount namespace of its own (label netns).
 #   A dependency that cmake/layers.cmake does not allow is an error.
-# mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC [QUICK_START]])
-#   One program in bin/. STATIC: it runs on the host and must run on any distribution. QUICK_START: it has one thread and
-#   lives for a millisecond (apps/quick_start.c).
+# mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC])
+#   One program in bin/. STATIC: it runs on the host and must run on any distribution.
 # mnet_tool(<name> SOURCES ... DEPS ... [LIBS ...])
 #   A program that only tests and benchmarks use, in tools/.
 # mnet_fuzz(<name> DEPS ... [SOURCES ...] [LIBS ...])
@@ -90,16 +89,13 @@ function(mnet_library folder)
 endfunction()
 
 function(mnet_program name)
-  cmake_parse_arguments(arg "STATIC;QUICK_START" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "STATIC" "" "SOURCES;DEPS;LIBS" ${ARGN})
   list(TRANSFORM arg_DEPS PREPEND mnet::)
   add_executable(${name} ${arg_SOURCES})
   add_dependencies(programs ${name})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
   if(MNET_STATIC AND arg_STATIC)
     target_link_options(${name} PRIVATE -static-pie)
-    if(arg_QUICK_START)
-      mnet_quick_start(${name})
-    endif()
   else()
     target_link_options(${name} PRIVATE -pie)
   endif()
