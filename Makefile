@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test e2e bench lint vectors programs image packages format fuzz tsan peer cluster-up cluster-down clean
+.PHONY: help demo test quick e2e bench lint vectors programs image packages format fuzz tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -15,6 +15,10 @@ demo:  ## build, start the daemon on a folder of manifests, give pods their netw
 test:  ## every test and check; the last line is the sum
 	@scripts/install-packages build test
 	@scripts/run-tests
+
+quick:  ## what to run before a commit: format, layers, unit tests, vectors
+	@scripts/install-packages build test
+	@scripts/run-tests format layers unit vectors
 
 e2e:  ## a whole node of real parts, our image and manifest, pods by kubectl; MANIFEST and IMAGE_TAR name others to try
 	@scripts/install-packages build test image
