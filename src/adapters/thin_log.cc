@@ -21,7 +21,10 @@ ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
   std::vector<std::shared_ptr<LogTarget>> targets;
   std::vector<std::string> warnings;
   if (!config.log_file.empty()) {
-    auto keep = [later = later_](std::function<void()> job) { later->push_back(std::move(job)); };
+    auto keep = [later = later_](std::function<void()> job) {
+      later->push_back(std::move(job));
+      return true;
+    };
     logfile::LogFiles files({.report = {}, .background = std::move(keep)});
     targets.push_back(files.open(
         config.log_file,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,7 +19,14 @@ namespace {
 
 // Compressing takes seconds and must not hold up requests; cut off by the end of the process it is
 // done by the next one.
-void in_a_thread_of_its_own(std::function<void()> job) { std::thread(std::move(job)).detach(); }
+bool in_a_thread_of_its_own(std::function<void()> job) {
+  try {
+    std::thread(std::move(job)).detach();
+  } catch (const std::system_error&) {  // the one way std::thread has to say EAGAIN
+    return false;
+  }
+  return true;
+}
 
 // Handles shared by path among all requests that name one (02-F48). A file that only requests name
 // is rotated as the daemon's own; its lines go to stderr too where the daemon's do.

@@ -27,7 +27,12 @@ Surroundings with_defaults(Surroundings around) {
       log.error(message);
     };
   }
-  if (!around.background) around.background = [](const std::function<void()>& job) { job(); };
+  if (!around.background) {
+    around.background = [](const std::function<void()>& job) {
+      job();
+      return true;
+    };
+  }
   return around;
 }
 

@@ -33,6 +33,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using sys::TestDir;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -229,10 +230,13 @@ TEST_F(LogFilesTest, FinishesWhatAnEarlierProgramLeft) {
 
 TEST_F(LogFilesTest, TidiesWhereItIsTold) {
   std::vector<std::function<void()>> jobs;
-  LogFiles elsewhere(
-      {.report = {},
-       .background = [&jobs](const std::function<void()>& job) { jobs.push_back(job); },
-       .clock = &clock});
+  LogFiles elsewhere({.report = {},
+                      .background =
+                          [&jobs](const std::function<void()>& job) {
+                            jobs.push_back(job);
+                            return true;
+                          },
+                      .clock = &clock});
   const auto file = elsewhere.open(dir / "a.log", {.max_bytes = 4});
   for (auto& job : std::exchange(jobs, {})) job();
 
@@ -240,6 +244,27 @@ TEST_F(LogFilesTest, TidiesWhereItIsTold) {
   EXPECT_THAT(names(), Contains(testing::EndsWith(".123.log")));
   ASSERT_EQ(jobs.size(), 1u);  // one run does for both
   jobs[0]();
+
+  EXPECT_THAT(names(), UnorderedElementsAre("a.log", "a-2026-08-20T15-39-05.123.log.gz",
+                                            "a-2026-08-20T15-39-05.124.log.gz"));
+}
+
+TEST_F(LogFilesTest, TidiesAtTheNextRotationWhatCouldNotBeTidiedNow) {
+  bool is_short_of_threads = true;
+  LogFiles elsewhere({.report = {},
+                      .background =
+                          [&is_short_of_threads](const std::function<void()>& job) {
+                            if (!is_short_of_threads) job();
+                            return !is_short_of_threads;
+                          },
+                      .clock = &clock});
+  const auto file = elsewhere.open(dir / "a.log", {.max_bytes = 4});
+  file->write("one\n");
+  file->write("two\n");
+  EXPECT_THAT(names(), Contains("a-2026-08-20T15-39-05.123.log"));
+
+  is_short_of_threads = false;
+  file->write("tri\n");
 
   EXPECT_THAT(names(), UnorderedElementsAre("a.log", "a-2026-08-20T15-39-05.123.log.gz",
                                             "a-2026-08-20T15-39-05.124.log.gz"));

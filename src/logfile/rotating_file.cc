@@ -30,7 +30,9 @@ void Tidier::start() {
     if (runs_) return;
     runs_ = true;
   }
-  around_.background([self = shared_from_this()] { self->run(); });
+  if (around_.background([self = shared_from_this()] { self->run(); })) return;
+  const std::lock_guard lock(mutex_);
+  runs_ = false;
 }
 
 void Tidier::run() {

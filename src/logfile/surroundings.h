@@ -13,9 +13,9 @@ struct Surroundings {
   // that cannot be compressed or removed; from any thread. Default: an error line on stderr.
   std::function<void(const std::string& message)> report;
   // Runs a job that may take seconds (compressing 100 MiB) somewhere else, once, some time; on
-  // aio::BlockingPool, say. Default: at once, in the thread that writes the line. A job that never
-  // runs does no harm.
-  std::function<void(std::function<void()> job)> background;
+  // aio::BlockingPool, say. Default: at once, in the thread that writes the line. False: it cannot
+  // be run now; the next rotation asks again.
+  std::function<bool(std::function<void()> job)> background;
   const WallClock* clock = &WallClock::system();
 };
 
