@@ -63,6 +63,18 @@ def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, com
     assert complaint in done.stdout
 
 
+def test_refuses_a_decision_that_the_index_does_not_list(tree):
+    tree.write("docs/decisions/README.md", "[0001](0001-one.md)\n")
+    tree.write("docs/decisions/0001-one.md", "# 0001 One\n")
+    assert tree.check("check-docs").returncode == 0
+    tree.write("docs/decisions/0002-two.md", "# 0002 Two\n")
+
+    done = tree.check("check-docs")
+
+    assert done.returncode == 1
+    assert "docs/decisions/0002-two.md: docs/decisions/README.md does not list it" in done.stdout
+
+
 @pytest.mark.parametrize("check", ["check-docs", "check-format", "check-layers", "check-reference", "check-words"])
 def test_refuses_a_tree_that_is_not_there(tmp_path, check):
     done = run(SCRIPTS / check, tmp_path / "mistyped")
