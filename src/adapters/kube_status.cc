@@ -1,5 +1,6 @@
 #include "adapters/kube_status.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -110,7 +111,12 @@ struct KubeStatus::Job {
 
 KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing, kube::Random random,
                        aio::Timer& timer)
-    : api_(api), log_(std::move(log)), timing_(timing), random_(std::move(random)), timer_(timer) {}
+    : api_(api),
+      log_(std::move(log)),
+      timing_(timing),
+      random_(std::move(random)),
+      timer_(timer),
+      denials_(timing_.first_pause, timing_.awaited.longest_pause, random_) {}
 
 KubeStatus::Job KubeStatus::make_job(attach::PodObjectPtr pod, std::string text,
                                      const Patience& patience) const {
@@ -144,6 +150,7 @@ aio::Task<void> KubeStatus::work(Job job) {
       log_.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
                        " to write its network status has succeeded"));
     }
+    if (written) denials_.reset();
     if (written) co_return written;
     const auto wait = pause_after(job, written.error());
     if (!wait) co_return written;
@@ -157,7 +164,7 @@ aio::Task<void> KubeStatus::work(Job job) {
 // A pod that was replaced, and a status that the server finds invalid, stay so. A right may be
 // given to us at any time, but not soon: a server that has just started knows no roles yet and
 // forbids everything, behind that there is a person.
-std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& why) const {
+std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& why) {
   const bool is_denied = why.code() == Errc::kDenied;
   const bool has_answered = job.status != 0 && job.status / 100 != 2;
   const bool may_pass =
@@ -167,7 +174,9 @@ std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& w
   const auto now = timer_.now();
   const bool is_slow = is_denied && now - job.began >= timing_.denial;
   if (is_slow && !job.patience.denied_pause) return std::nullopt;
-  const Time wait = (is_slow ? job.denied_backoff : job.backoff).next(job.at_least);
+  Time wait = (is_slow ? job.denied_backoff : job.backoff).next(job.at_least);
+  // The account is the same for all pods: what is forbidden for one is for the others.
+  if (is_denied) wait = std::max(wait, denials_.next());
   if (now + wait >= job.end) return std::nullopt;
   return wait;
 }

@@ -70,7 +70,7 @@ class KubeStatus {
   aio::Task<std::optional<json::Object>> read(Job* job);
   aio::Task<kube::Reply> call(Job* job, kube::Call call);
   // How long to wait before the next attempt; none: this failure is the end.
-  std::optional<Time> pause_after(Job& job, const Error& why) const;
+  std::optional<Time> pause_after(Job& job, const Error& why);
   aio::Task<void> pause(Job* job, Time time);
   void tell(Job& job, const Error& why) const;
   void say_gone(Job& job) const;
@@ -80,6 +80,7 @@ class KubeStatus {
   const Timing timing_;
   const kube::Random random_;
   aio::Timer& timer_;
+  kube::Backoff denials_;  // of all pods, since one was written last
   std::chrono::steady_clock::time_point forbidden_until_ = {};
 };
 

@@ -158,6 +158,19 @@ TEST_F(UnwritableStatus, IsTriedAFewTimesInTenMinutesWhereNobodyMayWriteIt) {
   EXPECT_THAT(methods(*server), SizeIs(11 * 3));
 }
 
+// The account is the same for all pods of the node.
+TEST_F(UnwritableStatus, OfOnePodIsAWarningToTheNext) {
+  refuse_with(403, R"({"kind":"Status","code":403,"message":"pods \"a\" is forbidden"})");
+  (void)write();
+  const std::size_t of_the_first = timer.waits().size();
+  ASSERT_EQ(timer.waits().front(), 250ms);
+
+  (void)write();
+
+  ASSERT_GT(timer.waits().size(), of_the_first);
+  EXPECT_EQ(timer.waits()[of_the_first], 2500ms);
+}
+
 TEST_F(UnwritableStatus, SaysOnceWhyAndWhatToDo) {
   refuse_with(403, R"({"kind":"Status","code":403,"message":"pods \"a\" is forbidden"})");
 

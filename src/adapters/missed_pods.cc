@@ -16,6 +16,7 @@
 #include "attach/selection.h"
 #include "attach/wanted.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "kube/kube.h"
@@ -79,7 +80,8 @@ aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni
     if (!containers) co_return std::move(containers).error();
     for (const std::string& container : *containers) {
       auto found = co_await records_.find_record(cni_dir, container);
-      if (!found && found.error().code() == Errc::kCancelled) co_return std::move(found).error();
+      // Nobody is told to delete a pod whose record could not be read.
+      if (!found && !is_damage(found.error())) co_return std::move(found).error();
       if (!found || !*found) continue;  // damaged, or just gone
       const auto record = attach::decode_record(**found);
       if (!record) continue;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -111,6 +112,17 @@ TEST_F(MissedPodsTest, ARecordIsEnoughIfItIsOfThatPod) {
   look();
 
   EXPECT_THAT(owners.told, ElementsAre("n/replaced"));
+}
+
+TEST_F(MissedPodsTest, NobodyIsToldToDeleteAPodWhoseRecordCannotBeRead) {
+  put("ours", "x");
+  add_record("ours", "u-ours");
+  node.records.find_record_error = Error::from_errno(EMFILE, "open c-ours.json");
+  MissedPods missed(pods, node.records, owners, Log(), std::chrono::milliseconds(0));
+
+  EXPECT_FALSE(aio::run(loop, missed.look({"/d"})).has_value());
+
+  EXPECT_THAT(owners.told, IsEmpty());
 }
 
 TEST_F(MissedPodsTest, WhoGetsAStatusMeanwhileIsNoneOfThem) {

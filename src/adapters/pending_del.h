@@ -5,11 +5,16 @@
 #include <string>
 
 #include "attach/attach.h"
+#include "base/error.h"
 #include "base/result.h"
 
 namespace mnet::adapters {
 
 // Durable when this returns. Blocks.
 Result<void> write_pending_del(const std::string& cni_dir, const attach::Request& request);
+
+// What an ADD answers beside the record of an older DEL that cannot be read or removed now: a later
+// round would delete what it makes.
+Error pending_in_the_way(const Error& why);
 
 }  // namespace mnet::adapters

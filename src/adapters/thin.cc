@@ -270,7 +270,7 @@ class ThinCall {
 
   Result<void> add(Node& node) {
     const auto pending = find_pending();
-    if (!pending) return stale_record(pending.error());
+    if (!pending) return pending_in_the_way(pending.error());
     if (*pending) {
       const auto outcome = node.run(node.attachments().del(request()));
       const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
@@ -279,7 +279,8 @@ class ThinCall {
     auto result = node.run(node.attachments().add(request()));
     if (!result) return std::move(result).error();
     if (*pending) {
-      if (auto forgotten = forget(**pending); !forgotten) return stale_record(forgotten.error());
+      if (auto forgotten = forget(**pending); !forgotten)
+        return pending_in_the_way(forgotten.error());
     }
     return skel::print_result(*result, config_.cni_version, surroundings_.front);
   }
@@ -287,8 +288,8 @@ class ThinCall {
   Result<void> del(Node& node) {
     auto outcome = node.run(node.attachments().del(request()));
     if (!outcome) return std::move(outcome).error();
-    if (outcome->unreadable) return write_down(*outcome->unreadable);
     if (outcome->failed && outcome->keeps_failed) return *std::move(outcome->failed);
+    if (outcome->unreadable) return write_down(*outcome->unreadable);
     if (outcome->failed) log_.error("DEL", *outcome->failed);
     const auto pending = find_pending();
     const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
@@ -306,14 +307,6 @@ class ThinCall {
     }
     log_.error("DEL will be repeated as a pending DEL", unreadable);
     return {};
-  }
-
-  // An ADD beside the record of an older DEL that will be repeated: what it makes would not last.
-  static Error stale_record(const Error& why) {
-    return cni::coded(cni::Code::kTryAgainLater,
-                      cat("an older DEL of this container is pending, and its record cannot be "
-                          "read or removed now: ",
-                          why.text()));
   }
 
   // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).

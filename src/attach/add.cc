@@ -265,7 +265,7 @@ aio::Task<void> Adding::undo() {
   }
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(std::move(touched));
-  if (!removal.errors.empty()) co_return removal.errors.join(" / ");
+  if (auto complete = removal.complete(); !complete) co_return complete;
   if (!gone()) co_return Result<void>();
   auto removed = co_await book_.remove();
   co_return removed;

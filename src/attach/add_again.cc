@@ -19,6 +19,7 @@
 #include "attach/recorded.h"
 #include "attach/remove.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
@@ -69,7 +70,8 @@ std::optional<std::vector<std::string>> links_of(const std::vector<CacheEntry>& 
 
 Error undecided(const Error& why) {
   return cni::coded(cni::Code::kTryAgainLater,
-                    cat("it cannot be told whether an earlier ADD still stands: ", why.text()));
+                    cat("it cannot be told whether an earlier ADD still stands: ", why.text(),
+                        "; nothing was changed, try again later"));
 }
 
 // As far as the result cache knows: it has only the path.
@@ -100,7 +102,13 @@ aio::Task<bool> Adding::still_stands(Record record) {
 aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   auto scratch =
       co_await core_.ports.records.find_scratch(job_.conf.cni_dir, job_.request.container_id);
-  if (scratch && !*scratch) co_return std::optional<cni::NetResult>();
+  if (scratch && !*scratch) {
+    // A record that stayed behind is written over (05, 3.2); not one of which nothing is known.
+    auto left =
+        co_await core_.ports.records.find_record(job_.conf.cni_dir, job_.request.container_id);
+    if (left || is_damage(left.error())) co_return std::optional<cni::NetResult>();
+    co_return core_error(undecided(left.error()), job_.pod);
+  }
 
   auto loaded = co_await book_.load();
   if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
@@ -193,7 +201,7 @@ aio::Task<void> Adding::clear_away(Record record) {
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
   for (const Error& error : leftovers.errors.errors()) job_.log.error("left over", error);
-  if (auto joined = listed.errors.join(" / "); !joined) {
+  if (auto joined = listed.complete(); !joined) {
     co_return core_error(cni::coded(cni::Code::kTryAgainLater,
                                     cat("an earlier ADD of container ", job_.request.container_id,
                                         " could not be undone: ", joined.error().text())),

@@ -106,6 +106,15 @@ TEST_F(AddAgainTest, TouchesNothingWhileTheRecordCannotBeRead) {
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
+TEST_F(AddAgainTest, DoesNotWriteOverARecordThatCannotBeReadEvenWithoutAScratchFile) {
+  node_.records.scratch.clear();
+  node_.records.find_record_error = Error::from_errno(EIO, "read c1.json");
+
+  EXPECT_THAT(add(request(conf_)).error(), HasCode(11));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
 TEST_F(AddAgainTest, TouchesNothingWhileTheNamespaceCannotBeLookedInto) {
   node_.links.error = Error::from_errno(EMFILE, "open /ns");
 

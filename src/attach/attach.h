@@ -38,7 +38,8 @@ struct Request {
 // 11.
 struct DelOutcome {
   // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) they are still on record,
-  // and the runtime shall try again; else they are forgotten, and it shall not hear of them.
+  // and the runtime shall try again; else it shall not hear of them, and they are forgotten unless
+  // something is unreadable.
   std::optional<Error> failed = {};
   bool keeps_failed = false;
   // Files that could not be read, so that there may be more to delete. All files are kept: another

@@ -110,6 +110,11 @@ Result<void> Chain::check_types(const cni::PluginConf& conf) const {
   return cni::check_types(conf.object, *setting_.own_type);
 }
 
+Result<void> Chain::check_types_for_removal(const cni::PluginConf& conf) const {
+  if (!setting_.own_type) return {};
+  return cni::check_types_for_removal(conf.object, *setting_.own_type);
+}
+
 bool Chain::may_start_early(const Attachment& attachment, std::size_t index) const {
   const auto& plugins = attachment.delegate.list->plugins;
   return setting_.starts_early && index < plugins.size() && waits_for_config(plugins[index].type) &&
@@ -219,7 +224,6 @@ aio::Task<void> Chain::run_plugin(AttachmentPtr attachment, std::size_t index, s
                                   json::Value prev_result) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
-  if (auto checked = check_types(conf); !checked) co_return std::move(checked).error();
   auto binary = co_await plugins_.find(conf.type, setting_.dirs);
   if (!binary) co_return std::move(binary).error();
   auto config =
@@ -251,13 +255,14 @@ aio::Task<void> Chain::check(AttachmentPtr attachment) {
   }
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     if (caller_gone()) co_return aio::cancelled_error();
+    if (auto allowed = check_types(list.plugins[i]); !allowed) co_return allowed;
     auto checked = co_await run_plugin(attachment, i, "CHECK", *prev_result);
     if (!checked) co_return checked;
   }
   co_return Result<void>();
 }
 
-aio::Task<void> Chain::del(AttachmentPtr attachment) {
+aio::Task<Chain::Deleted> Chain::del(AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
   const CacheKey key{list.name, attachment->container_id, attachment->ifname};
@@ -265,7 +270,7 @@ aio::Task<void> Chain::del(AttachmentPtr attachment) {
   if (!version) co_return std::move(version).error();
 
   json::Value prev_result;
-  bool keeps_entry = false;
+  Deleted done;
   if (*version >= cni::kCheckSince) {
     auto cached = co_await cached_result(attachment);
     if (cached) {
@@ -278,11 +283,11 @@ aio::Task<void> Chain::del(AttachmentPtr attachment) {
       co_return std::move(cached).error();
     } else {
       log_.error("DEL goes on without the cached result", cached.error());
-      keeps_entry = true;  // for a DEL that can read it
+      done.unread = std::move(cached).error();
     }
   }
   for (std::size_t i = list.plugins.size(); i-- > 0;) {
-    if (auto checked = check_types(list.plugins[i]); !checked) {
+    if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
       log_.error(cat("DEL of network ", go_quoted(list.name), ", interface ", attachment->ifname,
                      " of container ", attachment->container_id, " leaves out a plugin"),
                  checked.error());
@@ -293,10 +298,10 @@ aio::Task<void> Chain::del(AttachmentPtr attachment) {
       co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
     }
   }
-  if (keeps_entry) co_return Result<void>();
+  if (done.unread) co_return done;
   auto removed = co_await records_.remove_result(setting_.cni_dir, key);
   if (!removed) log_.error("removing a result-cache entry", removed.error());
-  co_return Result<void>();
+  co_return done;
 }
 
 Result<std::string> Chain::detached_config(const Delegate& delegate, std::size_t index,

@@ -60,7 +60,12 @@ class Chain {
   aio::Task<void> expect_plugin(AttachmentPtr attachment);
   // 5.4. Runs whatever became of the caller. Plugins that must not be run are left out and logged:
   // what an earlier version attached must not keep a container from going away.
-  aio::Task<void> del(AttachmentPtr attachment);
+  struct Deleted {
+    // Why the cached result could not be read. The plugins ran without it, and the entry is kept
+    // for another DEL that can read it.
+    std::optional<Error> unread = {};
+  };
+  aio::Task<Deleted> del(AttachmentPtr attachment);
   // 5.3.
   aio::Task<void> check(AttachmentPtr attachment);
   // 5.6.
@@ -77,6 +82,7 @@ class Chain {
   };
   // Whether this plugin may be run at all.
   Result<void> check_types(const cni::PluginConf& conf) const;
+  Result<void> check_types_for_removal(const cni::PluginConf& conf) const;
   bool may_start_early(const Attachment& attachment, std::size_t index) const;
   aio::Task<void> start_early(AttachmentPtr attachment, std::size_t index, EarlyRun* early);
   aio::Task<void> add_plugin(AttachmentPtr attachment, std::size_t index, Baton* baton);

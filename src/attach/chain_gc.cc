@@ -41,7 +41,7 @@ aio::Task<void> Chain::gc(DelegatePtr delegate, std::vector<AttachmentId> valid)
   ErrorList errors;
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     const std::string& type = list.plugins[i].type;
-    if (auto checked = check_types(list.plugins[i]); !checked) {
+    if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
       log_.error(cat("GC of network ", go_quoted(list.name), " leaves out a plugin"),
                  checked.error());
       continue;

@@ -65,7 +65,10 @@ class ChainTest : public testing::Test {
   }
 
   Result<cni::NetResult> add(AttachmentPtr what) { return aio::run(chain_.add(std::move(what))); }
-  Result<void> del(AttachmentPtr what) { return aio::run(chain_.del(std::move(what))); }
+  Result<void> del(AttachmentPtr what) {
+    const auto done = aio::run(chain_.del(std::move(what)));
+    return done ? Result<void>() : Result<void>(done.error());
+  }
   Result<void> check(AttachmentPtr what) { return aio::run(chain_.check(std::move(what))); }
   Result<void> status(DelegatePtr what) { return aio::run(chain_.status(std::move(what))); }
   Result<void> gc(DelegatePtr what, std::vector<AttachmentId> valid) {
@@ -363,7 +366,7 @@ TEST_F(ChainTest, DelOfAnOldVersionDoesNotHandTheResultOn) {
 }
 
 // X18
-TEST_F(ChainTest, DelRemovesAnUnreadableEntryAndGoesOn) {
+TEST_F(ChainTest, DelRemovesADamagedEntryAndGoesOn) {
   node_.records.damaged_results = {"n-c1-eth0"};
   node_.plugins.errors.emplace("DEL n", Error(Errc::kPlugin, "no"));
 

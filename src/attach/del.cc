@@ -47,7 +47,7 @@ aio::Task<DelOutcome> Deleting::run() {
   co_await note_readiness();
   auto loaded = co_await book_.load_readable();
   if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
-  const Record record = *std::move(loaded);
+  Record record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   const bool is_recorded = record.delegates || !record.entries.empty() || !down.listed.empty();
   if (!is_recorded && record.unreadable.empty()) co_await delete_unrecorded();
@@ -60,7 +60,10 @@ aio::Task<DelOutcome> Deleting::run() {
   for (const Error& error : leftovers.errors.errors()) {
     if (is_shortage(error)) listed.errors.add(error);
   }
-  auto concluded = co_await conclude(record, std::move(listed));
+  for (const ErrorList* unread : {&listed.unread, &leftovers.unread}) {
+    for (const Error& error : unread->errors()) record.unreadable.add(error);
+  }
+  auto concluded = co_await conclude(std::move(record), std::move(listed));
   co_return concluded;
 }
 
@@ -135,8 +138,8 @@ aio::Task<DelOutcome> Deleting::conclude(Record record, Removal removal) {
   if (!record.unreadable.empty()) outcome.unreadable = try_again(joined(record.unreadable));
   // A delegate that was never run has not refused anything: its files stay, whatever is configured.
   const bool is_short = std::ranges::any_of(removal.errors.errors(), is_shortage);
-  outcome.keeps_failed = job_.conf.retry_delete_on_error || is_short || outcome.unreadable;
-  if (outcome.unreadable || (outcome.failed && outcome.keeps_failed)) {
+  outcome.keeps_failed = job_.conf.retry_delete_on_error;
+  if (outcome.unreadable || is_short || (outcome.failed && outcome.keeps_failed)) {
     auto kept = co_await keep_rest(std::move(record), std::move(removal));
     if (!kept) job_.log.error("error saving the delegates", kept.error());
   } else if (record.has_file || record.has_journal) {

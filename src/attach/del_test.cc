@@ -335,6 +335,34 @@ TEST_F(DelTest, KeepsAResultThatCannotBeRead) {
   EXPECT_TRUE(node_.records.scratch.contains("c1"));
 }
 
+// Its plugin may need the result, and gets it as soon as it can be read.
+TEST_F(DelTest, IsRepeatedWithTheResultThatCouldNotBeRead) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.records.result_errors.emplace("b-c1-net1", Error::from_errno(EIO, "read b-c1-net1"));
+  ASSERT_TRUE(try_del(request(delegates({"a", "b"})))->unreadable.has_value());
+  node_.records.result_errors.clear();
+  forget();
+
+  EXPECT_TRUE(try_del(request(delegates({"a", "b"})))->complete());
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
+  EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);
+  EXPECT_THAT(node_.records.results, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+}
+
+TEST_F(DelTest, RunsAPluginOfAnEarlierVersionThatNamesAPathSomewhere) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.records.scratch.clear();
+  node_.records.records.clear();
+  node_.records.results.at("b-c1-net1").config =
+      R"({"cniVersion":"1.0.0","name":"b","type":"x","driver":{"type":"net/virtio"}})";
+
+  EXPECT_TRUE(del(request(delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0"));
+}
+
 TEST_F(DelTest, TouchesNothingItCannotReadWhereNoOtherSourceIsLeft) {
   add_and_forget(delegates({"a", "b"}));
   node_.records.read_error = Error::from_errno(EIO, "read");

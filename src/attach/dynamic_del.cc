@@ -63,7 +63,7 @@ bool Dynamic::is_part_of_another() const {
 aio::Task<void> Dynamic::run_del(AttachmentPtr attachment) {
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove({std::move(attachment)});
-  co_return removal.errors.join(" / ");
+  co_return removal.complete();
 }
 
 // With what was recorded, whatever the request says (R6).

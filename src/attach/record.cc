@@ -104,8 +104,9 @@ void list_delegates(const Job& job, const Record& record, Covered& covered, Take
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const Delegate& delegate = (*record.delegates)[i];
     std::string ifname = interface_name(delegate, i, master);
-    covered.emplace(delegate.cni_name, ifname);
+    // What the result cache still has of one that is gone is a leftover.
     if (delegate.removed) continue;
+    covered.emplace(delegate.cni_name, ifname);
     down.listed.push_back(attachment_of_delegate(job, record, delegate, std::move(ifname)));
   }
 }
@@ -163,7 +164,9 @@ std::string Record::master_ifname(const std::string& cni_ifname) const {
 aio::Task<Record> Book::load() {
   auto record = co_await load_readable();
   if (!record || record->unreadable.empty()) co_return record;
-  co_return cni::coded(cni::Code::kTryAgainLater, record->unreadable.join(" / ").error().text());
+  co_return cni::coded(cni::Code::kTryAgainLater,
+                       cat(record->unreadable.join(" / ").error().text(),
+                           "; nothing was changed, mend that and try again"));
 }
 
 aio::Task<Record> Book::load_readable() {

@@ -26,6 +26,12 @@ Error removal_error(Error error, const Delegate& delegate) {
 
 }  // namespace
 
+Result<void> Removal::complete() const {
+  ErrorList all = errors;
+  for (const Error& error : unread.errors()) all.add(error.wrap("deleted without its result"));
+  return all.join(" / ");
+}
+
 aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachments) {
   Removal removal;
   for (std::size_t i = attachments.size(); i-- > 0;) {
@@ -37,10 +43,12 @@ aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachm
                             attachment->ifname, " ", json::without_secrets(delegate.bytes)));
     }
     auto deleted = co_await chain_.del(attachment);
-    if (deleted) {
-      removal.removed.push_back(attachment);
-    } else {
+    if (!deleted) {
       removal.errors.add(removal_error(std::move(deleted).error(), delegate));
+    } else if (deleted->unread) {
+      removal.unread.add(*std::move(deleted->unread));
+    } else {
+      removal.removed.push_back(attachment);
     }
     co_await remove_device_info(attachment);
   }

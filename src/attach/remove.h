@@ -8,12 +8,18 @@
 #include "attach/chain.h"
 #include "attach/core.h"
 #include "base/error_list.h"
+#include "base/result.h"
 
 namespace mnet::attach {
 
 struct Removal {
-  ErrorList errors;
+  ErrorList errors;  // of DELs that failed
+  // Of DELs that succeeded without the cached result, which could not be read: they want another.
+  ErrorList unread;
   std::vector<AttachmentPtr> removed;  // whose DEL succeeded
+
+  // An error unless all are gone.
+  Result<void> complete() const;
 };
 
 class Remover {

@@ -90,6 +90,27 @@ class TypeSearch {
   const IsWanted& is_wanted_;
 };
 
+Result<void> refuse(const std::optional<NamedType>& found) {
+  if (!found) return {};
+  const std::string where = escaped(found->path);
+  if (is_path(found->type)) {
+    return Error(Errc::kInvalid,
+                 cat(where, ": invalid plugin name: ", escaped(shown(found->type))));
+  }
+  return Error(Errc::kInvalid, cat(where, " ", go_quoted(shown(found->type)), " is multus itself"));
+}
+
+// What every plugin takes for the name of a program: its own `type` and its IPAM plugin's.
+json::Object programs_in(const json::Object& config) {
+  json::Object programs;
+  for (const auto& [key, member] : config) {
+    if (equal_ignoring_case(key, "type")) programs.append(key, member);
+    if (!equal_ignoring_case(key, "ipam") || member.as_object() == nullptr) continue;
+    programs.append(key, programs_in(*member.as_object()));
+  }
+  return programs;
+}
+
 }  // namespace
 
 bool is_own_type(std::string_view type, std::string_view configured) {
@@ -102,16 +123,16 @@ std::optional<NamedType> find_type(const json::Object& config, const IsWanted& i
 }
 
 Result<void> check_types(const json::Object& config, std::string_view configured) {
-  const auto found = find_type(config, [configured](std::string_view type) {
+  return refuse(find_type(config, [configured](std::string_view type) {
     return is_own_type(type, configured) || is_path(type);
-  });
-  if (!found) return {};
-  const std::string where = escaped(found->path);
-  if (is_path(found->type)) {
-    return Error(Errc::kInvalid,
-                 cat(where, ": invalid plugin name: ", escaped(shown(found->type))));
-  }
-  return Error(Errc::kInvalid, cat(where, " ", go_quoted(shown(found->type)), " is multus itself"));
+  }));
+}
+
+Result<void> check_types_for_removal(const json::Object& config, std::string_view configured) {
+  auto own = refuse(find_type(
+      config, [configured](std::string_view type) { return is_own_type(type, configured); }));
+  if (!own) return own;
+  return refuse(find_type(programs_in(config), is_path));
 }
 
 }  // namespace mnet::cni

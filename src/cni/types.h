@@ -30,5 +30,9 @@ std::optional<NamedType> find_type(const json::Object& config,
 // kInvalid if a type is one of Multus's own, or a path: `ipam.type "multus" is multus itself`,
 // `ipam.type: invalid plugin name: ../x`. `configured` as above.
 Result<void> check_types(const json::Object& config, std::string_view configured);
+// The same for what takes down an earlier attachment: a path counts only where a program is surely
+// named, in `type` and `ipam.type`. An earlier version attached the rest, and nothing of that may
+// be left behind.
+Result<void> check_types_for_removal(const json::Object& config, std::string_view configured);
 
 }  // namespace mnet::cni

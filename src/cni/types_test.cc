@@ -90,5 +90,17 @@ TEST(CheckTypes, GoesAsDeepAsAConfigurationCan) {
   EXPECT_THAT(check(inner), HasSubstr(R"(... "multus" is multus itself)"));
 }
 
+TEST(CheckTypesForRemoval, RefusesWhatWouldStartAProgramAndNothingElse) {
+  const auto allows = [](const char* text) {
+    return check_types_for_removal(json::parse_object(text).value(), "ours").has_value();
+  };
+
+  EXPECT_TRUE(allows(R"({"type":"x","driver":{"type":"net/virtio"}})"));
+  EXPECT_FALSE(allows(R"({"type":"../x"})"));
+  EXPECT_FALSE(allows(R"({"type":"x","IPAM":{"Type":"a/b"}})"));
+  EXPECT_FALSE(allows(R"({"type":"x","driver":[{"type":"multus"}]})"));
+  EXPECT_FALSE(allows(R"({"type":"ours"})"));
+}
+
 }  // namespace
 }  // namespace mnet::cni

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "adapters/pending_del.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/error.h"
@@ -47,14 +48,6 @@ attach::DynamicRequest dynamic_request(CniCall& call, const std::string& setting
   request.mac = std::move(call.attributes->mac);
   request.cni_args = std::move(call.attributes->cni_args);
   return request;
-}
-
-// An ADD beside the record of an older DEL that will be repeated: what it makes would not last.
-Error stale_record(const Error& why) {
-  return cni::coded(cni::Code::kTryAgainLater,
-                    cat("an older DEL of this container is pending, and its record cannot be read "
-                        "or removed now: ",
-                        why.text()));
 }
 
 http::Response success(std::string body) {
@@ -197,7 +190,7 @@ aio::Task<std::string> CniService::add(CniCall call) {
   const bool has_record = needs_.pending.may_have(key);
   if (has_record) {
     auto replayed = co_await needs_.pending.replay(key);
-    if (!replayed) co_return stale_record(replayed.error());
+    if (!replayed) co_return adapters::pending_in_the_way(replayed.error());
   }
   auto result = co_await needs_.core.add(std::move(call.request));
   if (!result) {
@@ -206,7 +199,8 @@ aio::Task<std::string> CniService::add(CniCall call) {
   }
   if (has_record) {
     auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten && !is_damage(forgotten.error())) co_return stale_record(forgotten.error());
+    if (!forgotten && !is_damage(forgotten.error()))
+      co_return adapters::pending_in_the_way(forgotten.error());
   }
   co_return result_body(result);
 }
@@ -235,6 +229,7 @@ aio::Task<std::string> CniService::del(CniCall call) {
 // What could not be read is deleted by a later round, so the runtime need not wait for it.
 aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome, PendingKey key,
                                                       attach::Request request, Log log) {
+  if (outcome.failed && outcome.keeps_failed) co_return *std::move(outcome.failed);
   if (outcome.unreadable) {
     auto written = co_await needs_.pending.write(std::move(key), std::move(request));
     if (!written) {
@@ -244,7 +239,6 @@ aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome
     log.error("DEL will be repeated as a pending DEL", *outcome.unreadable);
     co_return std::string();
   }
-  if (outcome.keeps_failed) co_return *std::move(outcome.failed);
   log.error("DEL", *outcome.failed);
   co_return std::string();
 }

@@ -243,13 +243,14 @@ void PendingDels::note_stays(std::string_view file, const Error& why) const {
 }
 
 aio::Task<void> PendingDels::set_aside(std::string cni_dir, std::string file, Error why) {
+  auto moved = co_await needs_.pool.run(
+      [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });
+  if (!moved) co_return moved;
   needs_.metrics.count_bad_record();
   log_.error(cat("pending DEL ", cni::pending_del_directory(cni_dir), "/", file,
                  " is damaged and set aside"),
              why);
-  auto moved = co_await needs_.pool.run(
-      [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });
-  co_return std::move(moved);
+  co_return moved;
 }
 
 }  // namespace mnet::daemon

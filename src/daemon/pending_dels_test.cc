@@ -121,9 +121,9 @@ TEST_F(PendingDelsTest, SetsRecordsAsideThatNobodyCanUse) {
   start();
 
   for (const auto& [file, body] : bad) {
-    while (!exists(record(cat("bad/", file)))) std::this_thread::yield();
-    EXPECT_TRUE(service_.lines->has(cat("/pending-del/", file, " is damaged and set aside")))
-        << file;
+    const std::string said = cat("/pending-del/", file, " is damaged and set aside");
+    while (!service_.lines->has(said)) std::this_thread::yield();
+    EXPECT_TRUE(exists(record(cat("bad/", file)))) << file;
   }
   EXPECT_THAT(service_.order(), IsEmpty());
   EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_bad_records_total 6\n"));

@@ -73,9 +73,15 @@ aio::Task<std::string> Tool::silent() {
 
 aio::Task<void> Tool::operation() {
   if (inputs_.command == "check") return chain_.check(attachment());
-  if (inputs_.command == "del") return chain_.del(attachment());
+  if (inputs_.command == "del") return del();
   if (inputs_.command == "status") return chain_.status(network_);
   return gc();
+}
+
+aio::Task<void> Tool::del() {
+  auto deleted = co_await chain_.del(attachment());
+  if (!deleted) co_return std::move(deleted).error();
+  co_return Result<void>();
 }
 
 // 01, 5.5 with nothing that is valid: every attachment of the network goes, of any container.

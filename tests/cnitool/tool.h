@@ -28,6 +28,7 @@ class Tool {
   aio::Task<std::string> validate();
   aio::Task<std::string> silent();
   aio::Task<void> operation();
+  aio::Task<void> del();
   aio::Task<void> gc();
   attach::AttachmentPtr attachment() const;
   attach::AttachmentPtr attachment_of(const attach::CacheEntry& entry) const;

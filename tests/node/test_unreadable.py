@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import resource
 
 import pytest
@@ -44,7 +43,8 @@ def unreadable(host, path):
         yield
     finally:
         assert file.is_symlink(), f"{path} was removed"
-        os.replace(aside, file)
+        file.unlink()
+        aside.rename(file)
 
 
 def records(host):
@@ -121,6 +121,23 @@ def test_a_delete_that_cannot_read_one_file_takes_the_others_and_is_repeated(hos
     daemons()
 
     until(lambda: host.files_below(CNI_DIR) == [], lambda: f"all gone: {host.files_below(CNI_DIR)}")
+
+
+@pytest.mark.parametrize("path", ["results/b-c-pod0-net1", "results", "_attachments/c-pod0.json", "_attachments"])
+def test_whatever_a_delete_cannot_read_is_deleted_by_a_later_one(host, daemons, pod, fake, path):
+    conf = netconf(fake.conf("a"), fake.conf("b"))
+    daemon = daemons()
+    assert daemon.cni("ADD", conf, pod, args=ARGS).status == 200
+
+    with unreadable(host, f"{CNI_DIR}/{path}"):
+        assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+        assert host.files_below(FOLDER) == [PENDING]
+    daemon.kill()
+    daemons()
+
+    until(lambda: host.files_below(CNI_DIR) == [], lambda: f"all gone: {host.files_below(CNI_DIR)}")
+    last = {call.network: call.conf for call in fake.calls("DEL")}
+    assert set(last) == {"a", "b"} and "prevResult" in last["b"]
 
 
 def test_a_repeated_add_that_cannot_read_one_file_leaves_the_pod_alone(host, daemon, pod):
