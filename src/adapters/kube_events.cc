@@ -18,6 +18,7 @@
 #include "json/json.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
+#include "kube/retries.h"
 
 namespace mnet::adapters {
 namespace {

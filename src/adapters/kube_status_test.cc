@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adapters/kube_pod_fixture.h"
@@ -20,6 +22,7 @@
 #include "base/log.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"
+#include "kube/kube.h"
 
 namespace mnet::adapters {
 namespace {

@@ -15,7 +15,6 @@
 #include "attach/attachment_record.h"
 #include "attach/selection.h"
 #include "attach/wanted.h"
-#include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -16,6 +16,7 @@
 #include "attach/attachment_record.h"
 #include "attach/fake_ports.h"
 #include "attach/source.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "json/json.h"

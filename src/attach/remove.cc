@@ -10,7 +10,9 @@
 #include "attach/plan.h"
 #include "attach/runtime_config.h"
 #include "base/error.h"
+#include "base/error_list.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/secrets.h"
 

@@ -15,6 +15,7 @@
 #include "json/json.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
+#include "kube/retries.h"
 
 namespace mnet::certs {
 namespace {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/task.h"
@@ -45,7 +46,7 @@ Result<std::vector<Resource>> parse_resources(std::string_view text, const Group
 // Remembers each list that was asked for, until told to forget.
 class Discovery {
  public:
-  explicit Discovery(kube::Api& api, Tries tries = {}) : api_(api), tries_(tries) {}
+  explicit Discovery(kube::Api& api, Tries tries = {}) : api_(api), tries_(std::move(tries)) {}
 
   // All of one version; none if the server does not serve it.
   aio::Task<std::optional<std::vector<Resource>>> fetch(GroupVersion of);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "aio/task.h"
@@ -33,7 +34,7 @@ class TypeFinder {
  public:
   // The API must outlive it. Who needs the type asks again, so few tries are enough.
   explicit TypeFinder(kube::Api& api, Tries tries = {.most = 2})
-      : api_(api), discovery_(api, tries) {}
+      : api_(api), discovery_(api, std::move(tries)) {}
 
   // None if the server has no such type now. Asks anew each time. A group that does not answer, as
   // those of other servers may, hides no type but its own.

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "kube/backoff.h"
 #include "kube/kube.h"
 #include "kube/objects.h"
 #include "kube/watch_event.h"

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string_view>
 
 #include "aio/fake_timer.h"
@@ -15,7 +14,6 @@
 #include "nodetools/deliveries.h"
 #include "nodetools/output.h"
 #include "nodetools/watch_channel.h"
-#include "nodetools/watch_command.h"
 #include "sys/test_dir.h"
 
 namespace mnet::nodetools {
