@@ -26,7 +26,7 @@ Error pending_in_the_way(const Error& why) {
   return cni::coded(cni::Code::kTryAgainLater,
                     cat("an older DEL of this container is pending, and its record cannot be read "
                         "or removed now: ",
-                        why.text(), "; nothing was attached, try again later"));
+                        why.text(), "; try again later"));
 }
 
 }  // namespace mnet::adapters
