@@ -18,19 +18,19 @@ namespace {
 void judge_object(std::string_view text) {
   const auto object = mnet::json::parse_object(text, 100);
   if (!object) return;
-  const auto request = mnet::certs::parse_signing_request(*object);
-  if (request) (void)mnet::certs::judge(*request);
+  const auto request = certs::parse_signing_request(*object);
+  if (request) (void)certs::judge(*request);
 }
 
 // The bytes as a request that is ours but for its content.
 void judge_request(std::string_view text) {
-  mnet::certs::SigningRequest request;
-  request.signer = mnet::certs::kSigner;
+  certs::SigningRequest request;
+  request.signer = certs::kSigner;
   request.request = text;
   request.username = "system:node:node1";
   request.usages = {"digital signature", "client auth"};
   request.expiration_seconds = 600;
-  (void)mnet::certs::judge(request);
+  (void)certs::judge(request);
 }
 
 // What an encoder writes for these bytes; made without OpenSSL, whose reading is what is doubted.
@@ -43,7 +43,7 @@ std::string canonical_pem(std::string_view der) {
 
 // Whatever is judged is the one request that every other reader finds in the text, too.
 void parse_only_canonical(std::string_view text) {
-  if (!mnet::certs::parse_request(text)) return;
+  if (!certs::parse_request(text)) return;
   const std::size_t begin = text.find('\n') + 1, end = text.rfind("-----END");
   std::string der;
   if (end == std::string_view::npos || end < begin) std::abort();
@@ -55,8 +55,8 @@ void parse_only_canonical(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)mnet::certs::parse_pair(text);
-  (void)mnet::certs::parse_go_duration(text);
+  (void)certs::parse_pair(text);
+  (void)certs::parse_go_duration(text);
   parse_only_canonical(text);
   judge_request(text);
   judge_object(text);

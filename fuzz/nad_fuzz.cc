@@ -8,16 +8,16 @@
 #include <string>
 #include <string_view>
 
-#include "attach/delegate.h"
-#include "attach/nad.h"
-#include "attach/selection.h"
 #include "attach/source.h"
 #include "cni/types.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/nad.h"
+#include "model/selection.h"
 
 namespace {
 
-using mnet::attach::Delegate;
+using model::Delegate;
 
 bool runs_what_it_stores(const Delegate& delegate) {
   if (!delegate.list) return true;
@@ -39,8 +39,8 @@ bool names_plugins_only(const Delegate& delegate) {
   return true;
 }
 
-std::optional<mnet::attach::Selection> selection_of(std::string_view text) {
-  auto elements = mnet::attach::parse_networks_annotation(text, "ns");
+std::optional<model::Selection> selection_of(std::string_view text) {
+  auto elements = model::parse_networks_annotation(text, "ns");
   if (!elements || elements->empty()) return std::nullopt;
   return elements->front();
 }
@@ -50,27 +50,26 @@ std::optional<mnet::attach::Selection> selection_of(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t end = input.find('\0');
-  mnet::attach::NetworkDefinition definition;
+  model::NetworkDefinition definition;
   definition.ns = "ns";
   definition.name = "nad";
   definition.config = input.substr(0, end);
-  if (!mnet::attach::has_configuration(definition)) return 0;
-  auto text = mnet::attach::configuration_of(definition);
+  if (!model::has_configuration(definition)) return 0;
+  auto text = model::configuration_of(definition);
   if (!text) return 0;
-  const auto delegate = mnet::attach::parse_delegate(*text);
+  const auto delegate = model::parse_delegate(*text);
   if (!delegate) return 0;
   if (delegate->cni_name.empty() || !runs_what_it_stores(*delegate)) std::abort();
-  if (delegate->list && mnet::attach::check_types(*delegate, "ours") &&
-      !names_plugins_only(*delegate)) {
+  if (delegate->list && model::check_types(*delegate, "ours") && !names_plugins_only(*delegate)) {
     std::abort();
   }
 
   const auto selection =
       selection_of(end == std::string_view::npos ? std::string_view() : input.substr(end + 1));
-  const auto plain = mnet::attach::fulfil(*delegate, selection, {});
+  const auto plain = model::fulfil(*delegate, selection, {});
   if (plain && (!selection || !selection->cni_args) && plain->bytes != *text) std::abort();
   const auto with_device =
-      mnet::attach::fulfil(*delegate, selection, {.resource_name = "r", .id = "0000:00:00.1"});
+      model::fulfil(*delegate, selection, {.resource_name = "r", .id = "0000:00:00.1"});
   for (const auto* done : {&plain, &with_device}) {
     if (*done && !runs_what_it_stores(**done)) std::abort();
   }

@@ -5,15 +5,15 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "attach/netconf.h"
-#include "attach/runtime_config.h"
-#include "attach/scratch.h"
+#include "model/netconf.h"
+#include "model/runtime_config.h"
+#include "model/scratch.h"
 
 namespace {
 
-void check_stored(const mnet::attach::NetConf& conf) {
+void check_stored(const model::NetConf& conf) {
   if (conf.delegates.empty()) return;
-  auto back = mnet::attach::decode_scratch(mnet::attach::encode_scratch(conf.delegates));
+  auto back = model::decode_scratch(model::encode_scratch(conf.delegates));
   if (!back || back->size() != conf.delegates.size()) std::abort();
   for (std::size_t i = 0; i < back->size(); ++i) {
     if ((*back)[i].bytes != conf.delegates[i].bytes) std::abort();
@@ -25,13 +25,13 @@ void check_stored(const mnet::attach::NetConf& conf) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto strict = mnet::attach::load_netconf(text);
+  const auto strict = model::load_netconf(text);
   const auto lenient =
-      mnet::attach::load_netconf(text, {.check_prev_result = false, .check_delegates = false});
+      model::load_netconf(text, {.check_prev_result = false, .check_delegates = false});
   // Whatever ADD accepts, DEL does.
   if (strict && !lenient) std::abort();
   if (!strict) return 0;
   check_stored(*strict);
-  if (strict->runtime_config) (void)mnet::attach::to_json(*strict->runtime_config);
+  if (strict->runtime_config) (void)model::to_json(*strict->runtime_config);
   return 0;
 }

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "nodetools/objects.h"
+#include "cni_node/objects.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto objects = mnet::nodetools::parse_manifest(text);
+  const auto objects = cni_node::parse_manifest(text);
   if (!objects) return 0;
   for (const auto& object : *objects) {
     if (object.id.name.empty() || object.id.kind.empty() || object.document < 1) std::abort();

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "nodetools/ledger.h"
-#include "nodetools/names.h"
-#include "nodetools/substitute.h"
-#include "nodetools/template.h"
+#include "cni_node/ledger.h"
+#include "cni_node/names.h"
+#include "cni_node/substitute.h"
+#include "cni_node/template.h"
 
 using namespace mnet::nodetools;
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "attach/pod_args.h"
 #include "cni/args.h"
+#include "model/pod_args.h"
 
 namespace {
 
@@ -22,11 +22,11 @@ void check_unique(const mnet::cni::ArgPairs& args) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const mnet::attach::PodArgs lenient = mnet::attach::lenient_pod_args(text);
-  check_unique(mnet::attach::delegate_args(lenient.pod, lenient.pairs));
-  const auto strict = mnet::attach::parse_pod_args(text);
+  const model::PodArgs lenient = model::lenient_pod_args(text);
+  check_unique(model::delegate_args(lenient.pod, lenient.pairs));
+  const auto strict = model::parse_pod_args(text);
   if (!strict) return 0;
   if (strict->pod.name != lenient.pod.name) std::abort();
-  check_unique(mnet::attach::delegate_args(strict->pod, strict->pairs));
+  check_unique(model::delegate_args(strict->pod, strict->pairs));
   return 0;
 }

@@ -6,18 +6,18 @@
 #include <string_view>
 
 #include "json/json.h"
-#include "nodeconf/thin_conf.h"
-#include "nodeconf/thin_options.h"
+#include "thin_entrypoint/conf.h"
+#include "thin_entrypoint/options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  mnet::nodeconf::ThinOptions options;
+  thin_entrypoint::ThinOptions options;
   options.override_network_name = size % 2 == 1;
-  const auto conf = mnet::nodeconf::make_thin_conf(options, "/d/10.conf", text);
+  const auto conf = thin_entrypoint::make_thin_conf(options, "/d/10.conf", text);
   if (!conf) return 0;
   const auto object = mnet::json::parse_object(conf->text);
   if (!object) std::abort();
-  const bool is_list = conf->file == mnet::nodeconf::kThinConflist;
+  const bool is_list = conf->file == thin_entrypoint::kThinConflist;
   const mnet::json::Object* multus = &*object;
   if (is_list) multus = object->find("plugins")->as_array()->front().as_object();
   if (*multus->find("delegates") !=

@@ -1,8 +1,6 @@
 // cni-node: puts CNI plugins, configurations and Kubernetes objects on a node (04, 1).
 
 #include "base/command_line.h"
-#include "nodetools/node_work.h"
+#include "cni_node/program.h"
 
-int main(int argc, char** argv) {
-  return mnet::nodetools::run_cni_node(mnet::words_of(argc, argv));
-}
+int main(int argc, char** argv) { return mnet::cni_node::run_program(mnet::words_of(argc, argv)); }

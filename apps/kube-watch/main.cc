@@ -1,8 +1,8 @@
 // kube-watch: runs a handler whenever an object or a file has changed (04, 2).
 
 #include "base/command_line.h"
-#include "nodetools/watch.h"
+#include "kube_watch/program.h"
 
 int main(int argc, char** argv) {
-  return mnet::nodetools::run_kube_watch(mnet::words_of(argc, argv));
+  return mnet::kube_watch::run_program(mnet::words_of(argc, argv));
 }

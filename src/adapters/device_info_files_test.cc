@@ -12,9 +12,9 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/runtime_config.h"
 #include "base/result.h"
 #include "json/json.h"
+#include "model/runtime_config.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -40,7 +40,7 @@ class DeviceInfoFilesTest : public testing::Test {
   Result<void> copy() { return run(files_.copy("intel.com/nic", "0000:18:02.5", target_)); }
   bool has_target() { return std::filesystem::exists(dir_.path() + target_); }
 
-  const std::string target_ = attach::cni_device_info_file("ns/net", "c1", "net1");
+  const std::string target_ = model::cni_device_info_file("ns/net", "c1", "net1");
   sys::TestDir dir_;
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{2};

@@ -72,7 +72,7 @@ aio::Task<std::string> ExecPlugins::look_for(std::string type, std::vector<std::
   co_return found;
 }
 
-plugin::Invocation ExecPlugins::invocation(const attach::PluginRun& what) const {
+plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
   plugin::Invocation invocation;
   invocation.world = settings_.world;
   invocation.binary = what.binary;
@@ -91,7 +91,7 @@ plugin::Invocation ExecPlugins::invocation(const attach::PluginRun& what) const 
 
 // What the error, which goes on its way, does not tell: how long it took, and what a plugin that
 // printed an error object wrote to stderr besides (pain 40).
-void ExecPlugins::report(const attach::PluginRun& what, std::chrono::steady_clock::duration took,
+void ExecPlugins::report(const chain::PluginRun& what, std::chrono::steady_clock::duration took,
                          const std::string& complaint) const {
   const std::string line =
       cat(what.command, " ", what.binary, " for interface ", what.ifname, " of container ",
@@ -102,16 +102,16 @@ void ExecPlugins::report(const attach::PluginRun& what, std::chrono::steady_cloc
   log.error(cat(line, "; its stderr ends in ", go_quoted(complaint)));
 }
 
-aio::Task<std::string> ExecPlugins::run(attach::PluginRun what) {
+aio::Task<std::string> ExecPlugins::run(chain::PluginRun what) {
   return run_in_turn(std::move(what), std::nullopt);
 }
 
 // Scripts are left for their turn: one that stands in for a known plugin may do anything before it
 // reads its configuration. On the pool: the loop has better things to do than to stand still until
 // the exec.
-aio::Task<attach::EarlyRun> ExecPlugins::start_early(std::string type, attach::PluginRun what) {
+aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::PluginRun what) {
   auto place = slots_.acquire_early();
-  if (!place) co_return attach::EarlyRun();
+  if (!place) co_return chain::EarlyRun();
   auto child = co_await pool_.run(
       [call = invocation(what), type = std::move(type), &what]() mutable -> Result<sys::Child> {
         auto binary = plugin::find_plugin(call.world, type, what.dirs);
@@ -120,7 +120,7 @@ aio::Task<attach::EarlyRun> ExecPlugins::start_early(std::string type, attach::P
         call.binary = what.binary = *std::move(binary);
         return plugin::start(call);
       });
-  if (!child) co_return attach::EarlyRun();
+  if (!child) co_return chain::EarlyRun();
   co_return [this, what = std::move(what),
              early = Early{*std::move(place), *std::move(child)}](std::string config) mutable {
     what.config = std::move(config);
@@ -128,8 +128,7 @@ aio::Task<attach::EarlyRun> ExecPlugins::start_early(std::string type, attach::P
   };
 }
 
-aio::Task<std::string> ExecPlugins::run_in_turn(attach::PluginRun what,
-                                                std::optional<Early> early) {
+aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::optional<Early> early) {
   const auto asked = Clock::now();
   SlotRequest turn{.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller};
   if (early) turn.held = std::move(early->place);
@@ -159,7 +158,7 @@ aio::Task<std::string> ExecPlugins::run_in_turn(attach::PluginRun what,
 }
 
 // Meant for whoever looks after the plugin; of one that failed it is part of the error.
-void ExecPlugins::pass_on(const attach::PluginRun& what, std::string_view words) const {
+void ExecPlugins::pass_on(const chain::PluginRun& what, std::string_view words) const {
   log_.with_request(what.request_id)
       .verbose(cat(what.command, " ", what.binary, " says: ", trim(words)));
 }

@@ -38,15 +38,15 @@ struct ExecSettings {
   std::function<void(const std::string& type)> missing = {};
 };
 
-class ExecPlugins : public attach::Plugins {
+class ExecPlugins : public chain::Plugins {
  public:
   // Pool and slots must outlive it.
   ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings, Log log);
 
   aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override;
   // A run that has begun is ended by cancelling and by its time limit, not by the caller's leaving.
-  aio::Task<std::string> run(attach::PluginRun what) override;
-  aio::Task<attach::EarlyRun> start_early(std::string type, attach::PluginRun what) override;
+  aio::Task<std::string> run(chain::PluginRun what) override;
+  aio::Task<chain::EarlyRun> start_early(std::string type, chain::PluginRun what) override;
 
  private:
   // One that was started ahead of its turn.
@@ -54,12 +54,12 @@ class ExecPlugins : public attach::Plugins {
     Slot place;
     sys::Child child;
   };
-  aio::Task<std::string> run_in_turn(attach::PluginRun what, std::optional<Early> early);
+  aio::Task<std::string> run_in_turn(chain::PluginRun what, std::optional<Early> early);
   aio::Task<std::string> look_for(std::string type, std::vector<std::string> dirs);
-  plugin::Invocation invocation(const attach::PluginRun& what) const;
-  void report(const attach::PluginRun& what, std::chrono::steady_clock::duration took,
+  plugin::Invocation invocation(const chain::PluginRun& what) const;
+  void report(const chain::PluginRun& what, std::chrono::steady_clock::duration took,
               const std::string& complaint) const;
-  void pass_on(const attach::PluginRun& what, std::string_view words) const;
+  void pass_on(const chain::PluginRun& what, std::string_view words) const;
 
   aio::BlockingPool& pool_;
   DelegateSlots& slots_;

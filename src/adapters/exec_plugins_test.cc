@@ -17,12 +17,12 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/caller.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/caller.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {
@@ -71,8 +71,8 @@ class ExecPluginsTest : public testing::Test {
   }
   // A real one that waits for its stdin.
   void program(const std::string& name) { std::filesystem::copy_file("/bin/" + name, dir_ / name); }
-  attach::PluginRun run_of(const std::string& binary) {
-    attach::PluginRun run;
+  chain::PluginRun run_of(const std::string& binary) {
+    chain::PluginRun run;
     run.binary = binary;
     run.command = "ADD";
     run.dirs = {"/b", "/p"};
@@ -85,12 +85,12 @@ class ExecPluginsTest : public testing::Test {
     run.ticket = 9;
     return run;
   }
-  Result<std::string> run(ExecPlugins& what, attach::PluginRun how) {
+  Result<std::string> run(ExecPlugins& what, chain::PluginRun how) {
     return aio::run(loop_, what.run(std::move(how)));
   }
 
-  attach::EarlyRun start_early(ExecPlugins& plugins, const std::string& type) {
-    attach::PluginRun what = run_of("");
+  chain::EarlyRun start_early(ExecPlugins& plugins, const std::string& type) {
+    chain::PluginRun what = run_of("");
     what.dirs = {dir_.path()};
     return aio::run(loop_, plugins.start_early(type, std::move(what))).value();
   }
@@ -152,7 +152,7 @@ TEST_F(ExecPluginsTest, TellsOfTypesWithoutAnExecutable) {
 
 TEST_F(ExecPluginsTest, HandsTheConfigurationOverAndTheAnswerBack) {
   ExecPlugins plugins = this->plugins();
-  attach::PluginRun what = run_of(script("p", "printf %s \"$config\""));
+  chain::PluginRun what = run_of(script("p", "printf %s \"$config\""));
   what.config = R"({"name":"n"})";
 
   EXPECT_EQ(run(plugins, what).value(), R"({"name":"n"})");
@@ -197,7 +197,7 @@ TEST_F(ExecPluginsTest, LogsWhatAPluginThatSucceededSaid) {
 TEST_F(ExecPluginsTest, HoldsAPlaceAsLongAsTheProcessRuns) {
   ExecPlugins plugins = this->plugins();
   ASSERT_TRUE(run(plugins, run_of(script("p", "exit 0"))));
-  attach::PluginRun del = run_of(dir_ / "p");
+  chain::PluginRun del = run_of(dir_ / "p");
   del.command = "DEL";
   ASSERT_TRUE(run(plugins, del));
 
@@ -218,7 +218,7 @@ TEST_F(ExecPluginsTest, RunsNothingWithoutAPlace) {
 TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedPlacesButWhoHasLeft) {
   UnlimitedSlots slots;
   EXPECT_TRUE(aio::run(loop_, slots.acquire({})));
-  auto caller = std::make_shared<attach::Caller>();
+  auto caller = std::make_shared<chain::Caller>();
   EXPECT_TRUE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
   caller->leave();
   EXPECT_FALSE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
@@ -230,7 +230,7 @@ TEST_F(ExecPluginsTest, StartsAPluginAheadOfItsTurn) {
   ExecPlugins plugins = this->plugins();
   program("cat");
 
-  attach::EarlyRun early = start_early(plugins, "cat");
+  chain::EarlyRun early = start_early(plugins, "cat");
   ASSERT_TRUE(early);
   EXPECT_EQ(slots_.held, 1);
   auto output = aio::run(loop_, early(R"({"name":"n"})"));
@@ -245,7 +245,7 @@ TEST_F(ExecPluginsTest, StartsAPluginAheadOfItsTurn) {
 TEST_F(ExecPluginsTest, EndsAPluginWhoseTurnNeverComes) {
   ExecPlugins plugins = this->plugins();
   program("cat");
-  attach::EarlyRun early = start_early(plugins, "cat");
+  chain::EarlyRun early = start_early(plugins, "cat");
   ASSERT_TRUE(early);
 
   early = nullptr;
@@ -256,7 +256,7 @@ TEST_F(ExecPluginsTest, EndsAPluginWhoseTurnNeverComes) {
 TEST_F(ExecPluginsTest, TellsAPluginNothingOnceItsCallerHasLeft) {
   ExecPlugins plugins = this->plugins();
   program("cat");
-  attach::EarlyRun early = start_early(plugins, "cat");
+  chain::EarlyRun early = start_early(plugins, "cat");
   ASSERT_TRUE(early);
 
   slots_.refuse = true;

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/delegate.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 #include "confdir/confdir.h"
+#include "model/delegate.h"
 #include "sys/file.h"
 
 namespace mnet::adapters {
@@ -26,16 +26,15 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-Result<attach::Delegate> delegate_of(Result<confdir::Loaded> loaded) {
+Result<model::Delegate> delegate_of(Result<confdir::Loaded> loaded) {
   if (!loaded) return std::move(loaded).error();
   if (auto* conf = std::get_if<cni::PluginConf>(&*loaded)) {
-    return attach::delegate_of(std::move(*conf));
+    return model::delegate_of(std::move(*conf));
   }
-  return attach::delegate_of(std::get<cni::ConfList>(*std::move(loaded)));
+  return model::delegate_of(std::get<cni::ConfList>(*std::move(loaded)));
 }
 
-Result<attach::Delegate> load(const std::string& path, const std::string& own_type,
-                              const Log& log) {
+Result<model::Delegate> load(const std::string& path, const std::string& own_type, const Log& log) {
   return delegate_of(confdir::load_path(path, log, own_type));
 }
 
@@ -48,14 +47,14 @@ Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const s
 
 // A small file that every ADD reads is in memory, and quicker read than the pool is woken. A
 // directory may take longer.
-aio::Task<attach::Delegate> FileNetworks::by_path(std::string path, std::string own_type) {
+aio::Task<model::Delegate> FileNetworks::by_path(std::string path, std::string own_type) {
   if (!is_directory(path)) co_return load(path, own_type, log_);
   auto loaded = co_await pool_.run([path = std::move(path), own_type = std::move(own_type),
                                     log = log_] { return load(path, own_type, log); });
   co_return loaded;
 }
 
-aio::Task<attach::Delegate> FileNetworks::by_name(std::string conf_dir, std::string name) {
+aio::Task<model::Delegate> FileNetworks::by_name(std::string conf_dir, std::string name) {
   return pool_.run([conf_dir = std::move(conf_dir), name = std::move(name), log = log_] {
     return delegate_of(confdir::load_by_name(conf_dir, name, log));
   });

@@ -16,8 +16,8 @@ class FileNetworks : public attach::Networks {
   // The pool must outlive it.
   FileNetworks(aio::BlockingPool& pool, Log log) : pool_(pool), log_(std::move(log)) {}
 
-  aio::Task<attach::Delegate> by_path(std::string path, std::string own_type = {}) override;
-  aio::Task<attach::Delegate> by_name(std::string conf_dir, std::string name) override;
+  aio::Task<model::Delegate> by_path(std::string path, std::string own_type = {}) override;
+  aio::Task<model::Delegate> by_name(std::string conf_dir, std::string name) override;
   aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
                                                             std::string name) override;
 

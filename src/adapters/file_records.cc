@@ -25,27 +25,10 @@
 namespace mnet::adapters {
 namespace {
 
-// attach and store do not know each other; what they call an entry has the same members.
-template <typename To, typename From>
-To entry_as(From entry) {
-  return {.container_id = std::move(entry.container_id),
-          .network = std::move(entry.network),
-          .ifname = std::move(entry.ifname),
-          .netns = std::move(entry.netns),
-          .config = std::move(entry.config),
-          .cni_args = std::move(entry.cni_args),
-          .capability_args = std::move(entry.capability_args),
-          .result = std::move(entry.result)};
-}
-
-sys::Durability durability_of(attach::Kept kept) {
-  return kept == attach::Kept::kDurable ? sys::Durability::kSynced : sys::Durability::kInPlace;
-}
-
-Result<void> edit(json::Object& cache_file, const attach::RouteEdit& edit) {
+Result<void> edit(json::Object& cache_file, const model::RouteEdit& edit) {
   store::Families families;
-  for (const attach::Family family : edit.remove) {
-    (family == attach::Family::kV4 ? families.v4 : families.v6) = true;
+  for (const AddressFamily family : edit.remove) {
+    (family == AddressFamily::kV4 ? families.v4 : families.v6) = true;
   }
   if (auto deleted = store::delete_default_routes(cache_file, families); !deleted) return deleted;
   if (edit.add.empty()) return {};
@@ -101,8 +84,8 @@ aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
 // The scratch file first: it is what every multus can read (05, 3.2).
 Result<void> write_scratch_file(const attach::AddStart& start, const json::Array& delegates) {
   MNET_FAIL_BLOCKING("scratch-before-write");
-  auto written = store::ScratchFiles(start.cni_dir)
-                     .write(start.container_id, delegates, sys::Durability::kInPlace);
+  auto written =
+      store::ScratchFiles(start.cni_dir).write(start.container_id, delegates, Durability::kInPlace);
   if (!written) return written;
   MNET_FAIL_BLOCKING("scratch-after-write");
   return {};
@@ -113,13 +96,12 @@ void write_first(const attach::AddStart& start, attach::AddStarted& started) {
   started.scratch = write_scratch_file(start, notes.delegates);
   if (!started.scratch) return;
   started.record = store::AttachmentRecords(start.cni_dir)
-                       .write(start.container_id, notes.record, sys::Durability::kInPlace);
+                       .write(start.container_id, notes.record, Durability::kInPlace);
 }
 
-Result<void> write_last_result(const std::string& cni_dir, attach::CacheEntry entry) {
+Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry) {
   MNET_FAIL_BLOCKING("result-cache-before-write");
-  auto written = store::ResultCache(cni_dir).write(entry_as<store::CachedResult>(std::move(entry)),
-                                                   sys::Durability::kSynced);
+  auto written = store::ResultCache(cni_dir).write(std::move(entry), Durability::kDurable);
   if (!written) return written;
   MNET_FAIL_BLOCKING("result-cache-after-write");
   return {};
@@ -130,7 +112,7 @@ Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
   if (notes.result) ended.result = write_last_result(end.cni_dir, *std::move(notes.result));
   if (!ended.result) return {};
   ended.record = store::AttachmentRecords(end.cni_dir)
-                     .write(end.container_id, notes.record, sys::Durability::kSynced);
+                     .write(end.container_id, notes.record, Durability::kDurable);
   return {};
 }
 
@@ -140,7 +122,7 @@ aio::Task<void> FileRecords::write_scratch(std::string cni_dir, std::string cont
                                            json::Array delegates) {
   return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
                     delegates = std::move(delegates)] {
-    return store::ScratchFiles(cni_dir).write(container_id, delegates, sys::Durability::kInPlace);
+    return store::ScratchFiles(cni_dir).write(container_id, delegates, Durability::kInPlace);
   });
 }
 
@@ -174,20 +156,18 @@ aio::Task<std::vector<std::string>> FileRecords::list_scratch(std::string cni_di
   return pool_.run([cni_dir = std::move(cni_dir)] { return store::ScratchFiles(cni_dir).list(); });
 }
 
-aio::Task<void> FileRecords::write_result(std::string cni_dir, attach::CacheEntry entry,
-                                          attach::Kept kept) {
-  return pool_.run([cni_dir = std::move(cni_dir),
-                    entry = entry_as<store::CachedResult>(std::move(entry)),
-                    durability = durability_of(kept)] {
+aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry entry,
+                                          Durability kept) {
+  return pool_.run([cni_dir = std::move(cni_dir), entry = std::move(entry), durability = kept] {
     return store::ResultCache(cni_dir).write(entry, durability);
   });
 }
 
 std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
-                                                std::vector<attach::CacheKey> keys) {
+                                                std::vector<cni::CacheKey> keys) {
   std::vector<aio::Task<void>> tasks;
   tasks.reserve(keys.size());
-  for (attach::CacheKey& key : keys) {
+  for (cni::CacheKey& key : keys) {
     tasks.push_back(pool_.run([cni_dir, key = std::move(key)] {
       return store::ResultCache(cni_dir).sync(key.network, key.container_id, key.ifname);
     }));
@@ -195,18 +175,18 @@ std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
   return tasks;
 }
 
-aio::Task<void> FileRecords::sync_results(std::string cni_dir, std::vector<attach::CacheKey> keys) {
+aio::Task<void> FileRecords::sync_results(std::string cni_dir, std::vector<cni::CacheKey> keys) {
   return side_by_side(syncs(cni_dir, std::move(keys)));
 }
 
 aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
-                                                               attach::CacheKey key) {
+                                                               cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
     return store::ResultCache(cni_dir).find_result(key.network, key.container_id, key.ifname);
   });
 }
 
-aio::Task<void> FileRecords::remove_result(std::string cni_dir, attach::CacheKey key) {
+aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
     return store::ResultCache(cni_dir).remove(key.network, key.container_id, key.ifname);
   });
@@ -220,8 +200,8 @@ aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir,
       });
   if (!found) co_return std::move(found).error();
   attach::CacheListing listing{.entries = {}, .unreadable = std::move(found->unreadable)};
-  for (store::CachedResult& entry : found->entries) {
-    listing.entries.push_back(entry_as<attach::CacheEntry>(std::move(entry)));
+  for (cni::CacheEntry& entry : found->entries) {
+    listing.entries.push_back(std::move(entry));
   }
   co_return listing;
 }
@@ -232,15 +212,14 @@ aio::Task<std::vector<std::string>> FileRecords::sweep_results(std::string cni_d
       [cni_dir = std::move(cni_dir), ids = std::move(ids)] { return sweep(cni_dir, ids); });
 }
 
-aio::Task<void> FileRecords::edit_routes(std::string cni_dir, attach::CacheKey key,
-                                         attach::RouteEdit change) {
-  return pool_.run(
-      [cni_dir = std::move(cni_dir), key = std::move(key), change = std::move(change)] {
-        return store::ResultCache(cni_dir).edit(
-            key.network, key.container_id, key.ifname,
-            [&](json::Object& cache_file) { return edit(cache_file, change); },
-            sys::Durability::kInPlace);
-      });
+aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,
+                                         model::RouteEdit change) {
+  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key),
+                    change = std::move(change)] {
+    return store::ResultCache(cni_dir).edit(
+        key.network, key.container_id, key.ifname,
+        [&](json::Object& cache_file) { return edit(cache_file, change); }, Durability::kInPlace);
+  });
 }
 
 aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string cni_dir,
@@ -255,9 +234,9 @@ aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string cni_
 }
 
 aio::Task<void> FileRecords::write_record(std::string cni_dir, std::string container_id,
-                                          json::Object record, attach::Kept kept) {
+                                          json::Object record, Durability kept) {
   return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
-                    record = std::move(record), durability = durability_of(kept)] {
+                    record = std::move(record), durability = kept] {
     return store::AttachmentRecords(cni_dir).write(container_id, record, durability);
   });
 }
@@ -265,7 +244,7 @@ aio::Task<void> FileRecords::write_record(std::string cni_dir, std::string conta
 aio::Task<void> FileRecords::remove_record(std::string cni_dir, std::string container_id) {
   auto removed =
       co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-        return store::AttachmentRecords(cni_dir).remove(container_id, sys::Durability::kSynced);
+        return store::AttachmentRecords(cni_dir).remove(container_id, Durability::kDurable);
       });
   if (!removed) co_return std::move(removed).error();
   co_return Result<void>();
@@ -302,14 +281,14 @@ aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
 // record that a power cut brings back describes a container of an earlier boot, so its removal need
 // not be waited for.
 aio::Task<void> FileRecords::end_del(std::string cni_dir, std::string container_id) {
-  return pool_.run([cni_dir = std::move(cni_dir),
-                    container_id = std::move(container_id)]() -> Result<void> {
-    auto record = store::AttachmentRecords(cni_dir).remove(container_id, sys::Durability::kInPlace);
-    if (!record) return std::move(record).error();
-    auto scratch = store::ScratchFiles(cni_dir).remove(container_id);
-    if (!scratch) return std::move(scratch).error();
-    return {};
-  });
+  return pool_.run(
+      [cni_dir = std::move(cni_dir), container_id = std::move(container_id)]() -> Result<void> {
+        auto record = store::AttachmentRecords(cni_dir).remove(container_id, Durability::kInPlace);
+        if (!record) return std::move(record).error();
+        auto scratch = store::ScratchFiles(cni_dir).remove(container_id);
+        if (!scratch) return std::move(scratch).error();
+        return {};
+      });
 }
 
 }  // namespace mnet::adapters

@@ -26,23 +26,23 @@ class FileRecords : public attach::Records {
   aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) override;
   aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) override;
 
-  aio::Task<void> write_result(std::string cni_dir, attach::CacheEntry entry,
-                               attach::Kept kept) override;
-  aio::Task<void> sync_results(std::string cni_dir, std::vector<attach::CacheKey> keys) override;
+  aio::Task<void> write_result(std::string cni_dir, cni::CacheEntry entry,
+                               Durability kept) override;
+  aio::Task<void> sync_results(std::string cni_dir, std::vector<cni::CacheKey> keys) override;
   aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
-                                                    attach::CacheKey key) override;
-  aio::Task<void> remove_result(std::string cni_dir, attach::CacheKey key) override;
+                                                    cni::CacheKey key) override;
+  aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) override;
   aio::Task<attach::CacheListing> list_results(std::string cni_dir,
                                                std::string container_id) override;
   aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
                                                     std::vector<std::string> ids) override;
-  aio::Task<void> edit_routes(std::string cni_dir, attach::CacheKey key,
-                              attach::RouteEdit edit) override;
+  aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
+                              model::RouteEdit edit) override;
 
   aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
                                                      std::string container_id) override;
   aio::Task<void> write_record(std::string cni_dir, std::string container_id, json::Object record,
-                               attach::Kept kept) override;
+                               Durability kept) override;
   aio::Task<void> remove_record(std::string cni_dir, std::string container_id) override;
   aio::Task<std::vector<std::string>> list_records(std::string cni_dir) override;
   aio::Task<attach::AddStarted> begin_add(attach::AddStart start) override;
@@ -50,8 +50,7 @@ class FileRecords : public attach::Records {
   aio::Task<void> end_del(std::string cni_dir, std::string container_id) override;
 
  private:
-  std::vector<aio::Task<void>> syncs(const std::string& cni_dir,
-                                     std::vector<attach::CacheKey> keys);
+  std::vector<aio::Task<void>> syncs(const std::string& cni_dir, std::vector<cni::CacheKey> keys);
 
   aio::BlockingPool& pool_;
   std::string mount_namespace_;

@@ -38,15 +38,15 @@ class AddRecordsTest : public testing::Test {
     start.container_id = "c1";
     start.netns = std::move(netns);
     start.ifnames = std::move(ifnames);
-    start.notes = [](const attach::NetnsId& netns) {
+    start.notes = [](const NetnsId& netns) {
       return attach::AddStart::Notes{
           .delegates = {json::Object{{"Name", "a"}}},
           .record = {{"inode", json::Number::of_text(cat(netns.inode))}}};
     };
     return aio::run(loop_, records_.begin_add(std::move(start)));
   }
-  Result<attach::AddEnded> end(const std::string& cni_dir, std::vector<attach::CacheKey> in_place,
-                               std::optional<attach::CacheEntry> result) {
+  Result<attach::AddEnded> end(const std::string& cni_dir, std::vector<cni::CacheKey> in_place,
+                               std::optional<cni::CacheEntry> result) {
     attach::AddEnd end;
     end.cni_dir = cni_dir;
     end.container_id = "c1";
@@ -56,8 +56,8 @@ class AddRecordsTest : public testing::Test {
     };
     return aio::run(loop_, records_.end_add(std::move(end)));
   }
-  static attach::CacheEntry entry(const std::string& network) {
-    attach::CacheEntry made;
+  static cni::CacheEntry entry(const std::string& network) {
+    cni::CacheEntry made;
     made.container_id = "c1";
     made.network = network;
     made.ifname = "eth0";
@@ -109,7 +109,7 @@ TEST_F(AddRecordsTest, AnAddSaysWhichFileCouldNotBeWritten) {
 
 TEST_F(AddRecordsTest, AnAddEndsWithItsLastResultAndTheRecord) {
   ASSERT_TRUE(
-      aio::run(loop_, records_.write_result(dir_.path(), entry("n"), attach::Kept::kInPlace)));
+      aio::run(loop_, records_.write_result(dir_.path(), entry("n"), Durability::kInPlace)));
 
   auto ended = end(dir_.path(), {{"n", "c1", "eth0"}, {"gone", "c1", "eth0"}}, entry("m"));
 

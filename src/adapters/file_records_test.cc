@@ -23,7 +23,6 @@
 namespace mnet::adapters {
 namespace {
 
-using attach::Kept;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -33,9 +32,9 @@ class FileRecordsTest : public testing::Test {
   Result<T> run(aio::Task<T> task) {
     return aio::run(loop_, std::move(task));
   }
-  static attach::CacheEntry entry(const std::string& container_id, const std::string& network,
-                                  const std::string& ifname) {
-    attach::CacheEntry made;
+  static cni::CacheEntry entry(const std::string& container_id, const std::string& network,
+                               const std::string& ifname) {
+    cni::CacheEntry made;
     made.container_id = container_id;
     made.network = network;
     made.ifname = ifname;
@@ -80,9 +79,12 @@ TEST_F(FileRecordsTest, ADamagedScratchFileIsAnError) {
 }
 
 TEST_F(FileRecordsTest, ResultsComeAndGo) {
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"), Kept::kInPlace)));
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c1", "m", "net1"), Kept::kInPlace)));
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"), Kept::kDurable)));
+  ASSERT_TRUE(
+      run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"), Durability::kInPlace)));
+  ASSERT_TRUE(
+      run(records_.write_result(dir_.path(), entry("c1", "m", "net1"), Durability::kInPlace)));
+  ASSERT_TRUE(
+      run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"), Durability::kDurable)));
   ASSERT_TRUE(run(records_.sync_results(dir_.path(), {{"n", "c1", "eth0"}, {"m", "c1", "net1"}})));
 
   EXPECT_EQ(**run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})),
@@ -108,7 +110,8 @@ TEST_F(FileRecordsTest, SyncOfNothingSucceeds) {
 
 // 02, 7.3 step 2
 TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), entry("gone", "n", "eth0"), Kept::kInPlace)));
+  ASSERT_TRUE(
+      run(records_.write_result(dir_.path(), entry("gone", "n", "eth0"), Durability::kInPlace)));
   write_result_file("x-gone-eth0", "{\"tr");
   write_result_file("x-c1-eth0", "");
   write_result_file("legacy-gone-eth0", R"({"cniVersion":"0.2.0"})");
@@ -129,8 +132,8 @@ TEST_F(FileRecordsTest, AttachmentRecordsComeAndGo) {
   EXPECT_FALSE(*run(records_.find_record(dir_.path(), "c1")));
   EXPECT_THAT(*run(records_.list_records(dir_.path())), IsEmpty());
 
-  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c1", record, Kept::kInPlace)));
-  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c2", record, Kept::kDurable)));
+  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c1", record, Durability::kInPlace)));
+  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c2", record, Durability::kDurable)));
 
   EXPECT_EQ(json::Value(**run(records_.find_record(dir_.path(), "c1"))), json::Value(record));
   EXPECT_THAT(*run(records_.list_records(dir_.path())), ElementsAre("c1", "c2"));
@@ -166,12 +169,12 @@ TEST_F(FileRecordsTest, ADelKeepsTheScratchFileIfTheRecordStays) {
 
 // 02, 12: row 94, the cached results.
 TEST_F(FileRecordsTest, RoutesOfOneResultAreEditedPerFamily) {
-  attach::CacheEntry made = entry("c1", "n", "eth0");
+  cni::CacheEntry made = entry("c1", "n", "eth0");
   made.result =
       json::parse(R"({"cniVersion":"1.0.0","routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.1"},)"
                   R"({"dst":"::0/0"},{"dst":"10.0.0.0/8"}]})")
           .value();
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Kept::kInPlace)));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Durability::kInPlace)));
   const auto routes = [&] {
     const auto result = *run(records_.find_result(dir_.path(), {"n", "c1", "eth0"}));
     return json::dump(*result->as_object()->find("routes"));
@@ -179,21 +182,21 @@ TEST_F(FileRecordsTest, RoutesOfOneResultAreEditedPerFamily) {
   const auto gateway = [](const char* text) { return cni::IpAddress::parse(text).value(); };
 
   ASSERT_TRUE(run(records_.edit_routes(dir_.path(), {"n", "c1", "eth0"},
-                                       {.remove = {attach::Family::kV6}, .add = {}})));
+                                       {.remove = {AddressFamily::kV6}, .add = {}})));
   EXPECT_EQ(routes(), R"([{"dst":"0.0.0.0/0","gw":"10.0.0.1"},{"dst":"10.0.0.0/8"}])");
   ASSERT_TRUE(run(records_.edit_routes(
       dir_.path(), {"n", "c1", "eth0"},
-      {.remove = {attach::Family::kV4}, .add = {gateway("10.1.1.254"), gateway("fd00::1")}})));
+      {.remove = {AddressFamily::kV4}, .add = {gateway("10.1.1.254"), gateway("fd00::1")}})));
   EXPECT_EQ(routes(), R"([{"dst":"10.0.0.0/8"},{"dst":"0.0.0.0/0","gw":"10.1.1.254"},)"
                       R"({"dst":"::/0","gw":"fd00::1"}])");
 }
 
 // 02, 12: row 99, and a result that is not there.
 TEST_F(FileRecordsTest, RoutesOfNoResultAreAnError) {
-  const attach::RouteEdit nothing{.remove = {attach::Family::kV4}, .add = {}};
-  attach::CacheEntry made = entry("c1", "n", "eth0");
+  const model::RouteEdit nothing{.remove = {AddressFamily::kV4}, .add = {}};
+  cni::CacheEntry made = entry("c1", "n", "eth0");
   made.result = json::Value(json::Object{{"cniVersion", "0.9.0"}});
-  ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Kept::kInPlace)));
+  ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Durability::kInPlace)));
 
   EXPECT_EQ(run(records_.edit_routes(dir_.path(), {"n", "c1", "eth0"}, nothing)).error().text(),
             "not supported version: 0.9.0");

@@ -33,32 +33,32 @@ constexpr auto kFirstReading = std::chrono::seconds(20);
 // The clock's arithmetic stays sound, whatever a configuration says.
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24);
 
-attach::PodObjectPtr object_of(const manifests::Pod& pod) {
-  attach::PodObject object;
+model::PodObjectPtr object_of(const manifests::Pod& pod) {
+  model::PodObject object;
   object.ns = pod.ns;
   object.name = pod.name;
   object.uid = pod.uid;
   object.resource_version = pod.resource_version;
   object.annotations = pod.annotations;
   object.is_static = pod.is_static;
-  return std::make_shared<const attach::PodObject>(std::move(object));
+  return std::make_shared<const model::PodObject>(std::move(object));
 }
 
-attach::NetworkDefinitionPtr definition_of(const manifests::NetworkAttachmentDefinition& network) {
-  attach::NetworkDefinition definition;
+model::NetworkDefinitionPtr definition_of(const manifests::NetworkAttachmentDefinition& network) {
+  model::NetworkDefinition definition;
   definition.ns = network.ns;
   definition.name = network.name;
   definition.config = network.config;
   definition.resource_name = network.resource_name;
-  return std::make_shared<const attach::NetworkDefinition>(std::move(definition));
+  return std::make_shared<const model::NetworkDefinition>(std::move(definition));
 }
 
-manifests::PodRef reference_to(const attach::PodObject& pod) {
+manifests::PodRef reference_to(const model::PodObject& pod) {
   return {.ns = pod.ns, .name = pod.name, .uid = pod.uid, .resource_version = pod.resource_version};
 }
 
 // One of them without a UID says nothing of being another.
-bool is_another(const manifests::Pod& now, const attach::PodObject& then) {
+bool is_another(const manifests::Pod& now, const model::PodObject& then) {
   return !now.uid.empty() && !then.uid.empty() && now.uid != then.uid;
 }
 
@@ -105,13 +105,13 @@ aio::Task<void> FolderSource::loaded() {
                                           kFirstReading.count(), " s"));
 }
 
-aio::Task<attach::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) {
+aio::Task<model::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) {
   auto read = co_await loaded();
   if (!read) co_return std::move(read).error().wrap("error waiting for pod");
   const auto deadline = Clock::now() + std::min(lookup.wait, kLongestWait);
   auto pod = co_await folder_.wait_for_pod(lookup.ns, lookup.name, lookup.uid, deadline);
   if (pod) co_return object_of(**pod);
-  if (pod.error().code() == Errc::kNotFound) co_return attach::PodObjectPtr();
+  if (pod.error().code() == Errc::kNotFound) co_return model::PodObjectPtr();
   if (pod.error().code() != Errc::kConflict) co_return std::move(pod).error();
   const auto other = folder_.snapshot()->find_pod(lookup.ns, lookup.name);
   co_return Error(Errc::kConflict,
@@ -119,10 +119,10 @@ aio::Task<attach::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup)
                       go_quoted(other == nullptr ? "" : other->uid), " from Kube API"));
 }
 
-aio::Task<attach::NetworkDefinitionPtr> FolderSource::find_network(std::string ns,
-                                                                   std::string name) {
+aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(std::string ns,
+                                                                  std::string name) {
   // The folder takes no object of such a name: reading it again would find nothing.
-  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return attach::NetworkDefinitionPtr();
+  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
   auto read = co_await loaded();
   if (!read) co_return std::move(read).error();
   auto network = folder_.snapshot()->find_network(ns, name);
@@ -131,11 +131,11 @@ aio::Task<attach::NetworkDefinitionPtr> FolderSource::find_network(std::string n
     if (!reread) co_return std::move(reread).error().wrap(cat("reading objects folder ", path_));
     network = folder_.snapshot()->find_network(ns, name);
   }
-  if (network == nullptr) co_return attach::NetworkDefinitionPtr();
+  if (network == nullptr) co_return model::NetworkDefinitionPtr();
   co_return definition_of(*network);
 }
 
-aio::Task<void> FolderSource::write_status(attach::PodObjectPtr pod, std::string text) {
+aio::Task<void> FolderSource::write_status(model::PodObjectPtr pod, std::string text) {
   const auto now = folder_.snapshot()->find_pod(pod->ns, pod->name);
   if (now == nullptr) {
     log_.verbose(cat("pod ", pod->ns, "/", pod->name, " is gone from ", path_,
@@ -151,7 +151,7 @@ aio::Task<void> FolderSource::write_status(attach::PodObjectPtr pod, std::string
   co_return written;
 }
 
-aio::Task<std::optional<std::string>> FolderSource::find_status(attach::PodObjectPtr pod) {
+aio::Task<std::optional<std::string>> FolderSource::find_status(model::PodObjectPtr pod) {
   auto status = co_await status_.find(reference_to(*pod));
   co_return status;
 }

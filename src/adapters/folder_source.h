@@ -36,12 +36,12 @@ class FolderSource : public attach::ObjectSource {
 
   // On the folder's own events; nothing is polled. A folder that was never read cannot tell:
   // kUnavailable.
-  aio::Task<attach::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
+  aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return false; }
   // What is not known is looked for once more in the files themselves, as a live read would.
-  aio::Task<attach::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
-  aio::Task<void> write_status(attach::PodObjectPtr pod, std::string text) override;
-  aio::Task<std::optional<std::string>> find_status(attach::PodObjectPtr pod) override;
+  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
+  aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   // Written by a thread of the pool, in the order they were sent. What comes faster than the disk
   // takes it is dropped beyond kMostWaiting, and the log says so.
   void send(attach::PodEvent event) override;

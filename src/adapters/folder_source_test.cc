@@ -54,11 +54,11 @@ class Lines final : public LogTarget {
 };
 
 struct Found {
-  Result<attach::PodObjectPtr> pod = Error(Errc::kBug, "not ended");
+  Result<model::PodObjectPtr> pod = Error(Errc::kBug, "not ended");
 };
 
 // The test owns what is filled in, and joins the group before it ends.
-aio::Task<void> keep(aio::Task<attach::PodObjectPtr> task, Found* into) {
+aio::Task<void> keep(aio::Task<model::PodObjectPtr> task, Found* into) {
   auto pod = co_await std::move(task);
   into->pod = std::move(pod);
   co_return Result<void>();
@@ -79,15 +79,14 @@ class FolderSourceTest : public testing::Test {
     ASSERT_TRUE(
         aio::run(loop, source.wait_loaded(std::chrono::steady_clock::now() + kLong)).has_value());
   }
-  Result<attach::PodObjectPtr> find_pod(const std::string& name, const std::string& uid,
-                                        std::chrono::milliseconds wait = 0ms) {
+  Result<model::PodObjectPtr> find_pod(const std::string& name, const std::string& uid,
+                                       std::chrono::milliseconds wait = 0ms) {
     return aio::run(loop, source.find_pod({.ns = "ns1", .name = name, .uid = uid, .wait = wait}));
   }
-  Result<attach::NetworkDefinitionPtr> find_network(const std::string& ns,
-                                                    const std::string& name) {
+  Result<model::NetworkDefinitionPtr> find_network(const std::string& ns, const std::string& name) {
     return aio::run(loop, source.find_network(ns, name));
   }
-  attach::PodObjectPtr the_pod(const std::string& name) {
+  model::PodObjectPtr the_pod(const std::string& name) {
     auto found = find_pod(name, "", kLong);
     EXPECT_TRUE(found.has_value()) << found.error().text();
     return found ? *found : nullptr;

@@ -34,12 +34,12 @@ std::string_view type_of(const attach::PodEvent& event) {
 }
 
 std::string key_of(const attach::PodEvent& event) {
-  const attach::PodObject& pod = *event.pod;
+  const model::PodObject& pod = *event.pod;
   return cat(pod.ns, "/", pod.name, "/", pod.uid, "/", type_of(event), "/", event.reason, "/",
              event.message);
 }
 
-std::string events_path(const attach::PodObject& pod) {
+std::string events_path(const model::PodObject& pod) {
   return cat("/api/v1/namespaces/", pod.ns, "/events");
 }
 
@@ -51,7 +51,7 @@ std::string hex(std::uint64_t number) {
 }
 
 json::Object event_object(const attach::PodEvent& event, std::string name, const std::string& now) {
-  const attach::PodObject& pod = *event.pod;
+  const model::PodObject& pod = *event.pod;
   json::Object involved{{"kind", "Pod"},
                         {"apiVersion", "v1"},
                         {"namespace", pod.ns},
@@ -90,7 +90,7 @@ void KubeEvents::send(attach::PodEvent event) {
 }
 
 bool KubeEvents::may_send(const attach::PodEvent& event) {
-  const attach::PodObject& pod = *event.pod;
+  const model::PodObject& pod = *event.pod;
   Bucket& bucket = buckets_.at(cat(pod.ns, "/", pod.name, "/", pod.uid, "/", type_of(event)));
   const auto now = Clock::now();
   if (!std::exchange(bucket.is_known, true)) {

@@ -12,12 +12,12 @@ namespace mnet::adapters {
 inline constexpr std::string_view kPlainPod =
     R"({"metadata":{"name":"a","namespace":"n","uid":"u"}})";
 
-inline attach::PodObjectPtr plain_pod() {
-  attach::PodObject object;
+inline model::PodObjectPtr plain_pod() {
+  model::PodObject object;
   object.ns = "n";
   object.name = "a";
   object.uid = "u";
-  return std::make_shared<const attach::PodObject>(std::move(object));
+  return std::make_shared<const model::PodObject>(std::move(object));
 }
 
 }  // namespace mnet::adapters

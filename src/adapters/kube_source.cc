@@ -13,7 +13,6 @@
 #include "aio/task.h"
 #include "aio/together.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
 #include "base/dns_name.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -22,6 +21,7 @@
 #include "json/json.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
+#include "model/wanted.h"
 
 namespace mnet::adapters {
 namespace {
@@ -45,35 +45,35 @@ kube::ReflectorSettings all_networks(const KubeSettings& settings) {
   return out;
 }
 
-attach::NetworkDefinitionPtr definition_of(const kube::Network& network) {
-  attach::NetworkDefinition definition;
+model::NetworkDefinitionPtr definition_of(const kube::Network& network) {
+  model::NetworkDefinition definition;
   definition.ns = network.meta.ns;
   definition.name = network.meta.name;
   definition.config = network.config;
   definition.resource_name = network.resource_name;
-  return std::make_shared<const attach::NetworkDefinition>(std::move(definition));
+  return std::make_shared<const model::NetworkDefinition>(std::move(definition));
 }
 
-std::string status_key(const attach::PodObject& pod) {
+std::string status_key(const model::PodObject& pod) {
   return cat(pod.ns, "/", pod.name, "/", pod.uid);
 }
 
-bool asks_for_networks(const attach::PodObject& pod) {
-  return pod.annotation(attach::kNetworksAnnotation) != nullptr ||
-         pod.annotation(attach::kDefaultNetworkAnnotation) != nullptr;
+bool asks_for_networks(const model::PodObject& pod) {
+  return pod.annotation(model::kNetworksAnnotation) != nullptr ||
+         pod.annotation(model::kDefaultNetworkAnnotation) != nullptr;
 }
 
 }  // namespace
 
-attach::PodObjectPtr object_of(const kube::Pod& pod) {
-  attach::PodObject object;
+model::PodObjectPtr object_of(const kube::Pod& pod) {
+  model::PodObject object;
   object.ns = pod.meta.ns;
   object.name = pod.meta.name;
   object.uid = pod.uid;
   object.resource_version = pod.meta.resource_version;
   object.annotations = pod.annotations;
   object.is_static = pod.is_static;
-  return std::make_shared<const attach::PodObject>(std::move(object));
+  return std::make_shared<const model::PodObject>(std::move(object));
 }
 
 KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
@@ -167,8 +167,8 @@ aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
   }
 }
 
-aio::Task<attach::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
-  if (!is_dns_label(lookup.ns) || !is_dns_subdomain(lookup.name)) co_return attach::PodObjectPtr();
+aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
+  if (!is_dns_label(lookup.ns) || !is_dns_subdomain(lookup.name)) co_return model::PodObjectPtr();
   const auto began = Clock::now();
   const auto wait = std::min(lookup.wait, kLongestWait);
   if (const Found pod = stored(lookup)) co_return object_of(*pod);
@@ -188,19 +188,19 @@ aio::Task<attach::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
     if (*found != nullptr) co_return object_of(**found);
   }
   if (const Found pod = stored(lookup)) co_return object_of(*pod);
-  if (last == nullptr) co_return attach::PodObjectPtr();
+  if (last == nullptr) co_return model::PodObjectPtr();
   co_return Error(Errc::kConflict, cat("expected pod UID ", go_quoted(lookup.uid), " but got ",
                                        go_quoted(last->uid), " from Kube API"));
 }
 
-aio::Task<attach::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, std::string name) {
-  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return attach::NetworkDefinitionPtr();
+aio::Task<model::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, std::string name) {
+  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
   if (const auto known = networks_.find(ns, name)) co_return definition_of(*known);
   ++live_reads_;
   auto reply =
       co_await api_->call_patiently({.path = kube::network_path(ns, name)}, settings_.read);
   if (!reply) co_return std::move(reply).error();
-  if (reply->status == 404) co_return attach::NetworkDefinitionPtr();
+  if (reply->status == 404) co_return model::NetworkDefinitionPtr();
   if (!reply->ok()) co_return reply->error();
   auto object = json::parse_object(reply->body);
   if (!object) co_return std::move(object).error();
@@ -209,7 +209,7 @@ aio::Task<attach::NetworkDefinitionPtr> KubeSource::find_network(std::string ns,
   co_return definition_of(*network);
 }
 
-aio::Task<void> KubeSource::write_status(attach::PodObjectPtr pod, std::string text) {
+aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string text) {
   const std::string key = status_key(*pod);
   outdate(key);
   if (asks_for_networks(*pod)) {
@@ -240,7 +240,7 @@ void KubeSource::outdate(const std::string& key) {
   on_their_way_.erase(found);
 }
 
-aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string text,
+aio::Task<void> KubeSource::write_late(model::PodObjectPtr pod, std::string text,
                                        std::shared_ptr<Writing> writing) {
   const std::string key = status_key(*pod);
   auto turn = co_await status_turns_.lock(key);
@@ -257,7 +257,7 @@ aio::Task<void> KubeSource::write_late(attach::PodObjectPtr pod, std::string tex
       cat("pod ", pod->ns, "/", pod->name, ": its network status is given up"));
 }
 
-aio::Task<std::optional<std::string>> KubeSource::find_status(attach::PodObjectPtr pod) {
+aio::Task<std::optional<std::string>> KubeSource::find_status(model::PodObjectPtr pod) {
   auto status = co_await status_.find(std::move(pod));
   co_return status;
 }

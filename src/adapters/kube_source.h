@@ -34,7 +34,7 @@ struct KubeSettings {
 };
 
 // As attach knows it.
-attach::PodObjectPtr object_of(const kube::Pod& pod);
+model::PodObjectPtr object_of(const kube::Pod& pod);
 
 class KubeSource : public attach::ObjectSource {
  public:
@@ -51,13 +51,13 @@ class KubeSource : public attach::ObjectSource {
   // Gives up what flush() would wait for.
   void cancel();
 
-  aio::Task<attach::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
+  aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return true; }
-  aio::Task<attach::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
+  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
   // A pod that asks for no networks is not held up by an API that is away: its status is written as
   // soon as that is back.
-  aio::Task<void> write_status(attach::PodObjectPtr pod, std::string text) override;
-  aio::Task<std::optional<std::string>> find_status(attach::PodObjectPtr pod) override;
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
+  aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }
 
   // What the stores could not answer and the API was asked for.
@@ -84,7 +84,7 @@ class KubeSource : public attach::ObjectSource {
   Found stored(const attach::PodLookup& lookup) const;
   aio::Task<Found> wait_stored(attach::PodLookup lookup, aio::Deadline deadline);
   aio::Task<Found> read_pod(attach::PodLookup lookup);
-  aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text,
+  aio::Task<void> write_late(model::PodObjectPtr pod, std::string text,
                              std::shared_ptr<Writing> writing);
   // What is still on its way for that pod need not arrive.
   void outdate(const std::string& key);

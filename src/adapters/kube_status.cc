@@ -30,11 +30,11 @@ constexpr int kPutTries = 5;
 // Enough for what a server says about a right that is missing.
 constexpr std::size_t kMaxReason = 300;
 
-std::string status_path(const attach::PodObject& pod) {
+std::string status_path(const model::PodObject& pod) {
   return kube::pod_path(pod.ns, pod.name) + "/status";
 }
 
-std::string patch_of(const attach::PodObject& pod, std::string text) {
+std::string patch_of(const model::PodObject& pod, std::string text) {
   json::Object metadata;
   // Another pod of that name has another one: the server then refuses.
   if (!pod.uid.empty()) metadata.set("uid", pod.uid);
@@ -59,14 +59,14 @@ void set_annotation(json::Object& object, std::string text) {
   annotations->as_object()->set(std::string(kAnnotation), std::move(text));
 }
 
-Error replaced(const attach::PodObject& pod, const std::string& uid) {
+Error replaced(const model::PodObject& pod, const std::string& uid) {
   return Error(Errc::kConflict,
                cat("pod ", pod.ns, "/", pod.name, " was replaced: expected pod UID ",
                    go_quoted(pod.uid), " but got ", go_quoted(uid), " from Kube API"));
 }
 
 // The object that a GET has brought; none if it is gone, kConflict if it is another pod's.
-Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const attach::PodObject& pod) {
+Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model::PodObject& pod) {
   if (reply.status == 404) return std::optional<json::Object>();
   if (!reply.ok()) return reply.error();
   auto object = json::parse_object(reply.body);
@@ -79,7 +79,7 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const attac
   return std::optional<json::Object>(*std::move(object));
 }
 
-std::string name_of(const attach::PodObject& pod) { return cat("pod ", pod.ns, "/", pod.name); }
+std::string name_of(const model::PodObject& pod) { return cat("pod ", pod.ns, "/", pod.name); }
 
 // What somebody has to do about it; `status` is of HTTP, 0: there was no answer.
 std::string_view advice_on(int status) {
@@ -95,7 +95,7 @@ std::string_view advice_on(int status) {
 
 // One status on its way.
 struct KubeStatus::Job {
-  attach::PodObjectPtr pod;
+  model::PodObjectPtr pod;
   std::string text;
   Patience patience;
   aio::Event* outdated = nullptr;  // none: it cannot be
@@ -118,7 +118,7 @@ KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing, kube::Random rand
       timer_(timer),
       denials_(timing_.first_pause, timing_.awaited.longest_pause, random_) {}
 
-KubeStatus::Job KubeStatus::make_job(attach::PodObjectPtr pod, std::string text,
+KubeStatus::Job KubeStatus::make_job(model::PodObjectPtr pod, std::string text,
                                      const Patience& patience) const {
   const auto now = timer_.now();
   const Time denied = patience.denied_pause.value_or(Time(0));
@@ -131,11 +131,11 @@ KubeStatus::Job KubeStatus::make_job(attach::PodObjectPtr pod, std::string text,
              .denied_backoff = kube::Backoff(denied, denied * 2, random_)};
 }
 
-aio::Task<void> KubeStatus::write(attach::PodObjectPtr pod, std::string text) {
+aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text) {
   return work(make_job(std::move(pod), std::move(text), timing_.awaited));
 }
 
-aio::Task<void> KubeStatus::write_late(attach::PodObjectPtr pod, std::string text,
+aio::Task<void> KubeStatus::write_late(model::PodObjectPtr pod, std::string text,
                                        aio::Event* outdated) {
   Job job = make_job(std::move(pod), std::move(text), timing_.late);
   job.outdated = outdated;
@@ -294,7 +294,7 @@ aio::Task<kube::Reply> KubeStatus::call(Job* job, kube::Call what) {
   co_return reply;
 }
 
-aio::Task<std::optional<std::string>> KubeStatus::find(attach::PodObjectPtr pod) {
+aio::Task<std::optional<std::string>> KubeStatus::find(model::PodObjectPtr pod) {
   const kube::Retries retries{.per_call = timing_.per_call,
                               .first_pause = timing_.first_pause,
                               .total = timing_.per_call,

@@ -49,19 +49,19 @@ class KubeStatus {
 
   // A pod that is gone is no error; kConflict: it was replaced. What may pass is tried again, less
   // and less often, until the time is over; the first failure is logged.
-  aio::Task<void> write(attach::PodObjectPtr pod, std::string text);
+  aio::Task<void> write(model::PodObjectPtr pod, std::string text);
   // The same with more patience, and behind the requests that others wait for; ends when the event
   // comes, too. The event must outlive the task.
-  aio::Task<void> write_late(attach::PodObjectPtr pod, std::string text, aio::Event* outdated);
+  aio::Task<void> write_late(model::PodObjectPtr pod, std::string text, aio::Event* outdated);
 
   // As it is on the server now; none if the pod has none, is gone or was replaced.
-  aio::Task<std::optional<std::string>> find(attach::PodObjectPtr pod);
+  aio::Task<std::optional<std::string>> find(model::PodObjectPtr pod);
 
  private:
   enum class Way : std::uint8_t { kDone, kForbidden };
   struct Job;
 
-  Job make_job(attach::PodObjectPtr pod, std::string text, const Patience& patience) const;
+  Job make_job(model::PodObjectPtr pod, std::string text, const Patience& patience) const;
   aio::Task<void> work(Job job);
   aio::Task<void> write_once(Job* job);
   aio::Task<Way> patch(Job* job);

@@ -12,13 +12,13 @@
 #include "adapters/kube_source.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/selection.h"
-#include "attach/wanted.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "kube/kube.h"
+#include "model/attachment_record.h"
+#include "model/selection.h"
+#include "model/wanted.h"
 
 namespace mnet::adapters {
 namespace {
@@ -28,9 +28,9 @@ constexpr std::size_t kMostNamed = 20;
 
 // An annotation that cannot be read asks, too: with us in charge its pod would not have started.
 bool asks_for_networks(const kube::Pod& pod) {
-  const auto found = pod.annotations.find(attach::kNetworksAnnotation);
+  const auto found = pod.annotations.find(model::kNetworksAnnotation);
   if (found == pod.annotations.end()) return false;
-  const auto wanted = attach::parse_networks_annotation(found->second, pod.meta.ns);
+  const auto wanted = model::parse_networks_annotation(found->second, pod.meta.ns);
   return !wanted || !wanted->empty();
 }
 
@@ -38,7 +38,7 @@ bool is_suspect(const kube::Pod& pod) {
   return pod.is_running && !pod.has_network_status && asks_for_networks(pod);
 }
 
-bool is_about(const attach::AttachmentRecord& record, const kube::Pod& pod) {
+bool is_about(const model::AttachmentRecord& record, const kube::Pod& pod) {
   return record.pod_ns == pod.meta.ns && record.pod_name == pod.meta.name &&
          pod.fits(record.pod_uid);
 }
@@ -82,7 +82,7 @@ aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni
       // Nobody is told to delete a pod whose record could not be read.
       if (!found && !is_damage(found.error())) co_return std::move(found).error();
       if (!found || !*found) continue;  // damaged, or just gone
-      const auto record = attach::decode_record(**found);
+      const auto record = model::decode_record(**found);
       if (!record) continue;
       std::erase_if(pods, [&record](const auto& pod) { return is_about(*record, *pod); });
     }
@@ -102,7 +102,7 @@ void MissedPods::report() const {
                   .is_warning = true,
                   .reason = "NetworksNotAttached",
                   .message = cat("the pod runs without the networks of its annotation ",
-                                 attach::kNetworksAnnotation,
+                                 model::kNetworksAnnotation,
                                  ": it was started while its node had no configuration of Multus; "
                                  "delete the pod so that it is created again")});
   }

@@ -13,7 +13,6 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "attach/attachment_record.h"
 #include "attach/fake_ports.h"
 #include "attach/source.h"
 #include "base/error.h"
@@ -21,6 +20,7 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "model/attachment_record.h"
 
 namespace mnet::adapters {
 namespace {
@@ -54,12 +54,12 @@ class MissedPodsTest : public testing::Test {
     ASSERT_TRUE(pods.upsert(*object).has_value());
   }
   void add_record(const std::string& pod, const std::string& uid) {
-    attach::AttachmentRecord record;
+    model::AttachmentRecord record;
     record.container_id = cat("c-", pod);
     record.pod_ns = "n";
     record.pod_name = pod;
     record.pod_uid = uid;
-    node.records.records[record.container_id] = attach::encode_record(record);
+    node.records.records[record.container_id] = model::encode_record(record);
   }
   void look() {
     MissedPods missed(pods, node.records, owners, Log(), std::chrono::milliseconds(0));

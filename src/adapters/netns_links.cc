@@ -18,8 +18,7 @@ Result<attach::Look> look_in(const std::string& mount_namespace, const std::stri
   if (!target) return std::move(target).error();
   auto taken = rtnl::find_links(*target, ifnames);
   if (!taken) return std::move(taken).error();
-  return attach::Look{.netns = {.device = target->id().device, .inode = target->id().inode},
-                      .taken = *std::move(taken)};
+  return attach::Look{.netns = target->id(), .taken = *std::move(taken)};
 }
 
 aio::Task<attach::Look> NetNsLinks::look(std::string netns, std::vector<std::string> ifnames) {

@@ -12,18 +12,10 @@
 #include "rtnl/rtnl.h"
 
 namespace mnet::adapters {
-namespace {
-
-rtnl::Family family_of(attach::Family family) {
-  return family == attach::Family::kV4 ? rtnl::Family::kV4 : rtnl::Family::kV6;
-}
-
-}  // namespace
-
 aio::Task<bool> NetNsRoutes::has_default(std::string netns, std::string ifname,
-                                         attach::Family family) {
+                                         AddressFamily family) {
   return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
-                    ifname = std::move(ifname), family = family_of(family)]() -> Result<bool> {
+                    ifname = std::move(ifname), family]() -> Result<bool> {
     auto target = open_pod_netns(mount_namespace, netns);
     if (!target) return std::move(target).error();
     return rtnl::has_default_route(*target, ifname, family);
@@ -31,9 +23,9 @@ aio::Task<bool> NetNsRoutes::has_default(std::string netns, std::string ifname,
 }
 
 aio::Task<void> NetNsRoutes::remove_defaults(std::string netns, std::string ifname,
-                                             attach::Family family) {
+                                             AddressFamily family) {
   return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
-                    ifname = std::move(ifname), family = family_of(family)]() -> Result<void> {
+                    ifname = std::move(ifname), family]() -> Result<void> {
     auto target = open_pod_netns(mount_namespace, netns);
     if (!target) return std::move(target).error();
     return rtnl::remove_default_routes(*target, ifname, family);

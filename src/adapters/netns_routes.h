@@ -16,10 +16,9 @@ class NetNsRoutes : public attach::Routes {
   NetNsRoutes(aio::BlockingPool& pool, std::string mount_namespace)
       : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
 
-  aio::Task<bool> has_default(std::string netns, std::string ifname,
-                              attach::Family family) override;
+  aio::Task<bool> has_default(std::string netns, std::string ifname, AddressFamily family) override;
   aio::Task<void> remove_defaults(std::string netns, std::string ifname,
-                                  attach::Family family) override;
+                                  AddressFamily family) override;
   aio::Task<void> add_default(std::string netns, std::string ifname, cni::IpAddress gateway,
                               std::vector<std::string> own_ifnames) override;
 

@@ -18,7 +18,6 @@
 namespace mnet::adapters {
 namespace {
 
-using attach::Family;
 using testing::HasSubstr;
 
 class NetNsRoutesTest : public testing::Test {
@@ -45,16 +44,16 @@ class NetNsRoutesTest : public testing::Test {
 // 02, 12: rows 93 and 94, in a namespace.
 TEST_F(NetNsRoutesTest, MoveTheDefaultFromOneInterfaceToAnother) {
   ASSERT_EQ(pod_.run("ip route add default via 10.0.0.1 dev eth0"), "");
-  EXPECT_TRUE(run(routes_.has_default(pod_.path(), "eth0", Family::kV4)).value());
-  EXPECT_FALSE(run(routes_.has_default(pod_.path(), "eth0", Family::kV6)).value());
+  EXPECT_TRUE(run(routes_.has_default(pod_.path(), "eth0", AddressFamily::kV4)).value());
+  EXPECT_FALSE(run(routes_.has_default(pod_.path(), "eth0", AddressFamily::kV6)).value());
 
-  ASSERT_TRUE(run(routes_.remove_defaults(pod_.path(), "eth0", Family::kV4)));
+  ASSERT_TRUE(run(routes_.remove_defaults(pod_.path(), "eth0", AddressFamily::kV4)));
   ASSERT_TRUE(run(routes_.add_default(pod_.path(), "net1", address("10.1.0.1"), {})));
   ASSERT_TRUE(run(routes_.add_default(pod_.path(), "net1", address("fd01::1"), {})));
 
   EXPECT_EQ(pod_.run("ip route show default"), "default via 10.1.0.1 dev net1 \n");
   EXPECT_THAT(pod_.run("ip -6 route show default"), HasSubstr("default via fd01::1 dev net1"));
-  EXPECT_TRUE(run(routes_.has_default(pod_.path(), "net1", Family::kV6)).value());
+  EXPECT_TRUE(run(routes_.has_default(pod_.path(), "net1", AddressFamily::kV6)).value());
 }
 
 TEST_F(NetNsRoutesTest, LetAnotherDefaultGiveWayOnlyIfItIsOfTheRequest) {
@@ -67,19 +66,19 @@ TEST_F(NetNsRoutesTest, LetAnotherDefaultGiveWayOnlyIfItIsOfTheRequest) {
 }
 
 TEST_F(NetNsRoutesTest, SayWhichNamespaceCannotBeUsed) {
-  EXPECT_THAT(run(routes_.has_default("/not/there", "eth0", Family::kV4)).error().text(),
+  EXPECT_THAT(run(routes_.has_default("/not/there", "eth0", AddressFamily::kV4)).error().text(),
               HasSubstr("no net namespace /not/there found"));
-  EXPECT_FALSE(run(routes_.remove_defaults("/dev/null", "eth0", Family::kV4)));
+  EXPECT_FALSE(run(routes_.remove_defaults("/dev/null", "eth0", AddressFamily::kV4)));
   EXPECT_FALSE(run(routes_.add_default("", "eth0", address("10.1.0.1"), {})));
 }
 
 TEST_F(NetNsRoutesTest, LookForTheNamespaceWhereDelegatesSeeIt) {
   NetNsRoutes there(pool_, "/proc/self/ns/mnt");
 
-  EXPECT_FALSE(run(there.has_default(pod_.path(), "net1", Family::kV4)).value());
+  EXPECT_FALSE(run(there.has_default(pod_.path(), "net1", AddressFamily::kV4)).value());
   ASSERT_TRUE(run(there.add_default(pod_.path(), "net1", address("10.1.0.1"), {})));
-  EXPECT_TRUE(run(there.has_default(pod_.path(), "net1", Family::kV4)).value());
-  ASSERT_TRUE(run(there.remove_defaults(pod_.path(), "net1", Family::kV4)));
+  EXPECT_TRUE(run(there.has_default(pod_.path(), "net1", AddressFamily::kV4)).value());
+  ASSERT_TRUE(run(there.remove_defaults(pod_.path(), "net1", AddressFamily::kV4)));
 
   EXPECT_EQ(pod_.run("ip route show default"), "");
 }

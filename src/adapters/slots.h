@@ -11,7 +11,7 @@
 
 #include "aio/cancel.h"
 #include "aio/task.h"
-#include "attach/caller.h"
+#include "chain/caller.h"
 
 namespace mnet::adapters {
 
@@ -38,11 +38,11 @@ class Slot {
 };
 
 struct SlotRequest {
-  std::uint64_t ticket = 0;                     // of the request: the older one goes first
-  std::string container_id = {};                // if it is known
-  bool is_del = false;                          // may take the places that are kept for DEL
-  std::shared_ptr<attach::Caller> caller = {};  // who may leave meanwhile; none: stays
-  std::optional<Slot> held = {};                // from acquire_early(): it becomes this one's place
+  std::uint64_t ticket = 0;                    // of the request: the older one goes first
+  std::string container_id = {};               // if it is known
+  bool is_del = false;                         // may take the places that are kept for DEL
+  std::shared_ptr<chain::Caller> caller = {};  // who may leave meanwhile; none: stays
+  std::optional<Slot> held = {};               // from acquire_early(): it becomes this one's place
 };
 
 class DelegateSlots {

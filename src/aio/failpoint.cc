@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{2};
 
 Task<void> wait_for_file(std::string path) {
-  auto announced = sys::replace_file(cat(path, ".here"), "", 0644, sys::Durability::kInPlace);
+  auto announced = sys::replace_file(cat(path, ".here"), "", 0644, Durability::kInPlace);
   if (!announced) co_return announced;
   while (::access(path.c_str(), F_OK) != 0) {
     auto slept = co_await sleep_for(kPoll);

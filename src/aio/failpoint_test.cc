@@ -34,7 +34,7 @@ Task<int> opens_the_way(std::string path) {
     auto slept = co_await sleep_for(1ms);
     if (!slept) co_return std::move(slept).error();
   }
-  auto opened = sys::replace_file(path, "", 0600, sys::Durability::kInPlace);
+  auto opened = sys::replace_file(path, "", 0600, Durability::kInPlace);
   if (!opened) co_return std::move(opened).error();
   co_return 2;
 }

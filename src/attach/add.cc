@@ -13,34 +13,34 @@
 #include "aio/together.h"
 #include "attach/add_record.h"
 #include "attach/add_report.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/containers.h"
 #include "attach/core.h"
-#include "attach/messages.h"
-#include "attach/netconf.h"
-#include "attach/parallel.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
-#include "attach/scratch.h"
 #include "attach/source.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/messages.h"
+#include "model/netconf.h"
+#include "model/parallel.h"
+#include "model/scratch.h"
 
 namespace mnet::attach {
 namespace {
 
-json::Array encode_delegates(const std::vector<AttachmentPtr>& attachments) {
+json::Array encode_delegates(const std::vector<model::AttachmentPtr>& attachments) {
   json::Array delegates;
-  for (const AttachmentPtr& attachment : attachments) {
-    delegates.emplace_back(encode_scratch(attachment->delegate));
+  for (const model::AttachmentPtr& attachment : attachments) {
+    delegates.emplace_back(model::encode_scratch(attachment->delegate));
   }
   return delegates;
 }
@@ -56,15 +56,15 @@ Adding::Adding(Core& core, const Job& job, Containers::Add& books)
       chain_(chain_of(core, job, starter_)) {}
 
 Error Adding::with_network(const Error& error, std::size_t index) const {
-  return add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
+  return model::add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
 }
 
 aio::Task<cni::NetResult> Adding::run() {
-  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
   auto ready = co_await await_readiness();
-  if (!ready) co_return core_error(std::move(ready).error(), job_.pod);
+  if (!ready) co_return model::core_error(std::move(ready).error(), job_.pod);
   auto is_there = co_await fetch_pod();
-  if (!is_there) co_return core_error(std::move(is_there).error(), job_.pod);
+  if (!is_there) co_return model::core_error(std::move(is_there).error(), job_.pod);
   if (!*is_there) {
     co_return result_without_pod(job_.conf.cni_version, job_.request.ifname, job_.request.netns);
   }
@@ -74,7 +74,7 @@ aio::Task<cni::NetResult> Adding::run() {
   auto earlier = co_await settle_earlier_add();
   if (!earlier) co_return std::move(earlier).error();
   if (*earlier) co_return **std::move(earlier);
-  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
 
   auto begun = co_await begin();
   if (!begun) co_return std::move(begun).error();
@@ -123,7 +123,7 @@ aio::Task<bool> Adding::fetch_pod() {
 aio::Task<void> Adding::plan() {
   Resolver resolver(core_, job_, pod_);
   auto resolved = co_await resolver.resolve();
-  if (!resolved) co_return core_error(std::move(resolved).error(), job_.pod);
+  if (!resolved) co_return model::core_error(std::move(resolved).error(), job_.pod);
   routes_ = resolved->routes;
   auto attachments = plan_add(job_, std::move(resolved->delegates));
   if (!attachments) co_return std::move(attachments).error();
@@ -132,9 +132,9 @@ aio::Task<void> Adding::plan() {
   device_infos_.resize(attachments_.size());
   touched_.resize(attachments_.size());
 
-  std::vector<AttachmentId> ids;
+  std::vector<model::AttachmentId> ids;
   ids.reserve(attachments_.size());
-  for (const AttachmentPtr& attachment : attachments_) {
+  for (const model::AttachmentPtr& attachment : attachments_) {
     ids.push_back({attachment->container_id, attachment->ifname});
   }
   books_.plan(std::move(ids));
@@ -142,11 +142,12 @@ aio::Task<void> Adding::plan() {
 }
 
 Error Adding::with_name(Error error, std::size_t index) const {
-  const Attachment& attachment = *attachments_[index];
-  return with_network(name_error(std::move(error), attachment.delegate, attachment.ifname), index);
+  const model::Attachment& attachment = *attachments_[index];
+  return with_network(model::name_error(std::move(error), attachment.delegate, attachment.ifname),
+                      index);
 }
 
-std::vector<std::string> Adding::names_of(Batch batch) const {
+std::vector<std::string> Adding::names_of(model::Batch batch) const {
   std::vector<std::string> names;
   for (std::size_t i = batch.first; i < batch.end; ++i) names.push_back(attachments_[i]->ifname);
   return names;
@@ -154,15 +155,15 @@ std::vector<std::string> Adding::names_of(Batch batch) const {
 
 // No link in the pod's namespace may have one of these names: what is there is not ours, and stays
 // untouched (02-F54).
-Result<void> Adding::all_free(const Look& seen, Batch batch) const {
+Result<void> Adding::all_free(const Look& seen, model::Batch batch) const {
   if (seen.taken.empty()) return {};
   const std::string& name = seen.taken.front();
   std::size_t index = batch.first;
   while (attachments_[index]->ifname != name) ++index;
-  return with_name(name_taken(name), index);
+  return with_name(model::name_taken(name), index);
 }
 
-aio::Task<void> Adding::expect_free(Batch batch) {
+aio::Task<void> Adding::expect_free(model::Batch batch) {
   auto seen = co_await core_.ports.links.look(job_.request.netns, names_of(batch));
   if (!seen) co_return with_name(std::move(seen).error(), batch.first);
   co_return all_free(*seen, batch);
@@ -170,7 +171,7 @@ aio::Task<void> Adding::expect_free(Batch batch) {
 
 // Once the names are found free, scratch file and record are in place.
 aio::Task<void> Adding::begin() {
-  const Batch all{0, attachments_.size()};
+  const model::Batch all{0, attachments_.size()};
   AddStart start;
   start.cni_dir = job_.conf.cni_dir;
   start.container_id = job_.request.container_id;
@@ -181,8 +182,8 @@ aio::Task<void> Adding::begin() {
   if (!started) co_return with_name(std::move(started).error(), 0);
   if (auto free = all_free(started->seen, all); !free) co_return free;
   if (!started->scratch) {
-    co_return core_error(std::move(started->scratch).error(), job_.pod,
-                         "error saving the delegates");
+    co_return model::core_error(std::move(started->scratch).error(), job_.pod,
+                                "error saving the delegates");
   }
   // Without an attachment record ADD can do, without its scratch file not (05, 3.2).
   if (!started->record) job_.log.error("writing the attachment record", started->record.error());
@@ -192,16 +193,18 @@ aio::Task<void> Adding::begin() {
 
 AddStart::Notes Adding::first_notes(const NetnsId& netns) const {
   return {.delegates = encode_delegates(attachments_),
-          .record =
-              encode_record(begin_record(job_, pod_, netns, core_.options.boot_id, attachments_))};
+          .record = model::encode_record(
+              begin_record(job_, pod_, netns, core_.options.boot_id, attachments_))};
 }
 
 AddEnd::Notes Adding::last_notes() const {
   AddEnd::Notes notes;
-  if (last_) notes.result = cache_entry(*attachments_[*last_], cni::to_json(results_[*last_]));
-  AttachmentRecord record = begin_record(job_, pod_, netns_, core_.options.boot_id, attachments_);
+  if (last_)
+    notes.result = chain::cache_entry(*attachments_[*last_], cni::to_json(results_[*last_]));
+  model::AttachmentRecord record =
+      begin_record(job_, pod_, netns_, core_.options.boot_id, attachments_);
   complete_record(record, results_, rfc3339_utc(WallClock::system().now()));
-  notes.record = encode_record(std::move(record));
+  notes.record = model::encode_record(std::move(record));
   return notes;
 }
 
@@ -214,7 +217,8 @@ aio::Task<void> Adding::attach() {
   auto ended = co_await aio::all(std::move(both));
   Result<void> attached = std::move(ended[0]);
   if (attached && !ended[1]) {
-    attached = core_error(std::move(ended[1]).error(), job_.pod, "error saving the delegates");
+    attached =
+        model::core_error(std::move(ended[1]).error(), job_.pod, "error saving the delegates");
   }
   if (attached) attached = co_await report();
   if (attached) attached = co_await end();
@@ -237,18 +241,20 @@ aio::Task<void> Adding::end() {
   }
   end.notes = [this] { return last_notes(); };
   auto ended = co_await core_.ports.records.end_add(std::move(end));
-  if (!ended) co_return core_error(std::move(ended).error(), job_.pod, "error saving the results");
+  if (!ended)
+    co_return model::core_error(std::move(ended).error(), job_.pod, "error saving the results");
   if (!ended->result) {
-    co_return with_network(not_remembered(std::move(ended->result).error(), *attachments_[*last_]),
-                           *last_);
+    co_return with_network(
+        chain::not_remembered(std::move(ended->result).error(), *attachments_[*last_]), *last_);
   }
   last_.reset();
   if (!ended->synced) {
-    co_return core_error(std::move(ended->synced).error(), job_.pod, "error saving the results");
+    co_return model::core_error(std::move(ended->synced).error(), job_.pod,
+                                "error saving the results");
   }
   if (!ended->record) job_.log.error("writing the attachment record", ended->record.error());
   // Who left while we worked will send a DEL, if anything; nobody gets this answer.
-  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
   co_return Result<void>();
 }
 
@@ -259,7 +265,7 @@ aio::Task<void> Adding::undo() {
   if (last_) {
     co_await book_.restore_result(attachments_[*last_], cni::to_json(results_[*last_]));
   }
-  std::vector<AttachmentPtr> touched;
+  std::vector<model::AttachmentPtr> touched;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
     if (touched_[i]) touched.push_back(attachments_[i]);
   }

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/containers.h"
 #include "attach/core.h"
-#include "attach/default_routes.h"
-#include "attach/network_status.h"
-#include "attach/parallel.h"
 #include "attach/record.h"
 #include "attach/source.h"
+#include "chain/chain.h"
 #include "cni/result.h"
+#include "model/attachment_record.h"
+#include "model/default_routes.h"
+#include "model/network_status.h"
+#include "model/parallel.h"
 
 namespace mnet::attach {
 
@@ -35,9 +35,9 @@ class Adding {
   aio::Task<bool> fetch_pod();
   aio::Task<void> plan();
   // No link has one of the names of these attachments.
-  aio::Task<void> expect_free(Batch batch);
-  std::vector<std::string> names_of(Batch batch) const;
-  Result<void> all_free(const Look& seen, Batch batch) const;
+  aio::Task<void> expect_free(model::Batch batch);
+  std::vector<std::string> names_of(model::Batch batch) const;
+  Result<void> all_free(const Look& seen, model::Batch batch) const;
   Error with_name(Error error, std::size_t index) const;
 
   // An ADD that was here before: its result if it still stands; none once nothing is left of it.
@@ -45,24 +45,24 @@ class Adding {
   aio::Task<bool> still_stands(Record record);
   aio::Task<cni::NetResult> answer_again(Record record);
   aio::Task<void> report_again(Record record);
-  aio::Task<std::vector<NetworkStatus>> append_status(std::vector<NetworkStatus> all,
-                                                      std::string name, bool is_master,
-                                                      json::Value result,
-                                                      json::Object capability_args);
+  aio::Task<std::vector<model::NetworkStatus>> append_status(std::vector<model::NetworkStatus> all,
+                                                             std::string name, bool is_master,
+                                                             json::Value result,
+                                                             json::Object capability_args);
   aio::Task<void> clear_away(Record record);
 
   // The steps that must be undone.
   aio::Task<void> begin();
   aio::Task<void> attach();
   aio::Task<void> build();
-  aio::Task<void> attach_batch(Batch batch);
+  aio::Task<void> attach_batch(model::Batch batch);
   aio::Task<void> attach_one(std::size_t index);
   aio::Task<void> add_one(std::size_t index);
   aio::Task<void> settle(std::size_t index);
   aio::Task<void> settle_conditional_routes();
-  aio::Task<void> edit_routes(std::size_t index, RouteEdit edit);
+  aio::Task<void> edit_routes(std::size_t index, model::RouteEdit edit);
   aio::Task<void> report();
-  aio::Task<void> write_status(std::vector<NetworkStatus> statuses);
+  aio::Task<void> write_status(std::vector<model::NetworkStatus> statuses);
   aio::Task<void> end();
   aio::Task<void> undo();
   // Whether nothing is done between the last result and the end of the ADD.
@@ -70,7 +70,7 @@ class Adding {
   AddStart::Notes first_notes(const NetnsId& netns) const;
   AddEnd::Notes last_notes() const;
 
-  aio::asio::awaitable<void> copy_device_info(AttachmentPtr attachment);
+  aio::asio::awaitable<void> copy_device_info(model::AttachmentPtr attachment);
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
   void send_event(std::size_t index, const cni::NetResult& newest);
   Error with_network(const Error& error, std::size_t index) const;
@@ -80,11 +80,11 @@ class Adding {
   const Job& job_;
   Containers::Add& books_;
   Book book_;
-  std::shared_ptr<Caller> starter_;  // leaves when no further plugin is to start
-  Chain chain_;
-  PodObjectPtr pod_;  // none: no annotations, no status, no events
-  std::vector<AttachmentPtr> attachments_;
-  RoutePlan routes_;
+  std::shared_ptr<chain::Caller> starter_;  // leaves when no further plugin is to start
+  chain::Chain chain_;
+  model::PodObjectPtr pod_;  // none: no annotations, no status, no events
+  std::vector<model::AttachmentPtr> attachments_;
+  model::RoutePlan routes_;
   NetnsId netns_;
   std::optional<std::size_t> last_;  // whose result is written at the end, with the record
   // Of each attachment, once it is there.

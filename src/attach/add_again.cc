@@ -9,10 +9,6 @@
 
 #include "aio/task.h"
 #include "attach/add.h"
-#include "attach/attachment_record.h"
-#include "attach/delegate.h"
-#include "attach/messages.h"
-#include "attach/network_status.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/record.h"
@@ -25,6 +21,10 @@
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/network_status.h"
 
 namespace mnet::attach {
 namespace {
@@ -43,14 +43,14 @@ Result<std::vector<std::string>> links_of(const json::Value& document, const std
 }
 
 // The entry of each delegate of the list; none if the record is incomplete.
-std::optional<std::vector<CacheEntry>> listed_entries(const Record& record,
-                                                      const std::string& master) {
+std::optional<std::vector<cni::CacheEntry>> listed_entries(const Record& record,
+                                                           const std::string& master) {
   if (!record.delegates) return std::nullopt;
-  std::vector<CacheEntry> listed;
+  std::vector<cni::CacheEntry> listed;
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    const Delegate& delegate = (*record.delegates)[i];
-    const CacheEntry* entry =
-        record.find_entry(delegate.cni_name, interface_name(delegate, i, master));
+    const model::Delegate& delegate = (*record.delegates)[i];
+    const cni::CacheEntry* entry =
+        record.find_entry(delegate.cni_name, model::interface_name(delegate, i, master));
     if (delegate.removed || entry == nullptr || !entry->result) return std::nullopt;
     listed.push_back(*entry);
   }
@@ -58,9 +58,9 @@ std::optional<std::vector<CacheEntry>> listed_entries(const Record& record,
 }
 
 // All links that they say are in the pod; none if one of them cannot be read.
-std::optional<std::vector<std::string>> links_of(const std::vector<CacheEntry>& entries) {
+std::optional<std::vector<std::string>> links_of(const std::vector<cni::CacheEntry>& entries) {
   std::vector<std::string> all;
-  for (const CacheEntry& entry : entries) {
+  for (const cni::CacheEntry& entry : entries) {
     auto names = links_of(*entry.result, entry.ifname);
     if (!names) return std::nullopt;
     all.insert(all.end(), names->begin(), names->end());
@@ -75,9 +75,9 @@ Error undecided(const Error& why) {
 }
 
 // As far as the result cache knows: it has only the path.
-bool is_of_path(const std::vector<CacheEntry>& entries, const std::string& netns) {
+bool is_of_path(const std::vector<cni::CacheEntry>& entries, const std::string& netns) {
   return std::ranges::all_of(entries,
-                             [&](const CacheEntry& entry) { return entry.netns == netns; });
+                             [&](const cni::CacheEntry& entry) { return entry.netns == netns; });
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ bool is_of_path(const std::vector<CacheEntry>& entries, const std::string& netns
 // Complete, of this very namespace, with all its links. A record that was not finished is not
 // complete: routes and status may be missing (05, 3.11).
 aio::Task<bool> Adding::still_stands(Record record) {
-  const std::optional<AttachmentRecord>& journal = record.journal;
-  if (journal && journal->state != RecordState::kReady) co_return false;
+  const std::optional<model::AttachmentRecord>& journal = record.journal;
+  if (journal && journal->state != model::RecordState::kReady) co_return false;
   const bool knows_boot = journal && !journal->boot_id.empty();
   if (knows_boot && journal->boot_id != core_.options.boot_id) co_return false;
   const auto entries = listed_entries(record, record.master_ifname(job_.request.ifname));
@@ -107,22 +107,22 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
     auto left =
         co_await core_.ports.records.find_record(job_.conf.cni_dir, job_.request.container_id);
     if (left || is_damage(left.error())) co_return std::optional<cni::NetResult>();
-    co_return core_error(undecided(left.error()), job_.pod);
+    co_return model::core_error(undecided(left.error()), job_.pod);
   }
 
   auto loaded = co_await book_.load();
-  if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
+  if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   const Record record = *std::move(loaded);
   auto stands = co_await still_stands(record);
   // Not known: the pod may be running, and nothing of it is touched.
-  if (!stands) co_return core_error(undecided(stands.error()), job_.pod);
+  if (!stands) co_return model::core_error(undecided(stands.error()), job_.pod);
   if (!*stands) {
     auto cleared = co_await clear_away(record);
     if (!cleared) co_return std::move(cleared).error();
     co_return std::optional<cni::NetResult>();
   }
   auto result = co_await answer_again(record);
-  if (!result) co_return core_error(std::move(result).error(), job_.pod);
+  if (!result) co_return model::core_error(std::move(result).error(), job_.pod);
   auto reported = co_await report_again(record);
   if (!reported) co_return std::move(reported).error();
   co_return std::optional<cni::NetResult>(*std::move(result));
@@ -130,14 +130,14 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
 
 aio::Task<cni::NetResult> Adding::answer_again(Record record) {
   const std::string master = record.master_ifname(job_.request.ifname);
-  if (master != interface_name(record.delegates->front(), 0, job_.request.ifname)) {
+  if (master != model::interface_name(record.delegates->front(), 0, job_.request.ifname)) {
     co_return cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
                                                         " is attached already, as ", master));
   }
   // The earlier answer may be lost because the power went; this one promises what it promised.
-  std::vector<CacheKey> keys;
+  std::vector<cni::CacheKey> keys;
   keys.reserve(record.entries.size());
-  for (const CacheEntry& entry : record.entries) {
+  for (const cni::CacheEntry& entry : record.entries) {
     keys.push_back({entry.network, entry.container_id, entry.ifname});
   }
   auto synced = co_await book_.sync();
@@ -145,7 +145,7 @@ aio::Task<cni::NetResult> Adding::answer_again(Record record) {
   if (!synced) co_return std::move(synced).error();
   job_.log.verbose(
       cat("ADD repeated for container ", job_.request.container_id, ": answered from the record"));
-  const CacheEntry* entry = record.find_entry(record.delegates->front().cni_name, master);
+  const cni::CacheEntry* entry = record.find_entry(record.delegates->front().cni_name, master);
   co_return cni::read_result(*entry->result);
 }
 
@@ -156,18 +156,18 @@ aio::Task<void> Adding::report_again(Record record) {
   auto present = co_await core_.ports.source->find_status(pod_);
   if (present && *present && !(*present)->empty()) co_return Result<void>();
 
-  std::vector<NetworkStatus> all;
+  std::vector<model::NetworkStatus> all;
   const auto entries = listed_entries(record, record.master_ifname(job_.request.ifname));
   for (std::size_t i = 0; i < entries->size(); ++i) {
-    const Delegate& delegate = (*record.delegates)[i];
-    const CacheEntry& entry = (*entries)[i];
+    const model::Delegate& delegate = (*record.delegates)[i];
+    const cni::CacheEntry& entry = (*entries)[i];
     auto added = co_await append_status(std::move(all), delegate.name, delegate.is_master,
                                         *entry.result, entry.capability_args);
     if (!added) co_return std::move(added).error();
     all = *std::move(added);
   }
-  const AttachmentRecord journal = record.journal.value_or(AttachmentRecord());
-  for (const RecordedAttachment& attachment : journal.attachments) {
+  const model::AttachmentRecord journal = record.journal.value_or(model::AttachmentRecord());
+  for (const model::RecordedAttachment& attachment : journal.attachments) {
     if (!is_plugged_in(attachment) || !attachment.result) continue;
     auto added = co_await append_status(std::move(all), attachment.network, false,
                                         *attachment.result, attachment.capability_args);
@@ -178,16 +178,16 @@ aio::Task<void> Adding::report_again(Record record) {
   co_return written;
 }
 
-aio::Task<std::vector<NetworkStatus>> Adding::append_status(std::vector<NetworkStatus> all,
-                                                            std::string name, bool is_master,
-                                                            json::Value result,
-                                                            json::Object capability_args) {
+aio::Task<std::vector<model::NetworkStatus>> Adding::append_status(
+    std::vector<model::NetworkStatus> all, std::string name, bool is_master, json::Value result,
+    json::Object capability_args) {
   const auto device_info = co_await find_device_info(std::move(capability_args));
   auto read = cni::read_result(result);
-  auto statuses = read ? network_statuses(*read, name, is_master, device_info)
-                       : Result<std::vector<NetworkStatus>>(std::move(read).error());
+  auto statuses = read ? model::network_statuses(*read, name, is_master, device_info)
+                       : Result<std::vector<model::NetworkStatus>>(std::move(read).error());
   if (!statuses) {
-    co_return core_error(std::move(statuses).error(), job_.pod, "error setting network statuses");
+    co_return model::core_error(std::move(statuses).error(), job_.pod,
+                                "error setting network statuses");
   }
   std::ranges::move(*statuses, std::back_inserter(all));
   co_return all;
@@ -202,14 +202,15 @@ aio::Task<void> Adding::clear_away(Record record) {
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
   for (const Error& error : leftovers.errors.errors()) job_.log.error("left over", error);
   if (auto joined = listed.complete(); !joined) {
-    co_return core_error(cni::coded(cni::Code::kTryAgainLater,
-                                    cat("an earlier ADD of container ", job_.request.container_id,
-                                        " could not be undone: ", joined.error().text())),
-                         job_.pod);
+    co_return model::core_error(
+        cni::coded(cni::Code::kTryAgainLater,
+                   cat("an earlier ADD of container ", job_.request.container_id,
+                       " could not be undone: ", joined.error().text())),
+        job_.pod);
   }
   auto removed = co_await book_.remove();
   if (!removed) {
-    co_return core_error(std::move(removed).error(), job_.pod, "error saving the delegates");
+    co_return model::core_error(std::move(removed).error(), job_.pod, "error saving the delegates");
   }
   co_return Result<void>();
 }

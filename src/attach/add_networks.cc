@@ -12,20 +12,20 @@
 #include "attach/add.h"
 #include "attach/add_report.h"
 #include "attach/add_routes.h"
-#include "attach/chain.h"
-#include "attach/delegate.h"
-#include "attach/messages.h"
-#include "attach/network_status.h"
-#include "attach/parallel.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/source.h"
-#include "attach/wishes.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "chain/chain.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/network_status.h"
+#include "model/parallel.h"
+#include "model/wishes.h"
 
 namespace mnet::attach {
 namespace {
@@ -47,8 +47,8 @@ const Error* first_failure(const std::vector<Result<void>>& ended, std::size_t& 
 }  // namespace
 
 aio::Task<void> Adding::build() {
-  for (const Batch batch : batches_of(attachments_, job_.conf.parallel_attach)) {
-    if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  for (const model::Batch batch : model::batches_of(attachments_, job_.conf.parallel_attach)) {
+    if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
     if (batch.first > 0) {  // the master's name has just been looked for, with all the others
       auto free = co_await expect_free(batch);
       if (!free) co_return std::move(free).error();
@@ -63,7 +63,7 @@ aio::Task<void> Adding::build() {
 }
 
 // Results count in the order of the list, whoever ends first.
-aio::Task<void> Adding::attach_batch(Batch batch) {
+aio::Task<void> Adding::attach_batch(model::Batch batch) {
   std::vector<Result<void>> ended;
   if (batch.size() == 1) {
     auto attached = co_await attach_one(batch.first);
@@ -95,7 +95,7 @@ aio::Task<void> Adding::add_one(std::size_t index) {
   if (starter_->gone()) co_return aio::cancelled_error();
   // Noted before the call: a plugin that fails may still have left half its work behind.
   touched_[index] = true;
-  const AttachmentPtr attachment = attachments_[index];
+  const model::AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
   auto adding = index == last_ ? chain_.add_only(attachment) : chain_.add(attachment);
   auto result = co_await std::move(adding);
@@ -135,11 +135,11 @@ void Adding::send_event(std::size_t index, const cni::NetResult& newest) {
   core_.ports.source->send(std::move(event));
 }
 
-aio::Task<void> Adding::edit_routes(std::size_t index, RouteEdit edit) {
+aio::Task<void> Adding::edit_routes(std::size_t index, model::RouteEdit edit) {
   if (edit.remove.empty()) co_return Result<void>();
   std::vector<std::string> ifnames;
   ifnames.reserve(attachments_.size());
-  for (const AttachmentPtr& attachment : attachments_) ifnames.push_back(attachment->ifname);
+  for (const model::AttachmentPtr& attachment : attachments_) ifnames.push_back(attachment->ifname);
   RouteEditor editor(core_, job_, std::move(ifnames));
   auto edited = co_await editor.edit(attachments_[index], edit);
   if (!edited) co_return edited;
@@ -154,8 +154,8 @@ aio::Task<void> Adding::settle_conditional_routes() {
   auto families = co_await editor.fulfilled(routes_, attachments_);
   if (!families) co_return std::move(families).error();
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
-    RouteEdit edit;
-    for (const Family family : *families) {
+    model::RouteEdit edit;
+    for (const AddressFamily family : *families) {
       if (routes_.owner(family)->index != i) edit.remove.push_back(family);
     }
     if (!results_[i].has_content()) continue;
@@ -166,33 +166,35 @@ aio::Task<void> Adding::settle_conditional_routes() {
 }
 
 aio::Task<void> Adding::report() {
-  if (gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
   if (pod_ == nullptr) co_return Result<void>();
-  std::vector<NetworkStatus> all;
+  std::vector<model::NetworkStatus> all;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
-    const Delegate& delegate = attachments_[i]->delegate;
+    const model::Delegate& delegate = attachments_[i]->delegate;
     auto statuses =
-        network_statuses(results_[i], delegate.name, delegate.is_master, device_infos_[i]);
+        model::network_statuses(results_[i], delegate.name, delegate.is_master, device_infos_[i]);
     if (!statuses) {
-      co_return core_error(std::move(statuses).error(), job_.pod, "error setting network statuses");
+      co_return model::core_error(std::move(statuses).error(), job_.pod,
+                                  "error setting network statuses");
     }
-    for (NetworkStatus& status : *statuses) all.push_back(std::move(status));
+    for (model::NetworkStatus& status : *statuses) all.push_back(std::move(status));
   }
   auto written = co_await write_status(std::move(all));
   co_return written;
 }
 
-aio::Task<void> Adding::write_status(std::vector<NetworkStatus> statuses) {
+aio::Task<void> Adding::write_status(std::vector<model::NetworkStatus> statuses) {
   if (statuses.empty()) co_return Result<void>();
-  auto written = co_await core_.ports.source->write_status(pod_, annotation_text(statuses));
+  auto written = co_await core_.ports.source->write_status(pod_, model::annotation_text(statuses));
   if (!written) {
-    co_return core_error(std::move(written).error(), job_.pod, "error setting the networks status");
+    co_return model::core_error(std::move(written).error(), job_.pod,
+                                "error setting the networks status");
   }
   co_return Result<void>();
 }
 
-aio::asio::awaitable<void> Adding::copy_device_info(AttachmentPtr attachment) {
-  const Wishes& wishes = attachment->delegate.wishes;
+aio::asio::awaitable<void> Adding::copy_device_info(model::AttachmentPtr attachment) {
+  const model::Wishes& wishes = attachment->delegate.wishes;
   const std::string path = device_info_file(attachment->capability_args);
   if (wishes.resource_name.empty() || wishes.device_id.empty() || path.empty()) co_return;
   auto copied =

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
-#include "attach/delegate.h"
 #include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
 #include "attach/ports.h"
@@ -20,6 +18,8 @@
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
 
 namespace mnet::attach {
 namespace {
@@ -120,7 +120,7 @@ TEST_F(AddPodTest, TellsTheInterfacesOfOneResultApart) {
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"veth1"},{"name":"eth0","sandbox":"/ns"},)"
       R"({"name":"eth1","sandbox":"/ns"}],"ips":[{"address":"10.0.0.2/24","interface":2,)"
       R"("gateway":"10.0.0.1"}]})";
-  node_.plugins.on_run = [&](const PluginRun&) {
+  node_.plugins.on_run = [&](const chain::PluginRun&) {
     node_.links.namespaces["/ns"] = {"eth0", "eth1"};
   };
 
@@ -143,7 +143,7 @@ TEST_F(AddPodTest, RollsEverythingBackIfTheStatusCannotBeWritten) {
             "Multus: [ns1/p1/u1]: error setting the networks status: the pod was replaced");
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD x net1", "DEL x net1", "DEL a eth0"));
   EXPECT_TRUE(node_.records.scratch.contains("c1"));
-  EXPECT_EQ(record().state, RecordState::kCreating);
+  EXPECT_EQ(record().state, model::RecordState::kCreating);
 }
 
 // 02, 12: row 113; 03, 12: row 48
@@ -354,17 +354,17 @@ class AttachmentRecordTest : public AddPodTest {};
 // 05, 3.2
 TEST_F(AttachmentRecordTest, TellsOfEveryNetworkBeforeTheFirstPluginRuns) {
   add_pod("x");
-  std::vector<AttachmentRecord> seen;
-  node_.plugins.on_run = [&](const PluginRun&) { seen.push_back(record()); };
+  std::vector<model::AttachmentRecord> seen;
+  node_.plugins.on_run = [&](const chain::PluginRun&) { seen.push_back(record()); };
 
   ASSERT_TRUE(add(request(conf_)));
 
   ASSERT_EQ(seen.size(), 2u);
-  for (const AttachmentRecord& during : seen) {
-    EXPECT_EQ(during.state, RecordState::kCreating);
+  for (const model::AttachmentRecord& during : seen) {
+    EXPECT_EQ(during.state, model::RecordState::kCreating);
     ASSERT_EQ(during.attachments.size(), 2u);
-    EXPECT_EQ(during.attachments[0].state, AttachmentState::kAdding);
-    EXPECT_EQ(during.attachments[1].state, AttachmentState::kAdding);
+    EXPECT_EQ(during.attachments[0].state, model::AttachmentState::kAdding);
+    EXPECT_EQ(during.attachments[1].state, model::AttachmentState::kAdding);
   }
 }
 
@@ -375,21 +375,21 @@ TEST_F(AttachmentRecordTest, IsReadyAfterTheStatusWasWritten) {
 
   ASSERT_TRUE(add(request(conf_)));
 
-  const AttachmentRecord after = record();
-  EXPECT_EQ(after.state, RecordState::kReady);
+  const model::AttachmentRecord after = record();
+  EXPECT_EQ(after.state, model::RecordState::kReady);
   EXPECT_EQ(after.netns_inode, 4026532u);
   EXPECT_EQ(after.boot_id, "boot-1");
   EXPECT_EQ(after.pod_uid, "u1");
   ASSERT_EQ(after.attachments.size(), 2u);
-  EXPECT_EQ(after.attachments[0].source, Source::kCluster);
+  EXPECT_EQ(after.attachments[0].source, model::Source::kCluster);
   EXPECT_TRUE(after.attachments[0].auto_name);
-  const RecordedAttachment& x = after.attachments[1];
-  EXPECT_EQ(x.source, Source::kAnnotation);
+  const model::RecordedAttachment& x = after.attachments[1];
+  EXPECT_EQ(x.source, model::Source::kAnnotation);
   EXPECT_EQ(x.network, "ns1/x");
   EXPECT_EQ(x.cni_name, "x");
   EXPECT_EQ(x.ifname, "foo");
   EXPECT_FALSE(x.auto_name);
-  EXPECT_EQ(x.state, AttachmentState::kAttached);
+  EXPECT_EQ(x.state, model::AttachmentState::kAttached);
   EXPECT_EQ(FakePlugins::text_in(x.config, "type"), "bridge");
   ASSERT_TRUE(x.result.has_value());
   EXPECT_NE(x.added_at, "");

@@ -4,19 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/ports.h"
 #include "attach/source.h"
+#include "chain/chain.h"
 #include "cni/result.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
 
 namespace mnet::attach {
 
-RecordedAttachment begin_attachment(const Attachment& attachment) {
-  const Delegate& delegate = attachment.delegate;
-  RecordedAttachment out;
+model::RecordedAttachment begin_attachment(const model::Attachment& attachment) {
+  const model::Delegate& delegate = attachment.delegate;
+  model::RecordedAttachment out;
   out.source = delegate.source;
   out.network = delegate.name;
   out.cni_name = delegate.cni_name;
@@ -32,10 +32,10 @@ RecordedAttachment begin_attachment(const Attachment& attachment) {
   return out;
 }
 
-AttachmentRecord begin_record(const Job& job, const PodObjectPtr& pod, NetnsId netns,
-                              const std::string& boot_id,
-                              const std::vector<AttachmentPtr>& attachments) {
-  AttachmentRecord record;
+model::AttachmentRecord begin_record(const Job& job, const model::PodObjectPtr& pod, NetnsId netns,
+                                     const std::string& boot_id,
+                                     const std::vector<model::AttachmentPtr>& attachments) {
+  model::AttachmentRecord record;
   record.container_id = job.request.container_id;
   record.netns = job.request.netns;
   record.netns_inode = netns.inode;
@@ -45,19 +45,19 @@ AttachmentRecord begin_record(const Job& job, const PodObjectPtr& pod, NetnsId n
   record.pod_uid = pod == nullptr || pod->uid.empty() ? job.pod.uid : pod->uid;
   record.is_static = pod != nullptr && pod->is_static;
   record.cni_args = job.args;
-  for (const AttachmentPtr& attachment : attachments) {
+  for (const model::AttachmentPtr& attachment : attachments) {
     record.attachments.push_back(begin_attachment(*attachment));
   }
   return record;
 }
 
-void complete_record(AttachmentRecord& record, const std::vector<cni::NetResult>& results,
+void complete_record(model::AttachmentRecord& record, const std::vector<cni::NetResult>& results,
                      const std::string& now) {
-  record.state = RecordState::kReady;
+  record.state = model::RecordState::kReady;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    RecordedAttachment& attachment = record.attachments[i];
+    model::RecordedAttachment& attachment = record.attachments[i];
     attachment.result = cni::to_json(results[i]);
-    attachment.state = AttachmentState::kAttached;
+    attachment.state = model::AttachmentState::kAttached;
     attachment.added_at = now;
   }
 }

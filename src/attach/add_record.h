@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
+#include "chain/chain.h"
 #include "cni/result.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
 // State `adding`.
-RecordedAttachment begin_attachment(const Attachment& attachment);
+model::RecordedAttachment begin_attachment(const model::Attachment& attachment);
 
 // State `creating`, all attachments `adding`. `pod` may be missing.
-AttachmentRecord begin_record(const Job& job, const PodObjectPtr& pod, NetnsId netns,
-                              const std::string& boot_id,
-                              const std::vector<AttachmentPtr>& attachments);
+model::AttachmentRecord begin_record(const Job& job, const model::PodObjectPtr& pod, NetnsId netns,
+                                     const std::string& boot_id,
+                                     const std::vector<model::AttachmentPtr>& attachments);
 // State `ready`, all `attached` with their results, which are in the same order.
-void complete_record(AttachmentRecord& record, const std::vector<cni::NetResult>& results,
+void complete_record(model::AttachmentRecord& record, const std::vector<cni::NetResult>& results,
                      const std::string& now);
 
 }  // namespace mnet::attach

@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/source.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/address.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/delegate.h"
 
 namespace mnet::attach {
 
@@ -28,10 +28,10 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
   return message;
 }
 
-void log_added(const Job& job, const PodObjectPtr& pod, const Attachment& attachment,
+void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result) {
   if (!job.log.writes(LogLevel::kVerbose)) return;
-  const Delegate& delegate = attachment.delegate;
+  const model::Delegate& delegate = attachment.delegate;
   const std::string uid = pod == nullptr || pod->uid.empty() ? "unknownUID" : pod->uid;
   job.log.verbatim(
       LogLevel::kVerbose,

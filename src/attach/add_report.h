@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "attach/chain.h"
 #include "attach/core.h"
 #include "attach/source.h"
+#include "chain/chain.h"
 #include "cni/result.h"
 
 namespace mnet::attach {
@@ -17,7 +17,7 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
                             std::string_view delegate_name);
 
 // The line that tools search for (02, 9). `pod` may be missing.
-void log_added(const Job& job, const PodObjectPtr& pod, const Attachment& attachment,
+void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result);
 
 // A result that runtimes accept and that says nothing, in `version`; in the newest one if that is

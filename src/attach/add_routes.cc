@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/default_routes.h"
-#include "attach/messages.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/address.h"
 #include "cni/result.h"
 #include "cni/version.h"
+#include "model/default_routes.h"
+#include "model/messages.h"
 
 namespace mnet::attach {
 namespace {
@@ -29,12 +29,12 @@ constexpr std::string_view kSetting = "error setting default gateway";
 constexpr std::string_view kDeletingInCache = "error deleting default gateway in cache";
 constexpr std::string_view kSettingInCache = "error setting default gateway in cache";
 
-Family family_of(const cni::IpAddress& address) {
-  return address.is_v4() ? Family::kV4 : Family::kV6;
+AddressFamily family_of(const cni::IpAddress& address) {
+  return address.is_v4() ? AddressFamily::kV4 : AddressFamily::kV6;
 }
 
-bool is_default_of(const cni::Route& route, Family family) {
-  return route.is_default() && route.dst.is_v4() == (family == Family::kV4);
+bool is_default_of(const cni::Route& route, AddressFamily family) {
+  return route.is_default() && route.dst.is_v4() == (family == AddressFamily::kV4);
 }
 
 cni::Route default_via(const cni::IpAddress& gateway) {
@@ -49,10 +49,10 @@ bool is_legacy(const cni::NetResult& result) { return !cni::at_least(result.vers
 
 }  // namespace
 
-RouteEdit certain_edit(const RoutePlan& plan, std::size_t index) {
-  RouteEdit edit;
-  for (const Family family : {Family::kV4, Family::kV6}) {
-    const std::optional<RouteOwner>& owner = plan.owner(family);
+model::RouteEdit certain_edit(const model::RoutePlan& plan, std::size_t index) {
+  model::RouteEdit edit;
+  for (const AddressFamily family : {AddressFamily::kV4, AddressFamily::kV6}) {
+    const std::optional<model::RouteOwner>& owner = plan.owner(family);
     if (!owner || owner->is_conditional()) continue;
     edit.remove.push_back(family);
     if (owner->index == index) edit.add.push_back(*owner->gateway);
@@ -60,14 +60,14 @@ RouteEdit certain_edit(const RoutePlan& plan, std::size_t index) {
   return edit;
 }
 
-void edit_result(cni::NetResult& result, const RouteEdit& edit) {
+void edit_result(cni::NetResult& result, const model::RouteEdit& edit) {
   const bool legacy = is_legacy(result);
-  const auto with_routes = [&](Family family, auto change) {
+  const auto with_routes = [&](AddressFamily family, auto change) {
     if (!legacy) return change(result.routes);
-    auto& ip = family == Family::kV4 ? result.ip4 : result.ip6;
+    auto& ip = family == AddressFamily::kV4 ? result.ip4 : result.ip6;
     if (ip) change(ip->routes);
   };
-  for (const Family family : edit.remove) {
+  for (const AddressFamily family : edit.remove) {
     with_routes(family, [&](std::vector<cni::Route>& routes) {
       std::erase_if(routes, [&](const cni::Route& route) { return is_default_of(route, family); });
     });
@@ -81,18 +81,19 @@ void edit_result(cni::NetResult& result, const RouteEdit& edit) {
 RouteEditor::RouteEditor(const Core& core, const Job& job, std::vector<std::string> own_ifnames)
     : core_(core), job_(job), own_ifnames_(std::move(own_ifnames)) {}
 
-Error RouteEditor::failed(Error error, const Attachment& attachment, std::string_view doing) const {
+Error RouteEditor::failed(Error error, const model::Attachment& attachment,
+                          std::string_view doing) const {
   const std::string network = cat("network ", go_quoted(attachment.delegate.name));
   if (error.os_errno() == ENETUNREACH) {
     error = error.with_text(
         cat(error.text(), "; a gateway must lie in one of the networks of ", attachment.ifname));
   }
-  return core_error(std::move(error).wrap(network), job_.pod, doing);
+  return model::core_error(std::move(error).wrap(network), job_.pod, doing);
 }
 
-aio::Task<void> RouteEditor::edit(AttachmentPtr attachment, RouteEdit edit) {
+aio::Task<void> RouteEditor::edit(model::AttachmentPtr attachment, model::RouteEdit edit) {
   Routes& routes = core_.ports.routes;
-  for (const Family family : edit.remove) {
+  for (const AddressFamily family : edit.remove) {
     auto removed = co_await routes.remove_defaults(attachment->netns, attachment->ifname, family);
     if (!removed) co_return failed(std::move(removed).error(), *attachment, kDeleting);
   }
@@ -108,13 +109,13 @@ aio::Task<void> RouteEditor::edit(AttachmentPtr attachment, RouteEdit edit) {
   co_return Result<void>();
 }
 
-aio::Task<std::vector<Family>> RouteEditor::fulfilled(RoutePlan plan,
-                                                      std::vector<AttachmentPtr> attachments) {
-  std::vector<Family> families;
-  for (const Family family : {Family::kV4, Family::kV6}) {
-    const std::optional<RouteOwner>& owner = plan.owner(family);
+aio::Task<std::vector<AddressFamily>> RouteEditor::fulfilled(
+    model::RoutePlan plan, std::vector<model::AttachmentPtr> attachments) {
+  std::vector<AddressFamily> families;
+  for (const AddressFamily family : {AddressFamily::kV4, AddressFamily::kV6}) {
+    const std::optional<model::RouteOwner>& owner = plan.owner(family);
     if (!owner || !owner->is_conditional()) continue;
-    const AttachmentPtr& attachment = attachments[owner->index];
+    const model::AttachmentPtr& attachment = attachments[owner->index];
     auto has =
         co_await core_.ports.routes.has_default(attachment->netns, attachment->ifname, family);
     if (!has) co_return failed(std::move(has).error(), *attachment, kDeleting);

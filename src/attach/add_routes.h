@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/default_routes.h"
+#include "chain/chain.h"
 #include "cni/result.h"
+#include "model/default_routes.h"
 
 namespace mnet::attach {
 
 // What follows for delegate `index` from the owners that are certain: those that name a gateway.
-RouteEdit certain_edit(const RoutePlan& plan, std::size_t index);
+model::RouteEdit certain_edit(const model::RoutePlan& plan, std::size_t index);
 
 // The same in a result of any version; one of 0.1.0 or 0.2.0 gets a route only where it has an
 // address of that family.
-void edit_result(cni::NetResult& result, const RouteEdit& edit);
+void edit_result(cni::NetResult& result, const model::RouteEdit& edit);
 
 class RouteEditor {
  public:
@@ -29,13 +29,14 @@ class RouteEditor {
   RouteEditor(const Core& core, const Job& job, std::vector<std::string> own_ifnames);
 
   // In the namespace, then in the cache. The texts of 02, 0.4.
-  aio::Task<void> edit(AttachmentPtr attachment, RouteEdit edit);
+  aio::Task<void> edit(model::AttachmentPtr attachment, model::RouteEdit edit);
   // Of the owners on condition, the families whose interface has a default route now (02, 3.10).
-  aio::Task<std::vector<Family>> fulfilled(RoutePlan plan, std::vector<AttachmentPtr> attachments);
+  aio::Task<std::vector<AddressFamily>> fulfilled(model::RoutePlan plan,
+                                                  std::vector<model::AttachmentPtr> attachments);
 
  private:
   // With the network, and what to do where that is known.
-  Error failed(Error error, const Attachment& attachment, std::string_view doing) const;
+  Error failed(Error error, const model::Attachment& attachment, std::string_view doing) const;
 
   const Core& core_;
   const Job& job_;

@@ -39,7 +39,7 @@ TEST(EditResult, TakesOnlyRoutesOfThatFamilyAndNoLength) {
       R"({"cniVersion":"1.0.0","routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.1"},{"dst":"0.0.0.0/1"},)"
       R"({"dst":"::0/0","gw":"fd00::1"},{"dst":"10.0.0.0/8"}]})");
 
-  edit_result(edited, {.remove = {Family::kV4}, .add = {address("10.1.1.254")}});
+  edit_result(edited, {.remove = {AddressFamily::kV4}, .add = {address("10.1.1.254")}});
 
   std::vector<std::string> routes;
   for (const cni::Route& route : edited.routes) routes.push_back(route.dst.text());
@@ -54,7 +54,7 @@ TEST(EditResult, OfAnOldVersionKeepsRoutesWithTheirAddress) {
       R"("ip6":{"ip":"fd00::2/64","routes":[{"dst":"::0/0"},{"dst":"fd01::/64"}]}})";
   cni::NetResult edited = result(text);
 
-  edit_result(edited, {.remove = {Family::kV6}, .add = {address("fd00::9")}});
+  edit_result(edited, {.remove = {AddressFamily::kV6}, .add = {address("fd00::9")}});
 
   EXPECT_EQ(edited.ip4, result(text).ip4);
   ASSERT_EQ(edited.ip6->routes.size(), 2u);
@@ -63,7 +63,7 @@ TEST(EditResult, OfAnOldVersionKeepsRoutesWithTheirAddress) {
   EXPECT_EQ(edited.ip6->routes[1].gw->text(), "fd00::9");
 
   cni::NetResult v4_only = result(R"({"cniVersion":"0.2.0","ip4":{"ip":"10.0.0.2/24"}})");
-  edit_result(v4_only, {.remove = {Family::kV6}, .add = {address("fd00::9")}});
+  edit_result(v4_only, {.remove = {AddressFamily::kV6}, .add = {address("fd00::9")}});
   EXPECT_FALSE(v4_only.ip6.has_value());
 }
 
@@ -72,10 +72,10 @@ class DefaultRoutesTest : public PodTest {
   void SetUp() override {
     define("x");
     define("y");
-    give_default("eth0", Family::kV4);
-    give_default("eth0", Family::kV6);
+    give_default("eth0", AddressFamily::kV4);
+    give_default("eth0", AddressFamily::kV6);
     node_.plugins.answers["ADD a"] = answer("eth0", "10.0.0");
-    node_.plugins.on_run = [&](const PluginRun& run) {
+    node_.plugins.on_run = [&](const chain::PluginRun& run) {
       if (run.command != "ADD") return;
       for (const auto& [ifname, family] : given_) {
         if (ifname == run.ifname) node_.routes.defaults[{ifname, family}] = "its own";
@@ -83,7 +83,7 @@ class DefaultRoutesTest : public PodTest {
     };
   }
   // What the plugin of that interface sets in the pod.
-  void give_default(const std::string& ifname, Family family) {
+  void give_default(const std::string& ifname, AddressFamily family) {
     given_.emplace_back(ifname, family);
   }
 
@@ -103,7 +103,7 @@ class DefaultRoutesTest : public PodTest {
   }
 
   const std::string conf_ = delegates({"a"});
-  std::vector<std::pair<std::string, Family>> given_;
+  std::vector<std::pair<std::string, AddressFamily>> given_;
 };
 
 TEST_F(DefaultRoutesTest, AreLeftAloneIfNobodyAsks) {
@@ -125,8 +125,8 @@ TEST_F(DefaultRoutesTest, OfOneFamilyMoveToTheNetworkThatNamesAGateway) {
   EXPECT_THAT(edits(), ElementsAre("remove default v4 eth0", "edit routes a-c1-eth0 -v4",
                                    "remove default v4 net1", "add default net1 via 10.1.1.254",
                                    "edit routes x-c1-net1 -v4 +10.1.1.254"));
-  EXPECT_FALSE(node_.routes.defaults.contains({"eth0", Family::kV4}));
-  EXPECT_TRUE(node_.routes.defaults.contains({"eth0", Family::kV6}));
+  EXPECT_FALSE(node_.routes.defaults.contains({"eth0", AddressFamily::kV4}));
+  EXPECT_TRUE(node_.routes.defaults.contains({"eth0", AddressFamily::kV6}));
   // 02-F06: the answer and the status tell what is there now.
   ASSERT_EQ(answered->routes.size(), 1u);
   EXPECT_EQ(answered->routes[0].dst.text(), "::/0");
@@ -140,9 +140,10 @@ TEST_F(DefaultRoutesTest, OfBothFamiliesMoveAndTheCacheFollows) {
 
   ASSERT_TRUE(add(request(conf_)));
 
-  EXPECT_THAT(node_.routes.defaults,
-              ElementsAre(testing::Pair(std::pair(std::string("net1"), Family::kV4), "10.1.1.254"),
-                          testing::Pair(std::pair(std::string("net1"), Family::kV6), "fd01::1")));
+  EXPECT_THAT(
+      node_.routes.defaults,
+      ElementsAre(testing::Pair(std::pair(std::string("net1"), AddressFamily::kV4), "10.1.1.254"),
+                  testing::Pair(std::pair(std::string("net1"), AddressFamily::kV6), "fd01::1")));
   const auto cached = [&](const std::string& name) {
     return json::dump(*node_.records.results.at(name).result);
   };
@@ -156,16 +157,16 @@ TEST_F(DefaultRoutesTest, OfBothFamiliesMoveAndTheCacheFollows) {
 // 02, 12: row 95
 TEST_F(DefaultRoutesTest, StayWithANetworkThatNamesNoGatewayIfItHasOne) {
   add_pod(R"([{"name":"x","default-route":[]},{"name":"y"}])");
-  give_default("net1", Family::kV4);
-  give_default("net2", Family::kV4);
+  give_default("net1", AddressFamily::kV4);
+  give_default("net2", AddressFamily::kV4);
 
   ASSERT_TRUE(add(request(conf_)));
 
   // Settled when all are there (02, 5.1 step 8).
   EXPECT_THAT(edits(), ElementsAre("remove default v4 eth0", "edit routes a-c1-eth0 -v4",
                                    "remove default v4 net2", "edit routes y-c1-net2 -v4"));
-  EXPECT_TRUE(node_.routes.defaults.contains({"net1", Family::kV4}));
-  EXPECT_TRUE(node_.routes.defaults.contains({"eth0", Family::kV6}));
+  EXPECT_TRUE(node_.routes.defaults.contains({"net1", AddressFamily::kV4}));
+  EXPECT_TRUE(node_.routes.defaults.contains({"eth0", AddressFamily::kV6}));
 }
 
 // 02, 12: row 95, its interface has none

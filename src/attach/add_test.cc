@@ -8,7 +8,6 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "cni/args.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 namespace {
@@ -79,7 +79,8 @@ TEST_F(AddTest, WritesTheLastResultWithTheRecord) {
   EXPECT_THAT(node_.journal,
               ElementsAre("write scratch c1", "ADD a eth0", "write result a-c1-eth0", "ADD b net1",
                           "sync scratch c1", "write result b-c1-net1", "sync results"));
-  EXPECT_EQ(decode_record(node_.records.records.at("c1")).value().state, RecordState::kReady);
+  EXPECT_EQ(model::decode_record(node_.records.records.at("c1")).value().state,
+            model::RecordState::kReady);
 }
 
 TEST_F(AddTest, FailsAndTakesDownIfTheLastResultCannotBeWritten) {
@@ -90,7 +91,8 @@ TEST_F(AddTest, FailsAndTakesDownIfTheLastResultCannotBeWritten) {
   EXPECT_THAT(result.error().text(),
               HasSubstr("failed to set network \"a\" cached result: disk full"));
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
-  EXPECT_NE(decode_record(node_.records.records.at("c1")).value().state, RecordState::kReady);
+  EXPECT_NE(model::decode_record(node_.records.records.at("c1")).value().state,
+            model::RecordState::kReady);
 }
 
 TEST_F(AddTest, TakesDownWithTheLastResultThoughItWasNotWrittenYet) {
@@ -282,7 +284,7 @@ TEST_F(AddTest, LeavesAForeignInterfaceAlone) {
 
 // 02, 12: row 70, an interface appears before delegate 2's turn
 TEST_F(AddTest, RollsBackWhenAForeignInterfaceAppearsButKeepsThatInterface) {
-  node_.plugins.on_run = [&](const PluginRun& run) {
+  node_.plugins.on_run = [&](const chain::PluginRun& run) {
     if (run.command == "ADD" && run.ifname == "eth0") node_.links.namespaces["/ns"].insert("net1");
   };
 

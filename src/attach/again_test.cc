@@ -7,13 +7,13 @@
 #include <string>
 
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
-#include "attach/delegate.h"
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
 #include "base/error.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
 
 namespace mnet::attach {
 namespace {
@@ -193,14 +193,14 @@ TEST_F(AddPodAgainTest, StartsAnewInANamespaceMadeAnewUnderTheSamePath) {
   ASSERT_TRUE(add(request(conf_)));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "DEL a eth0", "ADD a eth0", "ADD x net1"));
-  EXPECT_EQ(decode_record(node_.records.records.at("c1"))->netns_inode, 18u);
+  EXPECT_EQ(model::decode_record(node_.records.records.at("c1"))->netns_inode, 18u);
 }
 
 // 05, 3.11: routes and status of an ADD that never ended may be missing
 TEST_F(AddPodAgainTest, StartsAnewFromARecordThatWasNotFinished) {
-  AttachmentRecord unfinished = record();
-  unfinished.state = RecordState::kCreating;
-  node_.records.records["c1"] = encode_record(unfinished);
+  model::AttachmentRecord unfinished = record();
+  unfinished.state = model::RecordState::kCreating;
+  node_.records.records["c1"] = model::encode_record(unfinished);
 
   ASSERT_TRUE(add(request(conf_)));
 
@@ -233,13 +233,13 @@ TEST_F(AddPodAgainTest, WritesTheStatusThatThePodLacks) {
 }
 
 TEST_F(AddPodAgainTest, TellsInAMissingStatusOfWhatWasPluggedInLater) {
-  AttachmentRecord grown = record();
-  RecordedAttachment later = grown.attachments.back();
-  later.source = Source::kDelegateApi;
+  model::AttachmentRecord grown = record();
+  model::RecordedAttachment later = grown.attachments.back();
+  later.source = model::Source::kDelegateApi;
   later.network = "ns1/later";
   later.ifname = "net9";
   grown.attachments.push_back(later);
-  node_.records.records["c1"] = encode_record(grown);
+  node_.records.records["c1"] = model::encode_record(grown);
   node_.source.statuses.clear();
 
   ASSERT_TRUE(add(request(conf_)));

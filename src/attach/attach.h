@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/caller.h"
-#include "attach/pod_args.h"
 #include "attach/ports.h"
 #include "base/log.h"
+#include "chain/caller.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 
@@ -25,13 +25,13 @@ struct Request {
   std::string container_id;  // empty for STATUS and GC
   std::string netns;
   std::string ifname;
-  std::string args;                // CNI_ARGS
-  std::string path;                // CNI_PATH
-  std::string config;              // the netconf, daemon configuration laid over
-  Pod pod;                         // what it leaves empty is read from `args`
-  std::string id;                  // request id, for logs and for the delegates
-  std::uint64_t ticket = 0;        // order of arrival: delegates of older requests run first
-  std::shared_ptr<Caller> caller;  // none: one who never leaves
+  std::string args;                       // CNI_ARGS
+  std::string path;                       // CNI_PATH
+  std::string config;                     // the netconf, daemon configuration laid over
+  model::Pod pod;                         // what it leaves empty is read from `args`
+  std::string id;                         // request id, for logs and for the delegates
+  std::uint64_t ticket = 0;               // order of arrival: delegates of older requests run first
+  std::shared_ptr<chain::Caller> caller;  // none: one who never leaves
 };
 
 // What a DEL that was carried out could not remove; nothing set: all is gone. Both errors have code

@@ -8,11 +8,7 @@
 
 #include "aio/cancel.h"
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
-#include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/record.h"
 #include "attach/recorded.h"
@@ -20,41 +16,47 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/version.h"
 #include "json/secrets.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
 
 namespace mnet::attach {
 namespace {
 
 // Plugins of older versions know no CHECK; that is no fault of the container (02-F45).
-bool can_be_checked(const Delegate& delegate) {
+bool can_be_checked(const model::Delegate& delegate) {
   if (delegate.removed || !delegate.list) return !delegate.removed;
   return cni::at_least(delegate.list->version, cni::kCheckSince) && !delegate.list->disable_check;
 }
 
 // Half unplugged: nobody expects it to be whole (05, 3.11).
 bool is_going(const Record& record, const std::string& ifname) {
-  const RecordedAttachment* recorded = record.journal ? record.journal->find(ifname) : nullptr;
-  return recorded != nullptr && recorded->state == AttachmentState::kRemoving;
+  const model::RecordedAttachment* recorded =
+      record.journal ? record.journal->find(ifname) : nullptr;
+  return recorded != nullptr && recorded->state == model::AttachmentState::kRemoving;
 }
 
 }  // namespace
 
-aio::Task<std::vector<Delegate>> Checking::configured() {
+aio::Task<std::vector<model::Delegate>> Checking::configured() {
   if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
   Resolver resolver(core_, job_);
   auto master = co_await resolver.master();
   if (!master) {
-    co_return core_error(std::move(master).error(), job_.pod, "failed to get clusterNetwork");
+    co_return model::core_error(std::move(master).error(), job_.pod,
+                                "failed to get clusterNetwork");
   }
-  std::vector<Delegate> delegates;
+  std::vector<model::Delegate> delegates;
   delegates.push_back(*std::move(master));
   co_return delegates;
 }
 
 aio::Task<void> Checking::run() {
   auto loaded = co_await book_.load();
-  if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
+  if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   Record record = *std::move(loaded);
   if (!record.delegates) {
     auto delegates = co_await configured();
@@ -63,11 +65,11 @@ aio::Task<void> Checking::run() {
   }
   const std::string master = record.master_ifname(job_.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    const Delegate& delegate = (*record.delegates)[i];
-    const std::string ifname = interface_name(delegate, i, master);
+    const model::Delegate& delegate = (*record.delegates)[i];
+    const std::string ifname = model::interface_name(delegate, i, master);
     if (is_going(record, ifname)) continue;
     auto checked = co_await check_one(
-        std::make_shared<const Attachment>(plan_again(job_, delegate, ifname, true)));
+        std::make_shared<const model::Attachment>(plan_again(job_, delegate, ifname, true)));
     if (!checked) co_return checked;
   }
   auto checked = co_await check_plugged_in(std::move(record));
@@ -76,9 +78,9 @@ aio::Task<void> Checking::run() {
 
 aio::Task<void> Checking::check_plugged_in(Record record) {
   if (!record.journal) co_return Result<void>();
-  for (const RecordedAttachment& recorded : record.journal->attachments) {
-    if (!is_plugged_in(recorded) || recorded.state != AttachmentState::kAttached) continue;
-    const AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, true);
+  for (const model::RecordedAttachment& recorded : record.journal->attachments) {
+    if (!is_plugged_in(recorded) || recorded.state != model::AttachmentState::kAttached) continue;
+    const model::AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, true);
     if (recorded.result) co_await book_.restore_result(attachment, *recorded.result);
     auto checked = co_await check_one(attachment);
     if (!checked) co_return checked;
@@ -86,21 +88,21 @@ aio::Task<void> Checking::check_plugged_in(Record record) {
   co_return Result<void>();
 }
 
-aio::Task<void> Checking::check_one(AttachmentPtr attachment) {
-  const Delegate& delegate = attachment->delegate;
+aio::Task<void> Checking::check_one(model::AttachmentPtr attachment) {
+  const model::Delegate& delegate = attachment->delegate;
   if (!can_be_checked(delegate)) co_return Result<void>();
-  if (job_.request.caller->gone()) co_return core_error(aio::cancelled_error(), job_.pod);
+  if (job_.request.caller->gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
   if (job_.log.writes(LogLevel::kVerbose)) {
     job_.log.verbatim(
         LogLevel::kVerbose,
         cat("Check: ", job_.pod.ns, ":", job_.pod.name, ":", delegate.name, "(", delegate.cni_name,
             "):", attachment->ifname, " ", json::without_secrets(delegate.bytes)));
   }
-  Chain chain = chain_of(core_, job_);
+  chain::Chain chain = chain_of(core_, job_);
   auto checked = co_await chain.check(attachment);
   if (!checked) {
-    co_return core_error(std::move(checked).error(), job_.pod,
-                         cat("error checking network ", go_quoted(delegate.cni_name)));
+    co_return model::core_error(std::move(checked).error(), job_.pod,
+                                cat("error checking network ", go_quoted(delegate.cni_name)));
   }
   co_return Result<void>();
 }

@@ -18,9 +18,9 @@ class Checking {
   aio::Task<void> run();
 
  private:
-  aio::Task<std::vector<Delegate>> configured();
+  aio::Task<std::vector<model::Delegate>> configured();
   aio::Task<void> check_plugged_in(Record record);
-  aio::Task<void> check_one(AttachmentPtr attachment);
+  aio::Task<void> check_one(model::AttachmentPtr attachment);
 
   const Core& core_;
   const Job& job_;

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "attach/attach.h"
-#include "attach/caller.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
+#include "chain/caller.h"
 #include "cni/error.h"
 
 namespace mnet::attach {
@@ -96,8 +96,8 @@ TEST_F(CheckTest, ChecksNothingElseWhileTheRecordCannotBeRead) {
 TEST_F(CheckTest, StopsWhenItsCallerLeaves) {
   attach(delegates({"a", "b"}));
   Request what = request(delegates({"a"}));
-  what.caller = std::make_shared<Caller>();
-  node_.plugins.on_run = [&](const PluginRun&) { what.caller->leave(); };
+  what.caller = std::make_shared<chain::Caller>();
+  node_.plugins.on_run = [&](const chain::PluginRun&) { what.caller->leave(); };
 
   EXPECT_EQ(check(what).error().code(), Errc::kCancelled);
   EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0"));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/caller.h"
-#include "attach/netconf.h"
+#include "chain/caller.h"
+#include "model/netconf.h"
 
 namespace mnet::attach {
 
@@ -26,8 +26,8 @@ void Containers::end_adds(const std::string& container_id) {
   }
 }
 
-std::vector<AttachmentId> Containers::planned() const {
-  std::vector<AttachmentId> all;
+std::vector<model::AttachmentId> Containers::planned() const {
+  std::vector<model::AttachmentId> all;
   for (const Add::Item& item : adds_) {
     all.insert(all.end(), item.planned.begin(), item.planned.end());
   }
@@ -35,7 +35,7 @@ std::vector<AttachmentId> Containers::planned() const {
 }
 
 Containers::Add::Add(Containers& containers, std::string container_id,
-                     std::shared_ptr<Caller> caller)
+                     std::shared_ptr<chain::Caller> caller)
     : containers_(containers),
       place_(containers.adds_.insert(containers.adds_.end(),
                                      {std::move(container_id), std::move(caller), {}})) {}

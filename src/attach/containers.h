@@ -10,8 +10,8 @@
 
 #include "aio/keyed_lock.h"
 #include "aio/task.h"
-#include "attach/caller.h"
-#include "attach/netconf.h"
+#include "chain/caller.h"
+#include "model/netconf.h"
 
 namespace mnet::attach {
 
@@ -29,26 +29,28 @@ class Containers {
   // An ADD that runs or waits for its turn; gone from the books with this object.
   class Add {
    public:
-    Add(Containers& containers, std::string container_id, std::shared_ptr<Caller> caller);
+    Add(Containers& containers, std::string container_id, std::shared_ptr<chain::Caller> caller);
     Add(const Add&) = delete;
     Add& operator=(const Add&) = delete;
     ~Add();
     // What it is about to attach: GC must count it as valid, its addresses may be reserved already.
-    void plan(std::vector<AttachmentId> attachments) { place_->planned = std::move(attachments); }
+    void plan(std::vector<model::AttachmentId> attachments) {
+      place_->planned = std::move(attachments);
+    }
 
    private:
     friend class Containers;
     struct Item {
       std::string container_id;
-      std::shared_ptr<Caller> caller;
-      std::vector<AttachmentId> planned;
+      std::shared_ptr<chain::Caller> caller;
+      std::vector<model::AttachmentId> planned;
     };
     Containers& containers_;
     std::list<Item>::iterator place_;
   };
   // Every ADD of the container is told to end.
   void end_adds(const std::string& container_id);
-  std::vector<AttachmentId> planned() const;
+  std::vector<model::AttachmentId> planned() const;
 
   // Notes every container that a request came for in its lifetime, also if it is done by the end,
   // and every ADD that ran already.

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/caller.h"
-#include "attach/chain.h"
-#include "attach/messages.h"
-#include "attach/netconf.h"
-#include "attach/pod_args.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/caller.h"
+#include "chain/chain.h"
 #include "cni/error.h"
 #include "cni/names.h"
+#include "model/messages.h"
+#include "model/netconf.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 namespace {
@@ -40,13 +40,13 @@ void fill_if_empty(std::string& text, const std::string& from) {
   if (text.empty()) text = from;
 }
 
-Result<PodArgs> read_args(const Request& request, Verb verb) {
-  if (!has_container(verb)) return PodArgs();
-  if (verb == Verb::kDel) return lenient_pod_args(request.args);
-  return parse_pod_args(request.args);
+Result<model::PodArgs> read_args(const Request& request, Verb verb) {
+  if (!has_container(verb)) return model::PodArgs();
+  if (verb == Verb::kDel) return model::lenient_pod_args(request.args);
+  return model::parse_pod_args(request.args);
 }
 
-Log log_of(const Request& request, const NetConf& conf, const Log& log) {
+Log log_of(const Request& request, const model::NetConf& conf, const Log& log) {
   Log own = request.id.empty() ? log : log.with_request(request.id);
   // A request's file and level count for its own lines and no others (02-F48).
   own = own.with_file(conf.log_file);
@@ -70,48 +70,49 @@ std::string Job::log_identity() const {
 }
 
 Result<Job> read_job(Request request, Verb verb, const Log& log) {
-  LoadRules rules;
+  model::LoadRules rules;
   rules.check_prev_result = verb == Verb::kAdd || verb == Verb::kCheck;
   rules.check_delegates = verb != Verb::kDel;
   return read_job(std::move(request), verb, rules, log);
 }
 
-Result<Job> read_job(Request request, Verb verb, LoadRules rules, const Log& log) {
+Result<Job> read_job(Request request, Verb verb, model::LoadRules rules, const Log& log) {
   Job job;
   job.verb = verb;
   job.pod = request.pod;
   if (has_container(verb)) {
     if (auto valid = check_identifiers(request); !valid) {
-      return core_error(std::move(valid).error(), job.pod);
+      return model::core_error(std::move(valid).error(), job.pod);
     }
   }
-  auto conf = load_netconf(request.config, rules);
-  if (!conf) return core_error(std::move(conf).error(), job.pod, "error loading netconf");
+  auto conf = model::load_netconf(request.config, rules);
+  if (!conf) return model::core_error(std::move(conf).error(), job.pod, "error loading netconf");
   auto args = read_args(request, verb);
-  if (!args) return core_error(std::move(args).error(), job.pod, "error getting k8s args");
+  if (!args) return model::core_error(std::move(args).error(), job.pod, "error getting k8s args");
 
   fill_if_empty(job.pod.ns, args->pod.ns);
   fill_if_empty(job.pod.name, args->pod.name);
   fill_if_empty(job.pod.uid, args->pod.uid);
   fill_if_empty(job.pod.infra_container_id, args->pod.infra_container_id);
-  job.args = delegate_args(job.pod, args->pairs);
+  job.args = model::delegate_args(job.pod, args->pairs);
   job.log = log_of(request, *conf, log);
   job.conf = *std::move(conf);
   job.request = std::move(request);
-  if (job.request.caller == nullptr) job.request.caller = std::make_shared<Caller>();
+  if (job.request.caller == nullptr) job.request.caller = std::make_shared<chain::Caller>();
   return job;
 }
 
-Chain chain_of(const Core& core, const Job& job, const std::shared_ptr<Caller>& caller) {
-  Chain::Setting setting;
+chain::Chain chain_of(const Core& core, const Job& job,
+                      const std::shared_ptr<chain::Caller>& caller) {
+  chain::Chain::Setting setting;
   setting.dirs = search_dirs(job);
   setting.cni_dir = job.conf.cni_dir;
   setting.request_id = job.request.id;
   setting.ticket = job.request.ticket;
   setting.caller = caller == nullptr ? job.request.caller : caller;
-  setting.starts_early = job.conf.parallel_attach != ParallelAttach::kOff;
+  setting.starts_early = job.conf.parallel_attach != model::ParallelAttach::kOff;
   setting.own_type = job.conf.type;
-  return Chain(core.ports.plugins, core.ports.records, std::move(setting), job.log);
+  return chain::Chain(core.ports.plugins, core.ports.records, std::move(setting), job.log);
 }
 
 }  // namespace mnet::attach

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/chain.h"
 #include "attach/containers.h"
-#include "attach/netconf.h"
-#include "attach/pod_args.h"
 #include "attach/ports.h"
 #include "base/log.h"
+#include "chain/chain.h"
+#include "model/netconf.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 
@@ -35,8 +35,8 @@ enum class Verb : std::uint8_t { kAdd, kDel, kCheck, kStatus, kGc };
 struct Job {
   Verb verb = Verb::kAdd;
   Request request;  // with a caller, always
-  NetConf conf;
-  Pod pod;
+  model::NetConf conf;
+  model::Pod pod;
   cni::ArgPairs args;  // what every delegate gets
   Log log;             // of this request
 
@@ -47,10 +47,11 @@ struct Job {
 // Loads the configuration, checks identifiers and arguments as `verb` asks (02, 5.1 step 1).
 Result<Job> read_job(Request request, Verb verb, const Log& log);
 // The same with other rules for the configuration than the verb's.
-Result<Job> read_job(Request request, Verb verb, LoadRules rules, const Log& log);
+Result<Job> read_job(Request request, Verb verb, model::LoadRules rules, const Log& log);
 
 // The chain operations with this request's directories and identity; `caller` in place of the
 // request's own, if there is one.
-Chain chain_of(const Core& core, const Job& job, const std::shared_ptr<Caller>& caller = nullptr);
+chain::Chain chain_of(const Core& core, const Job& job,
+                      const std::shared_ptr<chain::Caller>& caller = nullptr);
 
 }  // namespace mnet::attach

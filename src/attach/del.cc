@@ -12,24 +12,24 @@
 
 #include "aio/task.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
-#include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/record.h"
 #include "attach/recorded.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
-#include "attach/scratch.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/error.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/scratch.h"
 
 namespace mnet::attach {
 namespace {
@@ -46,7 +46,7 @@ void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
 aio::Task<DelOutcome> Deleting::run() {
   co_await note_readiness();
   auto loaded = co_await book_.load_readable();
-  if (!loaded) co_return core_error(std::move(loaded).error(), job_.pod);
+  if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   Record record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   const bool is_recorded = record.delegates || !record.entries.empty() || !down.listed.empty();
@@ -77,8 +77,8 @@ aio::asio::awaitable<void> Deleting::note_readiness() {
 }
 
 // The list that an ADD would make now, if there is still a pod to make it for.
-aio::Task<std::vector<Delegate>> Deleting::rebuild() {
-  const PodObjectPtr pod = co_await find_pod();
+aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
+  const model::PodObjectPtr pod = co_await find_pod();
   Resolver resolver(core_, job_, pod);
   if (pod != nullptr) {
     auto resolved = co_await resolver.resolve();
@@ -88,13 +88,13 @@ aio::Task<std::vector<Delegate>> Deleting::rebuild() {
   if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
   auto master = co_await resolver.master();
   if (!master) co_return std::move(master).error();
-  std::vector<Delegate> delegates;
+  std::vector<model::Delegate> delegates;
   delegates.push_back(*std::move(master));
   co_return delegates;
 }
 
 // nullptr if there is none, if it is another's, or if nobody can tell (02, 6.2 step 4).
-aio::asio::awaitable<PodObjectPtr> Deleting::find_pod() {
+aio::asio::awaitable<model::PodObjectPtr> Deleting::find_pod() {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return nullptr;
   auto pod = co_await source->find_pod({.ns = job_.pod.ns,
@@ -109,10 +109,10 @@ aio::asio::awaitable<PodObjectPtr> Deleting::find_pod() {
 // Plugins get their previous result from the result cache; the attachment record has it as well.
 aio::asio::awaitable<void> Deleting::restore_results(Record record) {
   if (!record.journal) co_return;
-  for (const RecordedAttachment& recorded : record.journal->attachments) {
+  for (const model::RecordedAttachment& recorded : record.journal->attachments) {
     if (!is_plugged_in(recorded) || !recorded.result) continue;
     if (record.find_entry(recorded.cni_name, recorded.ifname) != nullptr) continue;
-    const AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, false);
+    const model::AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, false);
     co_await book_.restore_result(attachment, *recorded.result);
   }
 }
@@ -151,35 +151,36 @@ aio::Task<DelOutcome> Deleting::conclude(Record record, Removal removal) {
 }
 
 Error Deleting::try_again(const Error& error) const {
-  return cni::coded(cni::Code::kTryAgainLater, core_error(error, job_.pod).text());
+  return cni::coded(cni::Code::kTryAgainLater, model::core_error(error, job_.pod).text());
 }
 
 // The retry needs only what is still there.
 aio::Task<void> Deleting::keep_rest(Record record, Removal removal) {
   if (removal.removed.empty()) co_return Result<void>();
   std::set<std::string> gone;
-  for (const AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
+  for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
   if (record.journal) co_await keep_journal(*std::move(record.journal), gone);
   if (!record.delegates) co_return Result<void>();
   // Elements stay in their places, because names derive from those (02, 4.1); that one is done is a
   // member of our own, which the original ignores.
   const std::string master = record.master_ifname(job_.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    Delegate& delegate = (*record.delegates)[i];
-    delegate.removed = delegate.removed || gone.contains(interface_name(delegate, i, master));
+    model::Delegate& delegate = (*record.delegates)[i];
+    delegate.removed =
+        delegate.removed || gone.contains(model::interface_name(delegate, i, master));
   }
-  auto written = co_await book_.write(encode_scratch(*record.delegates));
+  auto written = co_await book_.write(model::encode_scratch(*record.delegates));
   if (!written) co_return written;
   auto synced = co_await book_.sync();
   co_return synced;
 }
 
 // Nobody shall plug anything into it any more (05, 3.3).
-aio::asio::awaitable<void> Deleting::keep_journal(AttachmentRecord journal,
+aio::asio::awaitable<void> Deleting::keep_journal(model::AttachmentRecord journal,
                                                   std::set<std::string> gone) {
   std::erase_if(journal.attachments,
-                [&](const RecordedAttachment& one) { return gone.contains(one.ifname); });
-  journal.state = RecordState::kDeleting;
+                [&](const model::RecordedAttachment& one) { return gone.contains(one.ifname); });
+  journal.state = model::RecordState::kDeleting;
   auto written = co_await book_.write_journal(std::move(journal));
   if (!written) job_.log.error("saving the attachment record", written.error());
 }

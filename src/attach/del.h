@@ -7,11 +7,11 @@
 
 #include "aio/task.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
 #include "attach/core.h"
 #include "attach/record.h"
 #include "attach/remove.h"
 #include "attach/source.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
@@ -29,13 +29,14 @@ class Deleting {
  private:
   aio::asio::awaitable<void> note_readiness();
   aio::asio::awaitable<void> delete_unrecorded();
-  aio::Task<std::vector<Delegate>> rebuild();
-  aio::asio::awaitable<PodObjectPtr> find_pod();
+  aio::Task<std::vector<model::Delegate>> rebuild();
+  aio::asio::awaitable<model::PodObjectPtr> find_pod();
   aio::asio::awaitable<void> restore_results(Record record);
   aio::Task<DelOutcome> conclude(Record record, Removal removal);
   Error try_again(const Error& error) const;
   aio::Task<void> keep_rest(Record record, Removal removal);
-  aio::asio::awaitable<void> keep_journal(AttachmentRecord journal, std::set<std::string> gone);
+  aio::asio::awaitable<void> keep_journal(model::AttachmentRecord journal,
+                                          std::set<std::string> gone);
 
   const Core& core_;
   const Job& job_;

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/delegate.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
-#include "attach/scratch.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/scratch.h"
 
 namespace mnet::attach {
 namespace {
@@ -34,9 +34,10 @@ class DelTest : public NodeTest {
   }
   // What an earlier version, or the original, attached.
   void remember(const std::vector<std::string>& configs) {
-    std::vector<Delegate> delegates;
-    for (const std::string& config : configs) delegates.push_back(parse_delegate(config).value());
-    node_.records.scratch["c1"] = encode_scratch(delegates);
+    std::vector<model::Delegate> delegates;
+    for (const std::string& config : configs)
+      delegates.push_back(model::parse_delegate(config).value());
+    node_.records.scratch["c1"] = model::encode_scratch(delegates);
   }
   const json::Object& element(std::size_t index) {
     return *node_.records.scratch.at("c1")[index].as_object();
@@ -396,7 +397,7 @@ TEST_F(DelTest, LeavesTheVersionOfAConfAlone) {
 // 02, 12: row 134
 TEST_F(DelTest, TakesDownWhatOnlyTheResultCacheKnows) {
   add_and_forget(delegates({"a"}));
-  CacheEntry dynamic;
+  cni::CacheEntry dynamic;
   dynamic.container_id = "c1";
   dynamic.network = "hot";
   dynamic.ifname = "net7";

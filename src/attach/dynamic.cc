@@ -8,24 +8,24 @@
 
 #include "aio/task.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
-#include "attach/inject.h"
-#include "attach/messages.h"
-#include "attach/network_status.h"
-#include "attach/pod_args.h"
 #include "attach/recorded.h"
 #include "attach/source.h"
-#include "attach/status_edit.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/names.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/inject.h"
+#include "model/messages.h"
+#include "model/network_status.h"
+#include "model/pod_args.h"
+#include "model/status_edit.h"
 
 namespace mnet::attach {
 namespace {
@@ -41,39 +41,40 @@ json::Object attributes_of(const DynamicRequest& request) {
 
 // Names under which an attachment stands in the network status: an empty one if its result lists no
 // interface (02, 2.4).
-std::vector<std::string> status_names_of(const RecordedAttachment& attachment) {
+std::vector<std::string> status_names_of(const model::RecordedAttachment& attachment) {
   std::vector<std::string> names = interfaces_of(attachment);
   auto result = cni::read_result(attachment.result.value_or(json::Object()));
   if (result && result->interfaces.empty()) names.emplace_back();
   return names;
 }
 
-std::string unfilled_hash(const Delegate& delegate, const std::string& config,
+std::string unfilled_hash(const model::Delegate& delegate, const std::string& config,
                           const std::string& settings_version) {
   json::Object object = json::parse_object(config).value_or(json::Object());
   const json::Value* version = object.find("cniVersion");
   if (version == nullptr || *version != json::Value(settings_version)) return delegate.config_hash;
   object.erase("cniVersion");
-  return config_hash(object);
+  return model::config_hash(object);
 }
 
 // The name of its interface is wished, too: there is no list that it could have a place in.
-Result<Delegate> read_delegate(const DynamicRequest& request, Verb verb) {
-  auto delegate = parse_delegate(request.request.config);
+Result<model::Delegate> read_delegate(const DynamicRequest& request, Verb verb) {
+  auto delegate = model::parse_delegate(request.request.config);
   if (!delegate) return std::move(delegate).error();
   if (verb != Verb::kStatus) {
     auto valid = cni::validate_network_name(delegate->cni_name);
     if (!valid) return std::move(valid).error();
   }
-  delegate->source = Source::kDelegateApi;
+  delegate->source = model::Source::kDelegateApi;
   delegate->config_hash =
-      config_hash(json::parse_object(request.request.config).value_or(json::Object()));
+      model::config_hash(json::parse_object(request.request.config).value_or(json::Object()));
   delegate->wishes.ifname = request.request.ifname;
   if (verb != Verb::kAdd) return delegate;
   delegate->attributes = attributes_of(request);
   if (!request.ips.empty()) delegate->wishes.ips = request.ips;
   delegate->wishes.mac = request.mac;
-  return with_injection(*std::move(delegate), {.device_id = {}, .cni_args = request.cni_args});
+  return model::with_injection(*std::move(delegate),
+                               {.device_id = {}, .cni_args = request.cni_args});
 }
 
 }  // namespace
@@ -88,14 +89,14 @@ Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log
       read_job(std::move(base), verb, {.check_prev_result = false, .check_delegates = false}, log);
   if (!job) return std::move(job).error();
   if (!delegate) {
-    return core_error(std::move(delegate).error(), job->pod, "failed getting the delegate");
+    return model::core_error(std::move(delegate).error(), job->pod, "failed getting the delegate");
   }
   // DEL works from the record; of what nobody knows it runs what may be run.
   if (verb != Verb::kDel) {
-    auto checked = check_types(*delegate, job->conf.type);
+    auto checked = model::check_types(*delegate, job->conf.type);
     if (!checked) {
-      return core_error(std::move(checked).error().wrap(cat("network ", delegate->cni_name)),
-                        job->pod, "failed getting the delegate");
+      return model::core_error(std::move(checked).error().wrap(cat("network ", delegate->cni_name)),
+                               job->pod, "failed getting the delegate");
     }
   }
   // The runtime's wishes were for the networks of its own ADD (02, 5.9).
@@ -104,7 +105,7 @@ Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log
   if (job->pod.infra_container_id.empty()) {
     job->pod.infra_container_id = job->request.container_id;
   }
-  job->args = delegate_args(job->pod, job->args);
+  job->args = model::delegate_args(job->pod, job->args);
   std::string unfilled = unfilled_hash(*delegate, config, job->conf.cni_version);
   return DynamicJob{*std::move(job), *std::move(delegate), std::move(unfilled)};
 }
@@ -116,7 +117,7 @@ Dynamic::Dynamic(Core& core, DynamicJob what)
       unfilled_hash_(std::move(what.unfilled_hash)),
       book_(core_, job_) {}
 
-Error Dynamic::failed(const Error& error) const { return core_error(error, job_.pod); }
+Error Dynamic::failed(const Error& error) const { return model::core_error(error, job_.pod); }
 
 aio::Task<void> Dynamic::find_pod() {
   ObjectSource* source = core_.ports.source;
@@ -132,7 +133,7 @@ aio::Task<void> Dynamic::find_pod() {
   pod_ = *std::move(pod);
   if (pod_ != nullptr && job_.pod.uid.empty()) {
     job_.pod.uid = pod_->uid;
-    job_.args = delegate_args(job_.pod, job_.args);
+    job_.args = model::delegate_args(job_.pod, job_.args);
   }
   co_return Result<void>();
 }
@@ -148,7 +149,7 @@ aio::Task<void> Dynamic::load() {
 
 void Dynamic::drop() {
   std::erase_if(journal_.attachments,
-                [&](const RecordedAttachment& one) { return one.ifname == ifname(); });
+                [&](const model::RecordedAttachment& one) { return one.ifname == ifname(); });
 }
 
 bool Dynamic::keeps_status() const {
@@ -157,23 +158,23 @@ bool Dynamic::keeps_status() const {
 
 aio::Task<void> Dynamic::add_status(cni::NetResult result) {
   if (!keeps_status()) co_return Result<void>();
-  auto added = network_statuses(result, delegate_.name, false, std::nullopt);
+  auto added = model::network_statuses(result, delegate_.name, false, std::nullopt);
   if (!added) co_return std::move(added).error();
   if (added->empty()) co_return Result<void>();
   auto present = co_await core_.ports.source->find_status(pod_);
   if (!present) co_return std::move(present).error();
-  auto text = with_statuses(*present, *added);
+  auto text = model::with_statuses(*present, *added);
   if (!text) co_return std::move(text).error();
   auto written = co_await core_.ports.source->write_status(pod_, *std::move(text));
   co_return written;
 }
 
-aio::Task<void> Dynamic::drop_status(RecordedAttachment removed) {
+aio::Task<void> Dynamic::drop_status(model::RecordedAttachment removed) {
   if (!keeps_status()) co_return Result<void>();
   auto present = co_await core_.ports.source->find_status(pod_);
   if (!present) co_return std::move(present).error();
   if (!*present) co_return Result<void>();
-  auto text = without_statuses(**present, removed.network, status_names_of(removed));
+  auto text = model::without_statuses(**present, removed.network, status_names_of(removed));
   if (!text) co_return std::move(text).error();
   if (!*text) co_return Result<void>();
   auto written = co_await core_.ports.source->write_status(pod_, **std::move(text));
@@ -185,8 +186,8 @@ void Dynamic::note_status(const Result<void>& kept) const {
 }
 
 aio::Task<void> Dynamic::status() {
-  Chain chain = chain_of(core_, job_);
-  auto answered = co_await chain.status(std::make_shared<const Delegate>(delegate_));
+  chain::Chain chain = chain_of(core_, job_);
+  auto answered = co_await chain.status(std::make_shared<const model::Delegate>(delegate_));
   co_return answered;
 }
 

@@ -8,21 +8,21 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/containers.h"
 #include "attach/core.h"
 #include "attach/record.h"
 #include "attach/remove.h"
 #include "attach/source.h"
+#include "chain/chain.h"
 #include "cni/result.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
 // One request as read and checked.
 struct DynamicJob {
-  Job job;            // its configuration holds the core's settings
-  Delegate delegate;  // of the request's own configuration, what is wished of it included
+  Job job;                   // its configuration holds the core's settings
+  model::Delegate delegate;  // of the request's own configuration, what is wished of it included
   // Its hash if the `cniVersion` was filled in on its way (03, 2.10); a definition's is not.
   std::string unfilled_hash;
 };
@@ -54,7 +54,7 @@ class Dynamic {
 
   // ADD.
   aio::Task<std::optional<cni::NetResult>> settle_recorded();
-  bool is_the_same(const RecordedAttachment& there) const;
+  bool is_the_same(const model::RecordedAttachment& there) const;
   aio::Task<void> clear_away();
   aio::Task<void> expect_free();
   aio::Task<cni::NetResult> attach();
@@ -66,7 +66,7 @@ class Dynamic {
   bool is_part_of_another() const;
   aio::Task<void> remove_recorded();
   aio::Task<void> unlist();
-  aio::Task<void> run_del(AttachmentPtr attachment);
+  aio::Task<void> run_del(model::AttachmentPtr attachment);
 
   // Nothing of a container that has nothing left, and never had an ADD of its own.
   aio::Task<void> write_journal() {
@@ -78,20 +78,20 @@ class Dynamic {
   // Where nobody else keeps the network status, we do (0018); it never fails a request.
   bool keeps_status() const;
   aio::Task<void> add_status(cni::NetResult result);
-  aio::Task<void> drop_status(RecordedAttachment removed);
+  aio::Task<void> drop_status(model::RecordedAttachment removed);
   void note_status(const Result<void>& kept) const;
 
   Error failed(const Error& error) const;
 
   Core& core_;
   Job job_;
-  Delegate delegate_;
+  model::Delegate delegate_;
   std::string unfilled_hash_;
   Book book_;
-  PodObjectPtr pod_;
+  model::PodObjectPtr pod_;
   Record record_;
-  AttachmentRecord journal_;
-  AttachmentPtr attachment_;  // what ADD runs
+  model::AttachmentRecord journal_;
+  model::AttachmentPtr attachment_;  // what ADD runs
 };
 
 }  // namespace mnet::attach

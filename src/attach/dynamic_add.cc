@@ -12,22 +12,22 @@
 #include "aio/task.h"
 #include "attach/add_record.h"
 #include "attach/add_report.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/containers.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/dynamic.h"
-#include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/recorded.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
 
 namespace mnet::attach {
 namespace {
@@ -69,11 +69,12 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
   attachment_ = planned->front();
   books.plan({{job_.request.container_id, ifname()}});
   auto free = co_await expect_free();
-  if (!free) co_return add_error(std::move(free).error(), job_.pod, delegate_.cni_name);
+  if (!free) co_return model::add_error(std::move(free).error(), job_.pod, delegate_.cni_name);
   // Not in the books before something can start: the undo of what never ran could not end (3.7).
-  Chain chain = chain_of(core_, job_);
+  chain::Chain chain = chain_of(core_, job_);
   auto installed = co_await chain.expect_plugin(attachment_);
-  if (!installed) co_return add_error(std::move(installed).error(), job_.pod, delegate_.cni_name);
+  if (!installed)
+    co_return model::add_error(std::move(installed).error(), job_.pod, delegate_.cni_name);
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
   auto result = co_await attach();
   co_return result;
@@ -82,16 +83,16 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
 // One that is there already: its result if it is the one that is asked for. What an operation that
 // was cut off left behind is taken down first (05, 3.10); nothing of it counts.
 aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
-  const RecordedAttachment* there = journal_.find(ifname());
+  const model::RecordedAttachment* there = journal_.find(ifname());
   if (there == nullptr) co_return std::optional<cni::NetResult>();
-  if (there->state != AttachmentState::kAttached && is_plugged_in(*there)) {
+  if (there->state != model::AttachmentState::kAttached && is_plugged_in(*there)) {
     auto cleared = co_await clear_away();
     if (!cleared) co_return std::move(cleared).error();
     co_return std::optional<cni::NetResult>();
   }
   if (!is_the_same(*there)) {
-    co_return add_error(name_error(name_taken(ifname()), delegate_, ifname()), job_.pod,
-                        delegate_.cni_name);
+    co_return model::add_error(model::name_error(model::name_taken(ifname()), delegate_, ifname()),
+                               job_.pod, delegate_.cni_name);
   }
   auto result = cni::read_result(*there->result);
   if (!result) co_return failed(std::move(result).error());
@@ -100,8 +101,9 @@ aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
   co_return std::optional<cni::NetResult>(*std::move(result));
 }
 
-bool Dynamic::is_the_same(const RecordedAttachment& there) const {
-  if (there.source == Source::kCluster || there.state != AttachmentState::kAttached) return false;
+bool Dynamic::is_the_same(const model::RecordedAttachment& there) const {
+  if (there.source == model::Source::kCluster || there.state != model::AttachmentState::kAttached)
+    return false;
   if (!there.result || there.cni_name != delegate_.cni_name) return false;
   if (there.config_hash != delegate_.config_hash && there.config_hash != unfilled_hash_) {
     return false;
@@ -110,8 +112,8 @@ bool Dynamic::is_the_same(const RecordedAttachment& there) const {
 }
 
 aio::Task<void> Dynamic::clear_away() {
-  const RecordedAttachment there = *journal_.find(ifname());
-  const AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
+  const model::RecordedAttachment there = *journal_.find(ifname());
+  const model::AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
   auto deleted = co_await run_del(attachment);
   if (!deleted) {
     co_return failed(std::move(deleted).error().wrap(
@@ -126,8 +128,9 @@ aio::Task<void> Dynamic::clear_away() {
 // A link that is there is not ours, and stays untouched (02, 5.1 step 7b; 02-F54).
 aio::Task<void> Dynamic::expect_free() {
   auto seen = co_await core_.ports.links.look(job_.request.netns, {ifname()});
-  if (!seen) co_return name_error(std::move(seen).error(), delegate_, ifname());
-  if (!seen->taken.empty()) co_return name_error(name_taken(ifname()), delegate_, ifname());
+  if (!seen) co_return model::name_error(std::move(seen).error(), delegate_, ifname());
+  if (!seen->taken.empty())
+    co_return model::name_error(model::name_taken(ifname()), delegate_, ifname());
   if (journal_.netns_inode == 0) journal_.netns_inode = seen->netns.inode;
   co_return Result<void>();
 }
@@ -153,16 +156,16 @@ aio::Task<cni::NetResult> Dynamic::attach() {
 }
 
 aio::Task<cni::NetResult> Dynamic::run_add() {
-  Chain chain = chain_of(core_, job_);
-  auto result = co_await chain.add(attachment_, Kept::kDurable);
-  if (!result) co_return add_error(std::move(result).error(), job_.pod, delegate_.cni_name);
+  chain::Chain chain = chain_of(core_, job_);
+  auto result = co_await chain.add(attachment_, Durability::kDurable);
+  if (!result) co_return model::add_error(std::move(result).error(), job_.pod, delegate_.cni_name);
   // An answer in a version that nobody can convert is none (02, 5.1).
   auto newest = cni::convert(*result, cni::kCurrentVersion);
   if (!newest) co_return failed(std::move(newest).error());
   log_added(job_, pod_, *attachment_, *result);
-  RecordedAttachment& one = *journal_.find(ifname());
+  model::RecordedAttachment& one = *journal_.find(ifname());
   one.result = json::Value(cni::to_json(*result));
-  one.state = AttachmentState::kAttached;
+  one.state = model::AttachmentState::kAttached;
   one.added_at = rfc3339_utc(WallClock::system().now());
   auto noted = co_await write_journal();
   if (!noted) co_return failed(std::move(noted).error().wrap("error saving the results"));
@@ -174,13 +177,13 @@ aio::Task<cni::NetResult> Dynamic::run_add() {
 // This one and no other (05, 3.7). What cannot be undone now stays in the books for the container's
 // DEL.
 aio::Task<void> Dynamic::undo() {
-  Attachment again = *attachment_;
+  model::Attachment again = *attachment_;
   again.args = job_.args;  // wishes of addresses are for ADD (02, 6.3)
-  auto deleted = co_await run_del(std::make_shared<const Attachment>(std::move(again)));
+  auto deleted = co_await run_del(std::make_shared<const model::Attachment>(std::move(again)));
   if (deleted) {
     drop();
   } else {
-    journal_.find(ifname())->state = AttachmentState::kRemoving;
+    journal_.find(ifname())->state = model::AttachmentState::kRemoving;
   }
   auto noted = co_await write_journal();
   if (!deleted) co_return deleted;

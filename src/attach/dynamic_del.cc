@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/dynamic.h"
-#include "attach/messages.h"
 #include "attach/plan.h"
 #include "attach/recorded.h"
 #include "attach/remove.h"
-#include "attach/scratch.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/scratch.h"
 
 namespace mnet::attach {
 
@@ -28,8 +28,8 @@ aio::Task<void> Dynamic::del() {
   if (!found) co_return found;
   auto loaded = co_await load();
   if (!loaded) co_return std::move(loaded).error();
-  const RecordedAttachment* there = journal_.find(ifname());
-  if (there != nullptr && there->source == Source::kCluster) {
+  const model::RecordedAttachment* there = journal_.find(ifname());
+  if (there != nullptr && there->source == model::Source::kCluster) {
     co_return failed(Error(Errc::kDenied, cat("interface ", ifname(),
                                               " is the cluster network's and cannot be removed")));
   }
@@ -47,20 +47,20 @@ aio::Task<void> Dynamic::del() {
   }
   // Nobody knows of it; CNI's DEL does no harm to what is not there (R5).
   auto deleted = co_await run_del(
-      std::make_shared<const Attachment>(plan_again(job_, delegate_, ifname(), false)));
+      std::make_shared<const model::Attachment>(plan_again(job_, delegate_, ifname(), false)));
   if (!deleted) co_return failed(std::move(deleted).error());
   co_return Result<void>();
 }
 
 // An interface that came with another attachment and goes with it.
 bool Dynamic::is_part_of_another() const {
-  return std::ranges::any_of(journal_.attachments, [&](const RecordedAttachment& one) {
+  return std::ranges::any_of(journal_.attachments, [&](const model::RecordedAttachment& one) {
     const std::vector<std::string> names = interfaces_of(one);
     return std::ranges::find(names, ifname()) != names.end();
   });
 }
 
-aio::Task<void> Dynamic::run_del(AttachmentPtr attachment) {
+aio::Task<void> Dynamic::run_del(model::AttachmentPtr attachment) {
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove({std::move(attachment)});
   co_return removal.complete();
@@ -68,10 +68,10 @@ aio::Task<void> Dynamic::run_del(AttachmentPtr attachment) {
 
 // With what was recorded, whatever the request says (R6).
 aio::Task<void> Dynamic::remove_recorded() {
-  RecordedAttachment& there = *journal_.find(ifname());
-  const AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
-  there.state = AttachmentState::kRemoving;
-  const RecordedAttachment removed = there;
+  model::RecordedAttachment& there = *journal_.find(ifname());
+  const model::AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
+  there.state = model::AttachmentState::kRemoving;
+  const model::RecordedAttachment removed = there;
   auto noted = co_await write_journal();
   if (!noted) co_return failed(std::move(noted).error().wrap("error saving the delegates"));
   if (removed.result) co_await book_.restore_result(attachment, *removed.result);
@@ -92,18 +92,18 @@ aio::Task<void> Dynamic::remove_recorded() {
 // derive from their places, which shift now: each gets its own in words first (R2).
 aio::Task<void> Dynamic::unlist() {
   if (!record_.delegates) co_return Result<void>();
-  std::vector<Delegate> rest;
+  std::vector<model::Delegate> rest;
   for (std::size_t i = 0; i < record_.delegates->size(); ++i) {
-    Delegate delegate = (*record_.delegates)[i];
+    model::Delegate delegate = (*record_.delegates)[i];
     if (i > 0) {
-      std::string name = interface_name(delegate, i, {});
+      std::string name = model::interface_name(delegate, i, {});
       if (name == ifname()) continue;
       delegate.wishes.ifname = std::move(name);
     }
     rest.push_back(std::move(delegate));
   }
   if (rest.size() == record_.delegates->size()) co_return Result<void>();
-  auto written = co_await book_.write(encode_scratch(rest));
+  auto written = co_await book_.write(model::encode_scratch(rest));
   if (!written) co_return written;
   auto synced = co_await book_.sync();
   co_return synced;
@@ -113,17 +113,18 @@ aio::Task<void> Dynamic::unlist() {
 aio::Task<void> Dynamic::check() {
   auto loaded = co_await load();
   if (!loaded) co_return std::move(loaded).error();
-  const RecordedAttachment* there = journal_.find(ifname());
+  const model::RecordedAttachment* there = journal_.find(ifname());
   const bool is_recorded = there != nullptr && there->cni_name == delegate_.cni_name;
-  const AttachmentPtr attachment =
-      is_recorded ? attachment_of(job_, journal_, *there, true)
-                  : std::make_shared<const Attachment>(plan_again(job_, delegate_, ifname(), true));
+  const model::AttachmentPtr attachment =
+      is_recorded
+          ? attachment_of(job_, journal_, *there, true)
+          : std::make_shared<const model::Attachment>(plan_again(job_, delegate_, ifname(), true));
   if (is_recorded && there->result) co_await book_.restore_result(attachment, *there->result);
-  Chain chain = chain_of(core_, job_);
+  chain::Chain chain = chain_of(core_, job_);
   auto checked = co_await chain.check(attachment);
   if (!checked) {
-    co_return core_error(std::move(checked).error(), job_.pod,
-                         cat("error checking network ", go_quoted(delegate_.cni_name)));
+    co_return model::core_error(std::move(checked).error(), job_.pod,
+                                cat("error checking network ", go_quoted(delegate_.cni_name)));
   }
   co_return Result<void>();
 }

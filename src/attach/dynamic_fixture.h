@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "attach/attachment_record.h"
 #include "attach/node_fixture.h"
 #include "base/text.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
@@ -44,10 +44,10 @@ class DynamicTest : public NodeTest {
     co_return Result<void>();
   }
 
-  AttachmentRecord journal() {
+  model::AttachmentRecord journal() {
     const auto found = node_.records.records.find("c1");
     if (found == node_.records.records.end()) return {};
-    return decode_record(found->second).value();
+    return model::decode_record(found->second).value();
   }
 
   virtual Attachments& attachments() { return attachments_; }

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "attach/attachment_record.h"
 #include "attach/dynamic_fixture.h"
 #include "attach/fake_ports.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 namespace {
@@ -25,11 +25,11 @@ using testing::IsEmpty;
 class DynamicSequences : public DynamicTest {
  protected:
   void SetUp() override {
-    node_.plugins.on_run = [this](const PluginRun& run) { watch(run); };
+    node_.plugins.on_run = [this](const chain::PluginRun& run) { watch(run); };
   }
 
   // The plugins' own view: what may hold something, and what was deleted since.
-  void watch(const PluginRun& run) {
+  void watch(const chain::PluginRun& run) {
     const json::Object config = json::parse_object(run.config).value();
     const std::string network = FakePlugins::text_in(config, "name");
     const std::string what = cat(network, " ", run.ifname);
@@ -106,9 +106,9 @@ class DynamicSequences : public DynamicTest {
     if (!added) return;
     EXPECT_TRUE(holds_.contains(cat(network, " ", ifname)));
     if (node_.plugins.runs.size() == before) return;  // answered from what is remembered
-    const AttachmentRecord record = journal();
+    const model::AttachmentRecord record = journal();
     ASSERT_NE(record.find(ifname), nullptr);
-    EXPECT_EQ(record.find(ifname)->state, AttachmentState::kAttached);
+    EXPECT_EQ(record.find(ifname)->state, model::AttachmentState::kAttached);
   }
   void unplug_and_look(const std::string& ifname, const std::string& network) {
     const std::string what = cat(network, " ", ifname);

@@ -9,13 +9,13 @@
 
 #include "aio/run.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
-#include "attach/delegate.h"
 #include "attach/dynamic_fixture.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
 
 namespace mnet::attach {
 namespace {
@@ -210,15 +210,16 @@ TEST_F(DynamicPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
 
   ASSERT_TRUE(plug(dynamic("net9", "x")));
 
-  std::vector<std::pair<std::string, Source>> sources;
-  for (const RecordedAttachment& one : journal().attachments) {
+  std::vector<std::pair<std::string, model::Source>> sources;
+  for (const model::RecordedAttachment& one : journal().attachments) {
     sources.emplace_back(one.ifname, one.source);
   }
-  using Pair = std::pair<std::string, Source>;
-  EXPECT_THAT(sources,
-              ElementsAre(Pair("eth0", Source::kCluster), Pair("net1", Source::kDefaultNetworks),
-                          Pair("net2", Source::kAnnotation), Pair("net3", Source::kAnnotation),
-                          Pair("net9", Source::kDelegateApi)));
+  using Pair = std::pair<std::string, model::Source>;
+  EXPECT_THAT(sources, ElementsAre(Pair("eth0", model::Source::kCluster),
+                                   Pair("net1", model::Source::kDefaultNetworks),
+                                   Pair("net2", model::Source::kAnnotation),
+                                   Pair("net3", model::Source::kAnnotation),
+                                   Pair("net9", model::Source::kDelegateApi)));
 }
 
 // 05, R3: the same NAD, asked for by a controller, which fills in its name

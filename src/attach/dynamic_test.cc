@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
-#include "attach/caller.h"
-#include "attach/delegate.h"
 #include "attach/dynamic_fixture.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "chain/caller.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
 
 namespace mnet::attach {
 namespace {
@@ -51,7 +51,7 @@ TEST_F(DynamicAdd, GivesThePluginWhatTheClientWishes) {
 
   ASSERT_TRUE(added) << added.error().text();
   EXPECT_EQ(added->interfaces.at(0).name, "net1");
-  const PluginRun& run = node_.plugins.runs.at(0);
+  const chain::PluginRun& run = node_.plugins.runs.at(0);
   EXPECT_EQ(run.ifname, "net1");
   EXPECT_EQ(*cni::find_arg(run.args, "IP"), "10.1.1.11/24");
   EXPECT_EQ(*cni::find_arg(run.args, "MAC"), "02:03:04:05:06:07");
@@ -122,17 +122,17 @@ TEST_F(DynamicAdd, ChangesNothingWhileTheRecordCannotBeRead) {
 // 05, R2: in the books before the plugin runs, with the result before the answer
 TEST_F(DynamicAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
   std::string during;
-  node_.plugins.on_run = [&](const PluginRun&) {
+  node_.plugins.on_run = [&](const chain::PluginRun&) {
     during = json::dump(node_.records.records.at("c1"));
   };
 
   ASSERT_TRUE(plug(dynamic("net1", "x")));
 
   EXPECT_THAT(during, HasSubstr(R"("state":"adding")"));
-  const AttachmentRecord record = journal();
+  const model::AttachmentRecord record = journal();
   ASSERT_THAT(record.attachments, SizeIs(1));
-  EXPECT_EQ(record.attachments[0].source, Source::kDelegateApi);
-  EXPECT_EQ(record.attachments[0].state, AttachmentState::kAttached);
+  EXPECT_EQ(record.attachments[0].source, model::Source::kDelegateApi);
+  EXPECT_EQ(record.attachments[0].state, model::AttachmentState::kAttached);
   EXPECT_EQ(record.attachments[0].cni_name, "x");
   EXPECT_TRUE(record.attachments[0].result.has_value());
   EXPECT_EQ(record.netns, "/ns");
@@ -271,7 +271,7 @@ TEST_F(DynamicAdd, StaysInTheBooksWhenItCannotBeTakenDown) {
   ASSERT_FALSE(plug(dynamic("net1", "x")));
 
   ASSERT_NE(journal().find("net1"), nullptr);
-  EXPECT_EQ(journal().find("net1")->state, AttachmentState::kRemoving);
+  EXPECT_EQ(journal().find("net1")->state, model::AttachmentState::kRemoving);
 }
 
 // 05, 3.10: what an operation that was cut off left goes before a new one begins
@@ -292,8 +292,8 @@ TEST_F(DynamicAdd, ClearsAwayWhatWasCutOff) {
 // 03, 2.11: nobody gets the answer
 TEST_F(DynamicAdd, IsUndoneIfItsCallerLeaves) {
   DynamicRequest what = dynamic("net1", "x");
-  what.request.caller = std::make_shared<Caller>();
-  node_.plugins.on_run = [&](const PluginRun& run) {
+  what.request.caller = std::make_shared<chain::Caller>();
+  node_.plugins.on_run = [&](const chain::PluginRun& run) {
     if (run.command == "ADD") what.request.caller->leave();
   };
 
@@ -383,7 +383,7 @@ TEST_F(DynamicDel, TellsOfAFailureAndForgetsNothing) {
   ASSERT_FALSE(removed);
   EXPECT_THAT(removed.error().text(), HasSubstr("will not"));
   ASSERT_NE(journal().find("net1"), nullptr);
-  EXPECT_EQ(journal().find("net1")->state, AttachmentState::kRemoving);
+  EXPECT_EQ(journal().find("net1")->state, model::AttachmentState::kRemoving);
   node_.plugins.errors.clear();
   EXPECT_TRUE(unplug(dynamic("net1", "x")));
   EXPECT_EQ(journal().find("net1"), nullptr);

@@ -17,33 +17,34 @@
 #include "attach/add_routes.h"
 #include "attach/ports.h"
 #include "base/text.h"
+#include "chain/fake_ports.h"
 #include "cni/version.h"
 #include "json/json.h"
 
 namespace mnet::attach {
 
-// Everything that happened, in order, over all fakes of one node.
-using Journal = std::vector<std::string>;
+using chain::FakePlugins;
+using chain::Journal;
 
 class FakeNetworks : public Networks {
  public:
-  aio::Task<Delegate> by_path(std::string path, std::string) override {
+  aio::Task<model::Delegate> by_path(std::string path, std::string) override {
     const auto found = configs.find(path);
     if (found == configs.end()) {
       co_return Error(Errc::kNotFound, cat("cannot find network ", path));
     }
-    auto delegate = parse_delegate(found->second);
+    auto delegate = model::parse_delegate(found->second);
     if (!delegate) co_return std::move(delegate).error();
     delegate->from_list_file = path.ends_with(".conflist");
     co_return delegate;
   }
-  aio::Task<Delegate> by_name(std::string conf_dir, std::string name) override {
+  aio::Task<model::Delegate> by_name(std::string conf_dir, std::string name) override {
     const auto found = named.find(name);
     if (found == named.end()) {
       co_return Error(Errc::kNotFound,
                       cat("no network available in the name ", name, " in cni dir ", conf_dir));
     }
-    auto delegate = parse_delegate(found->second);
+    auto delegate = model::parse_delegate(found->second);
     co_return delegate;
   }
   aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
@@ -94,10 +95,10 @@ class FakeRoutes : public Routes {
  public:
   explicit FakeRoutes(Journal& journal) : journal_(journal) {}
 
-  aio::Task<bool> has_default(std::string, std::string ifname, Family family) override {
+  aio::Task<bool> has_default(std::string, std::string ifname, AddressFamily family) override {
     co_return defaults.contains({ifname, family});
   }
-  aio::Task<void> remove_defaults(std::string, std::string ifname, Family family) override {
+  aio::Task<void> remove_defaults(std::string, std::string ifname, AddressFamily family) override {
     auto done = act(cat("remove default ", name_of(family), " ", ifname));
     if (done) defaults.erase({ifname, family});
     co_return done;
@@ -105,14 +106,18 @@ class FakeRoutes : public Routes {
   aio::Task<void> add_default(std::string, std::string ifname, cni::IpAddress gateway,
                               std::vector<std::string>) override {
     auto done = act(cat("add default ", ifname, " via ", gateway.text()));
-    if (done) defaults[{ifname, gateway.is_v4() ? Family::kV4 : Family::kV6}] = gateway.text();
+    if (done)
+      defaults[{ifname, gateway.is_v4() ? AddressFamily::kV4 : AddressFamily::kV6}] =
+          gateway.text();
     co_return done;
   }
 
-  static std::string name_of(Family family) { return family == Family::kV4 ? "v4" : "v6"; }
+  static std::string name_of(AddressFamily family) {
+    return family == AddressFamily::kV4 ? "v4" : "v6";
+  }
 
-  std::map<std::pair<std::string, Family>, std::string> defaults;  // gateways
-  std::map<std::string, Error> errors;                             // by journal line
+  std::map<std::pair<std::string, AddressFamily>, std::string> defaults;  // gateways
+  std::map<std::string, Error> errors;                                    // by journal line
 
  private:
   Result<void> act(std::string what) {
@@ -153,26 +158,26 @@ class FakeSource : public ObjectSource {
  public:
   explicit FakeSource(Journal& journal) : journal_(journal) {}
 
-  aio::Task<PodObjectPtr> find_pod(PodLookup lookup) override {
+  aio::Task<model::PodObjectPtr> find_pod(PodLookup lookup) override {
     lookups.push_back(lookup);
     if (pod_error) co_return *pod_error;
     const auto found = pods.find(cat(lookup.ns, "/", lookup.name));
     co_return found == pods.end() ? nullptr : found->second;
   }
   bool is_complete() const override { return complete; }
-  aio::Task<NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
+  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
     asked.push_back(cat(ns, "/", name));
     if (network_error) co_return *network_error;
     const auto found = networks.find(asked.back());
     co_return found == networks.end() ? nullptr : found->second;
   }
-  aio::Task<void> write_status(PodObjectPtr pod, std::string text) override {
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override {
     journal_.push_back(cat("write status ", pod->ns, "/", pod->name));
     if (status_error) co_return *status_error;
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
   }
-  aio::Task<std::optional<std::string>> find_status(PodObjectPtr pod) override {
+  aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override {
     const auto found = statuses.find(cat(pod->ns, "/", pod->name));
     if (found == statuses.end()) co_return std::optional<std::string>();
     co_return std::optional<std::string>(found->second);
@@ -184,7 +189,7 @@ class FakeSource : public ObjectSource {
 
   void add_pod(const std::string& ns, const std::string& name,
                std::map<std::string, std::string, std::less<>> annotations) {
-    auto pod = std::make_shared<PodObject>();
+    auto pod = std::make_shared<model::PodObject>();
     pod->ns = ns;
     pod->name = name;
     pod->uid = "u1";
@@ -193,7 +198,7 @@ class FakeSource : public ObjectSource {
   }
   void add_network(const std::string& ns, const std::string& name, const std::string& config,
                    const std::string& resource_name = {}) {
-    auto network = std::make_shared<NetworkDefinition>();
+    auto network = std::make_shared<model::NetworkDefinition>();
     network->ns = ns;
     network->name = name;
     network->config = config;
@@ -201,8 +206,8 @@ class FakeSource : public ObjectSource {
     networks[cat(ns, "/", name)] = network;
   }
 
-  std::map<std::string, PodObjectPtr> pods;              // by `<ns>/<name>`
-  std::map<std::string, NetworkDefinitionPtr> networks;  // the same
+  std::map<std::string, model::PodObjectPtr> pods;              // by `<ns>/<name>`
+  std::map<std::string, model::NetworkDefinitionPtr> networks;  // the same
   bool complete = true;
   std::vector<PodLookup> lookups;
   std::vector<std::string> asked;  // networks
@@ -216,7 +221,7 @@ class FakeSource : public ObjectSource {
 
 class FakeDevices : public Devices {
  public:
-  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(PodObjectPtr,
+  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(model::PodObjectPtr,
                                                                        std::string) override {
     ++asked;
     if (error) co_return *error;
@@ -246,106 +251,9 @@ class FakeReadiness : public Readiness {
   std::function<void()> on_ask;
 };
 
-// Plugins that make and remove links and answer with a plausible result. Scripts are by
-// `<command> <network name>`, or `<command> <network name> <type>` where that is not enough.
-class FakePlugins : public Plugins {
+class FakeRecords : public chain::FakeResultsOf<Records> {
  public:
-  FakePlugins(Journal& journal, FakeLinks& links) : journal_(journal), links_(links) {}
-
-  aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override {
-    if (missing.contains(type)) {
-      co_return Error(Errc::kNotFound,
-                      cat("failed to find plugin ", go_quoted(type), " in path ", bracketed(dirs)));
-    }
-    co_return cat("/bin/", type);
-  }
-
-  aio::Task<std::string> run(PluginRun what) override {
-    const json::Object config = json::parse_object(what.config).value_or(json::Object());
-    const std::string network = text_in(config, "name");
-    const std::string type = what.binary.substr(what.binary.rfind('/') + 1);
-    const std::string what_for = cat(what.command, " ", network);
-    if (const auto held = holds.find(what_for); held != holds.end()) {
-      const std::shared_ptr<Hold> hold = held->second;
-      hold->reached.set();
-      auto released = co_await hold->release.wait();
-      if (!released) co_return std::move(released).error();
-    }
-    journal_.push_back(what.ifname.empty() ? what_for : cat(what_for, " ", what.ifname));
-    runs.push_back(what);
-    if (on_run) on_run(what);
-    for (const std::string& key : {what_for, cat(what_for, " ", type)}) {
-      if (const auto script = errors.find(key); script != errors.end()) co_return script->second;
-      if (const auto script = answers.find(key); script != answers.end()) co_return script->second;
-    }
-    if (what.command == "DEL") links_.namespaces[what.netns].erase(what.ifname);
-    if (what.command != "ADD") co_return std::string();
-    links_.namespaces[what.netns].insert(what.ifname);
-    co_return result_text(text_in(config, "cniVersion"), what);
-  }
-
-  aio::Task<EarlyRun> start_early(std::string type, PluginRun what) override {
-    if (!has_room_to_spare || missing.contains(type)) co_return EarlyRun();
-    journal_.push_back(cat("early ", type));
-    what.binary = cat("/bin/", type);
-    // Counts those that wait; shared, as the function that holds it moves.
-    auto waiting = std::shared_ptr<int>(&early, [](int* count) { --*count; });
-    ++early;
-    co_return [this, what = std::move(what), waiting](std::string config) mutable {
-      waiting.reset();
-      what.config = std::move(config);
-      return run(std::move(what));
-    };
-  }
-
-  // A run that waits in the middle until it is released.
-  struct Hold {
-    aio::Event reached, release;
-  };
-  std::shared_ptr<Hold> hold(const std::string& what_for) {
-    return holds[what_for] = std::make_shared<Hold>();
-  }
-
-  // The stdin of the n-th run, decoded.
-  json::Object config(std::size_t n) const { return json::parse_object(runs.at(n).config).value(); }
-
-  static std::string text_in(const json::Object& object, std::string_view key) {
-    const json::Value* value = object.find(key);
-    const std::string* text = value == nullptr ? nullptr : value->as_string();
-    return text == nullptr ? std::string() : *text;
-  }
-
-  std::vector<PluginRun> runs;
-  std::map<std::string, Error> errors;
-  std::map<std::string, std::string> answers;
-  std::set<std::string> missing;   // types without an executable
-  bool has_room_to_spare = false;  // for plugins that start ahead of their turn
-  int early = 0;                   // those that wait for their configuration
-  std::map<std::string, std::shared_ptr<Hold>> holds;
-  std::function<void(const PluginRun&)> on_run;
-
- private:
-  static std::string result_text(const std::string& version, const PluginRun& what) {
-    json::Object result{{"cniVersion", version}};
-    if (!cni::at_least(version, {0, 3, 0})) {
-      result.set("ip4", json::Object{{"ip", "10.0.0.2/24"}});
-      return json::dump(result);
-    }
-    result.set("interfaces",
-               json::Array{json::Object{{"name", what.ifname}, {"sandbox", what.netns}}});
-    json::Object ip{{"address", "10.0.0.2/24"}, {"interface", 0}};
-    if (!cni::at_least(version, {1, 0, 0})) ip.set("version", "4");
-    result.set("ips", json::Array{json::Value(ip)});
-    return json::dump(result);
-  }
-
-  Journal& journal_;
-  FakeLinks& links_;
-};
-
-class FakeRecords : public Records {
- public:
-  FakeRecords(Journal& journal, FakeLinks& links) : journal_(journal), links_(links) {}
+  FakeRecords(Journal& journal, FakeLinks& links) : FakeResultsOf(journal), links_(links) {}
 
   aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                 json::Array delegates) override {
@@ -384,32 +292,10 @@ class FakeRecords : public Records {
     co_return ids;
   }
 
-  aio::Task<void> write_result(std::string, CacheEntry entry, Kept kept) override {
-    co_return keep(std::move(entry), kept);
-  }
-  aio::Task<void> sync_results(std::string, std::vector<CacheKey> keys) override {
+  aio::Task<void> sync_results(std::string, std::vector<cni::CacheKey> keys) override {
     auto done = act("sync results");
     if (!done) co_return done;
-    for (const CacheKey& key : keys) unsynced.erase(name_of(key));
-    co_return Result<void>();
-  }
-  aio::Task<std::optional<json::Value>> find_result(std::string, CacheKey key) override {
-    if (read_error) co_return *read_error;
-    if (const auto failure = result_errors.find(name_of(key)); failure != result_errors.end()) {
-      co_return failure->second;
-    }
-    if (damaged_results.contains(name_of(key))) {
-      co_return Error(Errc::kInvalid, "decoding version from network config: not JSON");
-    }
-    const auto found = results.find(name_of(key));
-    if (found == results.end()) co_return std::optional<json::Value>();
-    co_return std::optional<json::Value>(found->second.result.value_or(json::Object()));
-  }
-  aio::Task<void> remove_result(std::string, CacheKey key) override {
-    auto done = act(cat("remove result ", name_of(key)));
-    if (!done) co_return done;
-    results.erase(name_of(key));
-    damaged_results.erase(name_of(key));
+    for (const cni::CacheKey& key : keys) unsynced.erase(name_of(key));
     co_return Result<void>();
   }
   aio::Task<CacheListing> list_results(std::string, std::string container_id) override {
@@ -439,9 +325,9 @@ class FakeRecords : public Records {
     co_return removed;
   }
 
-  aio::Task<void> edit_routes(std::string, CacheKey key, RouteEdit edit) override {
+  aio::Task<void> edit_routes(std::string, cni::CacheKey key, model::RouteEdit edit) override {
     std::string line = cat("edit routes ", name_of(key));
-    for (const Family family : edit.remove) line += cat(" -", FakeRoutes::name_of(family));
+    for (const AddressFamily family : edit.remove) line += cat(" -", FakeRoutes::name_of(family));
     for (const cni::IpAddress& gateway : edit.add) line += cat(" +", gateway.text());
     auto done = act(std::move(line));
     if (!done) co_return done;
@@ -465,7 +351,7 @@ class FakeRecords : public Records {
     co_return std::optional<json::Object>(found->second);
   }
   aio::Task<void> write_record(std::string, std::string container_id, json::Object record,
-                               Kept) override {
+                               Durability) override {
     auto done = act(cat("write record ", container_id));
     if (done) records[container_id] = std::move(record);
     co_return done;
@@ -500,12 +386,12 @@ class FakeRecords : public Records {
     AddEnd::Notes notes = end.notes();
     AddEnded ended;
     if (notes.result) {
-      ended.result = keep(*std::move(notes.result), Kept::kDurable);
+      ended.result = keep(*std::move(notes.result), Durability::kDurable);
       if (!ended.result) co_return ended;
     }
     ended.synced = act("sync results");
     if (!ended.synced) co_return ended;
-    for (const CacheKey& key : end.in_place) unsynced.erase(name_of(key));
+    for (const cni::CacheKey& key : end.in_place) unsynced.erase(name_of(key));
     ended.record = keep_record(end.container_id, std::move(notes.record));
     co_return ended;
   }
@@ -520,47 +406,24 @@ class FakeRecords : public Records {
     co_return Result<void>();
   }
 
-  static std::string name_of(const CacheKey& key) {
-    return cat(key.network, "-", key.container_id, "-", key.ifname);
-  }
   const std::string& dir() const { return dir_; }
 
   std::map<std::string, json::Array> scratch;   // by container id
   std::set<std::string> damaged;                // container ids
   std::map<std::string, json::Object> records;  // attachment records, by container id
   std::set<std::string> damaged_records;        // container ids
-  std::map<std::string, CacheEntry> results;    // by file name
-  std::set<std::string> damaged_results;        // file names in the result cache
-  std::set<std::string> unsynced;               // container ids and file names
-  std::map<std::string, Error> errors;          // by journal line
-  // Files that are there and cannot be read: all, scratch files, attachment records, results by
-  // file name.
-  std::optional<Error> read_error, scratch_error, find_record_error;
-  std::map<std::string, Error> result_errors;
+  // Files that are there and cannot be read: scratch files, attachment records.
+  std::optional<Error> scratch_error, find_record_error;
   std::optional<Error> list_error;
   std::optional<Error> record_error;  // of the record's part of begin_add and end_add
 
  private:
-  Result<void> act(std::string what) {
-    journal_.push_back(what);
-    if (const auto found = errors.find(what); found != errors.end()) return found->second;
-    return {};
-  }
-
-  Result<void> keep(CacheEntry entry, Kept kept) {
-    const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
-    if (auto done = act(cat("write result ", name)); !done) return done;
-    results[name] = std::move(entry);
-    if (kept == Kept::kInPlace) unsynced.insert(name);
-    return {};
-  }
   Result<void> keep_record(const std::string& container_id, json::Object record) {
     if (record_error) return *record_error;
     records[container_id] = std::move(record);
     return {};
   }
 
-  Journal& journal_;
   FakeLinks& links_;
   std::string dir_;
 };
@@ -571,7 +434,7 @@ struct FakeNode {
   FakeNetworks networks;
   FakeLinks links;
   FakeReadiness readiness;
-  FakePlugins plugins{journal, links};
+  FakePlugins plugins{journal, links.namespaces};
   FakeRoutes routes{journal};
   FakeRecords records{journal, links};
   FakeDeviceInfos device_infos;

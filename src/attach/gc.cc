@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
 #include "attach/del.h"
-#include "attach/delegate.h"
-#include "attach/messages.h"
-#include "attach/netconf.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/error.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/netconf.h"
 
 namespace mnet::attach {
 namespace {
@@ -30,16 +30,16 @@ namespace {
 // The networks that run GC, each once, by CNI name.
 class NetworkSet {
  public:
-  void add(Delegate delegate) {
+  void add(model::Delegate delegate) {
     if (!delegate.list || delegate.cni_name.empty()) return;
     if (!names_.insert(delegate.cni_name).second) return;
-    networks_.push_back(std::make_shared<const Delegate>(std::move(delegate)));
+    networks_.push_back(std::make_shared<const model::Delegate>(std::move(delegate)));
   }
-  std::vector<DelegatePtr> take() { return std::move(networks_); }
+  std::vector<model::DelegatePtr> take() { return std::move(networks_); }
 
  private:
   std::set<std::string> names_;
-  std::vector<DelegatePtr> networks_;
+  std::vector<model::DelegatePtr> networks_;
 };
 
 // Without all of the living containers' attachments a plugin would free what they use.
@@ -55,7 +55,8 @@ Error not_told(const Error& why) {
 Collecting::Collecting(Core& core, const Job& job)
     : core_(core), job_(job), witness_(core.containers) {
   if (!job.conf.valid_attachments) return;
-  for (const AttachmentId& id : *job.conf.valid_attachments) valid_ids_.insert(id.container_id);
+  for (const model::AttachmentId& id : *job.conf.valid_attachments)
+    valid_ids_.insert(id.container_id);
 }
 
 bool Collecting::is_in_use(const std::string& container_id) const {
@@ -67,7 +68,7 @@ aio::Task<void> Collecting::run() {
   if (!job_.conf.valid_attachments) co_return Result<void>();
 
   auto stale = co_await stale_containers();
-  if (!stale) co_return core_error(std::move(stale).error(), job_.pod);
+  if (!stale) co_return model::core_error(std::move(stale).error(), job_.pod);
   for (const std::string& container_id : *stale) {
     auto deleted = co_await delete_container(container_id);
     if (!deleted) {
@@ -77,19 +78,19 @@ aio::Task<void> Collecting::run() {
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
   auto recorded = co_await load_recorded();
-  if (!recorded) co_return core_error(not_told(recorded.error()), job_.pod);
+  if (!recorded) co_return model::core_error(not_told(recorded.error()), job_.pod);
   recorded_ = *std::move(recorded);
-  const std::vector<DelegatePtr> all = co_await networks();
-  Chain chain = chain_of(core_, job_);
-  for (const DelegatePtr& network : all) {
+  const std::vector<model::DelegatePtr> all = co_await networks();
+  chain::Chain chain = chain_of(core_, job_);
+  for (const model::DelegatePtr& network : all) {
     // Read anew each time: an ADD may have begun since.
     auto valid = co_await attachments();
-    if (!valid) co_return core_error(not_told(valid.error()), job_.pod);
+    if (!valid) co_return model::core_error(not_told(valid.error()), job_.pod);
     auto collected = co_await chain.gc(network, *std::move(valid));
     if (!collected) errors_.add(std::move(collected));
   }
   auto joined = errors_.join("\n");
-  if (!joined) co_return core_error(std::move(joined).error(), job_.pod);
+  if (!joined) co_return model::core_error(std::move(joined).error(), job_.pod);
   co_return Result<void>();
 }
 
@@ -105,7 +106,7 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   if (!journals) co_return std::move(journals).error();
   std::set<std::string> known(ids->begin(), ids->end());
   known.insert(journals->begin(), journals->end());
-  for (const CacheEntry& entry : entries->entries) known.insert(entry.container_id);
+  for (const cni::CacheEntry& entry : entries->entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
   for (const std::string& id : known) {
@@ -117,7 +118,7 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
 // Damaged entries whose names speak of nobody who is there.
 aio::Task<void> Collecting::sweep() {
   std::vector<std::string> ids(valid_ids_.begin(), valid_ids_.end());
-  for (const AttachmentId& planned : core_.containers.planned()) {
+  for (const model::AttachmentId& planned : core_.containers.planned()) {
     ids.push_back(planned.container_id);
   }
   auto swept = co_await core_.ports.records.sweep_results(job_.conf.cni_dir, std::move(ids));
@@ -144,7 +145,7 @@ aio::Task<void> Collecting::delete_container(std::string container_id) {
 
 // The master, what is configured beside it, and what living containers were attached to. One that
 // cannot be had does not keep the others from their GC.
-aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
+aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks() {
   NetworkSet networks;
   Resolver resolver(core_, job_);
   auto master = co_await resolver.master();
@@ -153,10 +154,10 @@ aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
   } else {
     errors_.add(std::move(master).error().wrap("failed to get clusterNetwork"));
   }
-  for (const Delegate& delegate : job_.conf.delegates) networks.add(delegate);
+  for (const model::Delegate& delegate : job_.conf.delegates) networks.add(delegate);
   auto defaults = co_await resolver.default_networks();
   if (defaults) {
-    for (Delegate& delegate : *defaults) networks.add(std::move(delegate));
+    for (model::Delegate& delegate : *defaults) networks.add(std::move(delegate));
   } else {
     errors_.add(std::move(defaults).error());
   }
@@ -165,17 +166,17 @@ aio::asio::awaitable<std::vector<DelegatePtr>> Collecting::networks() {
     errors_.add(std::move(entries).error());
     co_return networks.take();
   }
-  for (const CacheEntry& entry : entries->entries) {
+  for (const cni::CacheEntry& entry : entries->entries) {
     if (!is_valid(entry.container_id)) continue;
-    auto delegate = parse_delegate(entry.config);
+    auto delegate = model::parse_delegate(entry.config);
     if (delegate) networks.add(*std::move(delegate));
   }
   co_return networks.take();
 }
 
 // A damaged record says nothing; the result cache knows its container, too.
-aio::Task<std::set<AttachmentId>> Collecting::load_recorded() {
-  std::set<AttachmentId> all;
+aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded() {
+  std::set<model::AttachmentId> all;
   auto ids = co_await core_.ports.records.list_records(job_.conf.cni_dir);
   if (!ids) co_return std::move(ids).error();
   for (const std::string& id : *ids) {
@@ -183,28 +184,28 @@ aio::Task<std::set<AttachmentId>> Collecting::load_recorded() {
     auto found = co_await core_.ports.records.find_record(job_.conf.cni_dir, id);
     if (!found && !is_damage(found.error())) co_return std::move(found).error();
     if (!found || !*found) continue;
-    auto journal = decode_record(**found);
+    auto journal = model::decode_record(**found);
     if (!journal) continue;
-    for (const RecordedAttachment& one : journal->attachments) all.insert({id, one.ifname});
+    for (const model::RecordedAttachment& one : journal->attachments) all.insert({id, one.ifname});
   }
   co_return all;
 }
 
 // All that is valid, of every network: a plugin that keeps books per type must not lose another
 // network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left alone.
-aio::Task<std::vector<AttachmentId>> Collecting::attachments() {
+aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
   auto entries = co_await core_.ports.records.list_results(job_.conf.cni_dir, "");
   if (!entries) co_return std::move(entries).error();
   if (auto read = entries->unreadable.join(" / "); !read) co_return std::move(read).error();
-  std::set<AttachmentId> all(job_.conf.valid_attachments->begin(),
-                             job_.conf.valid_attachments->end());
-  for (const CacheEntry& entry : entries->entries) {
+  std::set<model::AttachmentId> all(job_.conf.valid_attachments->begin(),
+                                    job_.conf.valid_attachments->end());
+  for (const cni::CacheEntry& entry : entries->entries) {
     const std::string& id = entry.container_id;
     if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
   }
   all.insert(recorded_.begin(), recorded_.end());
   std::ranges::move(core_.containers.planned(), std::inserter(all, all.end()));
-  co_return std::vector<AttachmentId>(all.begin(), all.end());
+  co_return std::vector<model::AttachmentId>(all.begin(), all.end());
 }
 
 }  // namespace mnet::attach

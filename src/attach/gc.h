@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/chain.h"
 #include "attach/containers.h"
 #include "attach/core.h"
 #include "base/error_list.h"
+#include "chain/chain.h"
 
 namespace mnet::attach {
 
@@ -25,9 +25,9 @@ class Collecting {
   aio::Task<std::vector<std::string>> stale_containers();
   aio::Task<void> delete_container(std::string container_id);
   aio::Task<void> sweep();
-  aio::asio::awaitable<std::vector<DelegatePtr>> networks();
-  aio::Task<std::vector<AttachmentId>> attachments();
-  aio::Task<std::set<AttachmentId>> load_recorded();
+  aio::asio::awaitable<std::vector<model::DelegatePtr>> networks();
+  aio::Task<std::vector<model::AttachmentId>> attachments();
+  aio::Task<std::set<model::AttachmentId>> load_recorded();
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
   // A request came for it since this GC began; not one of ours.
   bool is_in_use(const std::string& container_id) const;
@@ -39,7 +39,7 @@ class Collecting {
   std::set<std::string> deleted_;  // or tried to be, by this GC
   // What the attachment records of living containers list: an ADD that was cut off may have
   // reserved addresses already (05, 3.11).
-  std::set<AttachmentId> recorded_;
+  std::set<model::AttachmentId> recorded_;
   ErrorList errors_;
 };
 

@@ -96,7 +96,7 @@ TEST_F(GcTest, LeavesOutPluginsThatAreMultusItself) {
   ASSERT_TRUE(gc(collecting(valid({"c1"}), delegates({"a"}, "1.1.0"))));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "GC a", "GC b"));
-  for (const PluginRun& run : node_.plugins.runs) EXPECT_EQ(run.binary, "/bin/fake");
+  for (const chain::PluginRun& run : node_.plugins.runs) EXPECT_EQ(run.binary, "/bin/fake");
   EXPECT_TRUE(logged(R"(GC of network "b" leaves out a plugin: type "multus" is multus itself)"));
 }
 

@@ -8,53 +8,46 @@
 #include <utility>
 #include <vector>
 
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
-#include "attach/messages.h"
-#include "attach/netconf.h"
-#include "attach/pod_args.h"
-#include "attach/runtime_config.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/names.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/netconf.h"
+#include "model/pod_args.h"
+#include "model/runtime_config.h"
 
 namespace mnet::attach {
 namespace {
 
-Result<Attachment> plan_one(const Job& job, Delegate delegate, std::size_t index) {
+Result<model::Attachment> plan_one(const Job& job, model::Delegate delegate, std::size_t index) {
   if (!delegate.list) return delegate.list.error();
   if (auto valid = cni::validate_network_name(delegate.list->name); !valid) {
     return std::move(valid).error();
   }
-  std::string ifname = interface_name(delegate, index, job.request.ifname);
+  std::string ifname = model::interface_name(delegate, index, job.request.ifname);
   if (auto valid = cni::validate_ifname(ifname); !valid) return std::move(valid).error();
-  auto args = with_address_wishes(job.args, delegate.wishes);
+  auto args = model::with_address_wishes(job.args, delegate.wishes);
   if (!args) return std::move(args).error();
-  Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
+  model::Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
   attachment.args = *std::move(args);
   return attachment;
 }
 
 }  // namespace
 
-std::string interface_name(const Delegate& delegate, std::size_t index,
-                           std::string_view cni_ifname) {
-  if (!delegate.wishes.ifname.empty()) return delegate.wishes.ifname;
-  if (delegate.is_master) return std::string(cni_ifname);
-  return cat("net", index);
-}
-
-json::Object capability_args(const NetConf& conf, const Delegate& delegate,
+json::Object capability_args(const model::NetConf& conf, const model::Delegate& delegate,
                              std::string_view container_id, std::string_view ifname) {
-  RuntimeConfig config = with_wishes(conf.runtime_config.value_or(RuntimeConfig()), delegate.wishes,
-                                     delegate.is_master);
+  model::RuntimeConfig config = model::with_wishes(
+      conf.runtime_config.value_or(model::RuntimeConfig()), delegate.wishes, delegate.is_master);
   if (!config.device_id.empty()) {
-    config.cni_device_info_file = cni_device_info_file(delegate.name, container_id, ifname);
+    config.cni_device_info_file = model::cni_device_info_file(delegate.name, container_id, ifname);
   }
-  return to_json(config);
+  return model::to_json(config);
 }
 
 std::string device_info_file(const json::Object& capability_args) {
@@ -63,32 +56,34 @@ std::string device_info_file(const json::Object& capability_args) {
   return path == nullptr ? std::string() : *path;
 }
 
-Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate> delegates) {
-  std::vector<AttachmentPtr> attachments;
+Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
+                                                   std::vector<model::Delegate> delegates) {
+  std::vector<model::AttachmentPtr> attachments;
   std::set<std::string> names;
   for (std::size_t i = 0; i < delegates.size(); ++i) {
     const std::string network = delegates[i].cni_name;
     auto attachment = plan_one(job, std::move(delegates[i]), i);
-    if (!attachment) return add_error(std::move(attachment).error(), job.pod, network);
+    if (!attachment) return model::add_error(std::move(attachment).error(), job.pod, network);
     if (!names.insert(attachment->ifname).second) {
-      return add_error(Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
-                                                 " is given to two networks; name another "
-                                                 "interface in the annotation")),
-                       job.pod, network);
+      return model::add_error(Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
+                                                        " is given to two networks; name another "
+                                                        "interface in the annotation")),
+                              job.pod, network);
     }
-    attachments.push_back(std::make_shared<const Attachment>(*std::move(attachment)));
+    attachments.push_back(std::make_shared<const model::Attachment>(*std::move(attachment)));
   }
   return attachments;
 }
 
-Attachment plan_again(const Job& job, Delegate delegate, std::string ifname, bool address_wishes) {
-  Attachment attachment;
+model::Attachment plan_again(const Job& job, model::Delegate delegate, std::string ifname,
+                             bool address_wishes) {
+  model::Attachment attachment;
   attachment.container_id = job.request.container_id;
   attachment.netns = job.request.netns;
   attachment.args = job.args;
   if (address_wishes) {
     // Wishes of a record were good when it was written; if not, CHECK does without.
-    if (auto args = with_address_wishes(job.args, delegate.wishes)) {
+    if (auto args = model::with_address_wishes(job.args, delegate.wishes)) {
       attachment.args = *std::move(args);
     }
   }

@@ -7,17 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "attach/chain.h"
 #include "attach/core.h"
+#include "chain/chain.h"
 
 namespace mnet::attach {
 
-// The requested name; else for the master CNI_IFNAME, for the others `net<index>`.
-std::string interface_name(const Delegate& delegate, std::size_t index,
-                           std::string_view cni_ifname);
-
 // All that 02, 4.3 offers to a delegate, before its plugins' capabilities filter it.
-json::Object capability_args(const NetConf& conf, const Delegate& delegate,
+json::Object capability_args(const model::NetConf& conf, const model::Delegate& delegate,
                              std::string_view container_id, std::string_view ifname);
 
 // `CNIDeviceInfoFile` of what a delegate is offered (02, 4.6); empty if there is none.
@@ -25,10 +21,12 @@ std::string device_info_file(const json::Object& capability_args);
 
 // What ADD is to run. Interface and network names must be valid, interface names distinct, and
 // every configuration fit to run: all of it before anything is changed (02-F22).
-Result<std::vector<AttachmentPtr>> plan_add(const Job& job, std::vector<Delegate> delegates);
+Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
+                                                   std::vector<model::Delegate> delegates);
 
 // A delegate as CHECK and DEL run it, under the name that ADD gave it. With `address_wishes` the
 // arguments are ADD's own (02, 7.1).
-Attachment plan_again(const Job& job, Delegate delegate, std::string ifname, bool address_wishes);
+model::Attachment plan_again(const Job& job, model::Delegate delegate, std::string ifname,
+                             bool address_wishes);
 
 }  // namespace mnet::attach

@@ -10,7 +10,6 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
 #include "attach/dynamic_fixture.h"
 #include "attach/node_fixture.h"
 #include "base/error.h"
@@ -18,6 +17,7 @@
 #include "cni/args.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 namespace {
@@ -53,10 +53,10 @@ class PluggedIn : public DynamicTest {
     }
     return ids;
   }
-  void set_state(const std::string& ifname, AttachmentState state) {
-    AttachmentRecord record = journal();
+  void set_state(const std::string& ifname, model::AttachmentState state) {
+    model::AttachmentRecord record = journal();
     record.find(ifname)->state = state;
-    node_.records.records["c1"] = encode_record(record);
+    node_.records.records["c1"] = model::encode_record(record);
   }
 
   aio::Group group_{loop_.get_executor(), log_};
@@ -99,7 +99,7 @@ TEST_F(PluggedIn, IsTriedAgainWithTheContainersDelUntilItIsGone) {
 
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error(), HasCode(cni::Code::kTryAgainLater));
-  EXPECT_EQ(journal().state, RecordState::kDeleting);
+  EXPECT_EQ(journal().state, model::RecordState::kDeleting);
   EXPECT_EQ(journal().find("net8"), nullptr);
   ASSERT_NE(journal().find("net7"), nullptr);
   node_.plugins.errors.clear();
@@ -169,7 +169,7 @@ TEST_F(PluggedIn, IsCheckedBehindTheListIfItIsWhole) {
   plug_and_forget("net7", "x");
   plug_and_forget("net8", "y");
   plug_and_forget("net9", "old", "0.3.1");
-  set_state("net8", AttachmentState::kRemoving);
+  set_state("net8", model::AttachmentState::kRemoving);
 
   ASSERT_TRUE(check(request(delegates({"a"}))));
 
@@ -202,7 +202,7 @@ TEST_F(PluggedIn, HalfRemovedColdPluggedOnesAreNotChecked) {
 TEST_F(PluggedIn, IsValidForGcIfItsContainerIs) {
   ASSERT_TRUE(add(request(delegates({"a"}, "1.1.0"))));
   plug_and_forget("net7", "x", "1.1.0");
-  set_state("net7", AttachmentState::kAdding);
+  set_state("net7", model::AttachmentState::kAdding);
   node_.records.results.erase("x-c1-net7");
 
   auto collected = gc(gc_request(R"([{"containerID":"c1","ifname":"eth0"}])"));

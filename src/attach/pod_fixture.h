@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "attach/attachment_record.h"
 #include "attach/node_fixture.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
@@ -40,10 +40,10 @@ class PodTest : public NodeTest {
   Result<void> del(Request request) { return told(aio::run(loop_, pods_.del(std::move(request)))); }
   Result<void> check(Request request) { return aio::run(loop_, pods_.check(std::move(request))); }
 
-  AttachmentRecord record() {
+  model::AttachmentRecord record() {
     const auto found = node_.records.records.find("c1");
     if (found == node_.records.records.end()) return {};
-    return decode_record(found->second).value_or(AttachmentRecord());
+    return model::decode_record(found->second).value_or(model::AttachmentRecord());
   }
   std::string status() { return node_.source.statuses["ns1/p1"]; }
 

@@ -16,7 +16,6 @@
 #include "aio/group.h"
 #include "aio/task.h"
 #include "attach/attach.h"
-#include "attach/attachment_record.h"
 #include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
 #include "attach/ports.h"
@@ -25,6 +24,7 @@
 #include "base/text.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 namespace {
@@ -167,9 +167,9 @@ class SideBySide : public AnyPod {
     all.answer = result ? json::dump(cni::to_json(*result)) : result.error().text();
     all.status = status();
     all.events = node_.source.events;
-    AttachmentRecord kept = record();
-    for (RecordedAttachment& attachment : kept.attachments) attachment.added_at.clear();
-    all.record = json::dump(encode_record(kept));
+    model::AttachmentRecord kept = record();
+    for (model::RecordedAttachment& attachment : kept.attachments) attachment.added_at.clear();
+    all.record = json::dump(model::encode_record(kept));
     if (node_.records.scratch.contains("c1")) {
       all.scratch = json::dump(node_.records.scratch.at("c1"));
     }
@@ -217,7 +217,7 @@ class Undoing : public AnyPod {
  protected:
   void SetUp() override {
     // A plugin that makes its link also when it fails half-way, and removes it on DEL only.
-    node_.plugins.on_run = [this](const PluginRun& run) {
+    node_.plugins.on_run = [this](const chain::PluginRun& run) {
       auto& links = node_.links.namespaces["/ns"];
       if (run.command == "ADD") links.insert(run.ifname);
       if (run.command == "DEL") links.erase(run.ifname);
@@ -270,7 +270,7 @@ class SameBytes : public AnyPod {
   // The configuration of each run of `command`, without what differs by rule: the previous result.
   std::map<std::string, std::string> inputs(const std::string& command) {
     std::map<std::string, std::string> by_run;
-    for (const PluginRun& run : node_.plugins.runs) {
+    for (const chain::PluginRun& run : node_.plugins.runs) {
       if (run.command != command) continue;
       json::Object config = json::parse_object(run.config).value();
       config.erase("prevResult");

@@ -12,14 +12,20 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/caller.h"
-#include "attach/delegate.h"
 #include "attach/source.h"
+#include "base/address_family.h"
+#include "base/durability.h"
 #include "base/error_list.h"
+#include "base/netns_id.h"
+#include "chain/plugins.h"
+#include "chain/results.h"
 #include "cni/address.h"
-#include "cni/args.h"
+#include "cni/cache.h"
 #include "cni/conf.h"
 #include "json/json.h"
+#include "model/default_routes.h"
+#include "model/delegate.h"
+#include "model/objects.h"
 
 namespace mnet::attach {
 
@@ -29,51 +35,14 @@ class Networks {
   virtual ~Networks() = default;
   // A configuration given as a path: directory, .conflist or other file (02, 3.3 d to f). Multus's
   // own types are refused, that of the node's own configuration (`own_type`) among them.
-  virtual aio::Task<Delegate> by_path(std::string path, std::string own_type) = 0;
+  virtual aio::Task<model::Delegate> by_path(std::string path, std::string own_type) = 0;
   // The configuration with this CNI name in `conf_dir` (02, 3.5). kNotFound if there is none: the
   // error then tells of every file that could not be read.
-  virtual aio::Task<Delegate> by_name(std::string conf_dir, std::string name) = 0;
+  virtual aio::Task<model::Delegate> by_name(std::string conf_dir, std::string name) = 0;
   // The plugins of the auxiliary chain `name` beside `path`, or in it if it is a directory (02,
   // 3.9), without the passthru that heads the chain.
   virtual aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
                                                                     std::string name) = 0;
-};
-
-// One run of one plugin executable.
-struct PluginRun {
-  std::string binary;             // from find()
-  std::string command;            // ADD, DEL, ...
-  std::vector<std::string> dirs;  // becomes CNI_PATH
-  std::string container_id, netns, ifname;
-  cni::ArgPairs args;
-  std::string config;  // stdin
-  std::string request_id;
-  std::uint64_t ticket = 0;
-  std::shared_ptr<Caller> caller;  // who may leave while this waits for its place; none: run it
-};
-
-// A plugin that was started ahead of its turn and waits for its configuration: called with it,
-// once, this is run(). Let go without that, the plugin is ended.
-using EarlyRun = std::move_only_function<aio::Task<std::string>(std::string config)>;
-
-class Plugins {
- public:
-  virtual ~Plugins() = default;
-  // The executable of `type` in the first of `dirs` that has it; the texts of 01, 7.1.
-  virtual aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) = 0;
-  // Waits for a place (admission), runs the executable and yields its stdout (01, 7). kCancelled,
-  // and nothing was run, if the caller left before its turn came.
-  virtual aio::Task<std::string> run(PluginRun what) = 0;
-  // Finds and starts the executable of `type` now, without a configuration: only for one that does
-  // nothing before it has read that. None if there is no room to spare, or it cannot be started:
-  // find() and run() tell why. Of `what` only the configuration is still open.
-  virtual aio::Task<EarlyRun> start_early(std::string type, PluginRun what) = 0;
-};
-
-// Which namespace a path leads to; equal for the same namespace as long as it lives.
-struct NetnsId {
-  std::uint64_t device = 0, inode = 0;
-  friend bool operator==(const NetnsId&, const NetnsId&) = default;
 };
 
 // What one visit to a namespace finds.
@@ -90,18 +59,18 @@ class Links {
   virtual aio::Task<Look> look(std::string netns, std::vector<std::string> ifnames) = 0;
 };
 
-enum class Family : std::uint8_t { kV4, kV6 };
-
 // Default routes in the main table of a pod's network namespace (02, 5.4). Each call is one visit
 // to the namespace.
 class Routes {
  public:
   virtual ~Routes() = default;
   // Whether `ifname` has one of that family; false without such a link.
-  virtual aio::Task<bool> has_default(std::string netns, std::string ifname, Family family) = 0;
+  virtual aio::Task<bool> has_default(std::string netns, std::string ifname,
+                                      AddressFamily family) = 0;
   // All of `ifname` and that family, each exactly as it is listed; those already gone are fine, and
   // so is a link that is not there.
-  virtual aio::Task<void> remove_defaults(std::string netns, std::string ifname, Family family) = 0;
+  virtual aio::Task<void> remove_defaults(std::string netns, std::string ifname,
+                                          AddressFamily family) = 0;
   // The one via `gateway` on `ifname`. One that is there already is fine; another of the same
   // metric gives way if it is on one of `own_ifnames`.
   virtual aio::Task<void> add_default(std::string netns, std::string ifname, cni::IpAddress gateway,
@@ -127,7 +96,7 @@ class Devices {
   // Ids by resource name, sorted, none twice. `request_uid`: the request's own, which also fits
   // static pods (02, 8.3).
   virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
-      PodObjectPtr pod, std::string request_uid) = 0;
+      model::PodObjectPtr pod, std::string request_uid) = 0;
   // Whether a resource of which the pod has no id is one of devices (02, 8.1).
   virtual aio::Task<bool> is_device(std::string resource_name) = 0;
   // Who was asked, for errors: `kubelet (/var/lib/kubelet/pod-resources/kubelet.sock)`.
@@ -142,32 +111,9 @@ class Readiness {
   virtual aio::Task<bool> exists(std::string path) = 0;
 };
 
-// One entry of the result cache (01, 6).
-struct CacheEntry {
-  std::string container_id, network, ifname, netns, config;
-  cni::ArgPairs cni_args;
-  json::Object capability_args;
-  std::optional<json::Value> result;
-};
-
-struct CacheKey {
-  std::string network, container_id, ifname;
-};
-
 struct CacheListing {
-  std::vector<CacheEntry> entries;  // in byte order of their file names
-  ErrorList unreadable;             // of files that may be entries and cannot be read
-};
-
-// What happens to the default routes of one result.
-struct RouteEdit {
-  std::vector<Family> remove;
-  std::vector<cni::IpAddress> add;
-};
-
-enum class Kept : std::uint8_t {
-  kInPlace,  // readers see it; sync_results() makes it durable
-  kDurable,  // on disk when the call ends
+  std::vector<cni::CacheEntry> entries;  // in byte order of their file names
+  ErrorList unreadable;                  // of files that may be entries and cannot be read
 };
 
 // How an ADD begins and ends, each as one visit to disk and namespace: an ADD counts every one.
@@ -190,11 +136,11 @@ struct AddStarted {
 
 struct AddEnd {
   struct Notes {
-    std::optional<CacheEntry> result;  // one that is not written yet
+    std::optional<cni::CacheEntry> result;  // one that is not written yet
     json::Object record;
   };
   std::string cni_dir, container_id;
-  std::vector<CacheKey> in_place;  // results that only need a sync
+  std::vector<cni::CacheKey> in_place;  // results that only need a sync
   std::function<Notes()> notes;
 };
 
@@ -207,10 +153,8 @@ struct AddEnded {
 // atomic: a reader sees the old file or the new one. What ADD writes is in place when the call ends
 // and durable then or when the sync ends (00-index, "Durable when"). An error of a call that reads
 // says that the file is damaged (is_damage()), or else nothing about it: never that there is none.
-class Records {
+class Records : public chain::Results {
  public:
-  virtual ~Records() = default;
-
   virtual aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                         json::Array delegates) = 0;
   virtual aio::Task<void> sync_scratch(std::string cni_dir, std::string container_id) = 0;
@@ -220,14 +164,11 @@ class Records {
   virtual aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) = 0;
   virtual aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) = 0;
 
-  virtual aio::Task<void> write_result(std::string cni_dir, CacheEntry entry, Kept kept) = 0;
-  virtual aio::Task<void> sync_results(std::string cni_dir, std::vector<CacheKey> keys) = 0;
+  virtual aio::Task<void> sync_results(std::string cni_dir, std::vector<cni::CacheKey> keys) = 0;
   // Default routes of one cached result (02, 5.4): those of `families` go, then the gateways come.
   // In place; no such entry is an error.
-  virtual aio::Task<void> edit_routes(std::string cni_dir, CacheKey key, RouteEdit edit) = 0;
-  // The `result` of one entry, 01, 6.4; none if there is no entry.
-  virtual aio::Task<std::optional<json::Value>> find_result(std::string cni_dir, CacheKey key) = 0;
-  virtual aio::Task<void> remove_result(std::string cni_dir, CacheKey key) = 0;
+  virtual aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
+                                      model::RouteEdit edit) = 0;
   // Of all containers if `container_id` is empty (01, 6.5). Damaged files are left out.
   virtual aio::Task<CacheListing> list_results(std::string cni_dir, std::string container_id) = 0;
   // Removes files of the result cache that are damaged and whose name holds `-<id>-` for none
@@ -236,11 +177,11 @@ class Records {
                                                             std::vector<std::string> ids) = 0;
 
   // Attachment records (05, 3.2), one JSON object per container; what it means is
-  // attach/attachment_record.h's business. None if there is no file.
+  // model/attachment_record.h's business. None if there is no file.
   virtual aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
                                                              std::string container_id) = 0;
   virtual aio::Task<void> write_record(std::string cni_dir, std::string container_id,
-                                       json::Object record, Kept kept) = 0;
+                                       json::Object record, Durability kept) = 0;
   virtual aio::Task<void> remove_record(std::string cni_dir, std::string container_id) = 0;
   virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
 
@@ -257,7 +198,7 @@ class Records {
 // They must outlive whoever uses them.
 struct Ports {
   Networks& networks;
-  Plugins& plugins;
+  chain::Plugins& plugins;
   Links& links;
   Routes& routes;
   Readiness& readiness;

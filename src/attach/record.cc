@@ -13,31 +13,31 @@
 
 #include "aio/failpoint.h"
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/recorded.h"
-#include "attach/scratch.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/conf.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/scratch.h"
 
 namespace mnet::attach {
 namespace {
 
 // An entry whose configuration cannot be read stays in the list: that it could not be deleted must
 // not go unsaid.
-Delegate delegate_of_entry(const CacheEntry& entry) {
-  auto delegate = parse_delegate(entry.config);
+model::Delegate delegate_of_entry(const cni::CacheEntry& entry) {
+  auto delegate = model::parse_delegate(entry.config);
   if (delegate) return *std::move(delegate);
-  Delegate broken;
+  model::Delegate broken;
   broken.name = broken.cni_name = entry.network;
   broken.types = {""};
   broken.list = std::move(delegate).error();
@@ -45,13 +45,13 @@ Delegate delegate_of_entry(const CacheEntry& entry) {
 }
 
 // An ADD that clears away an earlier one has a namespace of its own, which may be another.
-std::string netns_of(const Job& job, const CacheEntry* entry) {
+std::string netns_of(const Job& job, const cni::CacheEntry* entry) {
   if (job.verb == Verb::kAdd && entry != nullptr && !entry->netns.empty()) return entry->netns;
   return job.request.netns;
 }
 
-AttachmentPtr attachment_of_entry(const Job& job, const CacheEntry& entry) {
-  Attachment attachment;
+model::AttachmentPtr attachment_of_entry(const Job& job, const cni::CacheEntry& entry) {
+  model::Attachment attachment;
   attachment.delegate = delegate_of_entry(entry);
   fill_version(attachment.delegate, job.conf.cni_version);
   attachment.container_id = entry.container_id;
@@ -59,21 +59,21 @@ AttachmentPtr attachment_of_entry(const Job& job, const CacheEntry& entry) {
   attachment.ifname = entry.ifname;
   attachment.args = entry.cni_args;
   attachment.capability_args = entry.capability_args;
-  return std::make_shared<const Attachment>(std::move(attachment));
+  return std::make_shared<const model::Attachment>(std::move(attachment));
 }
 
-AttachmentPtr attachment_of_delegate(const Job& job, const Record& record, Delegate delegate,
-                                     std::string ifname) {
+model::AttachmentPtr attachment_of_delegate(const Job& job, const Record& record,
+                                            model::Delegate delegate, std::string ifname) {
   fill_version(delegate, job.conf.cni_version);
-  const CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
-  Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
+  const cni::CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
+  model::Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
   // What ADD offered, if this request says nothing about it; GC never does (02, 4.3 and 7.3).
   if (entry != nullptr && !job.conf.runtime_config) {
     attachment.capability_args = entry->capability_args;
   }
   if (entry != nullptr && job.verb == Verb::kGc) attachment.args = entry->cni_args;
   attachment.netns = netns_of(job, entry);
-  return std::make_shared<const Attachment>(std::move(attachment));
+  return std::make_shared<const model::Attachment>(std::move(attachment));
 }
 
 // Attachments as `<network>, <interface>`.
@@ -82,17 +82,17 @@ using Covered = std::set<std::pair<std::string, std::string>>;
 // From last to first they are: secondaries in reverse name order, then the master (02, 6.2). What
 // the attachment record alone knows is among them: its ADD never came to its end.
 void list_entries(const Job& job, const Record& record, Covered& covered, TakeDown& down) {
-  std::vector<AttachmentPtr> others;
-  for (const CacheEntry& entry : record.entries) {
+  std::vector<model::AttachmentPtr> others;
+  for (const cni::CacheEntry& entry : record.entries) {
     if (!covered.emplace(entry.network, entry.ifname).second) continue;
     auto& group = entry.ifname == job.request.ifname ? down.listed : others;
     group.push_back(attachment_of_entry(job, entry));
   }
   if (record.journal) {
-    for (const RecordedAttachment& recorded : record.journal->attachments) {
+    for (const model::RecordedAttachment& recorded : record.journal->attachments) {
       if (is_plugged_in(recorded)) continue;
       if (!covered.emplace(recorded.cni_name, recorded.ifname).second) continue;
-      auto& group = recorded.source == Source::kCluster ? down.listed : others;
+      auto& group = recorded.source == model::Source::kCluster ? down.listed : others;
       group.push_back(attachment_of(job, *record.journal, recorded, false));
     }
   }
@@ -102,8 +102,8 @@ void list_entries(const Job& job, const Record& record, Covered& covered, TakeDo
 void list_delegates(const Job& job, const Record& record, Covered& covered, TakeDown& down) {
   const std::string master = record.master_ifname(job.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    const Delegate& delegate = (*record.delegates)[i];
-    std::string ifname = interface_name(delegate, i, master);
+    const model::Delegate& delegate = (*record.delegates)[i];
+    std::string ifname = model::interface_name(delegate, i, master);
     // What the result cache still has of one that is gone is a leftover.
     if (delegate.removed) continue;
     covered.emplace(delegate.cni_name, ifname);
@@ -111,17 +111,17 @@ void list_delegates(const Job& job, const Record& record, Covered& covered, Take
   }
 }
 
-Result<std::optional<std::vector<Delegate>>> read_scratch(
+Result<std::optional<std::vector<model::Delegate>>> read_scratch(
     Result<std::optional<json::Array>> found) {
   if (!found) return std::move(found).error();
-  if (!*found) return std::optional<std::vector<Delegate>>();
-  auto delegates = decode_scratch(**found);
+  if (!*found) return std::optional<std::vector<model::Delegate>>();
+  auto delegates = model::decode_scratch(**found);
   if (!delegates) return std::move(delegates).error();
-  return std::optional<std::vector<Delegate>>(*std::move(delegates));
+  return std::optional<std::vector<model::Delegate>>(*std::move(delegates));
 }
 
 // `record` learns of the files that could not be read.
-Result<std::vector<CacheEntry>> read_listing(Result<CacheListing> found, Record& record) {
+Result<std::vector<cni::CacheEntry>> read_listing(Result<CacheListing> found, Record& record) {
   if (!found) return std::move(found).error();
   for (const Error& error : found->unreadable.errors()) {
     record.unreadable.add(error.wrap("reading the result cache"));
@@ -129,18 +129,20 @@ Result<std::vector<CacheEntry>> read_listing(Result<CacheListing> found, Record&
   return std::move(found->entries);
 }
 
-Result<std::optional<AttachmentRecord>> read_journal(Result<std::optional<json::Object>> found) {
+Result<std::optional<model::AttachmentRecord>> read_journal(
+    Result<std::optional<json::Object>> found) {
   if (!found) return std::move(found).error();
-  if (!*found) return std::optional<AttachmentRecord>();
-  auto decoded = decode_record(**found);
+  if (!*found) return std::optional<model::AttachmentRecord>();
+  auto decoded = model::decode_record(**found);
   if (!decoded) return std::move(decoded).error();
-  return std::optional<AttachmentRecord>(*std::move(decoded));
+  return std::optional<model::AttachmentRecord>(*std::move(decoded));
 }
 
 }  // namespace
 
-const CacheEntry* Record::find_entry(const std::string& network, const std::string& ifname) const {
-  const auto found = std::ranges::find_if(entries, [&](const CacheEntry& entry) {
+const cni::CacheEntry* Record::find_entry(const std::string& network,
+                                          const std::string& ifname) const {
+  const auto found = std::ranges::find_if(entries, [&](const cni::CacheEntry& entry) {
     return entry.network == network && entry.ifname == ifname;
   });
   return found == entries.end() ? nullptr : &*found;
@@ -148,14 +150,14 @@ const CacheEntry* Record::find_entry(const std::string& network, const std::stri
 
 std::string Record::master_ifname(const std::string& cni_ifname) const {
   if (!delegates) return cni_ifname;
-  const Delegate& master = delegates->front();
+  const model::Delegate& master = delegates->front();
   if (!master.wishes.ifname.empty()) return master.wishes.ifname;
   if (find_entry(master.cni_name, cni_ifname) != nullptr) return cni_ifname;
   std::set<std::string> others;
   for (std::size_t i = 1; i < delegates->size(); ++i) {
-    others.insert(interface_name((*delegates)[i], i, cni_ifname));
+    others.insert(model::interface_name((*delegates)[i], i, cni_ifname));
   }
-  for (const CacheEntry& entry : entries) {
+  for (const cni::CacheEntry& entry : entries) {
     if (entry.network == master.cni_name && !others.contains(entry.ifname)) return entry.ifname;
   }
   return cni_ifname;
@@ -234,25 +236,27 @@ aio::Task<void> Book::remove() {
   co_return Result<void>();
 }
 
-aio::Task<void> Book::write_journal(AttachmentRecord journal) {
+aio::Task<void> Book::write_journal(model::AttachmentRecord journal) {
   return core_.ports.records.write_record(job_.conf.cni_dir, job_.request.container_id,
-                                          encode_record(std::move(journal)), Kept::kDurable);
+                                          model::encode_record(std::move(journal)),
+                                          Durability::kDurable);
 }
 
-aio::asio::awaitable<void> Book::restore_result(AttachmentPtr attachment, json::Value result) {
+aio::asio::awaitable<void> Book::restore_result(model::AttachmentPtr attachment,
+                                                json::Value result) {
   auto found = co_await core_.ports.records.find_result(job_.conf.cni_dir, attachment->key());
   if (!found || *found) co_return;  // one that cannot be read is Chain's business
   auto written = co_await core_.ports.records.write_result(
-      job_.conf.cni_dir, cache_entry(*attachment, std::move(result)), Kept::kInPlace);
+      job_.conf.cni_dir, chain::cache_entry(*attachment, std::move(result)), Durability::kInPlace);
   if (!written) job_.log.error("restoring a result-cache entry", written.error());
 }
 
 TakeDown take_down_of(const Job& job, const Record& record) {
   TakeDown down;
   Covered covered;
-  std::vector<AttachmentPtr> plugged_in;
+  std::vector<model::AttachmentPtr> plugged_in;
   if (record.journal) {
-    for (const RecordedAttachment& recorded : record.journal->attachments) {
+    for (const model::RecordedAttachment& recorded : record.journal->attachments) {
       if (!is_plugged_in(recorded)) continue;
       covered.emplace(recorded.cni_name, recorded.ifname);
       plugged_in.push_back(attachment_of(job, *record.journal, recorded, false));
@@ -263,7 +267,7 @@ TakeDown take_down_of(const Job& job, const Record& record) {
   } else {
     list_entries(job, record, covered, down);
   }
-  for (const CacheEntry& entry : record.entries) {
+  for (const cni::CacheEntry& entry : record.entries) {
     if (covered.contains({entry.network, entry.ifname})) continue;
     down.leftovers.push_back(attachment_of_entry(job, entry));
   }
@@ -271,10 +275,10 @@ TakeDown take_down_of(const Job& job, const Record& record) {
   return down;
 }
 
-void fill_version(Delegate& delegate, const std::string& version) {
+void fill_version(model::Delegate& delegate, const std::string& version) {
   if (!delegate.is_list || version.empty()) return;
   if (!delegate.list || !delegate.list->version.empty()) return;
-  auto bytes = with_cni_version(delegate.bytes, version);
+  auto bytes = model::with_cni_version(delegate.bytes, version);
   if (!bytes) return;
   delegate.list = cni::parse_conflist(*bytes);
   delegate.bytes = *std::move(bytes);

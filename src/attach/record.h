@@ -8,22 +8,22 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
 #include "base/error_list.h"
+#include "chain/chain.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
 struct Record {
-  bool has_file = false;                           // there is a scratch file, readable or not
-  std::optional<std::vector<Delegate>> delegates;  // what it lists; none if it is damaged
-  std::vector<CacheEntry> entries;                 // in byte order of their file names
+  bool has_file = false;  // there is a scratch file, readable or not
+  std::optional<std::vector<model::Delegate>> delegates;  // what it lists; none if it is damaged
+  std::vector<cni::CacheEntry> entries;                   // in byte order of their file names
   bool has_journal = false;                        // there is an attachment record, readable or not
-  std::optional<AttachmentRecord> journal;         // what it says; none if it is damaged
+  std::optional<model::AttachmentRecord> journal;  // what it says; none if it is damaged
   ErrorList unreadable;  // of files that may be this container's and could not be read
 
-  const CacheEntry* find_entry(const std::string& network, const std::string& ifname) const;
+  const cni::CacheEntry* find_entry(const std::string& network, const std::string& ifname) const;
   // The name of the master's interface: `cni_ifname`, unless the cache knows the master only under
   // another.
   std::string master_ifname(const std::string& cni_ifname) const;
@@ -41,7 +41,7 @@ class Book {
   // For DEL, which does what it can: what cannot be read is logged, and in `unreadable`. An error,
   // with code 11, only where the machine lacks the means to read.
   aio::Task<Record> load_readable();
-  // In place, not yet durable. The elements are those of attach/scratch.h.
+  // In place, not yet durable. The elements are those of model/scratch.h.
   aio::Task<void> write(json::Array delegates);
   // On disk.
   aio::Task<void> sync();
@@ -49,9 +49,9 @@ class Book {
   aio::Task<void> remove();
 
   // The attachment record, on disk when this ends.
-  aio::Task<void> write_journal(AttachmentRecord journal);
+  aio::Task<void> write_journal(model::AttachmentRecord journal);
   // Puts a recorded result back into the result cache, from where plugins get it, if it is lost.
-  aio::asio::awaitable<void> restore_result(AttachmentPtr attachment, json::Value result);
+  aio::asio::awaitable<void> restore_result(model::AttachmentPtr attachment, json::Value result);
 
  private:
   // Puts what was read into its place in the record.
@@ -67,12 +67,13 @@ class Book {
 // Who is to be taken down, in the order in which ADD made them. A delegate whose DEL succeeded
 // before is not among them.
 struct TakeDown {
-  std::vector<AttachmentPtr> listed;     // their errors count; those plugged in later come last
-  std::vector<AttachmentPtr> leftovers;  // known to the result cache alone, beside a readable list
+  std::vector<model::AttachmentPtr> listed;  // their errors count; those plugged in later come last
+  std::vector<model::AttachmentPtr>
+      leftovers;  // known to the result cache alone, beside a readable list
 };
 TakeDown take_down_of(const Job& job, const Record& record);
 
 // A conflist without a version gets the netconf's for DEL; nothing else of it changes (02, 6.3).
-void fill_version(Delegate& delegate, const std::string& version);
+void fill_version(model::Delegate& delegate, const std::string& version);
 
 }  // namespace mnet::attach

@@ -9,21 +9,21 @@
 #include <utility>
 #include <vector>
 
-#include "attach/attachment_record.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/plan.h"
-#include "attach/pod_args.h"
 #include "attach/ports.h"
 #include "attach/record.h"
-#include "attach/selection.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
-#include "attach/wishes.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/pod_args.h"
+#include "model/selection.h"
+#include "model/wanted.h"
+#include "model/wishes.h"
 
 namespace mnet::attach {
 namespace {
@@ -34,8 +34,8 @@ constexpr std::string_view kUsualIfname = "eth0";
 
 // What is wished of addresses, the only wishes that are not in configuration or capability
 // arguments.
-Wishes wishes_in(const json::Object& attributes) {
-  Wishes wishes;
+model::Wishes wishes_in(const json::Object& attributes) {
+  model::Wishes wishes;
   if (const json::Value* mac = attributes.find("mac"); mac != nullptr && mac->as_string()) {
     wishes.mac = *mac->as_string();
   }
@@ -48,7 +48,7 @@ Wishes wishes_in(const json::Object& attributes) {
   return wishes;
 }
 
-json::Object attributes_of(const Wishes& wishes) {
+json::Object attributes_of(const model::Wishes& wishes) {
   json::Object attributes;
   if (wishes.ips && !wishes.ips->empty()) attributes.append("ips", *wishes.ips);
   if (!wishes.mac.empty()) attributes.append("mac", wishes.mac);
@@ -57,9 +57,10 @@ json::Object attributes_of(const Wishes& wishes) {
 
 // A configuration that cannot be run stays in the list: that it could not be deleted must not go
 // unsaid.
-Delegate delegate_of_recorded(const RecordedAttachment& recorded, const std::string& version) {
-  Delegate delegate;
-  auto parsed = parse_delegate(json::dump(recorded.config));
+model::Delegate delegate_of_recorded(const model::RecordedAttachment& recorded,
+                                     const std::string& version) {
+  model::Delegate delegate;
+  auto parsed = model::parse_delegate(json::dump(recorded.config));
   if (parsed) {
     delegate = *std::move(parsed);
     fill_version(delegate, version);
@@ -80,32 +81,33 @@ Delegate delegate_of_recorded(const RecordedAttachment& recorded, const std::str
 }
 
 // Elements of the pod's annotation, as delegates are named after them.
-std::set<std::string> wanted_networks(const PodObject* pod) {
+std::set<std::string> wanted_networks(const model::PodObject* pod) {
   std::set<std::string> names;
-  const std::string* text = pod == nullptr ? nullptr : pod->annotation(kNetworksAnnotation);
+  const std::string* text = pod == nullptr ? nullptr : pod->annotation(model::kNetworksAnnotation);
   if (text == nullptr) return names;
-  auto elements = parse_networks_annotation(*text, pod->ns);
+  auto elements = model::parse_networks_annotation(*text, pod->ns);
   if (!elements) return names;
-  for (const Selection& element : *elements) names.insert(cat(element.ns, "/", element.name));
+  for (const model::Selection& element : *elements)
+    names.insert(cat(element.ns, "/", element.name));
   return names;
 }
 
-RecordedAttachment recorded_of(const std::string& config) {
-  RecordedAttachment recorded;
-  recorded.state = AttachmentState::kAttached;
+model::RecordedAttachment recorded_of(const std::string& config) {
+  model::RecordedAttachment recorded;
+  recorded.state = model::AttachmentState::kAttached;
   recorded.config = json::parse_object(config).value_or(json::Object());
-  recorded.config_hash = config_hash(recorded.config);
+  recorded.config_hash = model::config_hash(recorded.config);
   return recorded;
 }
 
-void take_entry(RecordedAttachment& recorded, const CacheEntry& entry) {
+void take_entry(model::RecordedAttachment& recorded, const cni::CacheEntry& entry) {
   recorded.capability_args = entry.capability_args;
   recorded.result = entry.result;
 }
 
-RecordedAttachment recorded_delegate(const Delegate& delegate, std::string ifname,
-                                     const CacheEntry* entry) {
-  RecordedAttachment recorded = recorded_of(delegate.bytes);
+model::RecordedAttachment recorded_delegate(const model::Delegate& delegate, std::string ifname,
+                                            const cni::CacheEntry* entry) {
+  model::RecordedAttachment recorded = recorded_of(delegate.bytes);
   recorded.network = delegate.name;
   recorded.cni_name = delegate.cni_name;
   recorded.auto_name = !delegate.is_master && delegate.wishes.ifname.empty();
@@ -119,18 +121,18 @@ RecordedAttachment recorded_delegate(const Delegate& delegate, std::string ifnam
 
 // Without a list nobody knows which one is the cluster network's; what has its usual name is
 // protected as such.
-RecordedAttachment recorded_entry(const CacheEntry& entry, bool is_listed) {
-  RecordedAttachment recorded = recorded_of(entry.config);
-  recorded.source =
-      !is_listed && entry.ifname == kUsualIfname ? Source::kCluster : Source::kDelegateApi;
+model::RecordedAttachment recorded_entry(const cni::CacheEntry& entry, bool is_listed) {
+  model::RecordedAttachment recorded = recorded_of(entry.config);
+  recorded.source = !is_listed && entry.ifname == kUsualIfname ? model::Source::kCluster
+                                                               : model::Source::kDelegateApi;
   recorded.network = recorded.cni_name = entry.network;
   recorded.ifname = entry.ifname;
   take_entry(recorded, entry);
   return recorded;
 }
 
-AttachmentRecord empty_journal(const Job& job, const PodObject* pod) {
-  AttachmentRecord journal;
+model::AttachmentRecord empty_journal(const Job& job, const model::PodObject* pod) {
+  model::AttachmentRecord journal;
   journal.container_id = job.request.container_id;
   journal.netns = job.request.netns;
   journal.pod_ns = job.pod.ns;
@@ -138,36 +140,38 @@ AttachmentRecord empty_journal(const Job& job, const PodObject* pod) {
   journal.pod_uid = job.pod.uid;
   journal.is_static = pod != nullptr && pod->is_static;
   journal.cni_args = job.args;
-  journal.state = RecordState::kReady;
+  journal.state = model::RecordState::kReady;
   return journal;
 }
 
-void add_listed(AttachmentRecord& journal, const Record& record, const PodObject* pod) {
+void add_listed(model::AttachmentRecord& journal, const Record& record,
+                const model::PodObject* pod) {
   if (!record.delegates) return;
   const std::set<std::string> wanted = wanted_networks(pod);
   const std::string master = record.master_ifname(std::string(kUsualIfname));
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    const Delegate& delegate = (*record.delegates)[i];
-    const std::string ifname = interface_name(delegate, i, master);
+    const model::Delegate& delegate = (*record.delegates)[i];
+    const std::string ifname = model::interface_name(delegate, i, master);
     if (delegate.removed || journal.find(ifname) != nullptr) continue;
-    RecordedAttachment recorded =
+    model::RecordedAttachment recorded =
         recorded_delegate(delegate, ifname, record.find_entry(delegate.cni_name, ifname));
-    recorded.source = Source::kDefaultNetworks;
-    if (wanted.contains(delegate.name)) recorded.source = Source::kAnnotation;
-    if (i == 0) recorded.source = Source::kCluster;
+    recorded.source = model::Source::kDefaultNetworks;
+    if (wanted.contains(delegate.name)) recorded.source = model::Source::kAnnotation;
+    if (i == 0) recorded.source = model::Source::kCluster;
     journal.attachments.push_back(std::move(recorded));
   }
 }
 
 }  // namespace
 
-bool is_plugged_in(const RecordedAttachment& attachment) {
-  return attachment.source == Source::kHotplug || attachment.source == Source::kDelegateApi;
+bool is_plugged_in(const model::RecordedAttachment& attachment) {
+  return attachment.source == model::Source::kHotplug ||
+         attachment.source == model::Source::kDelegateApi;
 }
 
-AttachmentPtr attachment_of(const Job& job, const AttachmentRecord& journal,
-                            const RecordedAttachment& recorded, bool address_wishes) {
-  Attachment attachment;
+model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord& journal,
+                                   const model::RecordedAttachment& recorded, bool address_wishes) {
+  model::Attachment attachment;
   attachment.delegate = delegate_of_recorded(recorded, job.conf.cni_version);
   attachment.container_id = job.request.container_id;
   attachment.netns = job.request.netns;
@@ -176,24 +180,25 @@ AttachmentPtr attachment_of(const Job& job, const AttachmentRecord& journal,
   attachment.ifname = recorded.ifname;
   attachment.args = job.verb == Verb::kGc ? journal.cni_args : job.args;
   if (address_wishes) {
-    auto args = with_address_wishes(attachment.args, attachment.delegate.wishes);
+    auto args = model::with_address_wishes(attachment.args, attachment.delegate.wishes);
     if (args) attachment.args = *std::move(args);
   }
   attachment.capability_args = recorded.capability_args;
-  return std::make_shared<const Attachment>(std::move(attachment));
+  return std::make_shared<const model::Attachment>(std::move(attachment));
 }
 
-AttachmentRecord journal_of(const Job& job, const Record& record, const PodObject* pod) {
-  AttachmentRecord journal = record.journal ? *record.journal : empty_journal(job, pod);
+model::AttachmentRecord journal_of(const Job& job, const Record& record,
+                                   const model::PodObject* pod) {
+  model::AttachmentRecord journal = record.journal ? *record.journal : empty_journal(job, pod);
   add_listed(journal, record, pod);
-  for (const CacheEntry& entry : record.entries) {
+  for (const cni::CacheEntry& entry : record.entries) {
     if (journal.find(entry.ifname) != nullptr) continue;
     journal.attachments.push_back(recorded_entry(entry, record.delegates.has_value()));
   }
   return journal;
 }
 
-std::vector<std::string> interfaces_of(const RecordedAttachment& attachment) {
+std::vector<std::string> interfaces_of(const model::RecordedAttachment& attachment) {
   std::vector<std::string> names = {attachment.ifname};
   if (!attachment.result) return names;
   auto result = cni::read_result(*attachment.result);

@@ -5,21 +5,21 @@
 #include <utility>
 #include <vector>
 
-#include "attach/chain.h"
-#include "attach/delegate.h"
 #include "attach/plan.h"
-#include "attach/runtime_config.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "json/secrets.h"
+#include "model/delegate.h"
+#include "model/runtime_config.h"
 
 namespace mnet::attach {
 namespace {
 
-Error removal_error(Error error, const Delegate& delegate) {
+Error removal_error(Error error, const model::Delegate& delegate) {
   const std::string what =
       delegate.is_list ? cat("error invoking ConflistDel - ", go_quoted(delegate.cni_name))
                        : cat("error invoking DelegateDel - ", go_quoted(delegate.types.front()));
@@ -34,11 +34,11 @@ Result<void> Removal::complete() const {
   return all.join(" / ");
 }
 
-aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachments) {
+aio::asio::awaitable<Removal> Remover::remove(std::vector<model::AttachmentPtr> attachments) {
   Removal removal;
   for (std::size_t i = attachments.size(); i-- > 0;) {
-    const AttachmentPtr& attachment = attachments[i];
-    const Delegate& delegate = attachment->delegate;
+    const model::AttachmentPtr& attachment = attachments[i];
+    const model::Delegate& delegate = attachment->delegate;
     if (job_.log.writes(LogLevel::kVerbose)) {
       job_.log.verbatim(LogLevel::kVerbose,
                         cat("Del: ", job_.log_identity(), ":", delegate.cni_name, ":",
@@ -58,9 +58,9 @@ aio::asio::awaitable<Removal> Remover::remove(std::vector<AttachmentPtr> attachm
 }
 
 // A file that the runtime named and that lies elsewhere is not ours to remove.
-aio::asio::awaitable<void> Remover::remove_device_info(AttachmentPtr attachment) {
+aio::asio::awaitable<void> Remover::remove_device_info(model::AttachmentPtr attachment) {
   const std::string path = device_info_file(attachment->capability_args);
-  if (!path.starts_with(kDeviceInfoDirectory) || path.contains("/../")) co_return;
+  if (!path.starts_with(model::kDeviceInfoDirectory) || path.contains("/../")) co_return;
   auto removed = co_await core_.ports.device_infos.remove(path);
   if (!removed) job_.log.error("removing device information", removed.error());
 }

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/chain.h"
 #include "attach/core.h"
 #include "base/error_list.h"
 #include "base/result.h"
+#include "chain/chain.h"
 
 namespace mnet::attach {
 
@@ -16,7 +16,7 @@ struct Removal {
   ErrorList errors;  // of DELs that failed
   // Of DELs that succeeded without the cached result, which could not be read: they want another.
   ErrorList unread;
-  std::vector<AttachmentPtr> removed;  // whose DEL succeeded
+  std::vector<model::AttachmentPtr> removed;  // whose DEL succeeded
 
   // An error unless all are gone.
   Result<void> complete() const;
@@ -28,14 +28,14 @@ class Remover {
   Remover(const Core& core, const Job& job) : core_(core), job_(job), chain_(chain_of(core, job)) {}
 
   // From last to first; a failure does not stop the others. Device information goes with each.
-  aio::asio::awaitable<Removal> remove(std::vector<AttachmentPtr> attachments);
+  aio::asio::awaitable<Removal> remove(std::vector<model::AttachmentPtr> attachments);
 
  private:
-  aio::asio::awaitable<void> remove_device_info(AttachmentPtr attachment);
+  aio::asio::awaitable<void> remove_device_info(model::AttachmentPtr attachment);
 
   const Core& core_;
   const Job& job_;
-  Chain chain_;
+  chain::Chain chain_;
 };
 
 }  // namespace mnet::attach

@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/attachment_record.h"
 #include "attach/core.h"
-#include "attach/default_routes.h"
-#include "attach/delegate.h"
-#include "attach/nad.h"
-#include "attach/netconf.h"
 #include "attach/resource_map.h"
-#include "attach/selection.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/conf.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/default_routes.h"
+#include "model/delegate.h"
+#include "model/nad.h"
+#include "model/netconf.h"
+#include "model/selection.h"
+#include "model/wanted.h"
 
 namespace mnet::attach {
 namespace {
@@ -34,7 +34,7 @@ bool is_system_namespace(const Job& job) {
 }
 
 // `{"cniVersion":…,"name":…,"plugins":[passthru]}` and the plugins of its directory.
-Result<cni::ConfList> auxiliary_list(const NetConf& conf,
+Result<cni::ConfList> auxiliary_list(const model::NetConf& conf,
                                      const std::vector<cni::PluginConf>& plugins) {
   const json::Object passthru{{"type", "passthru"}, {"name", "passthru-cni"}};
   const json::Object list{{"cniVersion", conf.cni_version},
@@ -45,13 +45,13 @@ Result<cni::ConfList> auxiliary_list(const NetConf& conf,
   return cni::with_plugins(*head, plugins);
 }
 
-std::string hash_of(const Delegate& delegate) {
+std::string hash_of(const model::Delegate& delegate) {
   if (!delegate.list) return {};  // its ADD fails
-  return config_hash(delegate.is_list ? delegate.list->object
-                                      : delegate.list->plugins.front().object);
+  return model::config_hash(delegate.is_list ? delegate.list->object
+                                             : delegate.list->plugins.front().object);
 }
 
-WantedNetwork selected(Source source, Selection element) {
+model::WantedNetwork selected(model::Source source, model::Selection element) {
   return {.source = source, .selection = std::move(element)};
 }
 
@@ -63,10 +63,10 @@ Error nothing_configured() {
 
 // The override stands behind the master that it replaces. That one is looked for all the same: a
 // node whose cluster network is not to be had is broken for this pod, too (02, 3.2).
-Result<std::vector<WantedNetwork>> Resolver::wanted() const {
-  PodWishes wishes;
+Result<std::vector<model::WantedNetwork>> Resolver::wanted() const {
+  model::PodWishes wishes;
   if (pod_ != nullptr) {
-    auto read = read_pod_wishes(job_.conf, *pod_);
+    auto read = model::read_pod_wishes(job_.conf, *pod_);
     if (!read) {
       const bool denied = read.error().code() == Errc::kDenied;
       warn_pod(denied ? "InterfaceAddRejected" : "InvalidNetworksAnnotation", read.error().text());
@@ -74,23 +74,23 @@ Result<std::vector<WantedNetwork>> Resolver::wanted() const {
     }
     wishes = *std::move(read);
   }
-  auto wanted =
-      configured_networks(job_.conf, !wishes.skips_default_networks && !is_system_namespace(job_));
+  auto wanted = model::configured_networks(
+      job_.conf, !wishes.skips_default_networks && !is_system_namespace(job_));
   if (wanted.empty()) return nothing_configured();
   if (wishes.default_network) {
     warn_of_ifname(*wishes.default_network);
-    wanted.insert(wanted.begin() + 1, selected(Source::kCluster, *wishes.default_network));
+    wanted.insert(wanted.begin() + 1, selected(model::Source::kCluster, *wishes.default_network));
   }
-  for (Selection& element : wishes.networks) {
-    wanted.push_back(selected(Source::kAnnotation, std::move(element)));
+  for (model::Selection& element : wishes.networks) {
+    wanted.push_back(selected(model::Source::kAnnotation, std::move(element)));
   }
   return wanted;
 }
 
-void Resolver::warn_of_ifname(const Selection& default_network) const {
+void Resolver::warn_of_ifname(const model::Selection& default_network) const {
   const std::string& ifname = default_network.wishes.ifname;
   if (ifname.empty()) return;
-  job_.log.warning(cat("annotation ", kDefaultNetworkAnnotation,
+  job_.log.warning(cat("annotation ", model::kDefaultNetworkAnnotation,
                        " renames the pod's main interface ", job_.request.ifname, " to ", ifname,
                        "; container runtimes look for the former in the result"));
 }
@@ -101,7 +101,7 @@ aio::Task<Resolver::Resolved> Resolver::resolve() {
   if (!networks) co_return std::move(networks).error();
   auto found = co_await find_all(*std::move(networks));
   if (!found) co_return std::move(found).error();
-  if (found->size() > 1 && (*found)[1].wanted.source == Source::kCluster) {
+  if (found->size() > 1 && (*found)[1].wanted.source == model::Source::kCluster) {
     found->erase(found->begin());
   }
   found->front().delegate.is_master = true;
@@ -112,16 +112,16 @@ aio::Task<Resolver::Resolved> Resolver::resolve() {
   if (*chain) delegates->push_back(**std::move(chain));
 
   Resolved resolved;
-  auto routes = plan_default_routes(*delegates);
+  auto routes = model::plan_default_routes(*delegates);
   if (!routes) co_return std::move(routes).error().wrap(kPodFault);
   resolved.routes = *std::move(routes);
   resolved.delegates = *std::move(delegates);
   co_return resolved;
 }
 
-PodObjectPtr Resolver::device_owner() const {
+model::PodObjectPtr Resolver::device_owner() const {
   if (!is_whole_ || pod_ != nullptr || !job_.pod.named()) return pod_;
-  auto pod = std::make_shared<PodObject>();
+  auto pod = std::make_shared<model::PodObject>();
   pod->ns = job_.pod.ns;
   pod->name = job_.pod.name;
   pod->uid = job_.pod.uid;
@@ -129,12 +129,12 @@ PodObjectPtr Resolver::device_owner() const {
 }
 
 // Devices are taken in the order of the list: one that was replaced takes none.
-aio::Task<std::vector<Delegate>> Resolver::complete(std::vector<Found> found) {
-  const PodObjectPtr owner = device_owner();
+aio::Task<std::vector<model::Delegate>> Resolver::complete(std::vector<Found> found) {
+  const model::PodObjectPtr owner = device_owner();
   ResourceMap devices(core_.ports.devices, owner, job_.pod.uid, job_.log);
-  std::vector<Delegate> delegates;
+  std::vector<model::Delegate> delegates;
   for (Found& one : found) {
-    TakenDevice device;
+    model::TakenDevice device;
     if (owner != nullptr && !one.resource_name.empty()) {
       auto taken = co_await devices.take(one.resource_name, one.delegate.name);
       if (!taken) co_return explained(std::move(taken).error(), one.wanted);
@@ -142,15 +142,15 @@ aio::Task<std::vector<Delegate>> Resolver::complete(std::vector<Found> found) {
     }
     one.delegate.source = one.wanted.source;
     one.delegate.config_hash = hash_of(one.delegate);
-    auto delegate = fulfil(std::move(one.delegate), one.wanted.selection, device);
+    auto delegate = model::fulfil(std::move(one.delegate), one.wanted.selection, device);
     if (!delegate) co_return explained(std::move(delegate).error(), one.wanted);
     delegates.push_back(*std::move(delegate));
   }
   co_return delegates;
 }
 
-aio::Task<Delegate> Resolver::master() {
-  std::vector<WantedNetwork> configured = configured_networks(job_.conf, false);
+aio::Task<model::Delegate> Resolver::master() {
+  std::vector<model::WantedNetwork> configured = model::configured_networks(job_.conf, false);
   if (configured.empty()) co_return nothing_configured();
   Resolver podless(core_, job_);
   configured.resize(1);
@@ -160,26 +160,26 @@ aio::Task<Delegate> Resolver::master() {
   co_return std::move(delegates->front());
 }
 
-aio::Task<std::vector<Delegate>> Resolver::default_networks() {
-  std::vector<WantedNetwork> configured = configured_networks(job_.conf, true);
-  std::erase_if(configured, [](const WantedNetwork& network) {
-    return network.given || network.source != Source::kDefaultNetworks;
+aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
+  std::vector<model::WantedNetwork> configured = model::configured_networks(job_.conf, true);
+  std::erase_if(configured, [](const model::WantedNetwork& network) {
+    return network.given || network.source != model::Source::kDefaultNetworks;
   });
   Resolver podless(core_, job_);
   auto delegates = co_await podless.only(std::move(configured));
   co_return delegates;
 }
 
-aio::Task<std::vector<Delegate>> Resolver::only(std::vector<WantedNetwork> networks) {
+aio::Task<std::vector<model::Delegate>> Resolver::only(std::vector<model::WantedNetwork> networks) {
   auto found = co_await find_all(std::move(networks));
   if (!found) co_return std::move(found).error();
   auto delegates = co_await complete(*std::move(found));
   co_return delegates;
 }
 
-aio::Task<std::optional<Delegate>> Resolver::auxiliary_chain() {
+aio::Task<std::optional<model::Delegate>> Resolver::auxiliary_chain() {
   const std::string& name = job_.conf.auxiliary_chain_name;
-  if (name.empty()) co_return std::optional<Delegate>();
+  if (name.empty()) co_return std::optional<model::Delegate>();
   if (!job_.conf.cluster_network.contains('/')) {
     co_return Error(Errc::kInvalid, "auxiliaryCNIChainName is set: ClusterNetwork must be a path");
   }
@@ -189,17 +189,17 @@ aio::Task<std::optional<Delegate>> Resolver::auxiliary_chain() {
   if (!list) {
     // A broken chain must not keep pods from starting (02, 3.9).
     job_.log.error(cat("auxiliary chain ", go_quoted(name), " is left out"), list.error());
-    co_return std::optional<Delegate>();
+    co_return std::optional<model::Delegate>();
   }
-  if (list->plugins.size() < 2) co_return std::optional<Delegate>();
-  Delegate chain = delegate_of(*std::move(list));
-  if (auto checked = check_types(chain, job_.conf.type); !checked) {
+  if (list->plugins.size() < 2) co_return std::optional<model::Delegate>();
+  model::Delegate chain = model::delegate_of(*std::move(list));
+  if (auto checked = model::check_types(chain, job_.conf.type); !checked) {
     job_.log.error(cat("auxiliary chain ", go_quoted(name), " is left out"), checked.error());
-    co_return std::optional<Delegate>();
+    co_return std::optional<model::Delegate>();
   }
-  chain.source = Source::kAuxChain;
+  chain.source = model::Source::kAuxChain;
   chain.config_hash = hash_of(chain);
-  co_return std::optional<Delegate>(std::move(chain));
+  co_return std::optional<model::Delegate>(std::move(chain));
 }
 
 }  // namespace mnet::attach

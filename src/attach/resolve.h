@@ -12,10 +12,10 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
-#include "attach/default_routes.h"
-#include "attach/delegate.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
+#include "model/default_routes.h"
+#include "model/delegate.h"
+#include "model/wanted.h"
 
 namespace mnet::attach {
 
@@ -30,12 +30,12 @@ class Resolver {
  public:
   // Both must outlive it, and it the tasks it gives. Without a pod there are no annotations and no
   // events.
-  Resolver(const Core& core, const Job& job, PodObjectPtr pod = nullptr)
+  Resolver(const Core& core, const Job& job, model::PodObjectPtr pod = nullptr)
       : core_(core), job_(job), pod_(std::move(pod)) {}
 
   struct Resolved {
-    std::vector<Delegate> delegates;  // the master first
-    RoutePlan routes;
+    std::vector<model::Delegate> delegates;  // the master first
+    model::RoutePlan routes;
   };
   // All that configuration and pod give this request's container. Networks are looked for side by
   // side. Errors carry the texts of 02, 0.4 that say which part failed, but no `Multus: ` prefix;
@@ -43,45 +43,45 @@ class Resolver {
   aio::Task<Resolved> resolve();
 
   // Only the network that answers the runtime. Like the next: no pod, no device, no event.
-  aio::Task<Delegate> master();
+  aio::Task<model::Delegate> master();
   // `defaultNetworks`, whatever the namespace.
-  aio::Task<std::vector<Delegate>> default_networks();
+  aio::Task<std::vector<model::Delegate>> default_networks();
 
  private:
   // A network that was found, not yet given its device and wishes.
   struct Found {
-    WantedNetwork wanted;
-    Delegate delegate;
+    model::WantedNetwork wanted;
+    model::Delegate delegate;
     std::string resource_name = {};  // of its definition; empty: none, or no definition
   };
 
-  Result<std::vector<WantedNetwork>> wanted() const;
-  aio::Task<std::vector<Found>> find_all(std::vector<WantedNetwork> networks);
-  aio::Task<Found> find(WantedNetwork wanted);
+  Result<std::vector<model::WantedNetwork>> wanted() const;
+  aio::Task<std::vector<Found>> find_all(std::vector<model::WantedNetwork> networks);
+  aio::Task<Found> find(model::WantedNetwork wanted);
   // One that is not given, whatever types it names.
-  aio::Task<Found> find_any(WantedNetwork wanted);
-  aio::Task<Found> find_configured(WantedNetwork wanted);
-  aio::Task<Found> find_by_name(WantedNetwork wanted);
-  aio::Task<Found> find_selected(WantedNetwork wanted);
-  aio::Task<Found> load(WantedNetwork wanted, NetworkDefinitionPtr definition);
-  aio::Task<Delegate> load_delegate(NetworkDefinitionPtr definition);
-  aio::Task<std::vector<Delegate>> complete(std::vector<Found> found);
-  aio::Task<std::vector<Delegate>> only(std::vector<WantedNetwork> networks);
+  aio::Task<Found> find_any(model::WantedNetwork wanted);
+  aio::Task<Found> find_configured(model::WantedNetwork wanted);
+  aio::Task<Found> find_by_name(model::WantedNetwork wanted);
+  aio::Task<Found> find_selected(model::WantedNetwork wanted);
+  aio::Task<Found> load(model::WantedNetwork wanted, model::NetworkDefinitionPtr definition);
+  aio::Task<model::Delegate> load_delegate(model::NetworkDefinitionPtr definition);
+  aio::Task<std::vector<model::Delegate>> complete(std::vector<Found> found);
+  aio::Task<std::vector<model::Delegate>> only(std::vector<model::WantedNetwork> networks);
   // None if there is no such chain, or none that can be used.
-  aio::Task<std::optional<Delegate>> auxiliary_chain();
+  aio::Task<std::optional<model::Delegate>> auxiliary_chain();
 
   // Who may have devices: the pod, also one that has no object; nobody outside of resolve().
-  PodObjectPtr device_owner() const;
+  model::PodObjectPtr device_owner() const;
   // The error with what was wanted in its text.
-  Error explained(Error error, const WantedNetwork& wanted) const;
-  void warn_of_ifname(const Selection& default_network) const;
+  Error explained(Error error, const model::WantedNetwork& wanted) const;
+  void warn_of_ifname(const model::Selection& default_network) const;
   void warn_pod(std::string reason, std::string message) const;
-  void tell_of_failures(const std::vector<WantedNetwork>& wanted,
+  void tell_of_failures(const std::vector<model::WantedNetwork>& wanted,
                         const std::vector<Result<Found>>& found) const;
 
   const Core& core_;
   const Job& job_;
-  PodObjectPtr pod_;
+  model::PodObjectPtr pod_;
   bool is_whole_ = false;             // resolve(), not a part of it
   std::size_t definition_bytes_ = 0;  // of all texts so far
 };

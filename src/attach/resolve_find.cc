@@ -7,16 +7,16 @@
 
 #include "aio/task.h"
 #include "aio/together.h"
-#include "attach/delegate.h"
-#include "attach/nad.h"
 #include "attach/resolve.h"
-#include "attach/selection.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/types.h"
+#include "model/delegate.h"
+#include "model/nad.h"
+#include "model/selection.h"
+#include "model/wanted.h"
 
 namespace mnet::attach {
 namespace {
@@ -41,9 +41,10 @@ Error not_found(std::string_view ns, std::string_view name) {
 
 // Multus as its own delegate would call itself without end (02-F19), with paths of the node that
 // the author of a definition chose. A pod's `cni-args` become part of the configuration.
-Result<void> check_all_types(const Delegate& delegate, const std::optional<Selection>& selection,
+Result<void> check_all_types(const model::Delegate& delegate,
+                             const std::optional<model::Selection>& selection,
                              std::string_view own_type) {
-  if (auto checked = check_types(delegate, own_type); !checked) {
+  if (auto checked = model::check_types(delegate, own_type); !checked) {
     return checked.error().with_text(cat(checked.error().text(), "; ", kRemedy));
   }
   if (!selection || !selection->cni_args) return {};
@@ -53,17 +54,18 @@ Result<void> check_all_types(const Delegate& delegate, const std::optional<Selec
   return {};
 }
 
-std::string described(const WantedNetwork& wanted, const Delegate& delegate) {
+std::string described(const model::WantedNetwork& wanted, const model::Delegate& delegate) {
   if (wanted.selection) return described(wanted.selection->ns, wanted.selection->name);
   return cat("network ", wanted.configured.empty() ? delegate.cni_name : wanted.configured);
 }
 
 }  // namespace
 
-aio::Task<std::vector<Resolver::Found>> Resolver::find_all(std::vector<WantedNetwork> networks) {
+aio::Task<std::vector<Resolver::Found>> Resolver::find_all(
+    std::vector<model::WantedNetwork> networks) {
   std::vector<aio::Task<Found>> tasks;
   tasks.reserve(networks.size());
-  for (const WantedNetwork& network : networks) tasks.push_back(find(network));
+  for (const model::WantedNetwork& network : networks) tasks.push_back(find(network));
   std::vector<Result<Found>> all;
   if (tasks.size() == 1) {  // the usual ADD needs no children
     auto only = co_await std::move(tasks.front());
@@ -80,10 +82,10 @@ aio::Task<std::vector<Resolver::Found>> Resolver::find_all(std::vector<WantedNet
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::find(WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find(model::WantedNetwork wanted) {
   Result<Found> found;
   if (wanted.given) {
-    Delegate delegate = *std::move(wanted.given);
+    model::Delegate delegate = *std::move(wanted.given);
     wanted.given.reset();
     found = Found{.wanted = std::move(wanted), .delegate = std::move(delegate)};
   } else {
@@ -97,11 +99,11 @@ aio::Task<Resolver::Found> Resolver::find(WantedNetwork wanted) {
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::find_any(WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_any(model::WantedNetwork wanted) {
   return wanted.selection ? find_selected(std::move(wanted)) : find_configured(std::move(wanted));
 }
 
-aio::Task<Resolver::Found> Resolver::find_configured(WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_configured(model::WantedNetwork wanted) {
   if (!is_path(wanted.configured)) {
     auto found = co_await find_by_name(std::move(wanted));
     co_return found;
@@ -115,7 +117,7 @@ aio::Task<Resolver::Found> Resolver::find_configured(WantedNetwork wanted) {
 
 // The definition, else a file (02, 3.3 a to c). A definition that is there but cannot be used, or
 // not be asked for, is no reason to take the file (02-F14).
-aio::Task<Resolver::Found> Resolver::find_by_name(WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_by_name(model::WantedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
@@ -138,7 +140,7 @@ aio::Task<Resolver::Found> Resolver::find_by_name(WantedNetwork wanted) {
   co_return Found{.wanted = std::move(wanted), .delegate = *std::move(delegate)};
 }
 
-aio::Task<Resolver::Found> Resolver::find_selected(WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_selected(model::WantedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
@@ -153,7 +155,8 @@ aio::Task<Resolver::Found> Resolver::find_selected(WantedNetwork wanted) {
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::load(WantedNetwork wanted, NetworkDefinitionPtr definition) {
+aio::Task<Resolver::Found> Resolver::load(model::WantedNetwork wanted,
+                                          model::NetworkDefinitionPtr definition) {
   auto delegate = co_await load_delegate(definition);
   if (!delegate) {
     if (delegate.error().code() == Errc::kCancelled) co_return std::move(delegate).error();
@@ -167,8 +170,8 @@ aio::Task<Resolver::Found> Resolver::load(WantedNetwork wanted, NetworkDefinitio
                   .resource_name = definition->resource_name};
 }
 
-aio::Task<Delegate> Resolver::load_delegate(NetworkDefinitionPtr definition) {
-  if (!has_configuration(*definition)) {
+aio::Task<model::Delegate> Resolver::load_delegate(model::NetworkDefinitionPtr definition) {
+  if (!model::has_configuration(*definition)) {
     auto delegate = co_await core_.ports.networks.by_name(job_.conf.conf_dir, definition->name);
     if (delegate) delegate->from_list_file = false;
     co_return delegate;
@@ -179,12 +182,12 @@ aio::Task<Delegate> Resolver::load_delegate(NetworkDefinitionPtr definition) {
                                         "more than ",
                                         kMaxDefinitionBytes, " bytes"));
   }
-  auto text = configuration_of(*definition);
+  auto text = model::configuration_of(*definition);
   if (!text) co_return std::move(text).error();
-  co_return parse_delegate(*std::move(text));
+  co_return model::parse_delegate(*std::move(text));
 }
 
-Error Resolver::explained(Error error, const WantedNetwork& wanted) const {
+Error Resolver::explained(Error error, const model::WantedNetwork& wanted) const {
   if (wanted.selection) {
     if (error.code() == Errc::kNotFound) {
       error = error.with_text(cat(error.text(), "; create it, or correct the pod's annotation"));
@@ -196,7 +199,7 @@ Error Resolver::explained(Error error, const WantedNetwork& wanted) const {
   if (error.code() == Errc::kNotFound && !is_path(name)) {
     error = std::move(error).wrap("cannot find network");
   }
-  if (wanted.source == Source::kCluster) {
+  if (wanted.source == model::Source::kCluster) {
     error = std::move(error).wrap(
         cat("failed to get clusterNetwork ", name, " in namespace ", job_.conf.multus_namespace));
   } else {
@@ -215,7 +218,7 @@ void Resolver::warn_pod(std::string reason, std::string message) const {
 
 // In the order of the list, whatever the order of the answers. Files that are given as paths are
 // the node's business, not the pod's.
-void Resolver::tell_of_failures(const std::vector<WantedNetwork>& networks,
+void Resolver::tell_of_failures(const std::vector<model::WantedNetwork>& networks,
                                 const std::vector<Result<Found>>& found) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i] || found[i].error().code() == Errc::kCancelled) continue;

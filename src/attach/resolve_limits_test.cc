@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attach/resolver_fixture.h"
-#include "attach/wanted.h"
 #include "base/text.h"
+#include "model/wanted.h"
 
 namespace mnet::attach {
 namespace {
@@ -36,8 +36,8 @@ TEST_F(ResolverLimits, RefusesTenThousandNetworksBeforeLookingForOne) {
 
 TEST_F(ResolverLimits, TakesTheSameNetworkAsOftenAsItIsNamed) {
   add_network("ns1", "a", R"({"type":"t"})");
-  select(repeated("a", kMaxNetworks));
-  EXPECT_THAT(names(resolve()), SizeIs(kMaxNetworks + 1));
+  select(repeated("a", model::kMaxNetworks));
+  EXPECT_THAT(names(resolve()), SizeIs(model::kMaxNetworks + 1));
 }
 
 TEST_F(ResolverLimits, TakesAConfigurationOfAMegabyteAndNotAnyNumberOfThem) {

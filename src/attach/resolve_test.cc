@@ -10,19 +10,19 @@
 
 #include "aio/event.h"
 #include "aio/task.h"
-#include "attach/chain.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/fake_ports.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/resolver_fixture.h"
-#include "attach/scratch.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/chain.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/scratch.h"
+#include "model/wanted.h"
 
 namespace mnet::attach {
 namespace {
@@ -45,9 +45,9 @@ TEST_F(ResolverTest, PutsThePodsNetworksBehindTheConfiguredOnes) {
   EXPECT_THAT(names(resolved), ElementsAre("c", "d", "ns1/a", "other/b"));
   EXPECT_TRUE(resolved->delegates[0].is_master);
   EXPECT_FALSE(resolved->delegates[2].is_master);
-  EXPECT_EQ(resolved->delegates[0].source, Source::kCluster);
-  EXPECT_EQ(resolved->delegates[1].source, Source::kDefaultNetworks);
-  EXPECT_EQ(resolved->delegates[2].source, Source::kAnnotation);
+  EXPECT_EQ(resolved->delegates[0].source, model::Source::kCluster);
+  EXPECT_EQ(resolved->delegates[1].source, model::Source::kDefaultNetworks);
+  EXPECT_EQ(resolved->delegates[2].source, model::Source::kAnnotation);
   EXPECT_THAT(node_.source.events, IsEmpty());
 }
 
@@ -88,11 +88,11 @@ TEST_F(ResolverTest, TakesAnyPodNamespaceAndNumbersForNames) {
   select("5");
   EXPECT_THAT(names(resolve()), ElementsAre("c", "ns1/5"));
 
-  PodObject odd;
+  model::PodObject odd;
   odd.ns = "NS_1";
   odd.name = "p1";
-  odd.annotations = {{std::string(kNetworksAnnotation), R"([{"name":"a"}])"}};
-  node_.source.pods["ns1/p1"] = std::make_shared<const PodObject>(odd);
+  odd.annotations = {{std::string(model::kNetworksAnnotation), R"([{"name":"a"}])"}};
+  node_.source.pods["ns1/p1"] = std::make_shared<const model::PodObject>(odd);
   add_network("NS_1", "a", R"({"type":"t"})");
   EXPECT_THAT(names(resolve()), ElementsAre("c", "NS_1/a"));
 }
@@ -111,7 +111,7 @@ TEST_F(ResolverTest, FailsWhenTheSourceCannotTell) {
 // 02, 12: row 50
 TEST_F(ResolverTest, TakesTheFileOfThatNameForADefinitionWithoutConfiguration) {
   add_network("ns1", "n", "");
-  auto bare = std::make_shared<NetworkDefinition>();
+  auto bare = std::make_shared<model::NetworkDefinition>();
   bare->ns = "ns1";
   bare->name = "m";
   node_.source.networks["ns1/m"] = bare;
@@ -221,7 +221,7 @@ TEST_F(ResolverTest, RefusesMultusItselfFromEverySource) {
   for (const char* name : {"kube-system/m", "kube-system/f2"}) {
     select(name);
     EXPECT_THAT(error_of(), HasSubstr("is multus itself")) << name;
-    annotate({{std::string(kDefaultNetworkAnnotation), name}});
+    annotate({{std::string(model::kDefaultNetworkAnnotation), name}});
     EXPECT_THAT(error_of(), HasSubstr("is multus itself")) << name;
   }
   select("");
@@ -314,7 +314,7 @@ TEST_F(ResolverTest, LeavesDefaultNetworksOutForAPodThatSaysSo) {
   add_network("kube-system", "d", R"({"type":"t"})");
   add_network("kube-system", "e", R"({"type":"t"})");
   const std::string conf = path_and(R"("defaultNetworks":["d","e"])");
-  const std::string key(kSkipDefaultNetworksAnnotation);
+  const std::string key(model::kSkipDefaultNetworksAnnotation);
 
   annotate({{key, "true"}});
   EXPECT_THAT(names(resolve(conf)), ElementsAre("c"));
@@ -331,13 +331,13 @@ TEST_F(ResolverTest, ReplacesTheMasterByThePodsDefaultNetwork) {
   add_network("kube-system", "calico", R"({"type":"t"})");
   add_network("other", "calico", R"({"type":"t"})");
   add_network("kube-system", "d", R"({"type":"t"})");
-  const std::string key(kDefaultNetworkAnnotation);
+  const std::string key(model::kDefaultNetworkAnnotation);
 
-  annotate({{key, "calico"}, {std::string(kNetworksAnnotation), "other/calico"}});
+  annotate({{key, "calico"}, {std::string(model::kNetworksAnnotation), "other/calico"}});
   auto resolved = resolve(path_and(R"("defaultNetworks":["d"])"));
   ASSERT_THAT(names(resolved), ElementsAre("kube-system/calico", "kube-system/d", "other/calico"));
   EXPECT_TRUE(resolved->delegates[0].is_master);
-  EXPECT_EQ(resolved->delegates[0].source, Source::kCluster);
+  EXPECT_EQ(resolved->delegates[0].source, model::Source::kCluster);
   EXPECT_FALSE(resolved->delegates[1].is_master);
 
   annotate({{key, "other/calico"}});
@@ -352,27 +352,27 @@ TEST_F(ResolverTest, ReplacesTheMasterByThePodsDefaultNetwork) {
 
 TEST_F(ResolverTest, StillNeedsTheMasterThatThePodReplaces) {
   add_network("kube-system", "calico", R"({"type":"t"})");
-  annotate({{std::string(kDefaultNetworkAnnotation), "calico"}});
+  annotate({{std::string(model::kDefaultNetworkAnnotation), "calico"}});
   EXPECT_THAT(error_of(R"("clusterNetwork":"/no/such")"),
               HasSubstr("failed to get clusterNetwork"));
 }
 
 TEST_F(ResolverTest, NeverTakesAFileForThePodsDefaultNetwork) {
   node_.networks.named["calico"] = R"({"name":"calico","type":"t"})";
-  annotate({{std::string(kDefaultNetworkAnnotation), "calico"}});
+  annotate({{std::string(model::kDefaultNetworkAnnotation), "calico"}});
   EXPECT_THAT(error_of(), HasSubstr("cannot find a network-attachment-definition (calico) in "
                                     "namespace (kube-system)"));
 }
 
 TEST_F(ResolverTest, HonoursAnInterfaceNameOfTheDefaultNetworkWithAWarning) {
   add_network("kube-system", "calico", R"({"type":"t"})");
-  annotate({{std::string(kDefaultNetworkAnnotation),
+  annotate({{std::string(model::kDefaultNetworkAnnotation),
              R"([{"name":"calico","interface":"main0","mac":"02:00:00:00:00:01"}])"}});
 
   auto resolved = resolve();
 
   ASSERT_TRUE(resolved) << resolved.error().text();
-  EXPECT_EQ(interface_name(resolved->delegates[0], 0, "eth0"), "main0");
+  EXPECT_EQ(model::interface_name(resolved->delegates[0], 0, "eth0"), "main0");
   EXPECT_EQ(resolved->delegates[0].wishes.mac, "02:00:00:00:00:01");
   EXPECT_TRUE(logged("warning: ")) << lines_->lines.size();
 }
@@ -408,7 +408,7 @@ TEST_F(ResolverTest, ReplacesTheAllowedNamespacesByTheConfiguredOnes) {
 TEST_F(ResolverTest, KeepsTheDefaultNetworkToTheSameNamespacesAndMultussOwn) {
   for (const char* ns : {"kube-system", "ns1", "foreign"}) add_network(ns, "n", R"({"type":"t"})");
   const std::string isolated = path_and(R"("namespaceIsolation":true)");
-  const std::string key(kDefaultNetworkAnnotation);
+  const std::string key(model::kDefaultNetworkAnnotation);
 
   annotate({{key, "foreign/n"}});
   EXPECT_THAT(error_of(isolated), HasSubstr("namespace isolation enabled"));
@@ -447,7 +447,7 @@ TEST_F(ResolverTest, AppendsTheAuxiliaryChainOnlyIfItHasPlugins) {
 
   ASSERT_THAT(names(resolved), ElementsAre("c", "ns1/a", "aux"));
   EXPECT_THAT(resolved->delegates[2].types, ElementsAre("passthru", "tuning"));
-  EXPECT_EQ(resolved->delegates[2].source, Source::kAuxChain);
+  EXPECT_EQ(resolved->delegates[2].source, model::Source::kAuxChain);
 }
 
 // A broken chain must not keep pods from starting (02, 3.9).
@@ -466,7 +466,7 @@ TEST_F(ResolverTest, NeedsAPathForTheAuxiliaryChain) {
   node_.networks.auxiliary = {R"({"type":"tuning"})"};
   auto resolved = resolve(path_and(R"("auxiliaryCNIChainName":"a\"b")"));
   ASSERT_TRUE(resolved) << resolved.error().text();
-  for (const Delegate& delegate : resolved->delegates) {
+  for (const model::Delegate& delegate : resolved->delegates) {
     EXPECT_TRUE(json::parse_object(delegate.bytes)) << delegate.bytes;
   }
 }
@@ -483,15 +483,15 @@ TEST_F(ResolverTest, RefusesTwoGatewaysOfOneFamily) {
 
 TEST_F(ResolverTest, PlansTheDefaultRoutesOfAnOverriddenMasterToo) {
   add_network("kube-system", "m", R"({"type":"t"})");
-  annotate(
-      {{std::string(kDefaultNetworkAnnotation), R"([{"name":"m","default-route":["10.1.1.1"]}])"}});
+  annotate({{std::string(model::kDefaultNetworkAnnotation),
+             R"([{"name":"m","default-route":["10.1.1.1"]}])"}});
 
   auto resolved = resolve();
 
   ASSERT_TRUE(resolved) << resolved.error().text();
-  ASSERT_TRUE(resolved->routes.owner(Family::kV4));
-  EXPECT_EQ(resolved->routes.owner(Family::kV4)->index, 0u);
-  EXPECT_FALSE(resolved->routes.owner(Family::kV6));
+  ASSERT_TRUE(resolved->routes.owner(AddressFamily::kV4));
+  EXPECT_EQ(resolved->routes.owner(AddressFamily::kV4)->index, 0u);
+  EXPECT_FALSE(resolved->routes.owner(AddressFamily::kV6));
 }
 
 // 02, 12: rows 68, 69
@@ -510,7 +510,7 @@ TEST_F(ResolverTest, LeavesNumbersToThePlaceInTheList) {
   auto planned = plan_add(*job, resolved->delegates);
   ASSERT_TRUE(planned) << planned.error().text();
   std::vector<std::string> ifnames;
-  for (const AttachmentPtr& attachment : *planned) ifnames.push_back(attachment->ifname);
+  for (const model::AttachmentPtr& attachment : *planned) ifnames.push_back(attachment->ifname);
   EXPECT_THAT(ifnames, ElementsAre("eth0", "net1", "foo", "net3"));
 
   select("x@net3,y");
@@ -531,7 +531,7 @@ TEST_F(ResolverTest, KeepsATextThatNeedsNoChangeByteForByte) {
 
   ASSERT_TRUE(resolved) << resolved.error().text();
   EXPECT_EQ(resolved->delegates[1].bytes, text);
-  const json::Object scratch = encode_scratch(resolved->delegates[1]);
+  const json::Object scratch = model::encode_scratch(resolved->delegates[1]);
   EXPECT_EQ(*scratch.find("Bytes")->as_string(), to_base64(text));
 }
 
@@ -569,7 +569,7 @@ TEST_F(ResolverTest, FindsTheMasterForRequestsWithoutAPodAndSendsNoEvent) {
 class ReversedSource : public FakeSource {
  public:
   using FakeSource::FakeSource;
-  aio::Task<NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
+  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
     if (++asked_so_far_ == 1) {
       auto waited = co_await second_.wait();
       if (!waited) co_return std::move(waited).error();

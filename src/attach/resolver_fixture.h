@@ -37,7 +37,7 @@ class ResolverTest : public testing::Test {
   }
   // The pod's networks annotation.
   void select(const std::string& networks) {
-    annotate({{std::string(kNetworksAnnotation), networks}});
+    annotate({{std::string(model::kNetworksAnnotation), networks}});
   }
   void add_network(const std::string& ns, const std::string& name, const std::string& config,
                    const std::string& resource_name = {}) {
@@ -54,7 +54,7 @@ class ResolverTest : public testing::Test {
     Resolver resolver(core, *job, node_.source.pods["ns1/p1"]);
     return aio::run(loop_, resolver.resolve());
   }
-  Result<Delegate> master(const std::string& members) {
+  Result<model::Delegate> master(const std::string& members) {
     Core core(node_.cluster_ports(), log_, {});
     auto job = read_job(request(members), Verb::kStatus, log_);
     if (!job) return std::move(job).error();
@@ -71,7 +71,7 @@ class ResolverTest : public testing::Test {
   static std::vector<std::string> names(const Result<Resolver::Resolved>& resolved) {
     if (!resolved) return {resolved.error().text()};
     std::vector<std::string> names;
-    for (const Delegate& delegate : resolved->delegates) names.push_back(delegate.name);
+    for (const model::Delegate& delegate : resolved->delegates) names.push_back(delegate.name);
     return names;
   }
 

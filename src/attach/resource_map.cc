@@ -28,7 +28,8 @@ std::vector<std::string> each_once(std::vector<std::string> ids) {
 
 }  // namespace
 
-ResourceMap::ResourceMap(Devices* devices, PodObjectPtr pod, std::string request_uid, Log log)
+ResourceMap::ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid,
+                         Log log)
     : devices_(devices),
       pod_(std::move(pod)),
       request_uid_(std::move(request_uid)),

@@ -17,7 +17,7 @@ namespace mnet::attach {
 class ResourceMap {
  public:
   // `devices` may be nullptr: then no device can be had. It must outlive this.
-  ResourceMap(Devices* devices, PodObjectPtr pod, std::string request_uid, Log log);
+  ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid, Log log);
 
   // The next device of that resource for the network, in byte order of the ids. An error with code
   // 11 if there is none; nothing if the resource is not one of devices (a bridge marker), which the
@@ -37,7 +37,7 @@ class ResourceMap {
                  const std::string& why) const;
 
   Devices* devices_;
-  PodObjectPtr pod_;
+  model::PodObjectPtr pod_;
   std::string request_uid_;
   Log log_;
   std::optional<std::map<std::string, Ids>> resources_;

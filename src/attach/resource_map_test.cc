@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "attach/delegate.h"
-#include "attach/netconf.h"
 #include "attach/node_fixture.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
 #include "attach/resolver_fixture.h"
-#include "attach/wanted.h"
 #include "base/result.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/netconf.h"
+#include "model/wanted.h"
 
 namespace mnet::attach {
 namespace {
@@ -36,7 +36,8 @@ class ResourcesTest : public ResolverTest {
   std::vector<std::string> devices(const Result<Resolver::Resolved>& resolved) {
     if (!resolved) return {resolved.error().text()};
     std::vector<std::string> ids;
-    for (const Delegate& delegate : resolved->delegates) ids.push_back(delegate.wishes.device_id);
+    for (const model::Delegate& delegate : resolved->delegates)
+      ids.push_back(delegate.wishes.device_id);
     return ids;
   }
 };
@@ -61,8 +62,8 @@ TEST_F(ResourcesTest, AreHandedOutInByteOrderAndWrittenIntoEveryPlugin) {
 // 02, 12: row 79
 TEST_F(ResourcesTest, AreSharedByAllNetworksOfARequest) {
   node_.devices.ids["intel.com/vf"] = {"1", "2", "3", "4"};
-  annotate(
-      {{std::string(kDefaultNetworkAnnotation), "c"}, {std::string(kNetworksAnnotation), "a"}});
+  annotate({{std::string(model::kDefaultNetworkAnnotation), "c"},
+            {std::string(model::kNetworksAnnotation), "a"}});
 
   auto resolved = resolve(path_and(R"("defaultNetworks":["a","b"])"));
 
@@ -73,7 +74,7 @@ TEST_F(ResourcesTest, AreSharedByAllNetworksOfARequest) {
 
 TEST_F(ResourcesTest, AreNotSpentOnAMasterThatIsReplaced) {
   node_.devices.ids["intel.com/vf"] = {"1"};
-  annotate({{std::string(kDefaultNetworkAnnotation), "b"}});
+  annotate({{std::string(model::kDefaultNetworkAnnotation), "b"}});
 
   EXPECT_THAT(devices(resolve(R"("clusterNetwork":"a")")), ElementsAre("1"));
 }
@@ -155,10 +156,10 @@ TEST_F(ResourcesTest, OfAMasterAreInItsConfigurationAndNotOffered) {
   auto resolved = resolve(R"("clusterNetwork":"a")");
 
   ASSERT_TRUE(resolved) << resolved.error().text();
-  const Delegate& master = resolved->delegates[0];
+  const model::Delegate& master = resolved->delegates[0];
   EXPECT_THAT(master.bytes, AllOf(HasSubstr(R"("deviceID":"0000:00:00.1")"),
                                   HasSubstr(R"("pciBusID":"0000:00:00.1")")));
-  EXPECT_THAT(capability_args(NetConf(), master, "c1", "eth0"), IsEmpty());
+  EXPECT_THAT(capability_args(model::NetConf(), master, "c1", "eth0"), IsEmpty());
 }
 
 // 02, 12: row 82
@@ -169,7 +170,8 @@ TEST_F(ResourcesTest, NamedByTheElementAreOfferedOnly) {
   auto resolved = resolve();
 
   ASSERT_TRUE(resolved) << resolved.error().text();
-  const json::Object offered = capability_args(NetConf(), resolved->delegates[1], "c1", "net1");
+  const json::Object offered =
+      capability_args(model::NetConf(), resolved->delegates[1], "c1", "net1");
   EXPECT_EQ(*offered.find("deviceID")->as_string(), "0000:00:00.9");
   EXPECT_EQ(*offered.find("CNIDeviceInfoFile")->as_string(),
             "/var/run/k8s.cni.cncf.io/devinfo/cni/ns1-plain-c1_net1");

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 class HalfDoingNode : public NodeTest {
  protected:
   void SetUp() override {
-    node_.plugins.on_run = [this](const PluginRun& run) {
+    node_.plugins.on_run = [this](const chain::PluginRun& run) {
       if (run.command == "ADD") made_.push_back(run.ifname + run.binary);
       if (run.command == "DEL") {
         removed_.push_back(run.ifname + run.binary);

@@ -11,32 +11,9 @@
 #include <string_view>
 
 #include "aio/task.h"
+#include "model/objects.h"
 
 namespace mnet::attach {
-
-// A pod's object. Immutable once handed out.
-struct PodObject {
-  std::string ns, name;
-  std::string uid;               // may be empty in a manifest
-  std::string resource_version;  // may be empty
-  std::map<std::string, std::string, std::less<>> annotations;
-  bool is_static = false;  // its object is a mirror with a UID of its own (02, 5.2)
-
-  // Empty and absent differ: nullptr if it is absent.
-  const std::string* annotation(std::string_view key) const {
-    const auto found = annotations.find(key);
-    return found == annotations.end() ? nullptr : &found->second;
-  }
-};
-using PodObjectPtr = std::shared_ptr<const PodObject>;
-
-// A NetworkAttachmentDefinition.
-struct NetworkDefinition {
-  std::string ns, name;
-  std::optional<std::string> config;  // spec.config word for word
-  std::string resource_name;          // of the annotation; empty: none (02, 2.3)
-};
-using NetworkDefinitionPtr = std::shared_ptr<const NetworkDefinition>;
 
 struct PodLookup {
   std::string ns, name;
@@ -47,7 +24,7 @@ struct PodLookup {
 
 // Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).
 struct PodEvent {
-  PodObjectPtr pod;
+  model::PodObjectPtr pod;
   bool is_warning = false;
   std::string reason, message;
 };
@@ -59,19 +36,19 @@ class ObjectSource {
   // The pod that fits (02, 5.2); nullptr if there is none at the end of the wait. An error if there
   // is one with another UID, `expected pod UID "<a>" but got "<b>" from Kube API`, or if the source
   // cannot tell.
-  virtual aio::Task<PodObjectPtr> find_pod(PodLookup lookup) = 0;
+  virtual aio::Task<model::PodObjectPtr> find_pod(PodLookup lookup) = 0;
   // Whether a container is a pod only if it has an object. If so, an ADD for one that has none
   // attaches nothing (02, 5.3); if not, it is a pod without annotations (00-index, "Folder of
   // manifests").
   virtual bool is_complete() const = 0;
   // nullptr if there is none; names that cannot exist are not asked for (02, 0.3).
-  virtual aio::Task<NetworkDefinitionPtr> find_network(std::string ns, std::string name) = 0;
+  virtual aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) = 0;
 
   // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is no error, one
   // that was replaced is.
-  virtual aio::Task<void> write_status(PodObjectPtr pod, std::string text) = 0;
+  virtual aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) = 0;
   // What write_status() wrote last, or whoever else keeps it; none if there is nothing.
-  virtual aio::Task<std::optional<std::string>> find_status(PodObjectPtr pod) {
+  virtual aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) {
     const std::string* text = pod->annotation("k8s.v1.cni.cncf.io/network-status");
     co_return text == nullptr ? std::optional<std::string>() : std::optional<std::string>(*text);
   }

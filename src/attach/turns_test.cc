@@ -12,11 +12,11 @@
 #include "aio/run.h"
 #include "aio/task.h"
 #include "attach/attach.h"
-#include "attach/caller.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "chain/caller.h"
 
 namespace mnet::attach {
 namespace {
@@ -125,7 +125,7 @@ TEST_F(TurnsTest, AClientThatLeavesDuringAddLeavesNothingBehind) {
   auto hold = node_.plugins.hold("ADD b");
   auto outcome = std::make_shared<Result<void>>();
   Request what = request(delegates({"a", "b", "c"}));
-  what.caller = std::make_shared<Caller>();
+  what.caller = std::make_shared<chain::Caller>();
   start_add(what, outcome);
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
 
@@ -142,8 +142,8 @@ TEST_F(TurnsTest, AClientThatLeavesDuringAddLeavesNothingBehind) {
 
 TEST_F(TurnsTest, AClientThatLeftKeepsItsRecordIfSomethingIsLeft) {
   Request what = request(delegates({"a", "b"}));
-  what.caller = std::make_shared<Caller>();
-  node_.plugins.on_run = [&](const PluginRun&) { what.caller->leave(); };
+  what.caller = std::make_shared<chain::Caller>();
+  node_.plugins.on_run = [&](const chain::PluginRun&) { what.caller->leave(); };
   node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "stuck"));
 
   EXPECT_FALSE(add(what));
@@ -154,7 +154,7 @@ TEST_F(TurnsTest, AClientThatLeftKeepsItsRecordIfSomethingIsLeft) {
 
 TEST_F(TurnsTest, AClientThatHasLeftGetsNothingDone) {
   Request what = request(delegates({"a"}));
-  what.caller = std::make_shared<Caller>();
+  what.caller = std::make_shared<chain::Caller>();
   what.caller->leave();
 
   EXPECT_EQ(add(what).error().code(), Errc::kCancelled);
@@ -167,7 +167,7 @@ TEST_F(TurnsTest, AClientThatLeavesEndsTheWaitForReadiness) {
       node_.ports(), log_,
       {.readiness_wait = std::chrono::hours(1), .readiness_poll = std::chrono::hours(1)});
   Request what = request(R"("readinessindicatorfile":"/r",)" + delegates({"a"}));
-  what.caller = std::make_shared<Caller>();
+  what.caller = std::make_shared<chain::Caller>();
   node_.readiness.on_ask = [&] {
     aio::asio::post(loop_, [caller = what.caller] { caller->leave(); });
   };
@@ -181,7 +181,7 @@ TEST_F(TurnsTest, DelRunsToTheEndWhateverItsCallerDoes) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   forget();
   Request what = request(delegates({"a"}));
-  what.caller = std::make_shared<Caller>();
+  what.caller = std::make_shared<chain::Caller>();
   what.caller->leave();
 
   EXPECT_TRUE(del(what));

@@ -2,7 +2,6 @@
 // (node_certificate.h), Approver answers requests for them (approver.h).
 #pragma once
 
-#include "certs/approver.h"          // IWYU pragma: export
 #include "certs/duration.h"          // IWYU pragma: export
 #include "certs/node_certificate.h"  // IWYU pragma: export
 #include "certs/x509.h"              // IWYU pragma: export

@@ -169,7 +169,7 @@ Result<void> PairStore::remove_old() const {
   // A clock that was set back makes the newest file not the last one.
   std::erase(dated, in_use);
   while (dated.size() > kKept - 1) {
-    auto removed = sys::remove_file(cat(directory_, "/", dated.front()), sys::Durability::kInPlace);
+    auto removed = sys::remove_file(cat(directory_, "/", dated.front()), Durability::kInPlace);
     if (!removed) return std::move(removed).error();
     dated.erase(dated.begin());
   }

@@ -385,13 +385,13 @@ std::string cached(std::string_view text, std::string_view config_version) {
 }
 
 // C4, C6.
-TEST(CachedResult, IsConvertedToTheConfigurationsVersion) {
+TEST(CacheEntry, IsConvertedToTheConfigurationsVersion) {
   EXPECT_EQ(cached(R"({"cniVersion":"0.2.0","ip4":{"ip":"1.2.3.4/24"}})", "1.1.0"),
             R"({"cniVersion":"1.1.0","ips":[{"address":"1.2.3.4/24"}]})");
   EXPECT_EQ(cached("{}", "1.1.0"), R"({"cniVersion":"1.1.0"})");
 }
 
-TEST(CachedResult, SaysWhichVersionItCouldNotBecome) {
+TEST(CacheEntry, SaysWhichVersionItCouldNotBecome) {
   EXPECT_EQ(cached(R"({"cniVersion":"1.0.0"})", "0.2.0"),
             "failed to convert cached result to config version \"0.2.0\": cannot convert: no valid "
             "IP addresses");

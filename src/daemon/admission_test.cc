@@ -15,9 +15,9 @@
 #include "adapters/slots.h"
 #include "aio/group.h"
 #include "aio/task.h"
-#include "attach/caller.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/caller.h"
 
 namespace mnet::daemon {
 namespace {
@@ -108,7 +108,7 @@ TEST_F(AdmissionTest, TurnsAnEarlyPlaceIntoTheOneThatIsAskedFor) {
 
 TEST_F(AdmissionTest, GivesAnEarlyPlaceBackIfItsCallerHasLeft) {
   Admission admission(2);
-  auto caller = std::make_shared<attach::Caller>();
+  auto caller = std::make_shared<chain::Caller>();
   caller->leave();
 
   ask(admission, "early", {.ticket = 1, .caller = caller, .held = admission.acquire_early()});
@@ -166,7 +166,7 @@ TEST_F(AdmissionTest, HasOnePlaceForAllEvenIfMoreAreKept) {
 
 TEST_F(AdmissionTest, DropsTheOneWhoLeftWhileWaiting) {
   Admission admission(1);
-  const auto caller = std::make_shared<attach::Caller>();
+  const auto caller = std::make_shared<chain::Caller>();
   ask(admission, "first", {.ticket = 1});
   ask(admission, "impatient", {.ticket = 2, .caller = caller});
   ask(admission, "third", {.ticket = 3});
@@ -212,7 +212,7 @@ TEST_F(AdmissionTest, DismissesOneWhoWaitsAndNobodyElse) {
 
 TEST_F(AdmissionTest, RefusesTheOneWhoHasLeftBefore) {
   Admission admission(std::nullopt);
-  const auto caller = std::make_shared<attach::Caller>();
+  const auto caller = std::make_shared<chain::Caller>();
   caller->leave();
 
   ask(admission, "late", {.ticket = 1, .caller = caller});
@@ -222,7 +222,7 @@ TEST_F(AdmissionTest, RefusesTheOneWhoHasLeftBefore) {
 
 TEST_F(AdmissionTest, PassesThePlaceOnWhenItsOwnerLeftAtTheSameMoment) {
   Admission admission(1);
-  const auto caller = std::make_shared<attach::Caller>();
+  const auto caller = std::make_shared<chain::Caller>();
   ask(admission, "first", {.ticket = 1});
   ask(admission, "impatient", {.ticket = 2, .caller = caller});
   ask(admission, "third", {.ticket = 3});

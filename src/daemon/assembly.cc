@@ -25,16 +25,16 @@
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
 #include "daemon/delegate_times.h"
-#include "daemon/metrics.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_dels.h"
 #include "daemon/readiness.h"
-#include "daemon/record_counts.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
 #include "http/http.h"
 #include "json/json.h"
+#include "metrics/metrics.h"
+#include "metrics/record_counts.h"
 #include "store/store.h"
 #include "sys/cgroup.h"
 #include "sys/environment.h"
@@ -62,12 +62,13 @@ Admission make_requests(const aio::asio::any_io_executor& executor, const Config
   return Admission(most, kept_for_del(most), executor, pace);
 }
 
-DelegateRun::End end_of(const adapters::FinishedRun& run) {
-  if (!run.failure) return DelegateRun::End::kSuccess;
-  return *run.failure == Errc::kTimeout ? DelegateRun::End::kTimeout : DelegateRun::End::kError;
+metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
+  if (!run.failure) return metrics::DelegateRun::End::kSuccess;
+  return *run.failure == Errc::kTimeout ? metrics::DelegateRun::End::kTimeout
+                                        : metrics::DelegateRun::End::kError;
 }
 
-adapters::ExecSettings exec_settings(const Config& config, Metrics& metrics) {
+adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& metrics) {
   adapters::ExecSettings settings;
   settings.world.root = config.chroot_dir;
   settings.world.mount_namespace = config.delegate_mount_namespace;
@@ -172,14 +173,14 @@ struct Assembly::Parts {
                         [this] { return static_cast<double>(missed->count()); });
     }
     metrics.add_series(
-        SeriesKind::kGauge, "multus_records",
+        metrics::SeriesKind::kGauge, "multus_records",
         "Files that remember what was attached, or is to be deleted and damaged, by kind",
         [this] { return record_samples(records.numbers()); });
   }
 
-  static std::vector<Sample> record_samples(const store::Counts& counts) {
+  static std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
     const auto sample = [](const char* kind, std::size_t number) {
-      return Sample{.labels = {{"kind", kind}}, .value = static_cast<double>(number)};
+      return metrics::Sample{.labels = {{"kind", kind}}, .value = static_cast<double>(number)};
     };
     return {sample("attachment", counts.attachments), sample("scratch", counts.scratch),
             sample("result", counts.results), sample("bad_pending_del", counts.bad_pending_dels)};
@@ -187,7 +188,7 @@ struct Assembly::Parts {
 
   Config config;
   aio::BlockingPool pool{kBlockingThreads};
-  Metrics metrics;
+  metrics::Metrics metrics;
   Arrivals arrivals;
   Admission places;
   Admission requests;
@@ -201,7 +202,7 @@ struct Assembly::Parts {
   CniService service;
   Routes routes;
   http::Server server;
-  RecordCounts records;
+  metrics::RecordCounts records;
   std::optional<adapters::MissedPods> missed;  // none without the API
 };
 
@@ -215,7 +216,7 @@ aio::BlockingPool& Assembly::pool() { return parts_->pool; }
 Objects& Assembly::objects() { return parts_->objects; }
 const Objects& Assembly::objects() const { return parts_->objects; }
 Readiness& Assembly::readiness() { return parts_->readiness; }
-Metrics& Assembly::metrics() { return parts_->metrics; }
+metrics::Metrics& Assembly::metrics() { return parts_->metrics; }
 aio::Task<void> Assembly::refresh_metrics() { return parts_->records.refresh(); }
 aio::Task<void> Assembly::find_missed_pods() {
   if (!parts_->missed) co_return Result<void>();

@@ -6,11 +6,11 @@
 #include "aio/task.h"
 #include "base/log.h"
 #include "daemon/config.h"
-#include "daemon/metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_dels.h"
 #include "daemon/readiness.h"
 #include "http/http.h"
+#include "metrics/metrics.h"
 
 namespace mnet::daemon {
 
@@ -28,7 +28,7 @@ class Assembly {
   Objects& objects();
   const Objects& objects() const;
   Readiness& readiness();
-  Metrics& metrics();
+  metrics::Metrics& metrics();
   // Counts what is not counted as it happens; to be awaited before a page is made.
   aio::Task<void> refresh_metrics();
   // Tells the owners of pods that were started without us, once, when all objects are read (pain

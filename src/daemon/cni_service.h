@@ -10,11 +10,11 @@
 #include "base/log.h"
 #include "daemon/core.h"
 #include "daemon/delegate_times.h"
-#include "daemon/metrics.h"
 #include "daemon/pending_dels.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "http/http.h"
+#include "metrics/metrics.h"
 
 namespace mnet::daemon {
 
@@ -22,7 +22,7 @@ struct CniServiceNeeds {
   Core& core;
   PendingDels& pending;
   Readiness& readiness;
-  Metrics& metrics;
+  metrics::Metrics& metrics;
   DelegateTimes& times;
   RequestRules rules;
   // The daemon's own keys as a configuration of the core, for /delegate.
@@ -53,7 +53,7 @@ class CniService {
   // What the end of a request says of it.
   struct Asked {
     wire::Call call;
-    attach::Pod pod;
+    model::Pod pod;
     std::chrono::steady_clock::time_point begun, admitted;
     const DelegateTimes::Account& delegates;
     Log log;

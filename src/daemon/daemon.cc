@@ -16,13 +16,13 @@
 #include "base/text.h"
 #include "daemon/config.h"
 #include "daemon/logging.h"
-#include "daemon/metrics.h"
-#include "daemon/metrics_server.h"
 #include "daemon/node_config.h"
 #include "daemon/objects.h"
 #include "daemon/process.h"
 #include "daemon/readiness.h"
 #include "http/http.h"
+#include "metrics/metrics.h"
+#include "metrics/server.h"
 #include "nodeconf/manager.h"
 #include "sys/socket_file.h"
 #include "wire/wire.h"
@@ -128,7 +128,7 @@ std::optional<int> Daemon::refuse_to_start() {
 void Daemon::make_manager() {
   nodeconf::ManagerHooks hooks;
   Readiness& readiness = assembly_.readiness();
-  Metrics& metrics = assembly_.metrics();
+  metrics::Metrics& metrics = assembly_.metrics();
   hooks.hinder = [&readiness](std::string why) { readiness.hinder(kManager, std::move(why)); };
   hooks.unhinder = [&readiness] { readiness.lift(kManager); };
   hooks.wrote = [&metrics](bool succeeded) { metrics.count_config_write(succeeded); };
@@ -175,7 +175,7 @@ void Daemon::start_background() {
     primary_found_ = true;
   }
   if (!config.metrics_port) return;
-  MetricsServerSettings settings;
+  metrics::MetricsServerSettings settings;
   settings.address = config.metrics_address;
   settings.port = *config.metrics_port;
   settings.has_pprof = config.enable_pprof.value_or(false);

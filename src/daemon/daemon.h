@@ -15,7 +15,7 @@
 #include "daemon/assembly.h"
 #include "daemon/config.h"
 #include "daemon/logging.h"
-#include "daemon/metrics_server.h"
+#include "metrics/server.h"
 #include "nodeconf/manager.h"
 #include "sys/socket_file.h"
 
@@ -66,7 +66,7 @@ class Daemon {
   Assembly assembly_;
   std::string socket_path_;
   std::optional<sys::SocketFile> socket_;
-  std::optional<MetricsServer> metrics_server_;
+  std::optional<metrics::MetricsServer> metrics_server_;
   std::optional<nodeconf::Manager> manager_;  // of 00-multus.conf; none if it is the user's own
   std::optional<Error> manager_failure_;
   int signals_seen_ = 0;
@@ -81,8 +81,5 @@ class Daemon {
 
 // Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).
 int probe(const Config& config, const std::string& path);
-
-// The whole program, from the words of its command line to its exit code.
-int run_program(const std::vector<std::string>& words);
 
 }  // namespace mnet::daemon

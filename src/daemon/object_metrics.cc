@@ -9,14 +9,14 @@
 
 #include "adapters/kube_source.h"
 #include "base/text.h"
-#include "daemon/metrics.h"
 #include "daemon/objects.h"
 #include "kube/kube.h"
+#include "metrics/metrics.h"
 
 namespace mnet::daemon {
 namespace {
 
-using Samples = std::vector<Sample>;
+using Samples = std::vector<metrics::Sample>;
 
 // One value for the pods, one for the network definitions.
 Samples by_kind(double pods, double networks) {
@@ -45,35 +45,35 @@ Samples requests_of(const kube::Api& api) {
 }
 
 // `read` yields the value of one watch.
-void add_watch(Metrics& metrics, SeriesKind kind, std::string name, std::string help,
-               const adapters::KubeSource* source,
+void add_watch(metrics::Metrics& metrics, metrics::SeriesKind kind, std::string name,
+               std::string help, const adapters::KubeSource* source,
                std::function<double(const kube::Reflector&)> read) {
   metrics.add_series(kind, std::move(name), std::move(help), [source, read = std::move(read)] {
     return by_kind(read(source->pod_watch()), read(source->network_watch()));
   });
 }
 
-void add_watches(Metrics& metrics, const adapters::KubeSource* source) {
+void add_watches(metrics::Metrics& metrics, const adapters::KubeSource* source) {
   using kube::Reflector;
-  add_watch(metrics, SeriesKind::kGauge, "multus_store_synced",
+  add_watch(metrics, metrics::SeriesKind::kGauge, "multus_store_synced",
             "Whether the store has held a complete collection", source,
             [](const Reflector& watch) { return watch.is_synced() ? 1.0 : 0.0; });
-  add_watch(metrics, SeriesKind::kGauge, "multus_watch_down_seconds",
+  add_watch(metrics, metrics::SeriesKind::kGauge, "multus_watch_down_seconds",
             "How long no watch has been up; 0 while one is", source, seconds_down);
-  add_watch(metrics, SeriesKind::kGauge, "multus_watch_lag_seconds",
+  add_watch(metrics, metrics::SeriesKind::kGauge, "multus_watch_lag_seconds",
             "How far the store may be behind: time since its watch last said anything, which a "
             "healthy one does every minute",
             source, [](const Reflector& watch) { return seconds(watch.silent_for()); });
-  add_watch(metrics, SeriesKind::kCounter, "multus_watch_lists_total",
+  add_watch(metrics, metrics::SeriesKind::kCounter, "multus_watch_lists_total",
             "Complete initial lists, streamed or paged", source,
             [](const Reflector& watch) { return number(watch.counters().lists); });
-  add_watch(metrics, SeriesKind::kCounter, "multus_watch_starts_total",
+  add_watch(metrics, metrics::SeriesKind::kCounter, "multus_watch_starts_total",
             "Watches that the API server accepted", source,
             [](const Reflector& watch) { return number(watch.counters().streams); });
-  add_watch(metrics, SeriesKind::kCounter, "multus_watch_failures_total",
+  add_watch(metrics, metrics::SeriesKind::kCounter, "multus_watch_failures_total",
             "Lists and watches that failed", source,
             [](const Reflector& watch) { return number(watch.counters().failures); });
-  add_watch(metrics, SeriesKind::kCounter, "multus_watch_skipped_objects_total",
+  add_watch(metrics, metrics::SeriesKind::kCounter, "multus_watch_skipped_objects_total",
             "Objects that could not be read", source,
             [](const Reflector& watch) { return number(watch.counters().skipped); });
 }
@@ -84,30 +84,31 @@ Samples token_end_of(const kube::Api& api) {
   return {{.value = seconds(end->time_since_epoch())}};
 }
 
-void add_api(Metrics& metrics, const adapters::KubeSource* source) {
-  metrics.add_series(SeriesKind::kCounter, "multus_api_requests_total",
+void add_api(metrics::Metrics& metrics, const adapters::KubeSource* source) {
+  metrics.add_series(metrics::SeriesKind::kCounter, "multus_api_requests_total",
                      "Requests to the API server, by verb and status code",
                      [source] { return requests_of(source->api()); });
-  metrics.add_series(SeriesKind::kGauge, "multus_client_token_expiration_timestamp_seconds",
+  metrics.add_series(metrics::SeriesKind::kGauge,
+                     "multus_client_token_expiration_timestamp_seconds",
                      "When the token in use at the API server ends",
                      [source] { return token_end_of(source->api()); });
   metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server under way",
                     [source] { return number(source->api().gate().running()); });
   metrics.add_gauge("multus_api_requests_queued", "Requests to the API server that wait",
                     [source] { return number(source->api().gate().waiting()); });
-  metrics.add_series(SeriesKind::kCounter, "multus_live_reads_total",
+  metrics.add_series(metrics::SeriesKind::kCounter, "multus_live_reads_total",
                      "Objects that the stores did not have and the API server was asked for",
                      [source] { return Samples{{.value = number(source->live_reads())}}; });
-  metrics.add_series(SeriesKind::kCounter, "multus_events_dropped_total",
+  metrics.add_series(metrics::SeriesKind::kCounter, "multus_events_dropped_total",
                      "Events of pods that were never written",
                      [source] { return Samples{{.value = number(source->events_dropped())}}; });
 }
 
 }  // namespace
 
-void add_object_metrics(Metrics& metrics, const Objects& objects) {
+void add_object_metrics(metrics::Metrics& metrics, const Objects& objects) {
   if (objects.failure()) return;
-  metrics.add_series(SeriesKind::kGauge, "multus_store_objects",
+  metrics.add_series(metrics::SeriesKind::kGauge, "multus_store_objects",
                      "Objects in the store that follows the API server or the folder of manifests",
                      [&objects] {
                        const Objects::Sizes sizes = objects.sizes();

@@ -19,8 +19,8 @@
 #include "base/log.h"
 #include "daemon/admission.h"
 #include "daemon/core.h"
-#include "daemon/metrics.h"
 #include "daemon/request.h"
+#include "metrics/metrics.h"
 #include "store/store.h"
 
 namespace mnet::daemon {
@@ -35,7 +35,7 @@ struct PendingDelsNeeds {
   aio::BlockingPool& pool;
   Core& core;
   Admission& requests;
-  Metrics& metrics;
+  metrics::Metrics& metrics;
   RequestRules rules;
   std::function<Arrival()> next_arrival;
 };

@@ -1,3 +1,5 @@
+#include "daemon/program.h"
+
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/pod_args.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/pod_args.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -134,7 +134,7 @@ Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& ru
   return call;
 }
 
-Error request_error(const wire::Call& call, const attach::Pod& pod, Error cause) {
+Error request_error(const wire::Call& call, const model::Pod& pod, Error cause) {
   if (call.command == "ADD") {
     cause = std::move(cause).wrap(
         cat("error configuring pod [", pod.ns, "/", pod.name, "] networking"));

@@ -27,9 +27,9 @@ struct RequestRules {
 
 // What one request is and who waits for it.
 struct Arrival {
-  std::string id;                               // request id
-  std::uint64_t ticket = 0;                     // order of arrival
-  std::shared_ptr<attach::Caller> caller = {};  // none: one who never leaves
+  std::string id;                              // request id
+  std::uint64_t ticket = 0;                    // order of arrival
+  std::shared_ptr<chain::Caller> caller = {};  // none: one who never leaves
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point admitted = begun;
 };
@@ -68,7 +68,7 @@ Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& ru
                                    Arrival arrival);
 
 // `<line> ERRORED: <cause>`, ADD's cause with the pod in front of it (03, 2.8).
-Error request_error(const wire::Call& call, const attach::Pod& pod, Error cause);
+Error request_error(const wire::Call& call, const model::Pod& pod, Error cause);
 
 // Whether the error tells the runtime to try again (code 11).
 bool is_try_again(const Error& error);

@@ -14,11 +14,11 @@
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
-#include "attach/caller.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/caller.h"
 #include "daemon/cni_service.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
@@ -177,7 +177,7 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
 
 Arrival Routes::arrive(const http::Exchange& exchange) {
   Arrival arrival = needs_.arrivals.next(exchange.header(wire::kRequestIdHeader).value_or(""));
-  arrival.caller = std::make_shared<attach::Caller>();
+  arrival.caller = std::make_shared<chain::Caller>();
   return arrival;
 }
 

@@ -12,10 +12,10 @@
 #include "base/log.h"
 #include "daemon/admission.h"
 #include "daemon/cni_service.h"
-#include "daemon/metrics.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "http/http.h"
+#include "metrics/metrics.h"
 
 namespace mnet::daemon {
 
@@ -33,7 +33,7 @@ struct RoutesNeeds {
   CniService& service;
   Readiness& readiness;
   Admission& requests;
-  Metrics& metrics;
+  metrics::Metrics& metrics;
   Arrivals& arrivals;
   std::uint32_t allowed_uid = 0;
 };

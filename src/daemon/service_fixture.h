@@ -23,7 +23,6 @@
 #include "daemon/config.h"
 #include "daemon/delegate_times.h"
 #include "daemon/fake_core.h"
-#include "daemon/metrics.h"
 #include "daemon/pending_dels.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
@@ -31,6 +30,7 @@
 #include "http/raw_client.h"
 #include "http/server_fixture.h"
 #include "json/json.h"
+#include "metrics/metrics.h"
 #include "sys/test_dir.h"
 
 namespace mnet::daemon {
@@ -109,7 +109,7 @@ class Service {
 
  public:
   Readiness readiness;
-  Metrics metrics;
+  metrics::Metrics metrics;
   FakeCore core;
   Admission requests;
   PendingDels pending;

@@ -97,7 +97,7 @@ Result<Backups> list_backups(const BackupNames& names) {
 
 Result<void> remove_all(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    auto removed = sys::remove_file(path, sys::Durability::kInPlace);
+    auto removed = sys::remove_file(path, Durability::kInPlace);
     if (!removed) return std::move(removed).error();
   }
   return {};

@@ -77,10 +77,10 @@ Result<void> compress_file(const std::string& path) {
   const std::string temporary = temporary_of(path);
   auto made = make_compressed(path, temporary);
   if (!made) {
-    (void)sys::remove_file(temporary, sys::Durability::kInPlace);  // the first error tells more
+    (void)sys::remove_file(temporary, Durability::kInPlace);  // the first error tells more
     return made;
   }
-  auto removed = sys::remove_file(path, sys::Durability::kInPlace);
+  auto removed = sys::remove_file(path, Durability::kInPlace);
   if (!removed) return std::move(removed).error();
   return {};
 }

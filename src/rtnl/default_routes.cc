@@ -26,9 +26,9 @@ namespace {
 constexpr int kTries = 10;
 
 // What the kernel gives a route that asks for none.
-std::uint32_t own_metric(Family family) { return family == Family::kV4 ? 0 : 1024; }
+std::uint32_t own_metric(AddressFamily family) { return family == AddressFamily::kV4 ? 0 : 1024; }
 
-Result<std::vector<Route>> list_defaults(Netlink& netlink, Family family) {
+Result<std::vector<Route>> list_defaults(Netlink& netlink, AddressFamily family) {
   std::vector<Route> found;
   Result<void> listed;
   for (int i = 0; i < kTries; ++i) {
@@ -58,7 +58,7 @@ struct Visit {
   int ifindex = 0;
   std::vector<Route> routes;
 };
-Result<Visit> visit(const sys::NetNs& target, const std::string& ifname, Family family) {
+Result<Visit> visit(const sys::NetNs& target, const std::string& ifname, AddressFamily family) {
   auto netlink = Netlink::open_in(target);
   if (!netlink) return std::move(netlink).error();
   auto index = find_link_index(netlink->fd(), ifname);
@@ -97,7 +97,7 @@ bool is_only_on(const Route& route, const std::vector<int>& indexes) {
 // Something of the same metric is there: ours already, or one that gives way, or the end.
 Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>& own,
                         Error occupied) {
-  const Family family = family_of(hop.gateway);
+  const AddressFamily family = family_of(hop.gateway);
   auto routes = list_defaults(netlink, family);
   if (!routes) return std::move(routes).error();
   std::erase_if(*routes, [&](const Route& each) { return each.metric != own_metric(family); });
@@ -114,14 +114,15 @@ Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>
 
 }  // namespace
 
-Result<bool> has_default_route(const sys::NetNs& target, const std::string& ifname, Family family) {
+Result<bool> has_default_route(const sys::NetNs& target, const std::string& ifname,
+                               AddressFamily family) {
   auto seen = visit(target, ifname, family);
   if (!seen) return std::move(seen).error();
   return !seen->routes.empty();
 }
 
 Result<void> remove_default_routes(const sys::NetNs& target, const std::string& ifname,
-                                   Family family) {
+                                   AddressFamily family) {
   auto seen = visit(target, ifname, family);
   if (!seen) return std::move(seen).error();
   for (const Route& route : seen->routes) {

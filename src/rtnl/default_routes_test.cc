@@ -50,14 +50,14 @@ class DefaultRoutesTest : public testing::Test {
     return lines;
   }
   sys::NetNs pod() { return sys::NetNs::open(pod_.path()).value(); }
-  Result<void> remove(const std::string& ifname, Family family) {
+  Result<void> remove(const std::string& ifname, AddressFamily family) {
     return remove_default_routes(pod(), ifname, family);
   }
   Result<void> add(const std::string& ifname, const std::string& gateway,
                    const std::vector<std::string>& own = {"eth0", "net1"}) {
     return add_default_route(pod(), ifname, gateway, own);
   }
-  bool has(const std::string& ifname, Family family) {
+  bool has(const std::string& ifname, AddressFamily family) {
     return has_default_route(pod(), ifname, family).value();
   }
 
@@ -65,16 +65,16 @@ class DefaultRoutesTest : public testing::Test {
 };
 
 TEST_F(DefaultRoutesTest, AreFoundPerLinkAndFamily) {
-  EXPECT_FALSE(has("eth0", Family::kV4));
-  EXPECT_FALSE(has("eth0", Family::kV6));
+  EXPECT_FALSE(has("eth0", AddressFamily::kV4));
+  EXPECT_FALSE(has("eth0", AddressFamily::kV6));
   ip("route add default via 10.0.0.1 dev eth0");
   ip("-6 route add default via fd01::1 dev net1 metric 7");
 
-  EXPECT_TRUE(has("eth0", Family::kV4));
-  EXPECT_FALSE(has("eth0", Family::kV6));
-  EXPECT_FALSE(has("net1", Family::kV4));
-  EXPECT_TRUE(has("net1", Family::kV6));
-  EXPECT_FALSE(has("gone0", Family::kV4));
+  EXPECT_TRUE(has("eth0", AddressFamily::kV4));
+  EXPECT_FALSE(has("eth0", AddressFamily::kV6));
+  EXPECT_FALSE(has("net1", AddressFamily::kV4));
+  EXPECT_TRUE(has("net1", AddressFamily::kV6));
+  EXPECT_FALSE(has("gone0", AddressFamily::kV4));
 }
 
 // 02, 12: row 93: only the family that is asked for.
@@ -83,11 +83,11 @@ TEST_F(DefaultRoutesTest, AreRemovedOfOneFamilyAndOneLinkOnly) {
   ip("route add default via 10.1.0.1 dev net1 metric 5");
   ip("-6 route add default via fd00::1 dev eth0");
 
-  ASSERT_TRUE(remove("eth0", Family::kV4));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV4));
 
   EXPECT_THAT(defaults(), ElementsAre("default via 10.1.0.1 dev net1 metric 5"));
   EXPECT_THAT(defaults("-6"), ElementsAre(HasSubstr("default via fd00::1 dev eth0")));
-  ASSERT_TRUE(remove("eth0", Family::kV6));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV6));
   EXPECT_THAT(defaults("-6"), IsEmpty());
 }
 
@@ -100,7 +100,7 @@ TEST_F(DefaultRoutesTest, AreRemovedWhateverTheyAreMadeOf) {
   ip("route add default via inet6 fd00::1 dev eth0 metric 80");
   ip("route append default via 10.0.0.4 dev eth0 metric 100");
 
-  ASSERT_TRUE(remove("eth0", Family::kV4));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV4));
 
   EXPECT_THAT(defaults(), IsEmpty());
 }
@@ -112,7 +112,7 @@ TEST_F(DefaultRoutesTest, OfIpv6AreRemovedWhateverTheirMetric) {
   ip("-6 route add default from fd00::/64 via fd00::3 dev eth0");
   ip("-6 route add default via fd01::1 dev net1 metric 30");
 
-  ASSERT_TRUE(remove("eth0", Family::kV6));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV6));
 
   EXPECT_THAT(defaults("-6"), ElementsAre(HasSubstr("default via fd01::1 dev net1")));
 }
@@ -121,10 +121,10 @@ TEST_F(DefaultRoutesTest, WithSeveralNextHopsAreRemovedWhole) {
   ip("route add default nexthop via 10.0.0.1 dev eth0 nexthop via 10.0.0.2 dev eth0 weight 3");
   ip("route add default metric 9 nexthop via 10.0.0.1 dev eth0 nexthop via 10.1.0.1 dev net1");
   ip("-6 route add default nexthop via fd00::1 dev eth0 nexthop via fd00::2 dev eth0");
-  EXPECT_TRUE(has("net1", Family::kV4));
+  EXPECT_TRUE(has("net1", AddressFamily::kV4));
 
-  ASSERT_TRUE(remove("eth0", Family::kV4));
-  ASSERT_TRUE(remove("eth0", Family::kV6));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV4));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV6));
 
   EXPECT_THAT(defaults(), IsEmpty());
   EXPECT_THAT(defaults("-6"), IsEmpty());
@@ -136,7 +136,7 @@ TEST_F(DefaultRoutesTest, OfIpv6StayOnOtherLinksThatTheKernelJoined) {
   ip("-6 route append default via fd01::1 dev net1");
   ip("-6 route append default via fd00::2 dev eth0");
 
-  ASSERT_TRUE(remove("eth0", Family::kV6));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV6));
 
   EXPECT_THAT(defaults("-6"), ElementsAre(HasSubstr("default via fd01::1 dev net1")));
 }
@@ -147,8 +147,8 @@ TEST_F(DefaultRoutesTest, ThatUseNextHopObjectsAreRemovedAndTheObjectsStay) {
   ip("route add default nhid 7");
   ip("-6 route add default nhid 8");
 
-  ASSERT_TRUE(remove("eth0", Family::kV4));
-  ASSERT_TRUE(remove("eth0", Family::kV6));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV4));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV6));
 
   EXPECT_THAT(defaults(), IsEmpty());
   EXPECT_THAT(defaults("-6"), IsEmpty());
@@ -165,18 +165,18 @@ TEST_F(DefaultRoutesTest, AreNeitherHalvesNorOfOtherTablesNorNowhere) {
   ip("-6 route add unreachable default metric 2");
   const auto before = pod_.run("ip route show table all; ip -6 route show table all");
 
-  EXPECT_FALSE(has("eth0", Family::kV4));
-  EXPECT_FALSE(has("eth0", Family::kV6));
-  ASSERT_TRUE(remove("eth0", Family::kV4));
-  ASSERT_TRUE(remove("eth0", Family::kV6));
+  EXPECT_FALSE(has("eth0", AddressFamily::kV4));
+  EXPECT_FALSE(has("eth0", AddressFamily::kV6));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV4));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV6));
 
   EXPECT_EQ(pod_.run("ip route show table all; ip -6 route show table all"), before);
 }
 
 TEST_F(DefaultRoutesTest, OfALinkThatIsNotThereNeedNoRemoval) {
-  EXPECT_TRUE(remove("gone0", Family::kV4));
-  EXPECT_TRUE(remove("", Family::kV6));
-  EXPECT_TRUE(remove("eth0", Family::kV4));
+  EXPECT_TRUE(remove("gone0", AddressFamily::kV4));
+  EXPECT_TRUE(remove("", AddressFamily::kV6));
+  EXPECT_TRUE(remove("eth0", AddressFamily::kV4));
 }
 
 // 02, 12: row 94.
@@ -285,8 +285,8 @@ TEST_F(DefaultRoutesTest, AreFoundAmongThousands) {
             "");
   ip("route add default via 10.0.0.1 dev eth0 metric 100");
 
-  EXPECT_TRUE(has("eth0", Family::kV4));
-  ASSERT_TRUE(remove("eth0", Family::kV4));
+  EXPECT_TRUE(has("eth0", AddressFamily::kV4));
+  ASSERT_TRUE(remove("eth0", AddressFamily::kV4));
 
   EXPECT_THAT(defaults(), IsEmpty());
   EXPECT_EQ(trim(pod_.run("ip route show | wc -l")), "4098");
@@ -301,7 +301,7 @@ TEST_F(DefaultRoutesTest, LeaveTheThreadAndItsDescriptorsAsTheyWere) {
 
   ASSERT_TRUE(add("net1", "10.1.0.1"));
   EXPECT_FALSE(add("net1", "192.0.2.1"));
-  ASSERT_TRUE(remove("net1", Family::kV4));
+  ASSERT_TRUE(remove("net1", AddressFamily::kV4));
 
   EXPECT_EQ(sys::NetNs::own().value().id(), home);
   EXPECT_EQ(open(), before);

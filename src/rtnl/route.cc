@@ -20,7 +20,9 @@
 namespace mnet::rtnl {
 namespace {
 
-std::uint8_t kernel_family(Family family) { return family == Family::kV4 ? AF_INET : AF_INET6; }
+std::uint8_t kernel_family(AddressFamily family) {
+  return family == AddressFamily::kV4 ? AF_INET : AF_INET6;
+}
 
 // An IPv4 route may have an IPv6 next hop (RTA_VIA): the family, then the address.
 void read_hop_attribute(Hop& hop, const Attribute& attribute) {
@@ -121,7 +123,7 @@ bool Route::is_on(int ifindex) const {
 
 std::string Route::deletion_on(int ifindex) const {
   // An IPv4 route with several hops is one thing, made as such by somebody.
-  if (family == Family::kV4 || hops.size() < 2) return deletion;
+  if (family == AddressFamily::kV4 || hops.size() < 2) return deletion;
   const std::size_t begin = aligned(sizeof(rtmsg));
   std::string body = deletion.substr(0, begin);
   for (const Attribute& attribute : attributes_in(std::string_view(deletion).substr(begin))) {
@@ -140,7 +142,7 @@ std::optional<Route> parse_route(std::string_view message) {
     return std::nullopt;
   }
   Route route;
-  route.family = header->rtm_family == AF_INET ? Family::kV4 : Family::kV6;
+  route.family = header->rtm_family == AF_INET ? AddressFamily::kV4 : AddressFamily::kV6;
   route.table = header->rtm_table;
   route.destination_length = header->rtm_dst_len;
   route.is_cached = (header->rtm_flags & RTM_F_CLONED) != 0;
@@ -174,7 +176,7 @@ std::string default_route_via(const Hop& hop) {
   return body;
 }
 
-std::string all_routes(Family family) {
+std::string all_routes(AddressFamily family) {
   rtmsg header{};
   header.rtm_family = kernel_family(family);
   return std::string(bytes_of(header));

@@ -20,7 +20,7 @@ struct Hop {
 };
 
 struct Route {
-  Family family = Family::kV4;
+  AddressFamily family = AddressFamily::kV4;
   std::uint32_t table = 0;
   int destination_length = 0;
   std::string destination;  // its bytes; empty: none
@@ -41,12 +41,12 @@ std::optional<Route> parse_route(std::string_view message);
 
 // 4 or 16 bytes of an address; none if the text is no address.
 std::optional<std::string> address_bytes(const std::string& text);
-inline Family family_of(std::string_view address_bytes) {
-  return address_bytes.size() == 4 ? Family::kV4 : Family::kV6;
+inline AddressFamily family_of(std::string_view address_bytes) {
+  return address_bytes.size() == 4 ? AddressFamily::kV4 : AddressFamily::kV6;
 }
 
 // The body of a request for the default route via `hop`; of a request for all routes.
 std::string default_route_via(const Hop& hop);
-std::string all_routes(Family family);
+std::string all_routes(AddressFamily family);
 
 }  // namespace mnet::rtnl

@@ -41,7 +41,7 @@ std::optional<std::string> AttachmentRecords::path_of(const std::string& contain
 }
 
 Result<void> AttachmentRecords::write(const std::string& container_id, const json::Object& record,
-                                      sys::Durability durability) const {
+                                      Durability durability) const {
   const auto path = path_of(container_id);
   if (!path) {
     return Error(Errc::kInvalid,
@@ -71,7 +71,7 @@ Result<std::optional<json::Object>> AttachmentRecords::find(const std::string& c
 }
 
 Result<bool> AttachmentRecords::remove(const std::string& container_id,
-                                       sys::Durability durability) const {
+                                       Durability durability) const {
   const auto path = path_of(container_id);
   if (!path) return false;
   MNET_FAIL_BLOCKING("record-before-remove");

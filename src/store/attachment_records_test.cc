@@ -15,7 +15,6 @@
 namespace mnet::store {
 namespace {
 
-using sys::Durability;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -40,7 +39,7 @@ class AttachmentRecordsTest : public testing::Test {
 TEST_F(AttachmentRecordsTest, ArePrivateFilesInADirectoryOfTheirOwn) {
   const json::Object record{{"version", 1}, {"containerID", "c1"}};
 
-  ASSERT_TRUE(records_.write("c1", record, Durability::kSynced).has_value());
+  ASSERT_TRUE(records_.write("c1", record, Durability::kDurable).has_value());
 
   EXPECT_EQ(sys::read_file(dir_ / "cni/_attachments/c1.json").value(),
             R"({"version":1,"containerID":"c1"})");
@@ -61,7 +60,7 @@ TEST_F(AttachmentRecordsTest, AreReplacedWholeAndLeaveNoTemporaryName) {
 TEST_F(AttachmentRecordsTest, ThatAreMissingAreNone) {
   EXPECT_FALSE(records_.has("c1"));
   EXPECT_FALSE(records_.find("c1").value().has_value());
-  EXPECT_FALSE(records_.remove("c1", Durability::kSynced).value());
+  EXPECT_FALSE(records_.remove("c1", Durability::kDurable).value());
   EXPECT_THAT(records_.list().value(), IsEmpty());
 }
 
@@ -84,11 +83,11 @@ TEST_F(AttachmentRecordsTest, ADirectoryInTheirPlaceIsAnErrorAndStays) {
   EXPECT_TRUE(records_.has("c1"));
   EXPECT_FALSE(records_.find("c1").has_value());
   EXPECT_FALSE(records_.write("c1", {}, Durability::kInPlace).has_value());
-  EXPECT_FALSE(records_.remove("c1", Durability::kSynced).has_value());
+  EXPECT_FALSE(records_.remove("c1", Durability::kDurable).has_value());
 }
 
 TEST_F(AttachmentRecordsTest, AreRemoved) {
-  for (const Durability durability : {Durability::kSynced, Durability::kInPlace}) {
+  for (const Durability durability : {Durability::kDurable, Durability::kInPlace}) {
     ASSERT_TRUE(records_.write("c1", {}, Durability::kInPlace).has_value());
 
     EXPECT_TRUE(records_.remove("c1", durability).value());
@@ -118,7 +117,7 @@ TEST_F(AttachmentRecordsTest, NeverLeaveTheirDirectory) {
     EXPECT_FALSE(records_.write(id, {}, Durability::kInPlace).has_value()) << id;
     EXPECT_FALSE(records_.has(id)) << id;
     EXPECT_FALSE(records_.find(id).value().has_value()) << id;
-    EXPECT_FALSE(records_.remove(id, Durability::kSynced).value()) << id;
+    EXPECT_FALSE(records_.remove(id, Durability::kDurable).value()) << id;
   }
   EXPECT_TRUE(std::filesystem::exists(outside));
 }

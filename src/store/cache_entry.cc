@@ -44,7 +44,7 @@ Result<void> read_config(json::Fields& fields, std::string& config) {
 
 }  // namespace
 
-std::string entry_text(const CachedResult& entry) {
+std::string entry_text(const cni::CacheEntry& entry) {
   json::Object object;
   object.append("kind", kCacheKind);
   object.append("containerId", entry.container_id);
@@ -63,7 +63,7 @@ Result<DecodedEntry> parse_entry(const json::Value& document) {
   if (document.is_null()) return out;
   const json::Object* object = document.as_object();
   if (object == nullptr) return json::wrong_kind("cache file", "an object", document);
-  CachedResult& entry = out.entry;
+  cni::CacheEntry& entry = out.entry;
   json::Fields fields(*object);
   fields.read("kind", out.kind);
   fields.read("containerId", entry.container_id);

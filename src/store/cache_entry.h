@@ -15,10 +15,10 @@ inline constexpr std::string_view kCacheKind = "cniCacheV1";
 // A text that decodes as an entry, of whatever kind it calls itself.
 struct DecodedEntry {
   std::string kind;
-  CachedResult entry;
+  cni::CacheEntry entry;
 };
 
-std::string entry_text(const CachedResult& entry);
+std::string entry_text(const cni::CacheEntry& entry);
 Result<DecodedEntry> parse_entry(const json::Value& document);
 
 // The result in the text of a cache file: of an entry, or for any other document the document

@@ -24,7 +24,7 @@ Result<DecodedEntry> parsed(std::string_view text) {
   return parse_entry(json::parse(text).value());
 }
 
-CachedResult full_entry() {
+cni::CacheEntry full_entry() {
   return {.container_id = "cid",
           .network = "net1",
           .ifname = "eth0",

@@ -74,7 +74,7 @@ Result<void> PendingDels::write(const std::string& container_id, const std::stri
                                 std::string_view body) const {
   const std::string file = cni::pending_del_file(container_id, ifname);
   if (!is_record(file)) return no_record(file);
-  return replace_below(directory_, cat(directory_, "/", file), body, sys::Durability::kSynced);
+  return replace_below(directory_, cat(directory_, "/", file), body, Durability::kDurable);
 }
 
 Result<bool> PendingDels::remove(const std::string& file) const {

@@ -19,7 +19,7 @@ constexpr mode_t kFileMode = 0600;
 
 // Nearly always the directory is there, and nobody need look for it first.
 Result<void> replace_below(const std::string& directory, const std::string& path,
-                           std::string_view bytes, sys::Durability durability) {
+                           std::string_view bytes, Durability durability) {
   auto written = sys::replace_file(path, bytes, kFileMode, durability);
   if (written || written.error().os_errno() != ENOENT) return written;
   if (auto made = sys::make_directories(directory, kDirectoryMode); !made) return made;

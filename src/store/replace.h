@@ -12,6 +12,6 @@ namespace mnet::store {
 // sys::replace_file() for `path` in `directory`, which is made if it is missing; both for root
 // only.
 Result<void> replace_below(const std::string& directory, const std::string& path,
-                           std::string_view bytes, sys::Durability durability);
+                           std::string_view bytes, Durability durability);
 
 }  // namespace mnet::store

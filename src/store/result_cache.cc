@@ -40,14 +40,14 @@ bool may_be_of(std::string_view name, const std::string& container_id) {
 }
 
 bool is_attachment(const DecodedEntry& decoded, const std::string& container_id) {
-  const CachedResult& entry = decoded.entry;
+  const cni::CacheEntry& entry = decoded.entry;
   return decoded.kind == kCacheKind && !entry.ifname.empty() && !entry.network.empty() &&
          (container_id.empty() || entry.container_id == container_id);
 }
 
 // The entry in a file that may be the container's; none if it is not one, or damaged.
-Result<std::optional<CachedResult>> find_entry(const std::string& path,
-                                               const std::string& container_id) {
+Result<std::optional<cni::CacheEntry>> find_entry(const std::string& path,
+                                                  const std::string& container_id) {
   const auto text = find_cache_file(path);
   if (!text) return text.error();
   if (!*text) return std::nullopt;
@@ -77,7 +77,7 @@ Result<std::optional<std::string>> ResultCache::path_of(const std::string& netwo
   return cat(directory_, "/", network, "-", container_id, "-", ifname);
 }
 
-Result<void> ResultCache::write(const CachedResult& entry, sys::Durability durability) const {
+Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durability) const {
   auto path = path_of(entry.network, entry.container_id, entry.ifname);
   if (!path) return std::move(path).error();
   if (!*path) {
@@ -102,9 +102,9 @@ Result<std::optional<json::Value>> ResultCache::find_result(const std::string& n
   return *std::move(result);
 }
 
-Result<std::optional<CachedResult>> ResultCache::find(const std::string& network,
-                                                      const std::string& container_id,
-                                                      const std::string& ifname) const {
+Result<std::optional<cni::CacheEntry>> ResultCache::find(const std::string& network,
+                                                         const std::string& container_id,
+                                                         const std::string& ifname) const {
   auto path = path_of(network, container_id, ifname);
   if (!path) return std::move(path).error();
   const auto text = find_cache_file(*path);
@@ -160,7 +160,7 @@ Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) 
 Result<void> ResultCache::edit(const std::string& network, const std::string& container_id,
                                const std::string& ifname,
                                const std::function<Result<void>(json::Object&)>& change,
-                               sys::Durability durability) const {
+                               Durability durability) const {
   auto path = path_of(network, container_id, ifname);
   if (!path) return std::move(path).error();
   if (!*path) return Error(Errc::kNotFound, cat("no cached result of ", go_quoted(network)));

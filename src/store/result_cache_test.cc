@@ -22,7 +22,6 @@
 namespace mnet::store {
 namespace {
 
-using sys::Durability;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -32,7 +31,7 @@ mode_t mode_of(const std::string& path) {
   return status.st_mode & 07777;
 }
 
-CachedResult entry(std::string network, std::string container_id, std::string ifname) {
+cni::CacheEntry entry(std::string network, std::string container_id, std::string ifname) {
   return {.container_id = std::move(container_id),
           .network = std::move(network),
           .ifname = std::move(ifname),
@@ -58,7 +57,7 @@ class ResultCacheTest : public testing::Test {
   }
   std::vector<std::string> listed(const std::string& container_id = {}) {
     std::vector<std::string> out;
-    for (const CachedResult& each : cache_.list(container_id).value().entries) {
+    for (const cni::CacheEntry& each : cache_.list(container_id).value().entries) {
       out.push_back(each.network + " " + each.container_id + " " + each.ifname);
     }
     return out;
@@ -70,7 +69,7 @@ class ResultCacheTest : public testing::Test {
 
 // C1.
 TEST_F(ResultCacheTest, WritesPrivateFilesWithTheExactConfiguration) {
-  ASSERT_TRUE(cache_.write(entry("net", "c1", "eth0"), Durability::kSynced).has_value());
+  ASSERT_TRUE(cache_.write(entry("net", "c1", "eth0"), Durability::kDurable).has_value());
 
   EXPECT_THAT(names_in(dir_ / "cni/results"), ElementsAre("net-c1-eth0"));
   EXPECT_EQ(mode_of(dir_ / "cni/results/net-c1-eth0"), 0600u);
@@ -98,7 +97,7 @@ TEST_F(ResultCacheTest, FailsToWriteWhereTheDirectoryIsAFile) {
   ASSERT_TRUE(sys::make_directories(dir_ / "cni", 0700).has_value());
   dir_.write("cni/results", "");
 
-  EXPECT_FALSE(cache_.write(entry("net", "c1", "eth0"), Durability::kSynced).has_value());
+  EXPECT_FALSE(cache_.write(entry("net", "c1", "eth0"), Durability::kDurable).has_value());
 }
 
 // C11.
@@ -147,7 +146,7 @@ TEST_F(ResultCacheTest, WantsAllThreeNames) {
       "cache file path requires network name (\"\"), container ID (\"c\"), and interface name "
       "(\"eth0\")";
 
-  EXPECT_EQ(cache_.write(entry("", "c", "eth0"), Durability::kSynced).error().text(), text);
+  EXPECT_EQ(cache_.write(entry("", "c", "eth0"), Durability::kDurable).error().text(), text);
   EXPECT_EQ(cache_.find_result("", "c", "eth0").error().text(), text);
   EXPECT_EQ(cache_.find("", "c", "eth0").error().text(), text);
   EXPECT_EQ(cache_.remove("", "c", "eth0").error().text(), text);
@@ -178,9 +177,9 @@ TEST_F(ResultCacheTest, NeverLeavesItsDirectory) {
     EXPECT_EQ(cache_.find_result("n", id, "eth0").value(), std::nullopt) << id;
     EXPECT_FALSE(cache_.find("n", id, "eth0").value().has_value()) << id;
     EXPECT_TRUE(cache_.remove("n", id, "eth0").has_value()) << id;
-    EXPECT_FALSE(cache_.write(entry("n", id, "eth0"), Durability::kSynced).has_value()) << id;
+    EXPECT_FALSE(cache_.write(entry("n", id, "eth0"), Durability::kDurable).has_value()) << id;
     EXPECT_TRUE(cache_.remove(id, "c", "eth0").has_value()) << id;
-    EXPECT_FALSE(cache_.write(entry(id, "c", "eth0"), Durability::kSynced).has_value()) << id;
+    EXPECT_FALSE(cache_.write(entry(id, "c", "eth0"), Durability::kDurable).has_value()) << id;
   }
   EXPECT_TRUE(cache_.remove("n", "c", "../../../x-eth0").has_value());
   EXPECT_TRUE(cache_.remove("n", "..", "/../../x-eth0").has_value());
@@ -268,7 +267,7 @@ TEST_F(ResultCacheTest, EditsAnEntryWithoutLosingUnknownMembers) {
   const auto edited = cache_.edit(
       "net", "c1", "eth0",
       [](json::Object& file) { return delete_default_routes(file, {.v4 = true, .v6 = true}); },
-      Durability::kSynced);
+      Durability::kDurable);
 
   ASSERT_TRUE(edited.has_value()) << edited.error().text();
   EXPECT_EQ(
@@ -283,10 +282,10 @@ TEST_F(ResultCacheTest, FailsToEditWhatIsMissingOrRefused) {
   place("net-c1-eth0", R"({ "kind":"cniCacheV1" })");
   place("net-c2-eth0", "[]");
 
-  EXPECT_FALSE(cache_.edit("net", "none", "eth0", keep, Durability::kSynced).has_value());
-  EXPECT_FALSE(cache_.edit("net", "..", "eth0", keep, Durability::kSynced).has_value());
-  EXPECT_FALSE(cache_.edit("net", "c2", "eth0", keep, Durability::kSynced).has_value());
-  EXPECT_EQ(cache_.edit("net", "c1", "eth0", refuse, Durability::kSynced).error().text(), "no");
+  EXPECT_FALSE(cache_.edit("net", "none", "eth0", keep, Durability::kDurable).has_value());
+  EXPECT_FALSE(cache_.edit("net", "..", "eth0", keep, Durability::kDurable).has_value());
+  EXPECT_FALSE(cache_.edit("net", "c2", "eth0", keep, Durability::kDurable).has_value());
+  EXPECT_EQ(cache_.edit("net", "c1", "eth0", refuse, Durability::kDurable).error().text(), "no");
   EXPECT_EQ(sys::read_file(dir_ / "cni/results/net-c1-eth0").value(), R"({ "kind":"cniCacheV1" })");
 }
 

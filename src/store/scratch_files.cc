@@ -25,7 +25,7 @@ std::optional<std::string> ScratchFiles::path_of(const std::string& container_id
 }
 
 Result<void> ScratchFiles::write(const std::string& container_id, const json::Array& delegates,
-                                 sys::Durability durability) const {
+                                 Durability durability) const {
   const auto path = path_of(container_id);
   if (!path) {
     return Error(Errc::kInvalid,

@@ -16,7 +16,6 @@
 namespace mnet::store {
 namespace {
 
-using sys::Durability;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -35,7 +34,7 @@ class ScratchFilesTest : public testing::Test {
 TEST_F(ScratchFilesTest, HoldOneListOnOneLineInPrivate) {
   const json::Array delegates{json::Object{{"Name", "a"}, {"Bytes", "e30="}}, json::Object()};
 
-  ASSERT_TRUE(files_.write("c1", delegates, Durability::kSynced).has_value());
+  ASSERT_TRUE(files_.write("c1", delegates, Durability::kDurable).has_value());
 
   EXPECT_EQ(sys::read_file(dir_ / "cni/c1").value(), R"([{"Name":"a","Bytes":"e30="},{}])");
   EXPECT_EQ(mode_of(dir_ / "cni/c1"), 0600u);

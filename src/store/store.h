@@ -13,29 +13,21 @@
 
 #include "base/error_list.h"
 #include "base/result.h"
-#include "cni/args.h"
+#include "cni/cache.h"
 #include "json/json.h"
 #include "sys/file.h"
 
 namespace mnet::store {
 
-// One entry of the result cache: <cniDir>/results/<network>-<containerID>-<ifname>.
-struct CachedResult {
-  std::string container_id, network, ifname, netns;
-  std::string config;  // the bytes of the list or conf that ADD ran
-  cni::ArgPairs cni_args;
-  json::Object capability_args;
-  std::optional<json::Value> result;  // an object, as the plugin answered it
-};
-
-// Each call that names an entry wants its three names. An empty one is an error, `cache file path
-// requires network name (""), …`; one that is not safe in a path names no entry: nothing is found,
-// removed, synced or (then an error) written (01, 6.1).
+// The files <cniDir>/results/<network>-<containerID>-<ifname>. Each call that names an entry wants
+// its three names. An empty one is an error, `cache file path requires network name (""), …`; one
+// that is not safe in a path names no entry: nothing is found, removed, synced or (then an error)
+// written (01, 6.1).
 class ResultCache {
  public:
   explicit ResultCache(const std::string& cni_dir);
 
-  Result<void> write(const CachedResult& entry, sys::Durability durability) const;
+  Result<void> write(const cni::CacheEntry& entry, Durability durability) const;
   // The `result` document of one entry, for cni::read_cached_result: none if there is no file;
   // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is no JSON at
   // all is damage; a file that cannot be read is an error, too.
@@ -44,14 +36,14 @@ class ResultCache {
                                                  const std::string& ifname) const;
   // The whole entry, for its configuration and parameters: none if there is no file. A legacy file
   // is an error, it has neither.
-  Result<std::optional<CachedResult>> find(const std::string& network,
-                                           const std::string& container_id,
-                                           const std::string& ifname) const;
+  Result<std::optional<cni::CacheEntry>> find(const std::string& network,
+                                              const std::string& container_id,
+                                              const std::string& ifname) const;
   // No such entry is fine.
   Result<void> remove(const std::string& network, const std::string& container_id,
                       const std::string& ifname) const;
   struct Listing {
-    std::vector<CachedResult> entries;
+    std::vector<cni::CacheEntry> entries;
     // Of files that may be entries and cannot be read (EIO, say). Damaged ones are left out.
     ErrorList unreadable;
   };
@@ -62,7 +54,7 @@ class ResultCache {
   Result<void> edit(const std::string& network, const std::string& container_id,
                     const std::string& ifname,
                     const std::function<Result<void>(json::Object& cache_file)>& change,
-                    sys::Durability durability) const;
+                    Durability durability) const;
   // Makes up for kInPlace.
   Result<void> sync(const std::string& network, const std::string& container_id,
                     const std::string& ifname) const;
@@ -94,7 +86,7 @@ class ScratchFiles {
   explicit ScratchFiles(std::string cni_dir);
 
   Result<void> write(const std::string& container_id, const json::Array& delegates,
-                     sys::Durability durability) const;
+                     Durability durability) const;
   // Whether there may be a file: true also if that cannot be told.
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
@@ -117,13 +109,13 @@ class AttachmentRecords {
   explicit AttachmentRecords(const std::string& cni_dir);
 
   Result<void> write(const std::string& container_id, const json::Object& record,
-                     sys::Durability durability) const;
+                     Durability durability) const;
   // Whether there may be a file: true also if that cannot be told.
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Object>> find(const std::string& container_id) const;
   // True if it was there.
-  Result<bool> remove(const std::string& container_id, sys::Durability durability) const;
+  Result<bool> remove(const std::string& container_id, Durability durability) const;
   Result<std::vector<std::string>> list() const;  // container ids
 
  private:

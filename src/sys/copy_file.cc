@@ -109,7 +109,7 @@ Result<bool> copy_file(const std::string& from, const std::string& to, std::opti
   const auto fill = [&source](int fd, const std::string& path) {
     return write_blocks(*source, fd, path);
   };
-  auto written = replace_with(to, fill, {.mode = wanted}, Durability::kSynced);
+  auto written = replace_with(to, fill, {.mode = wanted}, Durability::kDurable);
   if (!written) return std::move(written).error();
   return true;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/result.h"
 #include "sys/fd.h"
 
@@ -36,21 +37,15 @@ Result<std::vector<Entry>> list_directory(const std::string& path);
 // mkdir -p; directories that it makes get exactly `mode`, whatever the umask.
 Result<void> make_directories(const std::string& path, mode_t mode);
 
-enum class Durability : std::uint8_t {
-  kSynced,   // file synced, renamed, directory synced: on disk when this returns
-  kInPlace,  // renamed, not synced: readers see it, a power cut may lose it; sync_file() makes up
-             // for it
-};
-
 // Writes beside (a name that begins with kTemporaryPrefix), then renames: a reader sees the old
 // file or the new one. The file gets exactly `mode`. The temporary name is gone after any failure.
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,
-                          Durability durability = Durability::kSynced);
+                          Durability durability = Durability::kDurable);
 
 // The same for a file that is there, which keeps its mode and its owner. A link stays one: what it
 // leads to is replaced.
 Result<void> rewrite_file(const std::string& path, std::string_view bytes,
-                          Durability durability = Durability::kSynced);
+                          Durability durability = Durability::kDurable);
 
 // Begins with '.', and no program that reads a directory of configurations takes such a name.
 inline constexpr std::string_view kTemporaryPrefix = ".multus-tmp-";
@@ -59,7 +54,7 @@ inline constexpr std::string_view kTemporaryPrefix = ".multus-tmp-";
 Result<void> sync_file(const std::string& path);
 
 // True if it was there. kSynced also syncs the directory.
-Result<bool> remove_file(const std::string& path, Durability durability = Durability::kSynced);
+Result<bool> remove_file(const std::string& path, Durability durability = Durability::kDurable);
 
 // Removes what replace_file of a killed process left in `directory`: names that begin with
 // kTemporaryPrefix, older than `age_seconds`. A directory that does not exist has none.

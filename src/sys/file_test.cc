@@ -121,7 +121,7 @@ TEST(MakeDirectories, LeavesWhatExistsAndRefusesAFileInTheWay) {
 
 class ReplaceFile : public testing::TestWithParam<Durability> {};
 INSTANTIATE_TEST_SUITE_P(Both, ReplaceFile,
-                         testing::Values(Durability::kSynced, Durability::kInPlace));
+                         testing::Values(Durability::kDurable, Durability::kInPlace));
 
 TEST_P(ReplaceFile, WritesWithExactlyTheModeAndLeavesNoTemporary) {
   const TestDir dir;

@@ -5,15 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "base/netns_id.h"
 #include "base/result.h"
 #include "sys/fd.h"
 
 namespace mnet::sys {
-
-struct NamespaceId {
-  std::uint64_t device = 0, inode = 0;
-  friend bool operator==(const NamespaceId&, const NamespaceId&) = default;
-};
 
 class NetNs {
  public:
@@ -24,14 +20,14 @@ class NetNs {
   // Of the calling thread.
   static Result<NetNs> own();
 
-  NamespaceId id() const { return id_; }
+  NetnsId id() const { return id_; }
   int fd() const { return fd_.get(); }
 
  private:
   static Result<NetNs> of(UniqueFd fd, const std::string& path);
 
   UniqueFd fd_;
-  NamespaceId id_;
+  NetnsId id_;
 };
 
 // The calling thread is in `target` until the end of the scope. A thread that cannot come back ends

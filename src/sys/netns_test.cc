@@ -91,7 +91,7 @@ TEST(ScopedNetNs, IsInsideUntilItIsLeft) {
   NEED_ROOT();
   auto target = fresh_namespace();
   ASSERT_TRUE(target.has_value());
-  NamespaceId inside, after;
+  NetnsId inside, after;
   bool astray = true;
 
   std::thread([&] {

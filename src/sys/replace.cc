@@ -99,7 +99,7 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& path) 
 Result<void> replace_with(const std::string& path, const Fill& fill, const Shape& shape,
                           Durability durability) {
   const std::string directory = directory_of(path);
-  const bool sync = durability == Durability::kSynced;
+  const bool sync = durability == Durability::kDurable;
   Temporary temporary(temporary_name(directory));
 
   auto written = write_new(temporary.path(), fill, shape, sync);
@@ -139,7 +139,7 @@ Result<bool> remove_file(const std::string& path, Durability durability) {
     if (errno == ENOENT) return false;
     return failed("remove", path, errno);
   }
-  if (durability == Durability::kSynced) {
+  if (durability == Durability::kDurable) {
     auto synced = sync_directory(directory_of(path));
     if (!synced) return std::move(synced).error();
   }

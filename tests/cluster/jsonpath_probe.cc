@@ -9,7 +9,7 @@
 
 #include "base/command_line.h"
 #include "json/json.h"
-#include "nodetools/jsonpath.h"
+#include "jsonpath/jsonpath.h"
 #include "sys/file.h"
 
 namespace {
@@ -17,7 +17,7 @@ namespace {
 using namespace mnet;
 
 json::Value outcome(const json::Value& object, const std::string& text) {
-  const auto path = nodetools::JsonPath::parse(text);
+  const auto path = jsonpath::JsonPath::parse(text);
   if (!path) return json::Object{{"error", path.error().text()}};
   const auto result = path->evaluate(object);
   if (!result) return json::Object{{"error", result.error().text()}};

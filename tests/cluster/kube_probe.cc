@@ -87,7 +87,7 @@ Result<Command> parse_command(std::string_view line) {
   return out;
 }
 
-json::Object describe(const attach::PodObject& pod) {
+json::Object describe(const model::PodObject& pod) {
   json::Object annotations;
   for (const auto& [key, value] : pod.annotations) annotations.set(key, value);
   return json::Object{{"namespace", pod.ns},     {"name", pod.name},
@@ -95,7 +95,7 @@ json::Object describe(const attach::PodObject& pod) {
                       {"static", pod.is_static}, {"annotations", std::move(annotations)}};
 }
 
-json::Object describe(const attach::NetworkDefinition& network) {
+json::Object describe(const model::NetworkDefinition& network) {
   json::Object out{
       {"namespace", network.ns}, {"name", network.name}, {"resourceName", network.resource_name}};
   if (network.config) out.set("config", *network.config);
@@ -214,13 +214,13 @@ class Probe {
     co_return json::Value(true);
   }
 
-  static attach::PodObjectPtr pod_of(const Command& command) {
-    attach::PodObject pod;
+  static model::PodObjectPtr pod_of(const Command& command) {
+    model::PodObject pod;
     pod.ns = command.ns;
     pod.name = command.name;
     pod.uid = command.uid;
     if (command.asks_for_networks) pod.annotations["k8s.v1.cni.cncf.io/networks"] = "x";
-    return std::make_shared<const attach::PodObject>(std::move(pod));
+    return std::make_shared<const model::PodObject>(std::move(pod));
   }
 
   json::Value stats() {

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "aio/run.h"
-#include "attach/delegate.h"
 #include "base/command_line.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "confdir/confdir.h"
 #include "inputs.h"
+#include "model/delegate.h"
 #include "skel/skel.h"
 #include "sys/environment.h"
 #include "tool.h"
@@ -27,7 +27,7 @@ Result<std::string> output_of(const CommandLine& line, const skel::Front& front)
   if (!inputs) return std::move(inputs).error();
   auto list = confdir::load_network(inputs->conf_dir, inputs->network);
   if (!list) return std::move(list).error();
-  auto network = std::make_shared<const attach::Delegate>(attach::delegate_of(*std::move(list)));
+  auto network = std::make_shared<const model::Delegate>(model::delegate_of(*std::move(list)));
   // The tool's threads may still be on their way out of the loop when the task has ended.
   aio::asio::io_context loop(1);
   Tool tool(*std::move(inputs), std::move(network), sys::environment());

@@ -7,13 +7,13 @@
 
 #include "adapters/exec_plugins.h"
 #include "aio/task.h"
-#include "attach/chain.h"
 #include "attach/ports.h"
-#include "attach/validate.h"
 #include "base/error_list.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/chain.h"
+#include "chain/validate.h"
 #include "cni/result.h"
 #include "inputs.h"
 #include "json/json.h"
@@ -29,8 +29,8 @@ adapters::ExecSettings inheriting(std::vector<std::string> environment) {
   return settings;
 }
 
-attach::Chain::Setting setting_of(const Inputs& inputs) {
-  attach::Chain::Setting setting;
+chain::Chain::Setting setting_of(const Inputs& inputs) {
+  chain::Chain::Setting setting;
   setting.dirs = inputs.dirs;
   setting.cni_dir = kCacheDir;
   return setting;
@@ -38,7 +38,7 @@ attach::Chain::Setting setting_of(const Inputs& inputs) {
 
 }  // namespace
 
-Tool::Tool(Inputs inputs, attach::DelegatePtr network, std::vector<std::string> environment)
+Tool::Tool(Inputs inputs, model::DelegatePtr network, std::vector<std::string> environment)
     : inputs_(std::move(inputs)),
       network_(std::move(network)),
       plugins_(pool_, slots_, inheriting(std::move(environment)), Log()),
@@ -51,13 +51,13 @@ aio::Task<std::string> Tool::run() {
 }
 
 aio::Task<std::string> Tool::add() {
-  auto result = co_await chain_.add(attachment(), attach::Kept::kDurable);
+  auto result = co_await chain_.add(attachment(), Durability::kDurable);
   if (!result) co_return std::move(result).error();
   co_return json::dump(cni::to_json(*result), json::kPretty);
 }
 
 aio::Task<std::string> Tool::validate() {
-  attach::Validation validation(plugins_, inputs_.dirs);
+  chain::Validation validation(plugins_, inputs_.dirs);
   auto capabilities = co_await validation.run(network_);
   if (!capabilities) co_return std::move(capabilities).error();
   std::string lines;
@@ -90,7 +90,7 @@ aio::Task<void> Tool::gc() {
   auto entries = co_await records_.list_results(kCacheDir, "");
   if (!entries) co_return Result<void>();
   ErrorList errors;
-  for (const attach::CacheEntry& entry : entries->entries) {
+  for (const cni::CacheEntry& entry : entries->entries) {
     if (entry.network != network_->cni_name) continue;
     auto deleted = co_await chain_.del(attachment_of(entry));
     if (deleted) continue;
@@ -102,24 +102,24 @@ aio::Task<void> Tool::gc() {
   co_return errors.join("\n");
 }
 
-attach::AttachmentPtr Tool::attachment() const {
-  return std::make_shared<const attach::Attachment>(
-      attach::Attachment{.delegate = *network_,
-                         .container_id = inputs_.container_id,
-                         .netns = inputs_.netns,
-                         .ifname = inputs_.ifname,
-                         .args = inputs_.args,
-                         .capability_args = inputs_.capability_args});
+model::AttachmentPtr Tool::attachment() const {
+  return std::make_shared<const model::Attachment>(
+      model::Attachment{.delegate = *network_,
+                        .container_id = inputs_.container_id,
+                        .netns = inputs_.netns,
+                        .ifname = inputs_.ifname,
+                        .args = inputs_.args,
+                        .capability_args = inputs_.capability_args});
 }
 
-attach::AttachmentPtr Tool::attachment_of(const attach::CacheEntry& entry) const {
-  return std::make_shared<const attach::Attachment>(
-      attach::Attachment{.delegate = *network_,
-                         .container_id = entry.container_id,
-                         .netns = entry.netns,
-                         .ifname = entry.ifname,
-                         .args = entry.cni_args,
-                         .capability_args = entry.capability_args});
+model::AttachmentPtr Tool::attachment_of(const cni::CacheEntry& entry) const {
+  return std::make_shared<const model::Attachment>(
+      model::Attachment{.delegate = *network_,
+                        .container_id = entry.container_id,
+                        .netns = entry.netns,
+                        .ifname = entry.ifname,
+                        .args = entry.cni_args,
+                        .capability_args = entry.capability_args});
 }
 
 }  // namespace mnet::cnitool

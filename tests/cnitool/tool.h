@@ -10,7 +10,7 @@
 #include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
-#include "attach/chain.h"
+#include "chain/chain.h"
 #include "inputs.h"
 
 namespace mnet::cnitool {
@@ -18,7 +18,7 @@ namespace mnet::cnitool {
 class Tool {
  public:
   // `environment`: what plugins inherit. It must outlive its tasks.
-  Tool(Inputs inputs, attach::DelegatePtr network, std::vector<std::string> environment);
+  Tool(Inputs inputs, model::DelegatePtr network, std::vector<std::string> environment);
 
   // Yields what belongs on stdout.
   aio::Task<std::string> run();
@@ -30,16 +30,16 @@ class Tool {
   aio::Task<void> operation();
   aio::Task<void> del();
   aio::Task<void> gc();
-  attach::AttachmentPtr attachment() const;
-  attach::AttachmentPtr attachment_of(const attach::CacheEntry& entry) const;
+  model::AttachmentPtr attachment() const;
+  model::AttachmentPtr attachment_of(const cni::CacheEntry& entry) const;
 
   const Inputs inputs_;
-  const attach::DelegatePtr network_;
+  const model::DelegatePtr network_;
   aio::BlockingPool pool_{1};
   adapters::UnlimitedSlots slots_;
   adapters::ExecPlugins plugins_;
   adapters::FileRecords records_{pool_, ""};
-  attach::Chain chain_;
+  chain::Chain chain_;
 };
 
 }  // namespace mnet::cnitool

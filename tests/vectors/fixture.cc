@@ -36,7 +36,7 @@ Result<void> write_files(const json::Object& files, const std::string& directory
     }
     const std::string path = cat(directory, "/", name);
     if (auto made = sys::make_directories(sys::directory_of(path), 0755); !made) return made;
-    auto written = sys::replace_file(path, *contents.as_string(), 0644, sys::Durability::kInPlace);
+    auto written = sys::replace_file(path, *contents.as_string(), 0644, Durability::kInPlace);
     if (!written) return written;
   }
   return {};

@@ -3,31 +3,31 @@
 #include <utility>
 #include <vector>
 
-#include "attach/default_routes.h"
-#include "attach/delegate.h"
-#include "attach/nad.h"
-#include "attach/selection.h"
-#include "attach/wishes.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "cni/conf.h"
 #include "groups.h"
 #include "json/json.h"
+#include "model/default_routes.h"
+#include "model/delegate.h"
+#include "model/nad.h"
+#include "model/selection.h"
+#include "model/wishes.h"
 
 namespace mnet::vectors {
 namespace {
 
 template <typename T>
 json::Value or_null(const std::optional<T>& value) {
-  return value ? json::Value(attach::to_json(*value)) : json::Value();
+  return value ? json::Value(model::to_json(*value)) : json::Value();
 }
 
 json::Value texts_or_null(const std::optional<std::vector<std::string>>& texts) {
   return texts ? json::Value(*texts) : json::Value();
 }
 
-json::Object wishes_of(const attach::Delegate& delegate) {
-  const attach::Wishes& wishes = delegate.wishes;
+json::Object wishes_of(const model::Delegate& delegate) {
+  const model::Wishes& wishes = delegate.wishes;
   return {{"name", delegate.name},
           {"conflist", delegate.is_list},
           {"device_id", wishes.device_id},
@@ -42,25 +42,25 @@ json::Object wishes_of(const attach::Delegate& delegate) {
 }
 
 // Read as the one element of an annotation.
-Result<std::optional<attach::Selection>> selection_of(const json::Object& input) {
+Result<std::optional<model::Selection>> selection_of(const json::Object& input) {
   auto value = value_of(input, "selection");
   if (!value) return std::move(value).error();
-  if (value->is_null()) return std::optional<attach::Selection>();
+  if (value->is_null()) return std::optional<model::Selection>();
   auto elements =
-      attach::parse_networks_annotation(json::dump(json::Array{*std::move(value)}), "pod-ns");
+      model::parse_networks_annotation(json::dump(json::Array{*std::move(value)}), "pod-ns");
   if (!elements) return std::move(elements).error();
-  return std::optional<attach::Selection>(std::move(elements->front()));
+  return std::optional<model::Selection>(std::move(elements->front()));
 }
 
-Result<json::Object> finish(attach::Delegate delegate, const json::Object& input) {
+Result<json::Object> finish(model::Delegate delegate, const json::Object& input) {
   auto selection = selection_of(input);
   if (!selection) return std::move(selection).error();
   auto resource_name = text_of(input, "resource_name");
   if (!resource_name) return std::move(resource_name).error();
   auto device_id = text_of(input, "device_id");
   if (!device_id) return std::move(device_id).error();
-  auto done = attach::fulfil(std::move(delegate), *selection,
-                             {.resource_name = *resource_name, .id = *device_id});
+  auto done = model::fulfil(std::move(delegate), *selection,
+                            {.resource_name = *resource_name, .id = *device_id});
   if (!done) return std::move(done).error();
   auto config = json::parse_object(done->bytes);
   if (!config) return std::move(config).error();
@@ -71,7 +71,7 @@ Result<json::Object> finish(attach::Delegate delegate, const json::Object& input
 Result<json::Object> load(const json::Object& input) {
   auto config = text_of(input, "config");
   if (!config) return std::move(config).error();
-  auto delegate = attach::parse_delegate(*std::move(config));
+  auto delegate = model::parse_delegate(*std::move(config));
   if (!delegate) return std::move(delegate).error();
   return finish(*std::move(delegate), input);
 }
@@ -91,7 +91,7 @@ Result<json::Object> load_conflist(const json::Object& input) {
   }
   auto whole = cni::with_plugins(*list, plugins);
   if (!whole) return std::move(whole).error();
-  return finish(attach::delegate_of(*std::move(whole)), input);
+  return finish(model::delegate_of(*std::move(whole)), input);
 }
 
 Result<json::Object> inject_cni_version(const json::Object& input) {
@@ -99,17 +99,17 @@ Result<json::Object> inject_cni_version(const json::Object& input) {
   if (!config) return std::move(config).error();
   auto version = text_of(input, "cni_version");
   if (!version) return std::move(version).error();
-  auto changed = attach::with_cni_version(*config, *version);
+  auto changed = model::with_cni_version(*config, *version);
   if (!changed) return std::move(changed).error();
   auto object = json::parse_object(*changed);
   if (!object) return std::move(object).error();
   return json::Object{{"config", *std::move(object)}};
 }
 
-Result<std::vector<attach::Delegate>> with_routes(const json::Array& default_routes) {
-  std::vector<attach::Delegate> delegates;
+Result<std::vector<model::Delegate>> with_routes(const json::Array& default_routes) {
+  std::vector<model::Delegate> delegates;
   for (const json::Value& value : default_routes) {
-    attach::Delegate& delegate = delegates.emplace_back();
+    model::Delegate& delegate = delegates.emplace_back();
     if (value.is_null()) continue;
     if (value.as_array() == nullptr) return Error(Errc::kBug, "broken case: default_routes");
     delegate.wishes.gateways.emplace();
@@ -125,10 +125,10 @@ Result<json::Object> gateway_filter(const json::Object& input) {
   if (!routes) return std::move(routes).error();
   auto delegates = with_routes(*routes);
   if (!delegates) return std::move(delegates).error();
-  auto plan = attach::plan_default_routes(*delegates);
+  auto plan = model::plan_default_routes(*delegates);
   if (!plan) return std::move(plan).error();
   json::Array filters;
-  for (const attach::Delegate& delegate : *delegates) {
+  for (const model::Delegate& delegate : *delegates) {
     filters.emplace_back(
         json::Object{{"v4", delegate.loses_v4_default}, {"v6", delegate.loses_v6_default}});
   }

@@ -13,31 +13,31 @@
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/core.h"
-#include "attach/delegate.h"
 #include "attach/fake_ports.h"
-#include "attach/nad.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
 #include "attach/source.h"
-#include "attach/wanted.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "confdir/confdir.h"
 #include "groups.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/nad.h"
+#include "model/wanted.h"
 
 namespace mnet::vectors {
 namespace {
 
-Result<attach::NetworkDefinition> definition_of(const json::Object& nad) {
+Result<model::NetworkDefinition> definition_of(const json::Object& nad) {
   auto name = text_of(nad, "name");
   if (!name) return std::move(name).error();
   auto ns = text_of(nad, "namespace");
   if (!ns) return std::move(ns).error();
   auto config = text_of(nad, "spec_config");
   if (!config) return std::move(config).error();
-  attach::NetworkDefinition definition;
+  model::NetworkDefinition definition;
   definition.ns = *std::move(ns);
   definition.name = *std::move(name);
   definition.config = *std::move(config);
@@ -93,8 +93,8 @@ class Node {
   adapters::FileNetworks networks_{pool_, Log()};
 };
 
-Result<std::string> configuration(const attach::NetworkDefinition& nad, const std::string& dir) {
-  if (attach::has_configuration(nad)) return attach::configuration_of(nad);
+Result<std::string> configuration(const model::NetworkDefinition& nad, const std::string& dir) {
+  if (model::has_configuration(nad)) return model::configuration_of(nad);
   auto loaded = confdir::load_by_name(dir, nad.name, Log());
   if (!loaded) return std::move(loaded).error();
   return std::visit([](const auto& conf) { return conf.bytes; }, *loaded);
@@ -138,16 +138,16 @@ Result<json::Object> cluster_network(const json::Object& input) {
       {"config", *std::move(config)}};
 }
 
-json::Value listed(const std::vector<attach::Delegate>& delegates) {
+json::Value listed(const std::vector<model::Delegate>& delegates) {
   json::Array out;
-  for (const attach::Delegate& delegate : delegates) {
+  for (const model::Delegate& delegate : delegates) {
     out.emplace_back(json::Object{
         {"name", delegate.name}, {"type", delegate.types.front()}, {"master", delegate.is_master}});
   }
   return out;
 }
 
-Result<json::Object> resolve(const json::Object& input, attach::PodObject pod) {
+Result<json::Object> resolve(const json::Object& input, model::PodObject pod) {
   auto netconf = object_of(input, "netconf");
   if (!netconf) return std::move(netconf).error();
   auto conf_dir = text_of(input, "conf_dir");
@@ -158,7 +158,7 @@ Result<json::Object> resolve(const json::Object& input, attach::PodObject pod) {
   auto job = node.job(*std::move(netconf), pod.ns);
   if (!job) return std::move(job).error();
   const attach::Core core = node.core();
-  attach::Resolver resolver(core, *job, std::make_shared<const attach::PodObject>(std::move(pod)));
+  attach::Resolver resolver(core, *job, std::make_shared<const model::PodObject>(std::move(pod)));
   auto resolved = node.run(resolver.resolve());
   if (!resolved) return std::move(resolved).error();
   return json::Object{{"delegates", listed(resolved->delegates)}};
@@ -167,7 +167,7 @@ Result<json::Object> resolve(const json::Object& input, attach::PodObject pod) {
 Result<json::Object> default_networks(const json::Object& input) {
   auto ns = text_of(input, "pod_namespace");
   if (!ns) return std::move(ns).error();
-  attach::PodObject pod;
+  model::PodObject pod;
   pod.ns = *std::move(ns);
   pod.name = "p1";
   return resolve(input, std::move(pod));
@@ -178,7 +178,7 @@ Result<json::Object> pod_delegates(const json::Object& input) {
   if (!given) return std::move(given).error();
   auto ns = text_of(*given, "namespace");
   if (!ns) return std::move(ns).error();
-  attach::PodObject pod;
+  model::PodObject pod;
   pod.ns = *std::move(ns);
   pod.name = "p1";
   const auto annotate = [&](std::string_view member, std::string_view annotation) -> Result<void> {
@@ -189,10 +189,10 @@ Result<json::Object> pod_delegates(const json::Object& input) {
     }
     return {};
   };
-  if (auto read = annotate("networks", attach::kNetworksAnnotation); !read) {
+  if (auto read = annotate("networks", model::kNetworksAnnotation); !read) {
     return std::move(read).error();
   }
-  if (auto read = annotate("default_network", attach::kDefaultNetworkAnnotation); !read) {
+  if (auto read = annotate("default_network", model::kDefaultNetworkAnnotation); !read) {
     return std::move(read).error();
   }
   return resolve(input, std::move(pod));

@@ -3,20 +3,20 @@
 #include <utility>
 #include <vector>
 
-#include "attach/delegate.h"
-#include "attach/netconf.h"
-#include "attach/runtime_config.h"
 #include "base/result.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/netconf.h"
+#include "model/runtime_config.h"
 
 namespace mnet::vectors {
 namespace {
 
-json::Value delegates(const std::vector<attach::Delegate>& all) {
+json::Value delegates(const std::vector<model::Delegate>& all) {
   json::Array out;
-  for (const attach::Delegate& delegate : all) {
+  for (const model::Delegate& delegate : all) {
     json::Object item{
         {"name", delegate.name}, {"master", delegate.is_master}, {"conflist", delegate.is_list}};
     if (delegate.is_list) {
@@ -34,7 +34,7 @@ json::Value or_null(const std::optional<T>& value) {
   return value ? json::Value(*value) : json::Value();
 }
 
-json::Value log_options(const std::optional<attach::LogOptions>& options) {
+json::Value log_options(const std::optional<model::LogOptions>& options) {
   if (!options) return nullptr;
   return json::Object{{"maxAge", or_null(options->max_age)},
                       {"maxSize", or_null(options->max_size)},
@@ -42,7 +42,7 @@ json::Value log_options(const std::optional<attach::LogOptions>& options) {
                       {"compress", or_null(options->compress)}};
 }
 
-json::Object fields(const attach::NetConf& conf) {
+json::Object fields(const model::NetConf& conf) {
   return {
       {"cniVersion", conf.cni_version},
       {"name", conf.name},
@@ -66,7 +66,7 @@ json::Object fields(const attach::NetConf& conf) {
       {"logToStderr", conf.log_to_stderr},
       {"logOptions", log_options(conf.log_options)},
       {"runtimeConfig",
-       conf.runtime_config ? json::Value(attach::to_json(*conf.runtime_config)) : json::Value()},
+       conf.runtime_config ? json::Value(model::to_json(*conf.runtime_config)) : json::Value()},
       {"prevResult",
        conf.prev_result ? json::Value(cni::to_json(*conf.prev_result)) : json::Value()},
   };
@@ -75,7 +75,7 @@ json::Object fields(const attach::NetConf& conf) {
 Result<json::Object> load(const json::Object& input) {
   auto config = text_of(input, "config");
   if (!config) return std::move(config).error();
-  auto conf = attach::load_netconf(*config);
+  auto conf = model::load_netconf(*config);
   if (!conf) return std::move(conf).error();
   return json::Object{{"fields", fields(*conf)}};
 }

@@ -3,13 +3,13 @@
 #include <utility>
 #include <vector>
 
-#include "attach/network_status.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "model/network_status.h"
 
 namespace mnet::vectors {
 namespace {
@@ -28,16 +28,16 @@ Result<json::Object> create(const json::Object& input) {
   }
   auto read = cni::read_result(*result);
   if (!read) return std::move(read).error();
-  auto statuses = attach::network_statuses(*read, *name, *is_default->as_bool(), device_info);
+  auto statuses = model::network_statuses(*read, *name, *is_default->as_bool(), device_info);
   if (!statuses) return std::move(statuses).error();
   json::Array out;
-  for (const attach::NetworkStatus& status : *statuses) out.emplace_back(attach::to_json(status));
+  for (const model::NetworkStatus& status : *statuses) out.emplace_back(model::to_json(status));
   return json::Object{{"statuses", std::move(out)}};
 }
 
-Result<attach::NetworkStatus> read_status(const json::Value& value) {
+Result<model::NetworkStatus> read_status(const json::Value& value) {
   if (value.as_object() == nullptr) return Error(Errc::kBug, "broken case: statuses");
-  attach::NetworkStatus status;
+  model::NetworkStatus status;
   json::Fields fields(*value.as_object());
   fields.read("name", status.name);
   fields.read("interface", status.interface);
@@ -63,13 +63,13 @@ Result<attach::NetworkStatus> read_status(const json::Value& value) {
 Result<json::Object> annotation(const json::Object& input) {
   auto statuses = array_of(input, "statuses");
   if (!statuses) return std::move(statuses).error();
-  std::vector<attach::NetworkStatus> all;
+  std::vector<model::NetworkStatus> all;
   for (const json::Value& value : *statuses) {
     auto status = read_status(value);
     if (!status) return std::move(status).error();
     all.push_back(*std::move(status));
   }
-  return json::Object{{"annotation", attach::annotation_text(all)}};
+  return json::Object{{"annotation", model::annotation_text(all)}};
 }
 
 }  // namespace

@@ -4,12 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "attach/delegate.h"
-#include "attach/netconf.h"
 #include "attach/plan.h"
-#include "attach/pod_args.h"
-#include "attach/runtime_config.h"
-#include "attach/wishes.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "cni/args.h"
@@ -17,6 +12,11 @@
 #include "groups.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "model/delegate.h"
+#include "model/netconf.h"
+#include "model/pod_args.h"
+#include "model/runtime_config.h"
+#include "model/wishes.h"
 
 namespace mnet::vectors {
 namespace {
@@ -42,8 +42,8 @@ Result<cni::ArgPairs> pairs_of(const json::Object& input, std::string_view key) 
 }
 
 // A selection may lack its name here.
-Result<attach::Wishes> wishes_of(const json::Object& selection) {
-  attach::Wishes wishes;
+Result<model::Wishes> wishes_of(const json::Object& selection) {
+  model::Wishes wishes;
   json::Fields fields(selection);
   fields.read("interface", wishes.ifname);
   fields.read("mac", wishes.mac);
@@ -52,24 +52,24 @@ Result<attach::Wishes> wishes_of(const json::Object& selection) {
   fields.read("deviceID", wishes.device_id);
   if (auto done = fields.done(); !done) return broken(done.error());
   if (const json::Value* value = fields.find("portMappings")) {
-    auto mappings = attach::read_port_mappings(*value, "portMappings");
+    auto mappings = model::read_port_mappings(*value, "portMappings");
     if (!mappings) return broken(mappings.error());
     wishes.port_mappings = *std::move(mappings);
   }
   if (const json::Value* value = fields.find("bandwidth")) {
-    auto bandwidth = attach::read_bandwidth(*value, "bandwidth");
+    auto bandwidth = model::read_bandwidth(*value, "bandwidth");
     if (!bandwidth) return broken(bandwidth.error());
     wishes.bandwidth = *bandwidth;
   }
   return wishes;
 }
 
-Result<std::optional<attach::Delegate>> delegate_of(const json::Object& input) {
+Result<std::optional<model::Delegate>> delegate_of(const json::Object& input) {
   auto value = value_of(input, "delegate");
   if (!value) return std::move(value).error();
   const json::Object* object = value->as_object();
-  if (object == nullptr) return std::optional<attach::Delegate>();
-  attach::Delegate delegate;
+  if (object == nullptr) return std::optional<model::Delegate>();
+  model::Delegate delegate;
   std::string device_id;
   json::Fields fields(*object);
   fields.read("name", delegate.name);
@@ -82,16 +82,16 @@ Result<std::optional<attach::Delegate>> delegate_of(const json::Object& input) {
   if (!wishes) return std::move(wishes).error();
   delegate.wishes = *std::move(wishes);
   if (!device_id.empty()) delegate.wishes.device_id = device_id;
-  return std::optional<attach::Delegate>(std::move(delegate));
+  return std::optional<model::Delegate>(std::move(delegate));
 }
 
-Result<std::optional<attach::RuntimeConfig>> runtime_config_of(const json::Object& input) {
+Result<std::optional<model::RuntimeConfig>> runtime_config_of(const json::Object& input) {
   auto value = value_of(input, "runtime_config");
   if (!value) return std::move(value).error();
-  if (value->as_object() == nullptr) return std::optional<attach::RuntimeConfig>();
-  auto config = attach::read_runtime_config(*value->as_object(), "runtime_config");
+  if (value->as_object() == nullptr) return std::optional<model::RuntimeConfig>();
+  auto config = model::read_runtime_config(*value->as_object(), "runtime_config");
   if (!config) return std::move(config).error();
-  return std::optional<attach::RuntimeConfig>(*std::move(config));
+  return std::optional<model::RuntimeConfig>(*std::move(config));
 }
 
 // Without a delegate runtimeConfig is offered as it is; without either there is nothing to offer.
@@ -102,8 +102,8 @@ Result<json::Value> offered(const json::Object& input, const std::string& contai
   auto delegate = delegate_of(input);
   if (!delegate) return std::move(delegate).error();
   if (!*delegate && !*config) return json::Value();
-  if (!*delegate) return json::Value(attach::to_json(**config));
-  attach::NetConf conf;
+  if (!*delegate) return json::Value(model::to_json(**config));
+  model::NetConf conf;
   conf.runtime_config = *std::move(config);
   return json::Value(attach::capability_args(conf, **delegate, container_id, ifname));
 }
@@ -117,7 +117,7 @@ json::Value device_info_file(const json::Value& capability_args) {
 
 Result<json::Object> runtime_conf(const json::Object& input) {
   std::string container_id, netns, ifname, env;
-  attach::Pod pod;
+  model::Pod pod;
   json::Fields fields(input);
   fields.read("container_id", container_id);
   fields.read("netns", netns);
@@ -139,7 +139,7 @@ Result<json::Object> runtime_conf(const json::Object& input) {
   return json::Object{{"container_id", container_id},
                       {"netns", netns},
                       {"ifname", ifname},
-                      {"args", pairs_value(attach::delegate_args(pod, *pairs))},
+                      {"args", pairs_value(model::delegate_args(pod, *pairs))},
                       {"capability_args", *capability_args},
                       {"cni_device_info_file", device_info_file(*capability_args)}};
 }
@@ -147,7 +147,7 @@ Result<json::Object> runtime_conf(const json::Object& input) {
 Result<json::Object> k8s_args(const json::Object& input) {
   auto text = text_of(input, "args");
   if (!text) return std::move(text).error();
-  auto args = attach::parse_pod_args(*text);
+  auto args = model::parse_pod_args(*text);
   if (!args) return std::move(args).error();
   return json::Object{
       {"k8s_args", json::Object{{"K8S_POD_NAME", args->pod.name},
@@ -165,7 +165,7 @@ Result<json::Object> add_args(const json::Object& input) {
   if (!selection) return std::move(selection).error();
   auto wishes = wishes_of(*selection);
   if (!wishes) return std::move(wishes).error();
-  auto all = attach::with_address_wishes(*std::move(args), *wishes);
+  auto all = model::with_address_wishes(*std::move(args), *wishes);
   if (!all) return std::move(all).error();
   return json::Object{{"args", pairs_value(*all)}};
 }
@@ -194,14 +194,14 @@ Result<json::Object> plugin_stdin(const json::Object& input) {
 Result<json::Object> ifname(const json::Object& input) {
   std::string cni_ifname;
   std::uint64_t index = 0;
-  attach::Delegate delegate;
+  model::Delegate delegate;
   json::Fields fields(input);
   fields.read("ifname_request", delegate.wishes.ifname);
   fields.read("master", delegate.is_master);
   fields.read("cni_ifname", cni_ifname);
   fields.read("index", index);
   if (auto done = fields.done(); !done) return broken(done.error());
-  return json::Object{{"ifname", attach::interface_name(delegate, index, cni_ifname)}};
+  return json::Object{{"ifname", model::interface_name(delegate, index, cni_ifname)}};
 }
 
 Result<json::Object> args_string(const json::Object& input) {

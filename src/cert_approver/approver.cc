@@ -1,0 +1,292 @@
+#include "cert_approver/approver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "certs/event.h"
+#include "certs/judge.h"
+#include "certs/signing_request.h"
+#include "json/json.h"
+#include "kube/backoff.h"
+#include "kube/kube.h"
+#include "kube/list_reader.h"
+
+namespace mnet::cert_approver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Decision = certs::Verdict::Decision;
+
+// Of somebody who always comes first: then it is a failure like others.
+constexpr int kTriesInConflict = 5;
+constexpr std::size_t kPage = 500;
+constexpr std::size_t kShown = 100;  // of a name from outside
+
+std::string path_of(const std::string& name) {
+  return cat(certs::kRequestsPath, "/", kube::query_value(name));
+}
+
+std::string selector() { return cat("spec.signerName=", certs::kSigner); }
+
+kube::ReflectorSettings watch_settings(kube::ReflectorSettings settings) {
+  settings.path = certs::kRequestsPath;
+  settings.field_selector = selector();
+  return settings;
+}
+
+}  // namespace
+
+json::Object with_decision(json::Object request, const certs::Verdict& verdict) {
+  const bool is_granted = verdict.decision == Decision::kApprove;
+  json::Object condition{{"type", is_granted ? "Approved" : "Denied"},
+                         {"status", "True"},
+                         {"reason", is_granted ? "AutoApproved" : "CSRDenied"},
+                         {"message", verdict.message}};
+  json::Value* status = request.find("status");
+  if (status == nullptr || status->as_object() == nullptr) {
+    status = &request.set("status", json::Object());
+  }
+  json::Value* conditions = status->as_object()->find("conditions");
+  if (conditions == nullptr || conditions->as_array() == nullptr) {
+    conditions = &status->as_object()->set("conditions", json::Array());
+  }
+  conditions->as_array()->emplace_back(std::move(condition));
+  return request;
+}
+
+class Approver::Queue final : public kube::Sink {
+ public:
+  explicit Queue(Approver& owner) : owner_(owner) {}
+
+  void begin() override { seen_.clear(); }
+  Result<void> add(const json::Object& object) override {
+    if (auto meta = kube::parse_meta(object)) seen_.insert(meta->name);
+    owner_.consider(object);
+    return {};
+  }
+  void commit() override {
+    const auto is_gone = [this](const auto& item) { return !seen_.contains(item.first); };
+    std::erase_if(owner_.pending_, is_gone);
+    std::erase_if(owner_.unreadable_, is_gone);
+    seen_.clear();
+  }
+  Result<void> upsert(const json::Object& object) override {
+    owner_.consider(object);
+    return {};
+  }
+  Result<void> remove(const json::Object& object) override {
+    auto meta = kube::parse_meta(object);
+    if (!meta) return std::move(meta).error();
+    owner_.forget(meta->name);
+    return {};
+  }
+
+ private:
+  Approver& owner_;
+  std::set<std::string> seen_;
+};
+
+Approver::Approver(const aio::asio::any_io_executor& executor, std::shared_ptr<kube::Api> api,
+                   ApproverSettings settings, const Log& log)
+    : settings_(std::move(settings)),
+      log_(log),
+      api_(std::move(api)),
+      queue_(std::make_unique<Queue>(*this)),
+      reflector_(*api_, watch_settings(settings_.watch), *queue_, log, settings_.random),
+      tasks_(executor, log) {}
+
+Approver::~Approver() = default;
+
+aio::Task<void> Approver::run() {
+  tasks_.spawn("watching requests", reflector_.run());
+  tasks_.spawn("looking at all requests", rescan_for_ever());
+  auto ended = co_await work();
+  tasks_.cancel();
+  (void)co_await aio::shielded(tasks_.join());
+  co_return ended;
+}
+
+// What cannot be read is not ours: our daemons' requests can.
+void Approver::consider(const json::Object& object) {
+  auto request = certs::parse_signing_request(object);
+  if (!request) return;
+  const std::string& name = request->meta.name;
+  const certs::Verdict verdict = certs::judge(*request);
+  if (verdict.decision == Decision::kIgnore) {
+    pending_.erase(name);
+    if (verdict.is_unreadable) tell_unreadable(*request, verdict.message);
+    return;
+  }
+  const auto found = pending_.find(name);
+  if (found != pending_.end() && found->second.uid == request->uid) return;
+  pending_.insert_or_assign(
+      name, Item{.uid = request->uid,
+                 .backoff = kube::Backoff(settings_.first_pause, settings_.longest_pause,
+                                          settings_.random)});
+  changes_.notify_all();
+}
+
+void Approver::forget(const std::string& name) {
+  pending_.erase(name);
+  unreadable_.erase(name);
+}
+
+// It comes by again with each change, list and scan.
+void Approver::tell_unreadable(const certs::SigningRequest& request, const std::string& why) {
+  const auto [told, is_new] = unreadable_.try_emplace(request.meta.name, request.uid);
+  if (!is_new && told->second == request.uid) return;
+  told->second = request.uid;
+  log_.verbose(cat("request ", request.meta.name, " of ",
+                   go_quoted(std::string_view(request.username).substr(0, kShown)),
+                   " is left alone: ", why));
+}
+
+aio::Task<void> Approver::work() {
+  for (;;) {
+    const aio::Deadline next = start_due();
+    auto changed = co_await changes_.wait(next);
+    if (!changed && changed.error().code() != Errc::kTimeout) co_return changed;
+  }
+}
+
+// When the next one is due.
+aio::Deadline Approver::start_due() {
+  const auto now = Clock::now();
+  std::vector<std::pair<std::string, std::string>> due;
+  aio::Deadline next = aio::kNoDeadline;
+  auto running = static_cast<std::size_t>(
+      std::ranges::count_if(pending_, [](const auto& item) { return item.second.is_running; }));
+  for (auto& [name, item] : pending_) {
+    if (item.is_running) continue;
+    if (item.due > now) {
+      next = std::min(next, item.due);
+    } else if (running < settings_.at_once) {
+      ++running;
+      item.is_running = true;
+      due.emplace_back(name, item.uid);
+    }  // else the end of one that runs is the next change
+  }
+  for (const auto& [name, uid] : due) tasks_.spawn(cat("request ", name), handle(name, uid));
+  return next;
+}
+
+aio::Task<void> Approver::handle(std::string name, std::string uid) {
+  auto decided = co_await decide(name);
+  if (!decided && decided.error().code() == Errc::kCancelled) co_return decided;
+  const auto found = pending_.find(name);
+  // Gone meanwhile, or another one of the same name.
+  if (found == pending_.end() || found->second.uid != uid) co_return Result<void>();
+  if (decided) {
+    pending_.erase(found);
+  } else {
+    ++counters_.failures;
+    const auto pause = found->second.backoff.next();
+    found->second.due = Clock::now() + pause;
+    found->second.is_running = false;
+    log_.error(cat("request ", name, ": ", decided.error().text(), "; next try in ", pause.count(),
+                   " ms"));
+  }
+  changes_.notify_all();
+  co_return Result<void>();
+}
+
+aio::Task<void> Approver::decide(std::string name) {
+  for (int tries = 0; tries < kTriesInConflict; ++tries) {
+    auto is_done = co_await try_decide(name);
+    if (!is_done) co_return std::move(is_done).error();
+    if (*is_done) co_return Result<void>();
+    ++counters_.conflicts;
+  }
+  co_return Error(Errc::kConflict, "others keep changing it");
+}
+
+aio::Task<bool> Approver::try_decide(std::string name) {
+  const aio::Deadline deadline = Clock::now() + settings_.call_time;
+  auto fresh = co_await api_->call({.path = path_of(name)}, deadline);
+  if (!fresh) co_return std::move(fresh).error();
+  if (fresh->status == 404) co_return true;
+  if (!fresh->ok()) co_return fresh->error();
+  auto object = json::parse_object(fresh->body);
+  if (!object) co_return Error(Errc::kProtocol, object.error().text());
+  auto request = certs::parse_signing_request(*object);
+  if (!request) co_return std::move(request).error();
+  const certs::Verdict verdict = certs::judge(*request);
+  if (verdict.decision == Decision::kIgnore) co_return true;
+
+  kube::Call call{.method = "PUT", .path = cat(path_of(name), "/", certs::kDecisionEndpoint)};
+  call.body = json::dump(with_decision(*std::move(object), verdict));
+  auto reply = co_await api_->call(std::move(call), deadline);
+  if (!reply) co_return std::move(reply).error();
+  if (reply->status == 404) co_return true;
+  if (reply->status == 409) co_return false;
+  if (!reply->ok()) co_return reply->error();
+  told(*request, verdict);
+  co_return true;
+}
+
+void Approver::told(const certs::SigningRequest& request, const certs::Verdict& verdict) {
+  const bool is_granted = verdict.decision == Decision::kApprove;
+  ++(is_granted ? counters_.approved : counters_.denied);
+  const std::string name = go_quoted(request.meta.name);
+  certs::Happening what{.kind = "CertificateSigningRequest",
+                        .api_version = "certificates.k8s.io/v1"};
+  what.name = request.meta.name;
+  what.uid = request.uid;
+  what.is_warning = !is_granted;
+  what.reason = is_granted ? "CSRApproved" : "CSRDenied";
+  what.message = is_granted
+                     ? cat("CSR ", name, " has been approved by csr-approver")
+                     : cat("The CSR ", name, " has been denied by csr-approver: ", verdict.message);
+  what.component = "cert-approver";
+  log_.verbose(cat(what.message, is_granted ? " for " : "; it is of ", request.username));
+  tasks_.spawn(cat("event of ", request.meta.name), certs::post_event(api_, std::move(what)));
+}
+
+aio::Task<void> Approver::rescan_for_ever() {
+  for (;;) {
+    auto slept = co_await aio::sleep_for(settings_.rescan);
+    if (!slept) co_return slept;
+    auto scanned = co_await rescan();
+    if (scanned) continue;
+    if (scanned.error().code() == Errc::kCancelled) co_return scanned;
+    ++counters_.failures;
+    log_.error("looking at all requests", scanned.error());
+  }
+}
+
+aio::Task<void> Approver::rescan() {
+  std::string continuation;
+  do {
+    const std::string path = cat(
+        certs::kRequestsPath, "?fieldSelector=", kube::query_value(selector()), "&limit=", kPage,
+        continuation.empty() ? "" : "&continue=", kube::query_value(continuation));
+    auto page = co_await api_->call({.path = path}, Clock::now() + settings_.call_time);
+    if (!page) co_return std::move(page).error();
+    if (!page->ok()) co_return page->error();
+    kube::ListReader reader;
+    if (auto read = reader.put(page->body); !read) co_return std::move(read).error();
+    while (const auto item = reader.next_item()) {
+      if (const auto object = json::parse_object(*item)) consider(*object);
+    }
+    auto end = reader.finish();
+    if (!end) co_return std::move(end).error();
+    continuation = end->continuation;
+  } while (!continuation.empty());
+  co_return Result<void>();
+}
+
+}  // namespace mnet::cert_approver

@@ -1,0 +1,108 @@
+#include "cert_approver/health.h"
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "certs/certs.h"
+#include "http/http.h"
+
+namespace mnet::cert_approver {
+namespace {
+
+constexpr std::chrono::seconds kRetry{10};
+
+std::string series(std::string_view name, std::string_view kind, std::string_view help) {
+  return cat("# HELP ", name, " ", help, "\n# TYPE ", name, " ", kind, "\n");
+}
+
+}  // namespace
+
+Result<Address> parse_address(std::string_view text) {
+  const Error invalid(Errc::kInvalid, cat("address ", go_quoted(text), ": must be host:port"));
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return invalid;
+  Address out;
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  out.host = host;
+  const std::string_view port = text.substr(colon + 1);
+  const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out.port);
+  if (failed != std::errc() || end != port.data() + port.size()) return invalid;
+  return out;
+}
+
+std::string metrics_text(const Approver& approver) {
+  const auto& counters = approver.counters();
+  constexpr std::string_view kDecisions = "multus_cert_approver_decisions_total";
+  constexpr std::string_view kFailures = "multus_cert_approver_failures_total";
+  constexpr std::string_view kConflicts = "multus_cert_approver_conflicts_total";
+  constexpr std::string_view kPending = "multus_cert_approver_pending_requests";
+  constexpr std::string_view kSynced = "multus_cert_approver_synced";
+  return cat(series(kDecisions, "counter", "Requests that were decided, by decision"), kDecisions,
+             "{decision=\"approved\"} ", counters.approved, "\n", kDecisions,
+             "{decision=\"denied\"} ", counters.denied, "\n",
+             series(kFailures, "counter", "Tries that failed and are repeated"), kFailures, " ",
+             counters.failures, "\n",
+             series(kConflicts, "counter", "Requests that changed while they were decided"),
+             kConflicts, " ", counters.conflicts, "\n",
+             series(kPending, "gauge", "Requests of nodes that are not decided yet"), kPending, " ",
+             approver.pending(), "\n",
+             series(kSynced, "gauge", "Whether all requests have been looked at once"), kSynced,
+             " ", approver.is_synced() ? 1 : 0, "\n");
+}
+
+Health::Health(const aio::asio::any_io_executor& executor, const Approver& approver,
+               Address address, Log log)
+    : approver_(approver),
+      address_(std::move(address)),
+      log_(std::move(log)),
+      server_(
+          executor,
+          [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
+          http::Limits{}, log_) {}
+
+aio::Task<void> Health::listen() {
+  for (;;) {
+    auto listener = http::listen_tcp(address_.host, address_.port);
+    if (listener) {
+      server_.serve(*std::move(listener));
+      co_return Result<void>();
+    }
+    log_.error("health and metrics", listener.error());
+    auto slept = co_await aio::sleep_for(kRetry);
+    if (!slept) co_return slept;
+  }
+}
+
+aio::Task<http::Response> Health::handle(std::shared_ptr<http::Exchange> exchange) {
+  if (exchange->method() != "GET" && exchange->method() != "HEAD") {
+    co_return http::text_response(405, "Method not allowed");
+  }
+  co_return answer(exchange->path());
+}
+
+http::Response Health::answer(const std::string& path) const {
+  if (path == "/healthz") return http::text_response(200, "ok");
+  if (path == "/readyz") {
+    return approver_.is_synced() ? http::text_response(200, "ok")
+                                 : http::text_response(500, "still waiting for the first list");
+  }
+  if (path != "/metrics") return http::text_response(404, "404 page not found");
+  http::Response out;
+  out.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  out.body = metrics_text(approver_);
+  return out;
+}
+
+}  // namespace mnet::cert_approver

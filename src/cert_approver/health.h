@@ -1,0 +1,45 @@
+// What an approver tells of itself over HTTP: /healthz, /readyz and /metrics.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "aio/task.h"
+#include "base/log.h"
+#include "cert_approver/approver.h"
+#include "http/http.h"
+
+namespace mnet::cert_approver {
+
+struct Address {
+  std::string host = {};  // numeric; empty: all
+  std::uint16_t port = 0;
+};
+// `127.0.0.1:9097`, `[::1]:9097`, `:9097`.
+Result<Address> parse_address(std::string_view text);
+
+// The counters in the text format of Prometheus.
+std::string metrics_text(const Approver& approver);
+
+class Health {
+ public:
+  // The approver must outlive it.
+  Health(const aio::asio::any_io_executor& executor, const Approver& approver, Address address,
+         Log log);
+
+  // Goes on until it listens: an address that is taken is said, and tried again.
+  aio::Task<void> listen();
+
+ private:
+  aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
+  http::Response answer(const std::string& path) const;
+
+  const Approver& approver_;
+  const Address address_;
+  const Log log_;
+  http::Server server_;
+};
+
+}  // namespace mnet::cert_approver

@@ -1,0 +1,346 @@
+#include "chain/chain.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/failpoint.h"
+#include "aio/task.h"
+#include "aio/together.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/reading.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "chain/early_start.h"
+#include "cni/conf.h"
+#include "cni/names.h"
+#include "cni/result.h"
+#include "cni/types.h"
+#include "cni/version.h"
+#include "json/json.h"
+#include "model/delegate.h"
+
+namespace mnet::chain {
+namespace {
+
+// Errors of the plugins of a list say which plugin; a single conf's stand for themselves (01, 5.7).
+Error from_plugin(Error error, const model::Attachment& attachment, const cni::PluginConf& conf,
+                  std::string_view what) {
+  if (!attachment.delegate.is_list) return error;
+  return std::move(error).wrap(cat("plugin ", description(conf), " failed (", what, ")"));
+}
+
+Result<void> validate(const model::Attachment& attachment) {
+  if (auto valid = cni::validate_container_id(attachment.container_id); !valid) return valid;
+  if (auto valid = cni::validate_network_name(attachment.delegate.list->name); !valid) {
+    return valid;
+  }
+  return cni::validate_ifname(attachment.ifname);
+}
+
+// A configuration that cannot be run has only the name it was found by.
+const std::string& network_name(const model::Attachment& attachment) {
+  const model::Delegate& delegate = attachment.delegate;
+  return delegate.list ? delegate.list->name : delegate.cni_name;
+}
+
+}  // namespace
+
+std::string description(const cni::PluginConf& conf) {
+  std::string text = cat("type=", go_quoted(conf.type));
+  if (!conf.name.empty()) text += cat(" name=", go_quoted(conf.name));
+  return text;
+}
+
+Chain::Chain(Plugins& plugins, Results& results, Setting setting, Log log)
+    : plugins_(plugins), results_(results), setting_(std::move(setting)), log_(std::move(log)) {}
+
+PluginRun Chain::run_of(std::string binary, std::string command) const {
+  PluginRun run;
+  run.binary = std::move(binary);
+  run.command = std::move(command);
+  run.dirs = setting_.dirs;
+  run.request_id = setting_.request_id;
+  run.ticket = setting_.ticket;
+  return run;
+}
+
+PluginRun Chain::run_of(const model::Attachment& attachment, std::string binary,
+                        std::string command) const {
+  PluginRun run = run_of(std::move(binary), std::move(command));
+  run.container_id = attachment.container_id;
+  run.netns = attachment.netns;
+  run.ifname = attachment.ifname;
+  run.args = attachment.args;
+  return run;
+}
+
+PluginRun Chain::add_run_of(const model::Attachment& attachment, std::string binary) const {
+  PluginRun run = run_of(attachment, std::move(binary), "ADD");
+  run.caller = setting_.caller;
+  return run;
+}
+
+cni::CacheEntry cache_entry(const model::Attachment& attachment, json::Value result) {
+  cni::CacheEntry entry;
+  entry.container_id = attachment.container_id;
+  entry.network = network_name(attachment);
+  entry.ifname = attachment.ifname;
+  entry.netns = attachment.netns;
+  entry.config = attachment.delegate.bytes;
+  entry.cni_args = attachment.args;
+  entry.capability_args = attachment.capability_args;
+  entry.result = std::move(result);
+  return entry;
+}
+
+Error not_remembered(Error error, const model::Attachment& attachment) {
+  return std::move(error).wrap(
+      cat("failed to set network ", go_quoted(network_name(attachment)), " cached result"));
+}
+
+Result<void> Chain::check_types(const cni::PluginConf& conf) const {
+  if (!setting_.own_type) return {};
+  return cni::check_types(conf.object, *setting_.own_type);
+}
+
+Result<void> Chain::check_types_for_removal(const cni::PluginConf& conf) const {
+  if (!setting_.own_type) return {};
+  return cni::check_types_for_removal(conf.object, *setting_.own_type);
+}
+
+bool Chain::may_start_early(const model::Attachment& attachment, std::size_t index) const {
+  const auto& plugins = attachment.delegate.list->plugins;
+  return setting_.starts_early && index < plugins.size() && waits_for_config(plugins[index].type) &&
+         check_types(plugins[index]) && validate(attachment) && !caller_gone();
+}
+
+aio::Task<void> Chain::start_early(model::AttachmentPtr attachment, std::size_t index,
+                                   EarlyRun* early) {
+  const std::string& type = attachment->delegate.list->plugins[index].type;
+  auto started = co_await plugins_.start_early(type, add_run_of(*attachment));
+  if (started) *early = *std::move(started);
+  co_return Result<void>();
+}
+
+aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment, Durability kept) {
+  auto result = co_await add_only(attachment);
+  if (!result) co_return result;
+  MNET_FAILPOINT("result-cache-before-write");
+  auto written = co_await results_.write_result(
+      setting_.cni_dir, cache_entry(*attachment, cni::to_json(*result)), kept);
+  if (!written) co_return not_remembered(std::move(written).error(), *attachment);
+  MNET_FAILPOINT("result-cache-after-write");
+  co_return result;
+}
+
+aio::Task<cni::NetResult> Chain::add_only(model::AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::ConfList& list = *attachment->delegate.list;
+
+  Baton baton;
+  for (std::size_t i = 0; i < list.plugins.size(); ++i) {
+    auto added = co_await add_plugin(attachment, i, &baton);
+    if (!added) {
+      co_return from_plugin(std::move(added).error(), *attachment, list.plugins[i], "add");
+    }
+    for (const std::string& dropped : baton.result.dropped) {
+      log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
+    }
+  }
+  co_return std::move(baton.result);
+}
+
+aio::Task<void> Chain::expect_plugin(model::AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::PluginConf& first = attachment->delegate.list->plugins.front();
+  if (auto checked = check_types(first); !checked) co_return std::move(checked).error();
+  auto binary = co_await plugins_.find(first.type, setting_.dirs);
+  if (!binary) co_return from_plugin(std::move(binary).error(), *attachment, first, "add");
+  co_return Result<void>();
+}
+
+// While one plugin works, the next gets ready.
+aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t index,
+                                  Baton* baton) {
+  auto adding = run_add(attachment, index, std::exchange(baton->next, {}), &baton->result);
+  if (!may_start_early(*attachment, index + 1)) {
+    auto added = co_await std::move(adding);
+    co_return added;
+  }
+  std::vector<aio::Task<void>> both;
+  both.push_back(std::move(adding));  // first: it has what it needs before the other takes time
+  both.push_back(start_early(attachment, index + 1, &baton->next));
+  auto ended = co_await aio::all(std::move(both));
+  co_return std::move(ended.front());
+}
+
+// `result` is that of the plugin before, and becomes this one's.
+aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t index, EarlyRun early,
+                               cni::NetResult* result) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  const cni::PluginConf& conf = list.plugins[index];
+  if (auto checked = check_types(conf); !checked) co_return std::move(checked).error();
+  PluginRun run;
+  if (!early) {
+    auto binary = co_await plugins_.find(conf.type, setting_.dirs);
+    if (!binary) co_return std::move(binary).error();
+    run = add_run_of(*attachment, *std::move(binary));
+  }
+  if (auto valid = validate(*attachment); !valid) co_return std::move(valid).error();
+  const json::Value prev_result = index == 0 ? json::Value() : json::Value(cni::to_json(*result));
+  auto config =
+      cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
+  if (!config) co_return std::move(config).error();
+  if (caller_gone()) co_return aio::cancelled_error();
+
+  run.config = *std::move(config);
+  auto running = early ? early(std::move(run.config)) : plugins_.run(std::move(run));
+  auto output = co_await std::move(running);
+  if (!output) co_return std::move(output).error();
+  auto read = cni::read_plugin_output(*output, list.version);
+  if (!read) co_return std::move(read).error();
+  *result = *std::move(read);
+  co_return Result<void>();
+}
+
+// What CHECK and DEL hand to the plugins, in the list's own version; null if there is no entry.
+aio::Task<json::Value> Chain::cached_result(model::AttachmentPtr attachment) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  auto found = co_await results_.find_result(
+      setting_.cni_dir, {list.name, attachment->container_id, attachment->ifname});
+  if (!found) co_return std::move(found).error();
+  if (!*found) co_return json::Value();
+  auto result = cni::read_cached_result(**found, list.version);
+  if (!result) co_return std::move(result).error();
+  co_return json::Value(cni::to_json(*result));
+}
+
+aio::Task<void> Chain::run_plugin(model::AttachmentPtr attachment, std::size_t index,
+                                  std::string command, json::Value prev_result) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  const cni::PluginConf& conf = list.plugins[index];
+  auto binary = co_await plugins_.find(conf.type, setting_.dirs);
+  if (!binary) co_return std::move(binary).error();
+  auto config =
+      cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
+  if (!config) co_return std::move(config).error();
+  PluginRun run = run_of(*attachment, *std::move(binary), std::move(command));
+  run.config = *std::move(config);
+  auto output = co_await plugins_.run(std::move(run));
+  if (!output) co_return std::move(output).error();
+  co_return Result<void>();
+}
+
+aio::Task<void> Chain::check(model::AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::ConfList& list = *attachment->delegate.list;
+  auto version = cni::parse_version(list.version);
+  if (!version) co_return std::move(version).error();
+  if (*version < cni::kCheckSince) {
+    co_return Error(Errc::kInvalid, cat("configuration version ", go_quoted(list.version),
+                                        " does not support the CHECK command"));
+  }
+  if (list.disable_check) co_return Result<void>();
+
+  auto prev_result = co_await cached_result(attachment);
+  if (!prev_result) {
+    co_return std::move(prev_result)
+        .error()
+        .wrap(cat("failed to get network ", go_quoted(list.name), " cached result"));
+  }
+  for (std::size_t i = 0; i < list.plugins.size(); ++i) {
+    if (caller_gone()) co_return aio::cancelled_error();
+    if (auto allowed = check_types(list.plugins[i]); !allowed) co_return allowed;
+    auto checked = co_await run_plugin(attachment, i, "CHECK", *prev_result);
+    if (!checked) co_return checked;
+  }
+  co_return Result<void>();
+}
+
+aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
+  if (!attachment->delegate.list) co_return attachment->delegate.list.error();
+  const cni::ConfList& list = *attachment->delegate.list;
+  const cni::CacheKey key{list.name, attachment->container_id, attachment->ifname};
+  auto version = cni::parse_version(list.version);
+  if (!version) co_return std::move(version).error();
+
+  json::Value prev_result;
+  Deleted done;
+  if (*version >= cni::kCheckSince) {
+    auto cached = co_await cached_result(attachment);
+    if (cached) {
+      prev_result = *std::move(cached);
+    } else if (is_damage(cached.error())) {
+      // A damaged entry helps nobody; DEL goes on without it (01, 5.4).
+      auto removed = co_await results_.remove_result(setting_.cni_dir, key);
+      if (!removed) log_.error("removing a damaged result-cache entry", removed.error());
+    } else if (is_shortage(cached.error())) {
+      co_return std::move(cached).error();
+    } else {
+      log_.error("DEL goes on without the cached result", cached.error());
+      done.unread = std::move(cached).error();
+    }
+  }
+  for (std::size_t i = list.plugins.size(); i-- > 0;) {
+    if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
+      log_.error(cat("DEL of network ", go_quoted(list.name), ", interface ", attachment->ifname,
+                     " of container ", attachment->container_id, " leaves out a plugin"),
+                 checked.error());
+      continue;
+    }
+    auto deleted = co_await run_plugin(attachment, i, "DEL", prev_result);
+    if (!deleted) {
+      co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
+    }
+  }
+  if (done.unread) co_return done;
+  auto removed = co_await results_.remove_result(setting_.cni_dir, key);
+  if (!removed) log_.error("removing a result-cache entry", removed.error());
+  co_return done;
+}
+
+Result<std::string> Chain::detached_config(const model::Delegate& delegate, std::size_t index,
+                                           json::Object values) {
+  values.set("name", delegate.list->name);
+  values.set("cniVersion", delegate.list->version);
+  auto conf = cni::inject(delegate.list->plugins[index], values);
+  if (!conf) return std::move(conf).error();
+  return std::move(conf->bytes);
+}
+
+aio::Task<void> Chain::run_detached(std::string type, std::string command, std::string config) {
+  auto binary = co_await plugins_.find(std::move(type), setting_.dirs);
+  if (!binary) co_return std::move(binary).error();
+  PluginRun run = run_of(*std::move(binary), std::move(command));
+  run.config = std::move(config);
+  auto output = co_await plugins_.run(std::move(run));
+  if (!output) co_return std::move(output).error();
+  co_return Result<void>();
+}
+
+aio::Task<void> Chain::status(model::DelegatePtr delegate) {
+  if (!delegate->list) co_return delegate->list.error();
+  if (!cni::at_least(delegate->list->version, cni::kGcStatusSince)) co_return Result<void>();
+  for (std::size_t i = 0; i < delegate->list->plugins.size(); ++i) {
+    if (caller_gone()) co_return aio::cancelled_error();
+    const std::string& type = delegate->list->plugins[i].type;
+    auto checked = check_types(delegate->list->plugins[i]);
+    if (!checked) co_return checked;
+    auto config = detached_config(*delegate, i, {});
+    if (!config) {
+      co_return std::move(config).error().wrap(
+          cat("failed to generate configuration to get plugin STATUS ", type));
+    }
+    auto answered = co_await run_detached(type, "STATUS", *std::move(config));
+    if (!answered) co_return answered;
+  }
+  co_return Result<void>();
+}
+
+}  // namespace mnet::chain

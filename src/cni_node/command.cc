@@ -1,0 +1,278 @@
+#include "cni_node/command.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni_node/names.h"
+#include "nodetools/options.h"
+#include "sys/directory.h"
+#include "sys/environment.h"
+
+namespace mnet::cni_node {
+namespace {
+
+using Action = NodeCommand::Action;
+using Given = std::optional<std::string>;
+
+// Far below what a clock can count.
+constexpr std::chrono::hours kLongestDuration{24 * 366 * 100};
+
+// The words behind the command, as they were given.
+struct Options {
+  Given plugins, configs, manifests;
+  Given plugin_source, plugin_target, config_source, config_target, manifest_source, host_root,
+      state;
+  Given kubeconfig, ns, field_manager, env, wait_timeout, configmap, resync;
+};
+
+std::optional<Action> action_of(std::string_view word) {
+  if (word == "install") return Action::kInstall;
+  if (word == "uninstall") return Action::kUninstall;
+  if (word == "apply") return Action::kApply;
+  if (word == "watch") return Action::kWatch;
+  if (word == "list") return Action::kList;
+  if (word == "version") return Action::kVersion;
+  if (word == "help" || word == "--help" || word == "-h") return Action::kHelp;
+  return std::nullopt;
+}
+
+void add_work_options(nodetools::EqualsOptions& known, Options& given, NodeCommand& command) {
+  known.text("--plugins", &given.plugins);
+  known.text("--configs", &given.configs);
+  known.text("--manifests", &given.manifests);
+  known.text("--plugin-target", &given.plugin_target);
+  known.text("--config-source", &given.config_source);
+  known.text("--config-target", &given.config_target);
+  known.text("--manifest-source", &given.manifest_source);
+  known.text("--host-root", &given.host_root);
+  known.text("--state", &given.state);
+  known.text("--kubeconfig", &given.kubeconfig);
+  known.text("--namespace", &given.ns);
+  known.text("--field-manager", &given.field_manager);
+  known.text("--env", &given.env);
+  known.text("--wait-timeout", &given.wait_timeout);
+  known.boolean("--strict-env", &command.is_strict);
+}
+
+Result<void> parse_options(const std::vector<std::string>& words, Options& given,
+                           NodeCommand& command) {
+  nodetools::EqualsOptions known;
+  bool is_unchecked = false;
+  known.boolean("--quiet", &command.is_quiet);
+  if (command.action != Action::kVersion && command.action != Action::kHelp) {
+    known.text("--plugin-source", &given.plugin_source);
+  }
+  const bool works = command.action == Action::kInstall || command.action == Action::kUninstall ||
+                     command.action == Action::kApply;
+  if (works || command.action == Action::kWatch) {
+    add_work_options(known, given, command);
+    known.boolean("--no-validate", &is_unchecked);
+  }
+  if (works) {
+    known.boolean("--pause", &command.pauses);
+    known.boolean("--dry-run", &command.is_dry);
+  }
+  if (command.action == Action::kWatch) {
+    known.text("--configmap", &given.configmap);
+    known.text("--resync", &given.resync);
+    known.boolean("--cleanup-on-exit", &command.cleans_up);
+  }
+  auto parsed = known.parse(words);
+  command.validates = !is_unchecked;
+  return parsed;
+}
+
+// Option before environment before default.
+class PathChoice {
+ public:
+  explicit PathChoice(const std::vector<std::string>& environment) : environment_(environment) {}
+
+  std::string choose(const Given& given, std::string_view option, std::string_view variable,
+                     const std::string& usual) {
+    is_usual_ = false;
+    std::string_view from = option;
+    std::string path = given.value_or("");
+    if (!given) {
+      from = variable;
+      path = sys::variable(environment_, variable);
+      is_usual_ = path.empty();
+      if (is_usual_) path = usual;
+    }
+    if (!path.starts_with('/') && error_.empty()) {
+      error_ = cat(from, ": not an absolute path: ", path);
+    }
+    return path;
+  }
+  bool is_usual() const { return is_usual_; }  // of the last one
+  const std::string& error() const { return error_; }
+
+ private:
+  const std::vector<std::string>& environment_;
+  bool is_usual_ = false;
+  std::string error_;
+};
+
+Result<Directories> choose_directories(const Options& given,
+                                       const std::vector<std::string>& environment) {
+  PathChoice choice(environment);
+  Directories out;
+  std::string root = choice.choose(given.host_root, "--host-root", "CNI_NODE_HOST_ROOT", "/host");
+  while (root.ends_with('/')) root.pop_back();
+  out.plugin_source = choice.choose(given.plugin_source, "--plugin-source",
+                                    "CNI_NODE_PLUGIN_SOURCE", "/opt/cni/bin");
+  out.plugin_target = choice.choose(given.plugin_target, "--plugin-target",
+                                    "CNI_NODE_PLUGIN_TARGET", cat(root, "/opt/cni/bin"));
+  out.is_usual_plugin_target = choice.is_usual();
+  out.config_source = choice.choose(given.config_source, "--config-source",
+                                    "CNI_NODE_CONFIG_SOURCE", "/etc/cni/net.d");
+  out.config_target = choice.choose(given.config_target, "--config-target",
+                                    "CNI_NODE_CONFIG_TARGET", cat(root, "/etc/cni/net.d"));
+  out.is_usual_config_target = choice.is_usual();
+  out.manifest_source = choice.choose(given.manifest_source, "--manifest-source",
+                                      "CNI_NODE_MANIFEST_SOURCE", "/etc/kubernetes/manifests");
+  out.state = choice.choose(given.state, "--state", "CNI_NODE_STATE",
+                            cat(root, "/var/lib/cni-node/state.json"));
+  if (!choice.error().empty()) return Error(Errc::kInvalid, choice.error());
+  return out;
+}
+
+Result<void> read_lists(const Given& given, std::optional<Lists>& out) {
+  if (!given) return {};
+  auto lists = parse_lists(*given);
+  if (!lists) return std::move(lists).error();
+  out = *std::move(lists);
+  return {};
+}
+
+// A file must not be replaced by itself. (What does not exist is the same as nothing.)
+Result<void> refuse_same(const std::string& source, const std::string& target) {
+  const auto a = sys::Directory::open(source);
+  const auto b = sys::Directory::open(target);
+  if (!a || !b || !a->is_same(*b)) return {};
+  return Error(Errc::kInvalid,
+               cat("Source and target are the same directory: ", source, ", ", target));
+}
+
+Result<void> read_values(const Options& given, NodeCommand& command) {
+  if (given.field_manager) command.field_manager = *given.field_manager;
+  command.access.kubeconfig = given.kubeconfig.value_or("");
+  command.access.ns = given.ns.value_or("");
+  if (given.env) {
+    command.allowed_variables.emplace();
+    for (const std::string_view name : split(*given.env, ',')) {
+      if (!trim(name).empty()) command.allowed_variables->emplace(trim(name));
+    }
+  }
+  if (given.wait_timeout) {
+    const auto time = parse_duration(*given.wait_timeout);
+    if (!time) {
+      return Error(Errc::kInvalid, cat("Invalid value: --wait-timeout=", *given.wait_timeout));
+    }
+    command.wait_time = std::chrono::duration_cast<std::chrono::seconds>(*time);
+  }
+  if (given.resync) {
+    const auto time = parse_duration(*given.resync);
+    if (!time) return Error(Errc::kInvalid, cat("Invalid value: --resync=", *given.resync));
+    command.resync = *time;
+  }
+  return {};
+}
+
+// Both parts become segments of a path.
+bool is_kubernetes_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of("/% \t\r\n") == std::string_view::npos;
+}
+
+Result<void> read_configmap(const Options& given, NodeCommand& command) {
+  if (command.action != Action::kWatch) return {};
+  const bool has_lists = given.plugins || given.configs || given.manifests;
+  if (given.configmap.has_value() == has_lists) {
+    return Error(Errc::kInvalid,
+                 "watch needs either --configmap or lists of its own, and not both");
+  }
+  for (const Given* list : {&given.plugins, &given.configs, &given.manifests}) {
+    if (*list && (*list)->find(':') != std::string::npos) {
+      return Error(Errc::kInvalid,
+                   cat("watch keeps account of what is there itself: no ':' in ", **list));
+    }
+  }
+  if (!given.configmap) return {};
+  const auto parts = split(*given.configmap, '/');
+  command.configmap = parts.back();
+  if (parts.size() == 2) command.configmap_ns = parts.front();
+  const bool is_good = parts.size() <= 2 && is_kubernetes_name(command.configmap) &&
+                       (parts.size() == 1 || is_kubernetes_name(command.configmap_ns));
+  if (!is_good) return Error(Errc::kInvalid, cat("Invalid value: --configmap=", *given.configmap));
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  std::chrono::milliseconds total{0};
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    std::uint32_t count = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (failure != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const std::string_view unit = text.substr(0, text.find_first_of("0123456789"));
+    text.remove_prefix(unit.size());
+    if (unit == "ms") {
+      total += std::chrono::milliseconds(count);
+    } else if (unit == "s" || unit.empty()) {
+      total += std::chrono::seconds(count);
+    } else if (unit == "m") {
+      total += std::chrono::minutes(count);
+    } else if (unit == "h") {
+      total += std::chrono::hours(count);
+    } else {
+      return std::nullopt;
+    }
+    if (total > kLongestDuration) return std::nullopt;
+  }
+  return total;
+}
+
+Result<NodeCommand> parse_node_command(const std::vector<std::string>& words,
+                                       const std::vector<std::string>& environment) {
+  const auto action = words.empty() ? std::nullopt : action_of(words.front());
+  if (!action) return Error(Errc::kNotFound, "no such command");
+  NodeCommand out{.action = *action};
+  Options given;
+  auto parsed = parse_options({words.begin() + 1, words.end()}, given, out);
+  if (!parsed) return std::move(parsed).error();
+  if (auto done = read_lists(given.plugins, out.plugins); !done) return std::move(done).error();
+  if (auto done = read_lists(given.configs, out.configs); !done) return std::move(done).error();
+  if (auto done = read_lists(given.manifests, out.manifests); !done) return std::move(done).error();
+  auto directories = choose_directories(given, environment);
+  if (!directories) return std::move(directories).error();
+  out.directories = *std::move(directories);
+  out.access.environment = environment;
+  if (auto done = read_values(given, out); !done) return std::move(done).error();
+  if (auto done = read_configmap(given, out); !done) return std::move(done).error();
+  const bool watches = !out.configmap.empty();
+  if (out.plugins || watches) {
+    auto checked = refuse_same(out.directories.plugin_source, out.directories.plugin_target);
+    if (!checked) return std::move(checked).error();
+  }
+  if (out.configs || watches) {
+    auto checked = refuse_same(out.directories.config_source, out.directories.config_target);
+    if (!checked) return std::move(checked).error();
+  }
+  return out;
+}
+
+}  // namespace mnet::cni_node

@@ -1,0 +1,47 @@
+#include "cni_node/desired.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni_node/names.h"
+#include "json/json.h"
+
+namespace mnet::cni_node {
+namespace {
+
+void read_list(const json::Object* data, std::string_view key, std::optional<Names>& list,
+               std::vector<std::string>& errors) {
+  const json::Value* value = data == nullptr ? nullptr : data->find(key);
+  if (value == nullptr || value->is_null()) {
+    list.reset();
+    return;
+  }
+  const std::string* text = value->as_string();
+  auto names =
+      text == nullptr ? Result<Names>(Error(Errc::kInvalid, "not a text")) : parse_names(*text);
+  if (names) {
+    list = *std::move(names);
+  } else {
+    errors.push_back(cat(key, ": ", names.error().text()));
+  }
+}
+
+}  // namespace
+
+DesiredNow desired_of(const json::Object& configmap, const Desired& before) {
+  DesiredNow out{.lists = before};
+  const json::Value* member = configmap.find("data");
+  const json::Object* data = member == nullptr ? nullptr : member->as_object();
+  read_list(data, "plugins", out.lists.plugins, out.errors);
+  read_list(data, "configs", out.lists.configs, out.errors);
+  read_list(data, "manifests", out.lists.manifests, out.errors);
+  return out;
+}
+
+}  // namespace mnet::cni_node

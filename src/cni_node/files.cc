@@ -1,0 +1,262 @@
+#include "cni_node/files.h"
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni_node/command.h"
+#include "cni_node/mounts.h"
+#include "cni_node/template.h"
+#include "json/json.h"
+#include "nodetools/diff_text.h"
+#include "nodetools/output.h"
+#include "sys/directory.h"
+#include "sys/file_lock.h"
+
+namespace mnet::cni_node {
+namespace {
+
+constexpr mode_t kPluginMode = 0755;
+constexpr mode_t kConfigMode = 0644;
+constexpr mode_t kDirectoryMode = 0755;
+constexpr std::string_view kTemporary = ".cni-node";
+constexpr long kLeftOverAge = 3600;
+constexpr std::chrono::seconds kPatience{30};
+constexpr std::size_t kMaxPlugin = 512u << 20;
+constexpr std::size_t kMaxTemplate = 10u << 20;
+constexpr std::size_t kMaxPointed = 1u << 20;
+
+Result<sys::Directory::Content> read_plugin(const std::string& source, const std::string& name) {
+  auto directory = sys::Directory::open(source);
+  if (!directory) return std::move(directory).error();
+  auto found = directory->find(name, kMaxPlugin);
+  if (!found) return std::move(found).error();
+  if (!*found) {
+    return Error(Errc::kNotFound, cat("no such plugin in ", source,
+                                      " (`cni-node list` shows those that "
+                                      "are; add others to the image or mount them there)"));
+  }
+  return **std::move(found);
+}
+
+// The file `name` of the node, as a template that has `own` as its name sees it.
+Result<sys::Directory::Content> read_pointed(const sys::Directory& target,
+                                             const std::string& name) {
+  auto found = target.find(name, kMaxPointed);
+  if (!found) return std::move(found).error().wrap(cat("pointer file ", name));
+  if (!*found) return Error(Errc::kUnavailable, cat("pointer file ", name, " not found"));
+  return **std::move(found);
+}
+
+std::string signature(const struct stat& status) {
+  return cat(status.st_dev, ":", status.st_ino, ":", status.st_size, ":", status.st_mtim.tv_sec,
+             ".", status.st_mtim.tv_nsec, ":", status.st_mode);
+}
+
+Result<void> check_json(const std::string& name, const std::string& text) {
+  if (!has_cni_suffix(name)) return {};
+  const auto parsed = json::parse_object(text);
+  if (parsed) return {};
+  return Error(Errc::kInvalid, cat("not valid JSON after expansion: ", parsed.error().text()));
+}
+
+}  // namespace
+
+NodeFiles::NodeFiles(Directories directories, FileSettings settings, nodetools::Output& output)
+    : directories_(std::move(directories)), settings_(settings), output_(output) {}
+
+Result<std::string> NodeFiles::load_template(const std::string& name) const {
+  auto directory = sys::Directory::open(directories_.config_source);
+  if (!directory) return std::move(directory).error();
+  auto found = directory->find(name, kMaxTemplate);
+  if (!found) return std::move(found).error();
+  if (!*found) {
+    return Error(Errc::kNotFound, cat("no such template in ", directories_.config_source));
+  }
+  return std::move((*found)->bytes);
+}
+
+Result<std::vector<std::string>> NodeFiles::pointers_of(const std::string& name) const {
+  auto text = load_template(name);
+  if (!text) return std::move(text).error();
+  return pointers_in(*text);
+}
+
+Result<Rendered> NodeFiles::render(const std::string& name, bool checks_pointers) const {
+  auto text = load_template(name);
+  if (!text) return std::move(text).error();
+  // With nothing in the pointers' places: what the template itself is.
+  const auto bare =
+      expand_pointers(*text, [](const std::string&) { return Result<std::string>("null"); });
+  if (!bare) return bare.error();
+  const bool is_for_multus = is_multus(*bare);
+  std::optional<sys::Directory> target;
+  Rendered out{.text = {}, .mode = kConfigMode};
+
+  auto content = [&](const std::string& pointed) -> Result<std::string> {
+    if (pointed == name) return Error(Errc::kInvalid, "refers to itself");
+    sys::Directory::Content file;
+    if (const auto planned = imagined_.find(pointed); planned != imagined_.end()) {
+      file = {.bytes = planned->second.text, .mode = planned->second.mode};
+    } else {
+      if (!target) {
+        auto opened = sys::Directory::open(directories_.config_target);
+        if (!opened && opened.error().code() == Errc::kNotFound) {
+          return Error(Errc::kUnavailable, cat("pointer file ", pointed, " not found"));
+        }
+        if (!opened) return std::move(opened).error();
+        target.emplace(*std::move(opened));
+      }
+      auto found = read_pointed(*target, pointed);
+      if (!found) return std::move(found).error();
+      file = *std::move(found);
+    }
+    if (is_for_multus && is_multus(file.bytes)) {
+      return Error(Errc::kInvalid, cat("multus inside multus: ", pointed));
+    }
+    if (checks_pointers && has_cni_suffix(pointed) && !json::parse(file.bytes)) {
+      return Error(Errc::kProtocol, cat("pointer file ", pointed, " is not valid JSON"));
+    }
+    out.mode &= file.mode;
+    return std::move(file.bytes);
+  };
+  auto expanded = expand_pointers(*text, content);
+  if (!expanded) return std::move(expanded).error();
+  out.text = *std::move(expanded);
+  if (settings_.validates) {
+    if (auto checked = check_json(name, out.text); !checked) return std::move(checked).error();
+  }
+  return out;
+}
+
+bool NodeFiles::has_config(const std::string& name, const Rendered& rendered) const {
+  const auto target = sys::Directory::open(directories_.config_target);
+  return target && target->holds(name, rendered.text, rendered.mode);
+}
+
+bool NodeFiles::has_plugin(const std::string& name) const {
+  const auto target = sys::Directory::open(directories_.plugin_target);
+  const auto source = read_plugin(directories_.plugin_source, name);
+  return target && source && target->holds(name, source->bytes, kPluginMode);
+}
+
+std::string NodeFiles::source_signature(const std::string& name) const {
+  struct stat status{};
+  if (::stat(cat(directories_.plugin_source, "/", name).c_str(), &status) != 0) return "none";
+  return signature(status);
+}
+
+std::string NodeFiles::target_signature(const std::string& name) const {
+  struct stat status{};
+  if (::lstat(cat(directories_.plugin_target, "/", name).c_str(), &status) != 0) return "none";
+  return signature(status);
+}
+
+Result<bool> NodeFiles::install_plugin(const std::string& name) {
+  output_.print(cat("Installing CNI plugin ", name, "..."));
+  auto source = read_plugin(directories_.plugin_source, name);
+  if (!source) return std::move(source).error();
+  if (directories_.is_usual_plugin_target) warn_of_no_volume(directories_.plugin_target);
+  return put(directories_.plugin_target, name, source->bytes, kPluginMode, false);
+}
+
+Result<bool> NodeFiles::remove_plugin(const std::string& name) {
+  output_.print(cat("Uninstalling CNI plugin ", name, "..."));
+  return take_away(directories_.plugin_target, name, false);
+}
+
+Result<bool> NodeFiles::install_config(const std::string& name) {
+  auto rendered = render(name);
+  if (!rendered) return std::move(rendered).error();
+  return write_config(name, *rendered);
+}
+
+Result<bool> NodeFiles::write_config(const std::string& name, const Rendered& rendered) {
+  output_.print(cat("Installing CNI configuration from ", name, "..."));
+  if (!settings_.is_quiet) output_.print(nodetools::block(name, rendered.text));
+  if (settings_.is_dry) imagined_[name] = rendered;
+  if (directories_.is_usual_config_target) warn_of_no_volume(directories_.config_target);
+  return put(directories_.config_target, name, rendered.text, rendered.mode, true);
+}
+
+Result<bool> NodeFiles::remove_config(const std::string& name) {
+  output_.print(cat("Uninstalling CNI configuration ", name, "..."));
+  return take_away(directories_.config_target, name, true);
+}
+
+Result<bool> NodeFiles::put(const std::string& directory, const std::string& name,
+                            std::string_view bytes, mode_t mode, bool shows_text) {
+  if (settings_.is_dry) {
+    const auto existing = sys::Directory::open(directory);
+    if (existing && existing->holds(name, bytes, mode)) {
+      output_.print(cat(directory, "/", name, " would stay unchanged"));
+      return false;
+    }
+    show_change(directory, name, bytes, shows_text);
+    return true;
+  }
+  auto target = sys::Directory::make(directory, kDirectoryMode);
+  if (!target) return std::move(target).error();
+  auto lock = sys::FileLock::take_directory_within(directory, kPatience);
+  if (!lock) return std::move(lock).error();
+  target->sweep(kTemporary, kLeftOverAge);
+  if (target->holds(name, bytes, mode)) return false;
+  auto written = target->replace(name, bytes, mode, kTemporary);
+  if (!written) return std::move(written).error();
+  return true;
+}
+
+Result<bool> NodeFiles::take_away(const std::string& directory, const std::string& name,
+                                  bool shows_text) {
+  auto target = sys::Directory::open(directory);
+  if (!target && target.error().code() == Errc::kNotFound) return false;
+  if (!target) return std::move(target).error();
+  if (settings_.is_dry) {
+    auto found = target->find(name, kMaxPlugin);
+    if (!found) return std::move(found).error();
+    if (!*found) {
+      output_.print(cat(directory, "/", name, " is not there"));
+      return false;
+    }
+    output_.print(cat(directory, "/", name, " would be removed"));
+    if (shows_text && !settings_.is_quiet) output_.print(nodetools::diff_text((*found)->bytes, ""));
+    return true;
+  }
+  auto lock = sys::FileLock::take_directory_within(directory, kPatience);
+  if (!lock) return std::move(lock).error();
+  return target->remove(name);
+}
+
+void NodeFiles::show_change(const std::string& directory, const std::string& name,
+                            std::string_view bytes, bool shows_text) {
+  const auto existing = sys::Directory::open(directory);
+  const auto before = existing ? existing->find(name, kMaxPlugin)
+                               : Result<std::optional<sys::Directory::Content>>(existing.error());
+  const bool is_there = before && *before;
+  output_.print(cat(directory, "/", name, is_there ? " would be changed" : " would be created"));
+  if (!shows_text || settings_.is_quiet) return;
+  const std::string difference = nodetools::diff_text(is_there ? (*before)->bytes : "", bytes);
+  if (!difference.empty()) output_.print(difference);
+}
+
+void NodeFiles::warn_of_no_volume(const std::string& directory) {
+  if (settings_.is_dry || std::ranges::find(warned_, directory) != warned_.end()) return;
+  warned_.push_back(directory);
+  if (!is_below_a_mount(directory)) {
+    output_.complain(directory,
+                     "warning: not a mount point, so this changes the container and not the node");
+  }
+}
+
+}  // namespace mnet::cni_node

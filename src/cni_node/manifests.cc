@@ -1,0 +1,142 @@
+#include "cni_node/manifests.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cni_node/command.h"
+#include "cni_node/object_writer.h"
+#include "cni_node/objects.h"
+#include "cni_node/substitute.h"
+#include "kube/kube.h"
+#include "nodetools/api_access.h"
+#include "nodetools/output.h"
+#include "sys/directory.h"
+
+namespace mnet::cni_node {
+namespace {
+
+constexpr std::size_t kMaxManifest = 16u << 20;
+constexpr std::chrono::seconds kFresh{1};
+
+bool has_secret(const Result<std::vector<ManifestObject>>& objects, std::string_view text) {
+  if (!objects) return may_hold_secret(text);
+  return std::ranges::any_of(*objects, [](const auto& one) { return one.id.kind == "Secret"; });
+}
+
+std::vector<ObjectName> names_of(const std::vector<ManifestObject>& objects) {
+  std::vector<ObjectName> out;
+  out.reserve(objects.size());
+  for (const ManifestObject& object : objects) out.push_back(object.id);
+  return out;
+}
+
+}  // namespace
+
+std::string user_agent(std::string_view program) {
+  return cat(program, "/", build_version().version);
+}
+
+NodeManifests::NodeManifests(const NodeCommand& command, nodetools::Output& output)
+    : command_(command), output_(output) {}
+
+void NodeManifests::use(kube::Api& api, WriterSettings settings) {
+  writer_.emplace(api, std::move(settings), output_);
+}
+
+Result<ObjectWriter*> NodeManifests::writer() {
+  if (writer_) return &*writer_;
+  auto access = nodetools::find_api_access(command_.access);
+  if (!access) return std::move(access).error();
+  kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
+  settings.environment = command_.access.environment;
+  auto api = kube::Api::make(std::move(access->config), std::move(settings), Log());
+  if (!api) return std::move(api).error();
+  own_api_ = *std::move(api);
+  use(*own_api_, {.ns = access->ns,
+                  .field_manager = command_.field_manager,
+                  .wait_time = command_.wait_time,
+                  .is_dry = command_.is_dry});
+  return &*writer_;
+}
+
+Result<LoadedManifest> NodeManifests::load(const std::string& name) const {
+  const std::string& source = command_.directories.manifest_source;
+  auto directory = sys::Directory::open(source);
+  if (!directory) return std::move(directory).error();
+  auto found = directory->find(name, kMaxManifest);
+  if (!found) return std::move(found).error();
+  if (!*found) return Error(Errc::kNotFound, cat("no such manifest in ", source));
+  auto replaced = substitute((*found)->bytes, variables_of(command_.access.environment),
+                             command_.allowed_variables);
+  if (command_.is_strict && !replaced.unset.empty()) {
+    return Error(Errc::kInvalid, cat("variable ", replaced.unset.front(), " is not set"));
+  }
+  std::string hash = cat("sha256:", sha256_hex(replaced.text));
+  return LoadedManifest{.text = std::move(replaced.text),
+                        .hash = std::move(hash),
+                        .unset = std::move(replaced.unset)};
+}
+
+bool NodeManifests::may_be_unfinished(const std::string& name) const {
+  struct stat status{};
+  const std::string path = cat(command_.directories.manifest_source, "/", name);
+  if (::stat(path.c_str(), &status) != 0) return false;
+  const auto changed = std::chrono::system_clock::time_point(
+      std::chrono::seconds(status.st_mtim.tv_sec) +
+      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+          std::chrono::nanoseconds(status.st_mtim.tv_nsec)));
+  const auto age = std::chrono::system_clock::now() - changed;
+  return age >= std::chrono::seconds(0) && age < kFresh;  // clocks may be wrong
+}
+
+Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::string& name,
+                                                                  const LoadedManifest& manifest,
+                                                                  std::string_view doing) {
+  for (const std::string& variable : manifest.unset) {
+    output_.complain(name, cat("variable ", variable, " is not set"));
+  }
+  auto objects = parse_manifest(manifest.text);
+  output_.print(doing);
+  const bool is_withheld = has_secret(objects, manifest.text);
+  if (!command_.is_quiet) {
+    output_.print(nodetools::block(name, is_withheld ? "(content withheld)" : manifest.text));
+  }
+  return objects;
+}
+
+aio::Task<bool> NodeManifests::install(std::string name) { return change(std::move(name), true); }
+
+aio::Task<bool> NodeManifests::remove(std::string name) { return change(std::move(name), false); }
+
+aio::Task<bool> NodeManifests::change(std::string name, bool is_wanted) {
+  auto manifest = load(name);
+  if (!manifest) co_return std::move(manifest).error();
+  auto objects = show_and_parse(name, *manifest, is_wanted ? kApplying : kDeleting);
+  if (!objects) co_return std::move(objects).error();
+  if (objects->empty()) co_return false;  // nobody needs to be asked
+  auto api = writer();
+  if (!api) co_return std::move(api).error();
+  const int before = (*api)->changes();
+  aio::Task<void> work = is_wanted ? (*api)->apply(name, *std::move(objects))
+                                   : (*api)->remove(name, names_of(*objects));
+  auto done = co_await std::move(work);
+  if (!done) co_return std::move(done).error();
+  co_return (*api)->changes() != before;
+}
+
+}  // namespace mnet::cni_node

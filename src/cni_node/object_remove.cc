@@ -1,0 +1,106 @@
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/error_list.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni_node/object_writer.h"
+#include "cni_node/objects.h"
+#include "json/json.h"
+#include "kube/discovery.h"
+#include "kube/kube.h"
+
+namespace mnet::cni_node {
+namespace {
+
+constexpr std::string_view kDelete =
+    R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})";
+
+std::string text_at(const json::Value& value, std::string_view part, std::string_view key) {
+  const json::Value* found = value_at(value, {part, key});
+  const std::string* text = found == nullptr ? nullptr : found->as_string();
+  return text == nullptr ? "" : *text;
+}
+
+// Of the object that was deleted: the answer is the object itself, or a Status about it.
+std::string uid_in(const kube::Reply& reply) {
+  const auto answer = json::parse(reply.body);
+  if (!answer) return {};
+  std::string uid = text_at(*answer, "metadata", "uid");
+  return uid.empty() ? text_at(*answer, "details", "uid") : uid;
+}
+
+std::string finalizers_of(const json::Value& object) {
+  const json::Value* finalizers = value_at(object, {"metadata", "finalizers"});
+  return finalizers == nullptr ? "no finalizers" : cat("finalizers ", json::dump(*finalizers));
+}
+
+}  // namespace
+
+aio::Task<void> ObjectWriter::remove(std::string about, std::vector<ObjectName> objects) {
+  ErrorList failures;
+  for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
+    auto removed = co_await remove_one(about, std::move(*object));
+    failures.add(std::move(removed));
+  }
+  co_return failures.join("; ");
+}
+
+aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
+  const auto not_found = [this](std::string_view label, const std::string& name) {
+    output_.print(cat(label, " ", go_quoted(name), " not found, skipped"));
+    return Result<void>();
+  };
+  auto found = co_await resolve(id);
+  if (!found) co_return std::move(found).error();
+  if (!*found) {
+    const std::string group = kube::parse_api_version(id.api_version).group;
+    co_return not_found(cat(to_lower(id.kind), group.empty() ? "" : ".", group), id.name);
+  }
+  const Target target = **std::move(found);
+  if (settings_.is_dry) {
+    auto live = co_await call({.path = target.path});
+    if (!live) co_return std::move(live).error();
+    if (live->status == 404) co_return not_found(target.resource.label(), id.name);
+    ++changes_;
+    co_return said(target, "would be deleted");
+  }
+  auto reply =
+      co_await call({.method = "DELETE", .path = target.path, .body = std::string(kDelete)});
+  if (!reply) co_return std::move(reply).error().wrap(target.label);
+  if (reply->status == 404) co_return not_found(target.resource.label(), id.name);
+  if (!reply->ok()) co_return reply->error().wrap(target.label);
+  ++changes_;
+  auto gone = co_await wait_gone(about, target, uid_in(*reply));
+  if (!gone) co_return gone;
+  output_.print(cat(target.resource.label(), " ", go_quoted(id.name), " deleted"));
+  co_return Result<void>();
+}
+
+aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::string uid) {
+  Wait wait{.about = std::move(about), .what = cat(target.label, " to be gone")};
+  while (settings_.wait_time.count() > 0) {
+    auto reply = co_await call({.path = target.path});
+    if (!reply) co_return std::move(reply).error().wrap(target.label);
+    if (reply->status == 404 || reply->status == 403) break;  // forbidden: nobody can wait for it
+    if (!reply->ok()) co_return reply->error().wrap(target.label);
+    const auto object = json::parse(reply->body);
+    const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
+    if (uid.empty()) uid = seen;
+    if (seen != uid) break;
+    auto goes_on = co_await may_look_again(&wait);
+    if (!goes_on) co_return std::move(goes_on).error();
+    if (!*goes_on) {
+      co_return Error(
+          Errc::kTimeout,
+          cat(target.label, ": not gone in time: ", object ? finalizers_of(*object) : ""));
+    }
+  }
+  co_return Result<void>();
+}
+
+}  // namespace mnet::cni_node

@@ -1,0 +1,109 @@
+#include "cni_node/program.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni_node/command.h"
+#include "cni_node/watch.h"
+#include "cni_node/work.h"
+#include "nodetools/output.h"
+#include "nodetools/reaper.h"
+#include "nodetools/version_text.h"
+#include "sys/environment.h"
+#include "sys/file.h"
+#include "sys/signals.h"
+
+namespace mnet::cni_node {
+namespace {
+
+bool is_regular(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+int list_plugins(const std::string& source, nodetools::Output& output) {
+  const auto entries = sys::list_directory(source);
+  if (!entries) {
+    output.complain(source, entries.error().text());
+    return 1;
+  }
+  std::string names;
+  for (const sys::Entry& entry : *entries) {
+    const bool is_hidden = entry.name.starts_with('.');
+    if (!is_hidden && is_regular(cat(source, "/", entry.name))) names += cat(entry.name, "\n");
+  }
+  if (!names.empty()) output.print(names);
+  return 0;
+}
+
+aio::Task<int> work(const NodeCommand* command, nodetools::Output* output, sys::Signals* signals) {
+  const auto executor = co_await aio::asio::this_coro::executor;
+  aio::Group group(executor, Log());
+  group.spawn("reaper", nodetools::reap_orphans());
+  Result<int> code;
+  if (command->action == NodeCommand::Action::kWatch) {
+    NodeWatch watch(*command, *output, *signals, executor);
+    code = co_await watch.run();
+  } else {
+    NodeWork once(*command, *output, *signals);
+    code = co_await once.run();
+  }
+  group.cancel();
+  auto joined = co_await group.join();
+  if (!joined) co_return std::move(joined).error();
+  co_return code;
+}
+
+int run_work(const NodeCommand& command, nodetools::Output& output) {
+  auto signals = sys::Signals::take_over({SIGTERM, SIGINT});
+  if (!signals) {
+    output.complain("signals", signals.error().text());
+    return 1;
+  }
+  aio::asio::io_context loop(1);
+  const auto code = aio::run(loop, work(&command, &output, &*signals));
+  if (code) return *code;
+  output.complain("error", code.error().text());
+  return 1;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words) {
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  const auto command = parse_node_command(words, sys::environment());
+  if (!command) {
+    const bool wants_usage = command.error().code() == Errc::kNotFound;
+    nodetools::write_all(STDERR_FILENO,
+                         wants_usage ? node_usage() : cat(command.error().text(), "\n"));
+    return 2;
+  }
+  nodetools::ProcessOutput output("cni-node");
+  switch (command->action) {
+    case NodeCommand::Action::kHelp:
+      output.print(node_usage());
+      return 0;
+    case NodeCommand::Action::kVersion:
+      output.print(nodetools::version_text());
+      return 0;
+    case NodeCommand::Action::kList:
+      return list_plugins(command->directories.plugin_source, output);
+    default:
+      return run_work(*command, output);
+  }
+}
+
+}  // namespace mnet::cni_node

@@ -1,0 +1,245 @@
+#include "cni_node/reconcile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "cni_node/command.h"
+#include "cni_node/config_order.h"
+#include "cni_node/desired.h"
+#include "cni_node/item_status.h"
+#include "cni_node/ledger.h"
+#include "cni_node/manifests.h"
+#include "cni_node/names.h"
+#include "cni_node/object_writer.h"
+#include "cni_node/objects.h"
+#include "cni_node/work.h"
+
+namespace mnet::cni_node {
+namespace {
+
+constexpr std::chrono::minutes kTruce{10};
+constexpr std::chrono::seconds kBeingWritten{1};
+
+bool contains(const Names& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+Reconciler::Reconciler(Parts parts, std::function<bool()> is_stopping)
+    : files_(parts.files),
+      manifests_(parts.manifests),
+      ledger_(parts.ledger),
+      output_(parts.output),
+      is_stopping_(std::move(is_stopping)) {}
+
+void Reconciler::save() {
+  if (auto saved = ledger_.save(); !saved) output_.complain("ledger", saved.error().text());
+}
+
+void Reconciler::remember(Names& list, const std::string& name) {
+  if (!contains(list, name)) list.push_back(name);
+  save();
+}
+
+void Reconciler::fail(ItemKind kind, const std::string& name, std::string input, const Error& why) {
+  const bool is_news = board_.at(kind, name).failed(why.text(), std::move(input), Clock::now());
+  if (is_news) output_.complain(name, why.text());
+}
+
+ConfigOrder Reconciler::order_of(const Names& configs) const {
+  std::map<std::string, std::vector<std::string>> pointers;
+  for (const std::string& name : configs) {
+    if (auto found = files_.pointers_of(name)) pointers[name] = *std::move(found);
+  }
+  return order_configs(configs, pointers);
+}
+
+void Reconciler::put_files(const Desired& desired, bool is_resync) {
+  for (const std::string& name : desired.plugins.value_or(Names())) {
+    if (is_stopping_()) return;
+    put_plugin(name, is_resync);
+  }
+  const ConfigOrder order = order_of(desired.configs.value_or(Names()));
+  for (const std::string& name : order.names) {
+    if (is_stopping_()) return;
+    const auto cycle = order.cycles.find(name);
+    if (cycle == order.cycles.end()) {
+      put_config(name);
+    } else {
+      fail(ItemKind::kConfig, name, cycle->second, Error(Errc::kInvalid, cycle->second));
+    }
+  }
+}
+
+bool Reconciler::may_write(ItemStatus& item, const std::string& name, std::string_view made_of) {
+  const auto now = Clock::now();
+  if (item.state() == ItemStatus::State::kHeldBack && item.retry_at() && now < *item.retry_at()) {
+    return false;
+  }
+  if (!item.was_well_with(made_of)) return true;  // it is we who have something new
+  if (item.may_restore(now)) {
+    output_.complain(name, "warning: was changed or removed by somebody else, restoring it");
+    return true;
+  }
+  const std::string why = "others keep changing it; left alone for 10 minutes";
+  item.hold_back(why, now + kTruce);
+  output_.complain(name, cat("warning: ", why));
+  return false;
+}
+
+void Reconciler::put_plugin(const std::string& name, bool is_resync) {
+  ItemStatus& item = board_.at(ItemKind::kPlugin, name);
+  const std::string source = files_.source_signature(name);
+  const std::string both = cat(source, " ", files_.target_signature(name));
+  if (item.must_wait(both, Clock::now())) return;
+  // The bytes are compared only where a signature says that something happened.
+  if (!is_resync && item.looks_well(both)) return;
+  if (!files_.has_plugin(name)) {
+    if (!may_write(item, name, source)) return;
+    if (auto done = files_.install_plugin(name); !done) {
+      return fail(ItemKind::kPlugin, name, both, done.error());
+    }
+  }
+  item.is_well(source, cat(source, " ", files_.target_signature(name)));
+  remember(ledger_.entries().plugins, name);
+}
+
+void Reconciler::note_render_trouble(ItemStatus& item, const std::string& name, const Error& why) {
+  const bool is_installed = contains(ledger_.entries().configs, name);
+  const std::string text = cat(why.text(), is_installed ? "; the last result stays" : "");
+  if (why.code() == Errc::kUnavailable) {
+    if (item.waits(text, {})) output_.complain(name, text);
+  } else if (why.code() == Errc::kProtocol) {
+    if (item.waits(text, Clock::now() + kBeingWritten)) output_.complain(name, text);
+  } else {
+    fail(ItemKind::kConfig, name, why.text(), why);
+  }
+}
+
+void Reconciler::put_config(const std::string& name) {
+  ItemStatus& item = board_.at(ItemKind::kConfig, name);
+  const auto rendered = files_.render(name, true);
+  if (!rendered) return note_render_trouble(item, name, rendered.error());
+  const std::string made_of = cat(rendered->mode, ":", sha256_hex(rendered->text));
+  if (item.must_wait(made_of, Clock::now())) return;
+  if (!files_.has_config(name, *rendered)) {
+    if (!may_write(item, name, made_of)) return;
+    if (auto done = files_.write_config(name, *rendered); !done) {
+      return fail(ItemKind::kConfig, name, made_of, done.error());
+    }
+  }
+  item.is_well(made_of);
+  remember(ledger_.entries().configs, name);
+}
+
+aio::Task<void> Reconciler::do_the_rest(const Desired* desired, bool is_resync) {
+  const Names names = desired->manifests.value_or(Names());
+  for (const std::string& name : names) {
+    if (is_stopping_()) co_return Result<void>();
+    auto put = co_await put_manifest(name, is_resync);
+    if (!put) co_return put;
+  }
+  auto removed = co_await remove_stale(desired);
+  co_return removed;
+}
+
+aio::Task<void> Reconciler::put_manifest(std::string name, bool is_resync) {
+  ItemStatus& item = board_.at(ItemKind::kManifest, name);
+  auto manifest = manifests_.load(name);
+  if (!manifest) {
+    fail(ItemKind::kManifest, name, manifest.error().text(), manifest.error());
+    co_return Result<void>();
+  }
+  const std::string hash = manifest->hash;
+  const LedgerManifest* known = ledger_.entries().find_manifest(name);
+  if (!is_resync && known != nullptr && known->hash == hash) {
+    item.is_well(hash);
+    co_return Result<void>();
+  }
+  if (item.must_wait(hash, Clock::now())) co_return Result<void>();
+  if (manifests_.may_be_unfinished(name)) {
+    item.look_again(Clock::now() + kBeingWritten);
+    co_return Result<void>();
+  }
+  auto applied = co_await apply_manifest(name, *std::move(manifest));
+  if (!applied && applied.error().code() == Errc::kCancelled) co_return applied;
+  if (applied) {
+    board_.at(ItemKind::kManifest, name).is_well(hash);
+  } else {
+    fail(ItemKind::kManifest, name, hash, applied.error());
+  }
+  co_return Result<void>();
+}
+
+// What may come into being is in the ledger before it does; what dropped out goes afterwards.
+aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest manifest) {
+  auto objects = manifests_.show_and_parse(name, manifest, kApplying);
+  if (!objects) co_return std::move(objects).error();
+  auto api = manifests_.writer();
+  if (!api) co_return std::move(api).error();
+  ObjectWriter* const writer = *api;
+
+  auto planned = co_await writer->full_names(*objects);
+  if (!planned) co_return std::move(planned).error();
+  LedgerManifest* entry = ledger_.entries().find_manifest(name);
+  if (entry == nullptr) {
+    ledger_.entries().manifests.push_back({.file = name, .hash = {}, .objects = {}});
+    entry = &ledger_.entries().manifests.back();
+  }
+  const std::vector<ObjectName> before = entry->objects;
+  entry->hash.clear();
+  for (const ObjectName& id : *planned) {
+    if (std::ranges::find(entry->objects, id) == entry->objects.end()) entry->objects.push_back(id);
+  }
+  save();
+
+  auto applied = co_await writer->apply(name, *objects);
+  if (!applied) co_return applied;
+  auto present = co_await writer->full_names(*objects);
+  if (!present) co_return std::move(present).error();
+  std::vector<ObjectName> dropped;
+  for (const ObjectName& id : before) {
+    if (std::ranges::find(*present, id) == present->end()) dropped.push_back(id);
+  }
+  auto removed = co_await writer->remove(name, std::move(dropped));
+  if (!removed) co_return removed;
+  entry = ledger_.entries().find_manifest(name);
+  if (entry != nullptr) *entry = {.file = name, .hash = manifest.hash, .objects = *present};
+  save();
+  co_return Result<void>();
+}
+
+std::set<std::string> Reconciler::files_to_follow(const Desired& desired) const {
+  const Directories& where = files_.directories();
+  std::set<std::string> out;
+  for (const std::string& name : desired.plugins.value_or(Names())) {
+    out.insert(cat(where.plugin_source, "/", name));
+    out.insert(cat(where.plugin_target, "/", name));
+  }
+  for (const std::string& name : desired.configs.value_or(Names())) {
+    out.insert(cat(where.config_source, "/", name));
+    out.insert(cat(where.config_target, "/", name));
+    const auto pointers = files_.pointers_of(name);
+    if (!pointers) continue;
+    for (const std::string& pointed : *pointers) out.insert(cat(where.config_target, "/", pointed));
+  }
+  for (const std::string& name : desired.manifests.value_or(Names())) {
+    out.insert(cat(where.manifest_source, "/", name));
+  }
+  return out;
+}
+
+}  // namespace mnet::cni_node

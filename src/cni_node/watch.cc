@@ -1,0 +1,338 @@
+#include "cni_node/watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "aio/readable.h"
+#include "aio/task.h"
+#include "aio/together.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni_node/command.h"
+#include "cni_node/desired.h"
+#include "cni_node/ledger.h"
+#include "cni_node/manifests.h"
+#include "cni_node/names.h"
+#include "cni_node/object_writer.h"
+#include "cni_node/reconcile.h"
+#include "json/json.h"
+#include "kube/follow_object.h"
+#include "kube/kube.h"
+#include "kube/watch_event.h"
+#include "nodetools/api_access.h"
+#include "nodetools/follow_files.h"
+#include "nodetools/output.h"
+#include "sys/file.h"
+#include "sys/file_lock.h"
+#include "sys/signals.h"
+
+namespace mnet::cni_node {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kQuiet = 250ms;      // events closer than this are one
+constexpr auto kLongestQuiet = 2s;  // but no later than this
+constexpr auto kBetweenRounds = 1s;
+constexpr auto kLockPoll = 500ms;
+constexpr auto kItemGrace = 3s;  // for the item that runs when we are told to end
+constexpr auto kCleanUpTime = 25s;
+constexpr auto kFar = std::chrono::hours(24 * 365);
+
+WriterSettings writer_settings(const NodeCommand& command, std::string ns) {
+  // What fails is tried again anyway, and files must not wait for it.
+  return {.ns = std::move(ns),
+          .field_manager = command.field_manager,
+          .wait_time = command.wait_time,
+          .tries = {.most = 2, .call_time = 10s}};
+}
+
+std::optional<Names> desired_list(const std::optional<Lists>& lists) {
+  if (!lists) return std::nullopt;
+  return lists->desired;
+}
+
+Names manifest_files(const Ledger& ledger) {
+  Names out;
+  out.reserve(ledger.manifests.size());
+  for (const LedgerManifest& manifest : ledger.manifests) out.push_back(manifest.file);
+  return out;
+}
+
+}  // namespace
+
+NodeWatch::NodeWatch(const NodeCommand& command, nodetools::Output& output, sys::Signals& signals,
+                     const aio::asio::any_io_executor& executor)
+    : command_(command),
+      output_(output),
+      signals_(signals),
+      executor_(executor),
+      group_(executor, [this](const std::string& name,
+                              const Error& error) { output_.complain(name, error.text()); }),
+      rest_group_(executor, [this](const std::string& name,
+                                   const Error& error) { output_.complain(name, error.text()); }),
+      files_(command.directories, {.validates = command.validates, .is_quiet = command.is_quiet},
+             output),
+      manifests_(command, output),
+      next_resync_(Clock::now() + (command.resync.count() > 0 ? command.resync : kFar)) {}
+
+NodeWatch::~NodeWatch() = default;
+
+std::string NodeWatch::source() const {
+  return command_.configmap.empty() ? "options" : cat(ns_, "/", command_.configmap);
+}
+
+Result<void> NodeWatch::reach_api() {
+  const bool has_manifests = command_.manifests && !command_.manifests->desired.empty();
+  if (command_.configmap.empty() && !has_manifests) return {};
+  auto access = nodetools::find_api_access(command_.access);
+  if (!access) return std::move(access).error();
+  ns_ = command_.configmap_ns.empty() ? access->ns : command_.configmap_ns;
+  kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
+  settings.environment = command_.access.environment;
+  auto api = kube::Api::make(std::move(access->config), std::move(settings), Log());
+  if (!api) return std::move(api).error();
+  api_ = *std::move(api);
+  manifests_.use(*api_, writer_settings(command_, access->ns));
+  return {};
+}
+
+// Another watch, the old pod of a rolling update say, ends first.
+aio::Task<bool> NodeWatch::take_lock() {
+  const std::string& state = command_.directories.state;
+  auto made = sys::make_directories(sys::directory_of(state), 0755);
+  if (!made) co_return std::move(made).error();
+  for (bool is_told = false; !stop_.is_set(); is_told = true) {
+    auto lock = sys::FileLock::try_file(cat(state, ".lock"));
+    if (!lock) co_return std::move(lock).error();
+    if (*lock) {
+      lock_ = **std::move(lock);
+      co_return true;
+    }
+    if (!is_told) output_.print("Waiting for another cni-node watch to end...");
+    (void)co_await stop_.wait(Clock::now() + kLockPoll);
+  }
+  co_return false;
+}
+
+Result<void> NodeWatch::prepare() {
+  auto ledger = LedgerFile::load(command_.directories.state, output_);
+  if (!ledger) return std::move(ledger).error();
+  ledger_ = std::make_unique<LedgerFile>(*std::move(ledger));
+  ledger_->entries().source = source();
+  auto follower = nodetools::FileFollower::make(executor_, {.quiet = 20ms});
+  if (!follower) return std::move(follower).error();
+  file_follower_ = std::make_unique<nodetools::FileFollower>(*std::move(follower));
+  reconciler_ = std::make_unique<Reconciler>(
+      Reconciler::Parts{files_, manifests_, *ledger_, output_}, [this] { return stop_.is_set(); });
+  return {};
+}
+
+aio::Task<int> NodeWatch::run() {
+  group_.spawn("signals", await_signal());
+  auto code = co_await watch();
+  rest_group_.cancel();
+  (void)co_await rest_group_.join();
+  group_.cancel();
+  (void)co_await group_.join();
+  co_return code;
+}
+
+aio::Task<int> NodeWatch::watch() {
+  auto reached = reach_api();
+  if (!reached) {
+    output_.complain("watch", reached.error().text());
+    co_return 1;
+  }
+  auto locked = co_await take_lock();
+  if (locked && !*locked) {
+    output_.print("Stopped.");
+    co_return 0;
+  }
+  auto prepared = locked ? prepare() : Result<void>(locked.error());
+  if (!prepared) {
+    output_.complain("watch", prepared.error().text());
+    co_return 1;
+  }
+  if (command_.configmap.empty()) {
+    desired_ = {.plugins = desired_list(command_.plugins),
+                .configs = desired_list(command_.configs),
+                .manifests = desired_list(command_.manifests)};
+    is_desired_known_ = true;
+    output_.print("Watching files...");
+    touch();
+  } else {
+    output_.print(cat("Watching configmap ", source(), "..."));
+    group_.spawn("configmap",
+                 follow_configmap({.collection = cat("/api/v1/namespaces/", kube::query_value(ns_),
+                                                     "/configmaps"),
+                                   .name = command_.configmap,
+                                   .is_certain = true}));
+  }
+  group_.spawn("files", follow_files());
+  (void)co_await reconcile_until_stopped();
+  auto code = co_await finish();
+  co_return code;
+}
+
+aio::Task<void> NodeWatch::await_signal() {
+  aio::Readable readable(executor_, signals_.fd());
+  while (!signals_.take()) {
+    auto ready = co_await readable.wait();
+    if (!ready) co_return ready;
+  }
+  stop_.set();
+  wake_.notify_all();
+  co_return Result<void>();
+}
+
+aio::Task<void> NodeWatch::follow_configmap(kube::Followed what) {
+  kube::ObjectFollower follower(*api_, std::move(what), *this);
+  auto followed = co_await follower.run();
+  co_return followed;
+}
+
+aio::Task<void> NodeWatch::follow_files() {
+  for (;;) {
+    auto changed = co_await file_follower_->wait();
+    if (!changed) co_return changed;
+    touch();
+  }
+}
+
+void NodeWatch::touch() {
+  if (!is_touched_) touched_at_ = Clock::now();
+  is_touched_ = true;
+  wake_.notify_all();
+}
+
+void NodeWatch::take_desired(DesiredNow now) {
+  const std::string errors = join(now.errors, "; ");
+  if (!errors.empty() && errors != last_configmap_error_) output_.complain(source(), errors);
+  last_configmap_error_ = errors;
+  if (is_desired_known_ && now.lists == desired_) return;
+  desired_ = std::move(now.lists);
+  is_desired_known_ = true;
+  touch();
+}
+
+void NodeWatch::on_object(kube::EventType type, const json::Object& object) {
+  if (type == kube::EventType::kDeleted) {
+    output_.complain(source(), "warning: the ConfigMap was deleted; everything stays as it is");
+    return;
+  }
+  take_desired(desired_of(object, desired_));
+}
+
+void NodeWatch::on_absent() {
+  output_.complain(source(), "warning: there is no such ConfigMap; everything stays as it is");
+}
+
+void NodeWatch::on_connected() {
+  reconciler_->api_is_back();
+  if (is_desired_known_) touch();
+}
+
+void NodeWatch::on_trouble(const std::string& why) {
+  output_.complain(source(), why);
+  if (is_desired_known_) return;
+  // As long as nobody says anything else, what was installed is what is desired.
+  const Ledger& known = ledger_->entries();
+  desired_ = {
+      .plugins = known.plugins, .configs = known.configs, .manifests = manifest_files(known)};
+  is_desired_known_ = true;
+  touch();
+}
+
+NodeWatch::Clock::time_point NodeWatch::next_round() const {
+  // Nothing is due before somebody has said what is desired; then we are woken.
+  if (!is_desired_known_) return Clock::now() + kFar;
+  const auto wanted = std::min(next_resync_, reconciler_->next_try().value_or(next_resync_));
+  // What is due may not be doable yet: the rest of an earlier round may still run.
+  return std::max(wanted, last_round_ + kBetweenRounds);
+}
+
+aio::Task<void> NodeWatch::reconcile_until_stopped() {
+  while (!stop_.is_set()) {
+    if (!is_touched_) (void)co_await wake_.wait(next_round());
+    if (stop_.is_set()) break;
+    // The end of the rest of a round wakes us, too: there may be less to wait for.
+    if (!is_touched_ && Clock::now() < next_round()) continue;
+    if (is_touched_) (void)co_await settle();
+    is_touched_ = false;
+    if (!stop_.is_set() && is_desired_known_) reconcile();
+  }
+  co_return Result<void>();
+}
+
+// Events come in groups.
+aio::Task<void> NodeWatch::settle() {
+  const auto end = touched_at_ + kLongestQuiet;
+  for (;;) {
+    const auto until = std::min(Clock::now() + kQuiet, end);
+    auto more = co_await wake_.wait(until);
+    if (!more || stop_.is_set() || Clock::now() >= end) co_return Result<void>();
+  }
+}
+
+void NodeWatch::reconcile() {
+  last_round_ = Clock::now();
+  const bool is_resync = last_round_ >= next_resync_;
+  if (is_resync) {
+    next_resync_ = last_round_ + command_.resync;
+    is_resync_due_ = true;
+  }
+  reconciler_->put_files(desired_, is_resync);
+  if (auto followed = file_follower_->follow(reconciler_->files_to_follow(desired_)); !followed) {
+    output_.complain("files", followed.error().text());
+  }
+  if (is_rest_running_) {
+    wants_rest_again_ = true;
+    return;
+  }
+  is_rest_running_ = rest_group_.spawn("manifests", do_the_rest());
+}
+
+aio::Task<void> NodeWatch::do_the_rest() {
+  // Not at once: spawn() has to return first.
+  co_await aio::asio::post(executor_, aio::asio::use_awaitable);
+  Result<void> done;
+  do {
+    wants_rest_again_ = false;
+    done = co_await reconciler_->do_the_rest(&desired_, std::exchange(is_resync_due_, false));
+    show_status();
+  } while (done && wants_rest_again_ && !stop_.is_set());
+  is_rest_running_ = false;
+  wake_.notify_all();
+  co_return done;
+}
+
+void NodeWatch::show_status() {
+  std::string now = cat("source    ", source(), "\n", reconciler_->status());
+  if (now == shown_status_) return;
+  shown_status_ = std::move(now);
+  output_.print(nodetools::block("Status", shown_status_));
+}
+
+aio::Task<int> NodeWatch::finish() {
+  (void)co_await rest_group_.join(Clock::now() + kItemGrace);
+  rest_group_.cancel();
+  (void)co_await rest_group_.join();
+  bool is_complete = true;
+  if (command_.cleans_up) {
+    auto cleaned =
+        co_await aio::with_deadline(reconciler_->clean_up(), Clock::now() + kCleanUpTime);
+    is_complete = cleaned && *cleaned;
+    if (!is_complete) output_.complain("watch", "the clean-up is not complete");
+  }
+  output_.print("Stopped.");
+  co_return is_complete ? 0 : 1;
+}
+
+}  // namespace mnet::cni_node

@@ -1,0 +1,94 @@
+// `cni-node watch` (04, 3): follows a ConfigMap, templates, the files they point to and its own
+// work, and lets the Reconciler act.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/task.h"
+#include "cni_node/command.h"
+#include "cni_node/desired.h"
+#include "cni_node/files.h"
+#include "cni_node/ledger.h"
+#include "cni_node/manifests.h"
+#include "cni_node/reconcile.h"
+#include "kube/api.h"
+#include "kube/follow_object.h"
+#include "nodetools/follow_files.h"
+#include "nodetools/output.h"
+#include "sys/file_lock.h"
+#include "sys/signals.h"
+
+namespace mnet::cni_node {
+
+class NodeWatch final : private kube::ObjectListener {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // All must outlive the task.
+  NodeWatch(const NodeCommand& command, nodetools::Output& output, sys::Signals& signals,
+            const aio::asio::any_io_executor& executor);
+  ~NodeWatch() override;
+
+  // Until a signal; yields the exit status.
+  aio::Task<int> run();
+
+ private:
+  void on_object(kube::EventType type, const json::Object& object) override;
+  void on_absent() override;
+  void on_connected() override;
+  void on_trouble(const std::string& why) override;
+
+  aio::Task<int> watch();
+  aio::Task<bool> take_lock();
+  Result<void> prepare();
+  Result<void> reach_api();
+  std::string source() const;
+  aio::Task<void> await_signal();
+  aio::Task<void> follow_files();
+  aio::Task<void> follow_configmap(kube::Followed what);
+  aio::Task<void> reconcile_until_stopped();
+  aio::Task<void> settle();
+  void reconcile();
+  aio::Task<void> do_the_rest();
+  aio::Task<int> finish();
+
+  void take_desired(DesiredNow now);
+  void touch();
+  void show_status();
+  Clock::time_point next_round() const;
+
+  const NodeCommand& command_;
+  nodetools::Output& output_;
+  sys::Signals& signals_;
+  aio::asio::any_io_executor executor_;
+  aio::Group group_, rest_group_;
+
+  sys::FileLock lock_;
+  std::unique_ptr<LedgerFile> ledger_;
+  std::unique_ptr<kube::Api> api_;
+  std::string ns_;  // of the ConfigMap
+  std::unique_ptr<nodetools::FileFollower> file_follower_;
+  NodeFiles files_;
+  NodeManifests manifests_;
+  std::unique_ptr<Reconciler> reconciler_;
+
+  Desired desired_;
+  bool is_desired_known_ = false;
+  aio::Event stop_;
+  aio::Notifier wake_;
+  bool is_touched_ = false;
+  Clock::time_point touched_at_ = {};
+  Clock::time_point next_resync_;
+  Clock::time_point last_round_ = {};
+  bool is_resync_due_ = false;  // for the rest
+  bool is_rest_running_ = false, wants_rest_again_ = false;
+  std::string shown_status_;
+  std::string last_configmap_error_;
+};
+
+}  // namespace mnet::cni_node

@@ -1,0 +1,94 @@
+#include "install/program.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/command_line.h"
+#include "base/pflags.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "sys/copy_file.h"
+#include "sys/file.h"
+#include "sys/temporary_age.h"
+
+namespace mnet::install {
+namespace {
+
+constexpr std::string_view kSources = "/usr/src/multus-cni/bin";
+
+struct Options {
+  std::string type;
+  std::string target = "/host/opt/cni/bin";
+  bool wants_version = false;
+};
+
+void say(int fd, const std::string& text) { (void)!::write(fd, text.data(), text.size()); }
+
+// The program that the container runtime is to start; empty if there is no such type.
+std::string_view program_of(std::string_view type) {
+  if (type == "thick") return "multus-shim";
+  return type == "thin" ? "multus" : "";
+}
+
+Result<std::string> install(std::string_view program, const std::string& directory) {
+  std::string source = cat(kSources, "/", program);
+  const auto copied = sys::copy_file(source, cat(directory, "/", program));
+  if (!copied) return copied.error().wrap(cat("failed to copy ", source, " to ", directory));
+  return source;
+}
+
+Result<void> install_all(std::string_view program, const std::string& directory) {
+  const auto plugin = install(program, directory);
+  if (!plugin) return plugin.error();
+  say(STDOUT_FILENO, cat("multus ", program, " copy succeeded!\n"));
+  const auto passthru = install("passthru", directory);
+  if (!passthru) return passthru.error();
+  say(STDOUT_FILENO, cat("passthru cni ", *passthru, " copy succeeded!\n"));
+  // What an installer left that was killed; it is in nobody's way.
+  (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
+  return {};
+}
+
+int run(const Options& options, const PFlags& flags) {
+  const std::string_view program = program_of(options.type);
+  if (program.empty()) {
+    say(STDERR_FILENO, cat("--type is missing or --type has invalid value\n", flags.usage()));
+    return 1;
+  }
+  const auto done = install_all(program, options.target);
+  if (done) return 0;
+  say(STDERR_FILENO, cat("install_multus: ", done.error().text(), "\n"));
+  return 1;
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words) {
+  Options options;
+  PFlags flags("install_multus",
+               cat("Copies multus-shim (thick) or multus (thin), and passthru, from ", kSources,
+                   " to the host's directory of CNI plugins."));
+  flags.text({"type", 't'}, &options.type, "what to install: thick or thin");
+  flags.text({"dest-dir", 'd'}, &options.target, "directory to install into");
+  flags.boolean("version", &options.wants_version, "print the version and exit");
+  const auto outcome = flags.parse(words);
+  if (!outcome) {
+    say(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
+    return 2;
+  }
+  if (*outcome == PFlags::Outcome::kHelp) {
+    say(STDERR_FILENO, flags.usage());
+    return 1;
+  }
+  if (options.wants_version) {
+    say(STDOUT_FILENO, cat(version_line("install_multus"), "\n"));
+    return 0;
+  }
+  return run(options, flags);
+}
+
+}  // namespace mnet::install

@@ -1,0 +1,185 @@
+#include "kube_watch/deliveries.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "kube_watch/channel.h"
+#include "kube_watch/handler.h"
+#include "nodetools/diff_text.h"
+#include "nodetools/output.h"
+
+namespace mnet::kube_watch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The kernel takes no longer argument; its last byte is a NUL.
+constexpr std::size_t kLongestArgument = 131071;
+
+std::string cleaned(std::string text) {
+  std::erase(text, '\0');
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  std::string_view value) {
+  std::erase_if(environment,
+                [&](const std::string& entry) { return entry.starts_with(cat(name, "=")); });
+  environment.push_back(cat(name, "=", value));
+}
+
+}  // namespace
+
+Deliveries::Deliveries(Settings settings, WatchChannel channel, nodetools::Output& output)
+    : settings_(std::move(settings)), channel_(std::move(channel)), output_(output) {}
+
+Result<void> Deliveries::remember(const std::string& key) {
+  auto previous = channel_.load_previous();
+  if (!previous) return std::move(previous).error();
+  entries_[key].previous = *std::move(previous);
+  return {};
+}
+
+void Deliveries::offer(WatchValue value) {
+  value.text = cleaned(std::move(value.text));
+  if (value.text.empty() && !settings_.wants_empty) return;
+  Entry& entry = entries_[value.key];
+  entry.is_gone = false;
+  if (!entry.pending) entry.arrived = ++arrivals_;
+  entry.pending = std::move(value);
+  changes_.notify_all();
+}
+
+void Deliveries::forget(const std::string& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  found->second.is_gone = true;
+  drop_settled();
+  changes_.notify_all();
+}
+
+void Deliveries::keep_only(const std::vector<std::string>& keys) {
+  const std::set<std::string> kept(keys.begin(), keys.end());
+  for (auto& [key, entry] : entries_) entry.is_gone = entry.is_gone || !kept.contains(key);
+  drop_settled();
+  changes_.notify_all();
+}
+
+aio::Task<void> Deliveries::run() {
+  for (;;) {
+    drop_settled();
+    if (Entry* due = find_due()) {
+      auto delivered = co_await deliver(due);
+      if (!delivered) co_return delivered;
+      continue;
+    }
+    auto changed = co_await changes_.wait(next_due());
+    if (!changed && changed.error().code() == Errc::kCancelled) co_return changed;
+  }
+}
+
+void Deliveries::drop_settled() {
+  for (auto& [key, entry] : entries_) {
+    // While the handler runs for it, `previous` is about to change.
+    if (!entry.pending || &entry == delivered_) continue;
+    if (entry.pending->text != entry.previous) continue;
+    entry.pending.reset();
+    entry.pause = {};
+  }
+  std::erase_if(entries_, [this](const auto& one) {
+    return one.second.is_gone && !one.second.pending && &one.second != delivered_;
+  });
+}
+
+Deliveries::Entry* Deliveries::find_due() {
+  Entry* due = nullptr;
+  for (auto& [key, entry] : entries_) {
+    if (!entry.pending || entry.not_before > Clock::now()) continue;
+    if (due == nullptr || entry.arrived < due->arrived) due = &entry;
+  }
+  return due;
+}
+
+aio::Deadline Deliveries::next_due() const {
+  aio::Deadline next = aio::kNoDeadline;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.pending) next = std::min(next, entry.not_before);
+  }
+  return next;
+}
+
+// The entry stays where it is: drop_settled() removes others.
+aio::Task<void> Deliveries::deliver(Entry* entry) {
+  WatchValue value = *std::move(entry->pending);
+  entry->pending.reset();
+  show(*entry, value);
+  delivered_ = entry;
+  auto handled = co_await handle(value, entry->previous);
+  delivered_ = nullptr;
+  if (handled) {
+    entry->previous = std::move(value.text);
+    entry->pause = {};
+    entry->not_before = {};
+  } else if (handled.error().code() == Errc::kCancelled) {
+    co_return handled;
+  } else {
+    note_failure(*entry, std::move(value), handled.error());
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> Deliveries::handle(WatchValue value, std::string previous) {
+  if (auto begun = channel_.begin(value.text, previous); !begun) co_return begun;
+  auto handled = co_await handler_.run(call_for(value, previous));
+  if (!handled) co_return handled;
+  co_return channel_.finish(value.text);
+}
+
+void Deliveries::show(Entry& entry, const WatchValue& value) {
+  if (entry.shown != value.text) {
+    output_.print(nodetools::block("Channel data", value.text));
+    output_.print(
+        nodetools::block("Channel data diff", nodetools::diff_text(entry.previous, value.text)));
+    entry.shown = value.text;
+  }
+  output_.print(cat("Handling channel data with ", settings_.handler, "..."));
+}
+
+void Deliveries::note_failure(Entry& entry, WatchValue value, const Error& why) {
+  output_.complain(settings_.handler, cat("Handler failed: ", why.text()));
+  entry.pause = entry.pause.count() == 0 ? settings_.first_pause
+                                         : std::min(entry.pause * 2, settings_.longest_pause);
+  entry.not_before = Clock::now() + entry.pause;
+  if (!entry.pending) entry.pending = std::move(value);
+}
+
+HandlerCall Deliveries::call_for(const WatchValue& value, const std::string& previous) const {
+  const auto argument = [](const std::string& text) {
+    return text.size() > kLongestArgument ? std::string() : text;
+  };
+  HandlerCall call{.handler = settings_.handler,
+                   .args = {channel_.path(), argument(value.text), argument(previous)},
+                   .environment = settings_.environment,
+                   .timeout = settings_.timeout};
+  set_variable(call.environment, "KUBE_WATCH_EVENT", value.event);
+  set_variable(call.environment, "KUBE_WATCH_NAMESPACE", value.ns);
+  set_variable(call.environment, "KUBE_WATCH_NAME", value.name);
+  set_variable(call.environment, "KUBE_WATCH_RESOURCE_VERSION", value.resource_version);
+  if (std::max(value.text.size(), previous.size()) > kLongestArgument) {
+    set_variable(call.environment, "KUBE_WATCH_OVERSIZE", "1");
+  }
+  return call;
+}
+
+}  // namespace mnet::kube_watch

@@ -1,0 +1,87 @@
+// Brings new values to the handler, one at a time (04, 2.5): what arrives meanwhile is merged by
+// object, what fails is tried again, what was handled is remembered. Knows nothing of where values
+// come from.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/task.h"
+#include "base/result.h"
+#include "kube_watch/channel.h"
+#include "kube_watch/handler.h"
+#include "nodetools/output.h"
+
+namespace mnet::kube_watch {
+
+struct WatchValue {
+  std::string key = {};  // of the object; values of one replace each other
+  std::string text = {};
+  std::string event = {};  // ADDED, MODIFIED, DELETED, FILE
+  std::string ns = {}, name = {}, resource_version = {};
+};
+
+class Deliveries {
+ public:
+  struct Settings {
+    std::string handler = {};
+    std::chrono::seconds timeout{0};
+    bool wants_empty = false;
+    std::vector<std::string> environment = {};
+    std::chrono::milliseconds first_pause{1000}, longest_pause{60'000};
+  };
+  // The output must outlive it.
+  Deliveries(Settings settings, WatchChannel channel, nodetools::Output& output);
+
+  // What an earlier run has handled of this key; for those who follow one thing only.
+  Result<void> remember(const std::string& key);
+
+  // NULs and newlines at the end are left out. Told again and again, the same value is handled
+  // once.
+  void offer(WatchValue value);
+  // The object is gone: what is pending of it is still delivered.
+  void forget(const std::string& key);
+  // All but these are gone.
+  void keep_only(const std::vector<std::string>& keys);
+
+  // Until cancelled, which ends a handler that runs.
+  aio::Task<void> run();
+  void kill_handler() const { handler_.kill(); }
+
+ private:
+  struct Entry {
+    std::optional<WatchValue> pending = {};
+    std::uint64_t arrived = 0;  // the first of those that were merged into `pending`
+    std::string previous = {};
+    std::optional<std::string> shown = {};  // the last value that was printed
+    std::chrono::milliseconds pause{0};     // after the last failure
+    std::chrono::steady_clock::time_point not_before = {};
+    bool is_gone = false;
+  };
+  using Entries = std::map<std::string, Entry>;
+
+  void drop_settled();
+  Entry* find_due();
+  aio::Deadline next_due() const;
+  aio::Task<void> deliver(Entry* entry);
+  aio::Task<void> handle(WatchValue value, std::string previous);
+  void show(Entry& entry, const WatchValue& value);
+  void note_failure(Entry& entry, WatchValue value, const Error& why);
+  HandlerCall call_for(const WatchValue& value, const std::string& previous) const;
+
+  const Settings settings_;
+  const WatchChannel channel_;
+  nodetools::Output& output_;
+  WatchHandler handler_;
+  Entries entries_;
+  const Entry* delivered_ = nullptr;  // the one whose handler runs
+  std::uint64_t arrivals_ = 0;
+  aio::Notifier changes_;
+};
+
+}  // namespace mnet::kube_watch

@@ -1,0 +1,51 @@
+// Runs kube-watch's handler (04, 2.5): one program, three arguments, our own output.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/result.h"
+#include "sys/spawn.h"
+
+namespace mnet::kube_watch {
+
+struct HandlerCall {
+  std::string handler = {};            // a path, or a name to be looked for in PATH
+  std::vector<std::string> args = {};  // behind its name
+  std::vector<std::string> environment = {};
+  std::chrono::seconds timeout{0};  // none
+};
+
+class WatchHandler {
+ public:
+  struct Settings {
+    std::chrono::milliseconds after_timeout{5000};  // between TERM and KILL
+    std::chrono::milliseconds after_cancel{10'000};
+  };
+  WatchHandler() = default;
+  explicit WatchHandler(Settings settings) : settings_(settings) {}
+
+  // Success is the exit status 0; the error says how else it ended. Cancelling, like the timeout,
+  // sends TERM to its process group, then KILL, and the task ends when it has ended. One at a time.
+  aio::Task<void> run(HandlerCall call);
+
+  // KILL, now; nothing if none runs.
+  void kill() const;
+
+ private:
+  aio::Task<void> await_end(aio::Deadline deadline);
+  aio::Task<void> end(std::chrono::milliseconds grace);
+
+  Settings settings_ = {};
+  std::optional<sys::Child> child_;
+};
+
+// By the rules of execvp: with a slash as it is, else the first executable in PATH.
+Result<std::string> find_handler(const std::string& name,
+                                 const std::vector<std::string>& environment);
+
+}  // namespace mnet::kube_watch

@@ -1,0 +1,99 @@
+#include "kube_watch/handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/group.h"
+#include "aio/run.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "kube/fake_api.h"
+#include "sys/file.h"
+#include "sys/test_dir.h"
+
+namespace mnet::kube_watch {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+HandlerCall call_of(std::string script, std::vector<std::string> more = {}) {
+  std::vector<std::string> args{"-c", std::move(script), "handler"};
+  args.insert(args.end(), more.begin(), more.end());
+  return {.handler = "/bin/sh", .args = std::move(args), .environment = {"PATH=/usr/bin:/bin"}};
+}
+
+TEST(WatchHandler, GetsItsArgumentsAndAnEmptyInput) {
+  const sys::TestDir dir;
+  WatchHandler handler;
+
+  const auto ran = aio::run(
+      handler.run(call_of("printf '%s|' \"$@\" > " + (dir / "out") + "; cat >> " + (dir / "out"),
+                          {"a b", "", "c\nd"})));
+
+  ASSERT_TRUE(ran.has_value()) << ran.error().text();
+  EXPECT_EQ(*sys::read_file(dir / "out"), "a b||c\nd|");
+}
+
+TEST(WatchHandler, SaysHowItEnded) {
+  WatchHandler handler;
+
+  EXPECT_EQ(aio::run(handler.run(call_of("exit 3"))).error().text(), "exit 3");
+  EXPECT_EQ(aio::run(handler.run(call_of("kill -9 $$"))).error().text(), "signal: killed");
+  EXPECT_THAT(aio::run(handler.run({.handler = "/no/such"})).error().text(),
+              HasSubstr("no such file"));
+  EXPECT_THAT(aio::run(handler.run({.handler = "no-such"})).error().text(),
+              HasSubstr("not found in PATH"));
+}
+
+TEST(WatchHandler, IsLookedForAsExecvpDoes) {
+  const sys::TestDir dir;
+  dir.write("a/tool", "", 0644);
+  dir.write("b/tool", "", 0755);
+
+  EXPECT_EQ(
+      *find_handler("tool", {"PATH=" + (dir / "none") + ":" + (dir / "a") + ":" + (dir / "b")}),
+      dir / "b/tool");
+  EXPECT_EQ(*find_handler("./x", {}), "./x");
+  EXPECT_TRUE(find_handler("sh", {}).has_value());
+}
+
+TEST(WatchHandler, IsEndedAtItsTimeWhateverItDoesWithSignals) {
+  WatchHandler handler({.after_timeout = 50ms});
+  HandlerCall call = call_of("trap '' TERM; sleep 60 & wait; sleep 60");
+  call.timeout = 1s;
+  const auto begin = std::chrono::steady_clock::now();
+
+  const auto ran = aio::run(handler.run(call));
+
+  ASSERT_FALSE(ran.has_value());
+  EXPECT_EQ(ran.error().code(), Errc::kTimeout);
+  EXPECT_THAT(ran.error().text(), HasSubstr("timeout"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+TEST(WatchHandler, IsToldToEndWhenItIsCancelled) {
+  const sys::TestDir dir;
+  aio::asio::io_context loop(1);
+  WatchHandler handler;
+  aio::Group group(loop.get_executor(), Log());
+  group.spawn("handler",
+              handler.run(call_of("trap 'echo told > " + (dir / "out") + "; exit 0' TERM; echo > " +
+                                  (dir / "ready") + "; while :; do sleep 0.01; done")));
+  ASSERT_TRUE(kube::drive(loop, [&] { return sys::read_file(dir / "ready").has_value(); }));
+
+  group.cancel();
+  ASSERT_TRUE(aio::run(loop, group.join()).has_value());
+
+  EXPECT_EQ(*sys::read_file(dir / "out"), "told\n");
+}
+
+}  // namespace
+}  // namespace mnet::kube_watch

@@ -1,0 +1,182 @@
+#include "kube_watch/sources.h"
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "aio/timer.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "kube/backoff.h"
+#include "kube/discovery.h"
+#include "kube/follow_object.h"
+#include "kube/kube.h"
+#include "kube/objects.h"
+#include "kube/pauses.h"
+#include "kube/watch_event.h"
+#include "kube_watch/command.h"
+#include "kube_watch/deliveries.h"
+#include "nodetools/follow_files.h"
+#include "nodetools/output.h"
+#include "sys/file.h"
+
+namespace mnet::kube_watch {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{60};  // with a type that nobody knows
+constexpr std::chrono::seconds kHealthy{60};   // of a following: failures before it are forgotten
+constexpr std::size_t kLargestFile = 10u << 20;
+
+std::string_view event_name(kube::EventType type) {
+  switch (type) {
+    case kube::EventType::kAdded:
+      return "ADDED";
+    case kube::EventType::kDeleted:
+      return "DELETED";
+    default:
+      return "MODIFIED";
+  }
+}
+
+}  // namespace
+
+ObjectSource::ObjectSource(WatchCommand command, std::string default_ns, kube::Api& api,
+                           Deliveries& deliveries, nodetools::Output& output, kube::Random random,
+                           aio::Timer& timer)
+    : command_(std::move(command)),
+      ns_(command_.wants_all_namespaces ? "" : command_.ns.value_or(std::move(default_ns))),
+      api_(api),
+      deliveries_(deliveries),
+      output_(output),
+      random_(std::move(random)),
+      timer_(timer),
+      types_(api) {}
+
+aio::Task<void> ObjectSource::run() {
+  kube::Pauses pauses(1s, 30s, random_);
+  output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
+  for (;;) {
+    auto resource = co_await resolve();
+    if (!resource) co_return std::move(resource).error();
+    const kube::Followed what{.collection = resource->collection_path(ns_),
+                              .name = command_.name,
+                              .label_selector = command_.label};
+    const auto began = timer_.now();
+    kube::ObjectFollower follower(api_, what, *this);
+    auto ended = co_await follower.run();
+    if (!ended && ended.error().code() != Errc::kNotFound) co_return ended;
+    on_trouble(cat("the server no longer has ", what.collection));
+    if (timer_.now() - began >= kHealthy) pauses.reset();
+    auto slept = co_await timer_.sleep_for(pauses.next());
+    if (!slept) co_return slept;
+  }
+}
+
+// A server that does not answer is waited for; one that does not know the type, for a minute.
+aio::Task<kube::Resource> ObjectSource::resolve() {
+  kube::Pauses pauses(1s, 30s);
+  std::optional<Clock::time_point> unknown_since;
+  std::string last_trouble;
+  for (;;) {
+    auto found = co_await types_.find(command_.type);
+    if (found && *found) co_return **std::move(found);
+    if (!found && found.error().code() == Errc::kCancelled) co_return std::move(found).error();
+    if (found) {
+      const std::string unknown =
+          cat("the server doesn't have a resource type ", go_quoted(command_.type));
+      if (!unknown_since) {
+        unknown_since = Clock::now();
+        on_trouble(cat(unknown, " yet, waiting..."));
+      }
+      if (Clock::now() - *unknown_since >= kPatience) co_return Error(Errc::kNotFound, unknown);
+    } else if (last_trouble != found.error().text()) {
+      last_trouble = found.error().text();
+      on_trouble(last_trouble);
+    }
+    auto slept = co_await aio::sleep_for(pauses.next());
+    if (!slept) co_return std::move(slept).error();
+  }
+}
+
+std::string ObjectSource::target() const {
+  return cat(command_.type, " ", ns_, "/", command_.name);
+}
+
+void ObjectSource::on_object(kube::EventType type, const json::Object& object) {
+  const auto meta = kube::parse_meta(object);
+  if (!meta) return on_trouble(meta.error().text());
+  const std::string key = follows_one() ? kOnlyKey : meta->key();
+  auto text = command_.path->evaluate(json::Value(object));
+  if (text) {
+    deliveries_.offer({.key = key,
+                       .text = *std::move(text),
+                       .event = std::string(event_name(type)),
+                       .ns = meta->ns,
+                       .name = meta->name,
+                       .resource_version = meta->resource_version});
+  } else {
+    output_.complain(meta->key(), text.error().text());
+  }
+  if (type == kube::EventType::kDeleted && !follows_one()) deliveries_.forget(key);
+}
+
+void ObjectSource::on_listed(const std::vector<std::string>& keys) {
+  if (!follows_one()) deliveries_.keep_only(keys);
+}
+
+void ObjectSource::on_trouble(const std::string& why) { output_.complain(target(), why); }
+
+FileSource::FileSource(std::string path, Deliveries& deliveries, nodetools::Output& output)
+    : path_(std::move(path)), deliveries_(deliveries), output_(output) {}
+
+aio::Task<void> FileSource::run() {
+  output_.print(cat("Watching file ", path_, "..."));
+  auto follower = nodetools::FileFollower::make(co_await aio::asio::this_coro::executor,
+                                                nodetools::FileFollower::Settings());
+  if (!follower) co_return std::move(follower).error();
+  if (auto followed = follower->follow(std::set{path_}); !followed) co_return followed;
+  for (;;) {
+    look();
+    auto changed = co_await follower->wait();
+    if (!changed) co_return changed;
+  }
+}
+
+void FileSource::look() {
+  auto text = sys::find_file(path_, kLargestFile);
+  if (!text) return say_once(text.error().text());
+  if (!*text) {
+    return say_once(was_there_ ? cat("File ", path_, " was deleted, waiting...")
+                               : cat("File ", path_, " does not exist yet, waiting..."));
+  }
+  said_.clear();
+  was_there_ = true;
+  if (content_ == **text) return;
+  if (content_) output_.print(cat("Handling change in ", path_, "..."));
+  content_ = **text;
+  deliveries_.offer({.key = kOnlyKey,
+                     .text = *content_,
+                     .event = "FILE",
+                     .ns = {},
+                     .name = path_,
+                     .resource_version = {}});
+}
+
+void FileSource::say_once(std::string what) {
+  if (what != said_) output_.print(what);
+  said_ = std::move(what);
+}
+
+}  // namespace mnet::kube_watch

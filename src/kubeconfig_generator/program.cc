@@ -1,0 +1,196 @@
+#include "kubeconfig_generator/program.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/cancel.h"
+#include "aio/group.h"
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "aio/until_signal.h"
+#include "base/command_line.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/pflags.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "certs/certs.h"
+#include "kube/config.h"
+#include "nodeconf/kubeconfig_file.h"
+#include "sys/environment.h"
+#include "sys/file.h"
+
+namespace mnet::kubeconfig_generator {
+namespace {
+
+constexpr int kFailed = 255;
+constexpr std::chrono::milliseconds kLook{10'000};  // at the bootstrap file and at our own
+constexpr std::chrono::milliseconds kStoring{100};  // between looks until the certificate is stored
+
+struct Options {
+  std::string cert_dir = "/tmp";
+  std::string bootstrap = "/tmp/kubeconfig";
+  std::string kubeconfig = "/run/multus/kubeconfig";
+  std::string duration = "10m";
+  bool wants_version = false;
+};
+
+PFlags make_flags(Options& to) {
+  PFlags flags("kubeconfig_generator",
+               "Obtains and renews a client certificate of this node (MULTUS_NODE_NAME), and "
+               "writes a kubeconfig that uses it.");
+  flags.text("certdir", &to.cert_dir, "where key and certificate are kept; must exist");
+  flags.text("bootstrap-config", &to.bootstrap,
+             "kubeconfig with which the first certificate is asked for");
+  flags.text("kubeconfig", &to.kubeconfig, "the kubeconfig to write; removed at the end");
+  flags.text("cert-duration", &to.duration, "for how long certificates are asked for");
+  flags.boolean("version", &to.wants_version, "print the version and exit");
+  return flags;
+}
+
+void write_line(int fd, std::string_view text) {
+  const std::string line = cat(text, text.ends_with('\n') ? "" : "\n");
+  (void)!::write(fd, line.data(), line.size());
+}
+
+Result<std::string> authority_of(const kube::Config& bootstrap) {
+  if (!bootstrap.ca.data.empty() || bootstrap.ca.file.empty()) return bootstrap.ca.data;
+  return sys::read_file(bootstrap.ca.file);
+}
+
+// The server as the bootstrap file has it now, with the node's own certificate.
+Result<std::string> text_of(const Options& options, const std::string& certificate) {
+  auto bootstrap = kube::load_kubeconfig(options.bootstrap);
+  if (!bootstrap) return std::move(bootstrap).error();
+  auto authority = authority_of(*bootstrap);
+  if (!authority) return std::move(authority).error();
+  nodeconf::Kubeconfig config{
+      .cluster = "default-cluster", .user = "default-auth", .context = "default-context"};
+  config.ns = "default";
+  config.server = bootstrap->server;
+  config.is_insecure = bootstrap->is_insecure;
+  config.ca = *std::move(authority);
+  config.tls_server_name = bootstrap->tls_server_name;
+  config.proxy_url = bootstrap->proxy_url;
+  config.client_certificate = config.client_key = certificate;
+  return nodeconf::kubeconfig_text(config);
+}
+
+// True if it had to be written.
+Result<bool> keep_kubeconfig(const Options& options, const std::string& certificate) {
+  auto text = text_of(options, certificate);
+  if (!text) return std::move(text).error();
+  if (const auto there = sys::find_file(options.kubeconfig); there && *there == *text) {
+    return false;
+  }
+  auto made = sys::make_directories(sys::directory_of(options.kubeconfig), 0700);
+  if (!made) return std::move(made).error();
+  auto written = sys::replace_file(options.kubeconfig, *text, 0600);
+  if (!written) return std::move(written).error();
+  return true;
+}
+
+Result<certs::NodeCertificateSettings> settings_of(const Options& options) {
+  const std::vector<std::string> environment = sys::environment();
+  certs::NodeCertificateSettings settings;
+  settings.node = sys::variable(environment, "MULTUS_NODE_NAME");
+  if (settings.node.empty()) return Error(Errc::kInvalid, "MULTUS_NODE_NAME is not set");
+  struct stat status{};
+  if (::stat(options.cert_dir.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+    return Error(Errc::kInvalid, cat("--certdir=", options.cert_dir, " is no directory"));
+  }
+  // Of a configuration that means the default; a flag that is given empty is a mistake.
+  if (options.duration.empty()) return Error(Errc::kInvalid, "--cert-duration is empty");
+  auto duration = certs::parse_certificate_duration(options.duration);
+  if (!duration) return std::move(duration).error().wrap("--cert-duration");
+  settings.duration = *duration;
+  settings.directory = options.cert_dir;
+  settings.bootstrap_kubeconfig = options.bootstrap;
+  settings.component = "kubeconfig_generator";
+  settings.api.user_agent = cat("kubeconfig_generator/", build_version().version);
+  settings.api.environment = settings.api.credentials.environment = environment;
+  return settings;
+}
+
+// Writes the file as soon as there is a certificate, and keeps it current.
+aio::Task<void> keep(const Options* options, certs::NodeCertificate* certificate, Log log) {
+  auto usable = co_await certificate->wait_usable(aio::kNoDeadline);
+  if (!usable) co_return usable;
+  std::string last;
+  for (;;) {
+    // Whoever finds the kubeconfig finds what it points at.
+    const bool is_stored = certificate->store().has_current();
+    if (is_stored) {
+      const auto kept = keep_kubeconfig(*options, certificate->store().current_path());
+      const std::string now = kept ? "" : kept.error().text();
+      if (!now.empty() && now != last) log.error(cat(options->kubeconfig, ": ", now));
+      if (kept && *kept)
+        write_line(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
+      last = now;
+    }
+    auto slept = co_await aio::sleep_for(is_stored ? kLook : kStoring);
+    if (!slept) co_return slept;
+  }
+}
+
+aio::Task<void> run(const Options* options, certs::NodeCertificate* certificate, Log log) {
+  aio::Group group(co_await aio::asio::this_coro::executor, log);
+  group.spawn("certificate", certificate->run());
+  auto kept = co_await keep(options, certificate, log);
+  group.cancel();
+  auto joined = co_await aio::shielded(group.join());
+  if (!joined) co_return joined;
+  co_return kept;
+}
+
+Result<void> generate(const Options& options) {
+  auto settings = settings_of(options);
+  if (!settings) return std::move(settings).error();
+  const Log log({stderr_target()}, LogLevel::kVerbose);
+  boost::asio::io_context loop(1);
+  aio::BlockingPool pool(1);
+  auto certificate =
+      certs::NodeCertificate::make(loop.get_executor(), *std::move(settings), pool, log);
+  if (!certificate) return std::move(certificate).error();
+  auto ran = aio::run_until_signal(loop, run(&options, certificate->get(), log));
+  auto removed = sys::remove_file(options.kubeconfig);
+  if (!ran) return ran;
+  if (!removed) return std::move(removed).error();
+  return {};
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words) {
+  Options options;
+  PFlags flags = make_flags(options);
+  const auto outcome = flags.parse(words);
+  if (!outcome) {
+    write_line(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
+    return 2;
+  }
+  if (*outcome == PFlags::Outcome::kHelp) {
+    write_line(STDERR_FILENO, flags.usage());
+    return 1;
+  }
+  if (options.wants_version) {
+    write_line(STDOUT_FILENO, version_line("kubeconfig_generator"));
+    return 0;
+  }
+  const auto done = generate(options);
+  if (done) return 0;
+  write_line(STDERR_FILENO, done.error().text());
+  return kFailed;
+}
+
+}  // namespace mnet::kubeconfig_generator

@@ -1,0 +1,13 @@
+// What kubeconfig_generator does: keeps a client certificate of the node and a kubeconfig that uses
+// it, for programs that cannot do that themselves (03, 9.3).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mnet::kubeconfig_generator {
+
+// The whole program; yields its exit status. Takes the signals over and ends by them.
+int run_program(const std::vector<std::string>& words);
+
+}  // namespace mnet::kubeconfig_generator

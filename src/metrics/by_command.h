@@ -1,0 +1,62 @@
+// Histograms by CNI command. Inside use.
+#pragma once
+
+#include <prometheus/family.h>
+#include <prometheus/histogram.h>
+#include <prometheus/labels.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mnet::metrics {
+
+// The last one is for all that are none: whoever makes up a command must not make up a series.
+inline constexpr std::array<std::string_view, 7> kCommands = {"ADD", "DEL",     "CHECK", "STATUS",
+                                                              "GC",  "VERSION", "other"};
+
+inline std::size_t command_number(std::string_view command) {
+  const auto found = std::ranges::find(kCommands, command);
+  return std::min<std::size_t>(static_cast<std::size_t>(found - kCommands.begin()),
+                               kCommands.size() - 1);
+}
+
+inline std::string command_label(std::string_view command) {
+  return std::string(kCommands[command_number(command)]);
+}
+
+// One for each command, made with its first value. Finding one by its labels takes a microsecond,
+// and there are several in every ADD: they are remembered.
+class ByCommand {
+ public:
+  using Family = prometheus::Family<prometheus::Histogram>;
+  using Buckets = prometheus::Histogram::BucketBoundaries;
+
+  // `labels`: further ones. The family must outlive it.
+  ByCommand(Family& family, Buckets buckets, prometheus::Labels labels = {})
+      : family_(family), buckets_(std::move(buckets)), labels_(std::move(labels)) {}
+
+  void observe(std::string_view command, std::chrono::duration<double> time) {
+    prometheus::Histogram*& histogram = made_[command_number(command)];
+    if (histogram == nullptr) histogram = &make(command_label(command));
+    histogram->Observe(time.count());
+  }
+
+ private:
+  prometheus::Histogram& make(const std::string& command) {
+    prometheus::Labels labels = labels_;
+    labels["command"] = command;
+    return family_.Add(labels, buckets_);
+  }
+
+  Family& family_;
+  Buckets buckets_;
+  prometheus::Labels labels_;
+  std::array<prometheus::Histogram*, kCommands.size()> made_{};
+};
+
+}  // namespace mnet::metrics

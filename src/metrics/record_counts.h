@@ -1,0 +1,34 @@
+// How much the node remembers of its containers: files below the cniDirs, counted when somebody
+// asks for metrics. Lives on the event loop.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "store/store.h"
+
+namespace mnet::metrics {
+
+class RecordCounts {
+ public:
+  // The pool must outlive it. `directories`: the cniDirs of this moment.
+  RecordCounts(aio::BlockingPool& pool, std::function<std::set<std::string>()> directories)
+      : pool_(pool), directories_(std::move(directories)) {}
+
+  // Counts anew, unless somebody else does so already: however often a page is asked for, one
+  // thread of the pool is busy with it at most.
+  aio::Task<void> refresh();
+  const store::Counts& numbers() const { return numbers_; }
+
+ private:
+  aio::BlockingPool& pool_;
+  std::function<std::set<std::string>()> directories_;
+  store::Counts numbers_;
+  bool is_counting_ = false;
+};
+
+}  // namespace mnet::metrics

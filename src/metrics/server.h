@@ -1,0 +1,53 @@
+// Shows the metrics on a TCP port of their own (03, 4.1 and 4.3).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "aio/group.h"
+#include "aio/task.h"
+#include "base/log.h"
+#include "http/http.h"
+#include "metrics/metrics.h"
+
+namespace mnet::metrics {
+
+struct MetricsServerSettings {
+  std::string address;  // empty: all
+  std::int64_t port = 0;
+  bool has_pprof = false;
+  // Awaited before a page is made; nothing: the page is made at once.
+  std::function<aio::Task<void>()> refresh = {};
+  // A port that is taken is tried again after this, with some jitter.
+  std::chrono::milliseconds retry = std::chrono::seconds(10);
+};
+
+class MetricsServer {
+ public:
+  // The metrics must outlive it.
+  MetricsServer(const aio::asio::any_io_executor& executor, Metrics& metrics,
+                MetricsServerSettings settings, Log log);
+
+  // Goes on until it listens; being unable to is logged and never an error.
+  aio::Task<void> listen();
+  // 0 until it listens.
+  std::uint16_t port() const { return port_; }
+
+  void stop() { server_.stop_accepting(); }
+
+ private:
+  aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
+  aio::Task<http::Response> page(std::string method);
+  http::Response profile(const std::string& path) const;
+
+  Metrics& metrics_;
+  MetricsServerSettings settings_;
+  Log log_;
+  std::uint16_t port_ = 0;
+  http::Server server_;
+};
+
+}  // namespace mnet::metrics

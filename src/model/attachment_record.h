@@ -1,0 +1,61 @@
+// The attachment record of one container (05, 3.2): who was attached, by whose wish, with which
+// configuration and which result. It adds to scratch file and result cache and replaces neither:
+// one that is missing or damaged makes nothing fail. Text to values and back; where the file lies
+// is the records port's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cni/args.h"
+#include "json/json.h"
+#include "model/delegate.h"
+
+namespace mnet::model {
+
+enum class AttachmentState : std::uint8_t { kAdding, kAttached, kRemoving };
+enum class RecordState : std::uint8_t { kCreating, kReady, kDeleting };
+
+struct RecordedAttachment {
+  Source source = Source::kCluster;
+  std::string network;   // of the delegate: `<ns>/<nad>` or the CNI name
+  std::string cni_name;  // of its configuration
+  std::string ifname;
+  bool auto_name = false;   // the pod named no interface
+  json::Object attributes;  // what the pod or the client wished: ips, mac, cni-args and so on
+  std::string config_hash;  // `sha256:…` of the configuration before any injection, canonical
+  std::string device_id, resource_name;
+  json::Object config;  // as given to the plugins
+  json::Object capability_args;
+  std::optional<json::Value> result;
+  AttachmentState state = AttachmentState::kAdding;
+  std::string added_at;  // RFC 3339
+};
+
+struct AttachmentRecord {
+  std::string container_id, netns;
+  std::uint64_t netns_inode = 0;
+  std::string boot_id;
+  std::string pod_ns, pod_name, pod_uid;
+  bool is_static = false;
+  cni::ArgPairs cni_args;
+  RecordState state = RecordState::kCreating;
+  std::vector<RecordedAttachment> attachments;  // in the order they were attached
+
+  RecordedAttachment* find(std::string_view ifname);
+  const RecordedAttachment* find(std::string_view ifname) const;
+};
+
+json::Object encode_record(AttachmentRecord record);
+// Members of the wrong type, another version, unknown states: kProtocol.
+Result<AttachmentRecord> decode_record(const json::Object& object);
+
+// `sha256:<hex>` of the canonical JSON (members sorted, numbers as written) of a configuration that
+// has its name. A `cniVersion` that is missing or empty counts as 0.1.0.
+std::string config_hash(const json::Object& config);
+
+}  // namespace mnet::model

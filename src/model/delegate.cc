@@ -1,0 +1,185 @@
+#include "model/delegate.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/conf.h"
+#include "cni/types.h"
+#include "json/fields.h"
+#include "json/json.h"
+
+namespace mnet::model {
+namespace {
+
+constexpr std::string_view kConfFault = "error unmarshalling delegate config";
+constexpr std::string_view kListFault = "error unmarshalling delegate conflist";
+
+Result<void> check_capabilities(const json::Object& object, const std::string& path) {
+  for (const auto& [name, value] : object) {
+    if (value.as_bool() == nullptr && !value.is_null()) {
+      return json::wrong_kind(cat(path, ".", name), "a boolean", value);
+    }
+  }
+  return {};
+}
+
+Result<void> check_ipam(const json::Object& object, std::string path) {
+  std::string type;
+  json::Fields fields(object, std::move(path));
+  fields.read("type", type);
+  return fields.done();
+}
+
+Result<void> check_dns(const json::Object& object, std::string path) {
+  std::string domain;
+  std::vector<std::string> list;
+  json::Fields fields(object, std::move(path));
+  fields.read("nameservers", list);
+  fields.read("domain", domain);
+  fields.read("search", list);
+  fields.read("options", list);
+  return fields.done();
+}
+
+std::string text_member(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.find_folded(key);
+  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  return text == nullptr ? std::string() : *text;
+}
+
+// The types of all plugins; all elements are looked at for their JSON types before any is for its
+// missing `type`, as a decoder does it.
+Result<std::vector<std::string>> plugin_types(const json::Value& plugins) {
+  const json::Array* elements = plugins.as_array();
+  if (elements == nullptr) {
+    return json::wrong_kind("plugins", "a list", plugins).wrap(kListFault);
+  }
+  std::vector<std::string> types;
+  for (std::size_t i = 0; i < elements->size(); ++i) {
+    const json::Value& element = (*elements)[i];
+    const std::string path = cat("plugins[", i, "]");
+    if (element.is_null()) {
+      types.emplace_back();
+      continue;
+    }
+    const json::Object* plugin = element.as_object();
+    if (plugin == nullptr) return json::wrong_kind(path, "an object", element).wrap(kListFault);
+    if (auto checked = check_known_members(*plugin, path); !checked) {
+      return std::move(checked).error().wrap(kListFault);
+    }
+    types.push_back(text_member(*plugin, "type"));
+  }
+  if (types.empty() || std::ranges::any_of(types, &std::string::empty)) {
+    return Error(Errc::kInvalid, "a plugin delegate must have the 'type' field");
+  }
+  return types;
+}
+
+Result<cni::ConfList> list_of_conf(std::string_view text) {
+  auto conf = cni::parse_conf(text);
+  if (!conf) return std::move(conf).error();
+  return cni::conflist_of(*conf);
+}
+
+Result<cni::ConfList> list_of_text(std::string_view text) {
+  auto list = cni::parse_conflist(text);
+  // `Plugins` in another spelling passes for a list but is none (02, J1).
+  if (list && list->plugins.empty()) {
+    return Error(Errc::kInvalid, "error parsing configuration list: no plugins in list");
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<void> check_known_members(const json::Object& config, std::string path) {
+  std::string text;
+  json::Fields fields(config, std::move(path));
+  fields.read("cniVersion", text);
+  fields.read("name", text);
+  fields.read("type", text);
+  fields.object("capabilities", check_capabilities);
+  fields.object("ipam", check_ipam);
+  fields.object("dns", check_dns);
+  fields.object("prevResult",
+                [](const json::Object&, const std::string&) { return Result<void>(); });
+  fields.list("cni.dev/valid-attachments", cni::check_attachment);
+  return fields.done();
+}
+
+Result<Delegate> parse_delegate(std::string text) {
+  auto object = json::parse_object(text);
+  if (!object) return std::move(object).error().wrap(kConfFault);
+  if (auto checked = check_known_members(*object); !checked) {
+    return std::move(checked).error().wrap(kConfFault);
+  }
+  Delegate delegate;
+  delegate.cni_name = text_member(*object, "name");
+  delegate.name = delegate.cni_name;
+  delegate.bytes = std::move(text);
+
+  if (std::string type = text_member(*object, "type"); !type.empty()) {
+    delegate.types.push_back(std::move(type));
+    delegate.list = list_of_conf(delegate.bytes);
+    return delegate;
+  }
+  const json::Value* plugins = object->find_folded("plugins");
+  if (plugins == nullptr || plugins->is_null()) {
+    return Error(Errc::kInvalid, "delegate must have the 'type' or 'plugin' field");
+  }
+  auto types = plugin_types(*plugins);
+  if (!types) return std::move(types).error();
+  delegate.is_list = true;
+  delegate.types = *std::move(types);
+  delegate.list = list_of_text(delegate.bytes);
+  return delegate;
+}
+
+Delegate delegate_of(cni::PluginConf conf) {
+  Delegate delegate;
+  delegate.name = delegate.cni_name = conf.name;
+  delegate.types.push_back(conf.type);
+  delegate.list = cni::conflist_of(conf);
+  delegate.bytes = std::move(conf.bytes);
+  return delegate;
+}
+
+Delegate delegate_of(cni::ConfList list) {
+  Delegate delegate;
+  delegate.name = delegate.cni_name = list.name;
+  delegate.is_list = true;
+  delegate.from_list_file = true;
+  for (const cni::PluginConf& plugin : list.plugins) delegate.types.push_back(plugin.type);
+  delegate.bytes = list.bytes;
+  delegate.list = std::move(list);
+  return delegate;
+}
+
+// One whose list cannot be read is never run.
+Result<void> check_types(const Delegate& delegate, std::string_view own_type) {
+  if (!delegate.list) return {};
+  const json::Object& config =
+      delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+  return cni::check_types(config, own_type);
+}
+
+void set_bytes(Delegate& delegate, std::string bytes) {
+  delegate.list = delegate.is_list ? list_of_text(bytes) : list_of_conf(bytes);
+  delegate.bytes = std::move(bytes);
+}
+
+Result<std::string> with_cni_version(std::string_view bytes, std::string_view version) {
+  auto object = json::parse_object(bytes);
+  if (!object) return std::move(object).error().wrap(kListFault);
+  object->set("cniVersion", version);
+  return json::dump(*std::move(object));
+}
+
+}  // namespace mnet::model

@@ -1,0 +1,74 @@
+#include "model/inject.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "json/fields.h"
+#include "json/json.h"
+#include "model/delegate.h"
+
+namespace mnet::model {
+namespace {
+
+// The member of that name, made if it is absent.
+Result<json::Object*> object_in(json::Object& parent, std::string_view key, std::string_view path) {
+  json::Value* value = parent.find(key);
+  if (value == nullptr) value = &parent.set(std::string(key), json::Object());
+  json::Object* object = value->as_object();
+  if (object == nullptr) return json::wrong_kind(path, "an object", *value);
+  return object;
+}
+
+Result<void> add_cni_args(json::Object& plugin, const json::Object& cni_args) {
+  auto args = object_in(plugin, "args", "args");
+  if (!args) return std::move(args).error();
+  auto cni = object_in(**args, "cni", "args.cni");
+  if (!cni) return std::move(cni).error();
+  for (const auto& [key, value] : cni_args) (*cni)->set(key, value);
+  return {};
+}
+
+Result<void> inject_plugin(json::Object& plugin, const Injection& injection) {
+  if (!injection.device_id.empty()) {
+    plugin.set("deviceID", injection.device_id);
+    plugin.set("pciBusID", injection.device_id);
+  }
+  if (!injection.cni_args) return {};
+  auto added = add_cni_args(plugin, *injection.cni_args);
+  if (!added) return std::move(added).error().wrap("cannot add cni-args");
+  return {};
+}
+
+Result<void> inject_list(json::Object& list, const Injection& injection) {
+  json::Value* plugins = list.find("plugins");
+  json::Array* elements = plugins == nullptr ? nullptr : plugins->as_array();
+  if (elements == nullptr) return Error(Errc::kInvalid, "unable to get plugin list");
+  for (std::size_t i = 0; i < elements->size(); ++i) {
+    json::Object* plugin = (*elements)[i].as_object();
+    const std::string path = cat("plugins[", i, "]");
+    if (plugin == nullptr) return json::wrong_kind(path, "an object", (*elements)[i]);
+    auto injected = inject_plugin(*plugin, injection);
+    if (!injected) return std::move(injected).error().wrap(path);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Delegate> with_injection(Delegate delegate, const Injection& injection) {
+  if (injection.is_empty()) return delegate;
+  auto config = json::parse_object(delegate.bytes);
+  if (!config) return std::move(config).error();
+  auto injected =
+      delegate.is_list ? inject_list(*config, injection) : inject_plugin(*config, injection);
+  if (!injected) return std::move(injected).error();
+  set_bytes(delegate, json::dump(*std::move(config)));
+  return delegate;
+}
+
+}  // namespace mnet::model

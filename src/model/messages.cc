@@ -1,0 +1,50 @@
+#include "model/messages.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "model/delegate.h"
+#include "model/pod_args.h"
+
+namespace mnet::model {
+
+Error prefixed(const Error& error, std::string_view prefix) {
+  const ErrorObject* origin = error.origin();
+  if (origin == nullptr) return error.with_text(cat(prefix, error.text()));
+  // The text ends in `; details`, which the object carries apart.
+  std::string_view msg = error.text();
+  if (const std::string tail = cat("; ", origin->details);
+      !origin->details.empty() && msg.ends_with(tail)) {
+    msg.remove_suffix(tail.size());
+  }
+  return Error::from_object(error.code(), {origin->code, cat(prefix, msg), origin->details});
+}
+
+Error core_error(const Error& error, const Pod& pod) {
+  if (!pod.known()) return prefixed(error, "Multus: ");
+  return prefixed(error, cat("Multus: [", pod.ns, "/", pod.name, "/", pod.uid, "]: "));
+}
+
+Error core_error(Error error, const Pod& pod, std::string_view doing) {
+  return core_error(std::move(error).wrap(doing), pod);
+}
+
+Error add_error(const Error& error, const Pod& pod, std::string_view network) {
+  return prefixed(error, cat("[", pod.ns, "/", pod.name, "/", pod.uid, ":", network,
+                             "]: error adding container to network ", go_quoted(network), ": "));
+}
+
+Error name_error(Error error, const Delegate& delegate, std::string_view ifname) {
+  const std::string type = delegate.is_list ? std::string() : delegate.types.front();
+  return std::move(error).wrap(
+      cat("cannot set ", go_quoted(type), " interface name to ", go_quoted(ifname)));
+}
+
+Error name_taken(std::string_view ifname) {
+  return Error(Errc::kConflict, cat("interface name ", ifname, " already exists"));
+}
+
+}  // namespace mnet::model

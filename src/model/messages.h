@@ -1,0 +1,31 @@
+// How errors of the core read (02, 0.4): whose container, what was being done, and always the code
+// that the plugin chose.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "model/delegate.h"
+#include "model/pod_args.h"
+
+namespace mnet::model {
+
+// `prefix` before the text. An error object inside keeps its code and details and gains the prefix
+// and all text wrapped so far in its `msg`: the container runtime sees what the log sees (02-F35).
+Error prefixed(const Error& error, std::string_view prefix);
+
+// `Multus: [<ns>/<pod>/<uid>]: `, `Multus: ` for a pod that is not known.
+Error core_error(const Error& error, const Pod& pod);
+// The same around `doing: <error>`.
+Error core_error(Error error, const Pod& pod, std::string_view doing);
+
+// `[<ns>/<pod>/<uid>:<network>]: error adding container to network "<network>": <error>`
+Error add_error(const Error& error, const Pod& pod, std::string_view network);
+
+// `cannot set "<type>" interface name to "<ifname>": <error>`; the type of a list is empty (02, 5.1
+// step 7b).
+Error name_error(Error error, const Delegate& delegate, std::string_view ifname);
+Error name_taken(std::string_view ifname);  // `interface name <ifname> already exists`
+
+}  // namespace mnet::model

@@ -1,0 +1,76 @@
+#include "model/nad.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "model/delegate.h"
+#include "model/inject.h"
+#include "model/objects.h"
+#include "model/selection.h"
+#include "model/wishes.h"
+
+namespace mnet::model {
+namespace {
+
+// Only the exact key counts (02, J1). One of another type is left for the delegate's own checks.
+bool lacks_name(const json::Object& config) {
+  const json::Value* name = config.find("name");
+  if (name == nullptr || name->is_null()) return true;
+  return name->as_string() != nullptr && name->as_string()->empty();
+}
+
+void append_text(json::Object& object, std::string_view key, const std::string& text) {
+  if (!text.empty()) object.append(std::string(key), text);
+}
+
+}  // namespace
+
+bool has_configuration(const NetworkDefinition& definition) {
+  return definition.config && !definition.config->empty();
+}
+
+Result<std::string> configuration_of(const NetworkDefinition& definition) {
+  const std::string& text = *definition.config;
+  auto config = json::parse_object(text);
+  if (!config) return std::move(config).error().wrap("failed to unmarshal Spec.Config");
+  if (!lacks_name(*config)) return text;
+  config->set("name", definition.name);
+  return json::dump(*std::move(config));
+}
+
+Result<Delegate> fulfil(Delegate delegate, const std::optional<Selection>& selection,
+                        const TakenDevice& device) {
+  Injection injection;
+  if (selection) {
+    delegate.name = cat(selection->ns, "/", selection->name);
+    delegate.wishes = selection->wishes;
+    delegate.attributes = attributes_of(*selection);
+    injection.cni_args = selection->cni_args;
+  }
+  if (!device.id.empty()) {
+    delegate.wishes.device_id = injection.device_id = device.id;
+    delegate.wishes.resource_name = device.resource_name;
+  }
+  return with_injection(std::move(delegate), injection);
+}
+
+json::Object attributes_of(const Selection& selection) {
+  const Wishes& wishes = selection.wishes;
+  json::Object attributes;
+  if (wishes.ips) attributes.append("ips", *wishes.ips);
+  append_text(attributes, "mac", wishes.mac);
+  append_text(attributes, "infiniband-guid", wishes.infiniband_guid);
+  if (wishes.bandwidth) attributes.append("bandwidth", to_json(*wishes.bandwidth));
+  if (wishes.port_mappings) attributes.append("portMappings", to_json(*wishes.port_mappings));
+  if (selection.cni_args) attributes.append("cni-args", *selection.cni_args);
+  append_text(attributes, "deviceID", wishes.device_id);
+  if (wishes.gateways) attributes.append("default-route", *wishes.gateways);
+  return attributes;
+}
+
+}  // namespace mnet::model

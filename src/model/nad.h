@@ -1,0 +1,38 @@
+// From a NetworkAttachmentDefinition's text, and what a pod wishes of it, to a delegate (02, 3.1
+// and 3.4). Pure: where the definition, a file in its place or the device come from is not known
+// here.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "model/delegate.h"
+#include "model/objects.h"
+#include "model/selection.h"
+
+namespace mnet::model {
+
+// Whether it holds a configuration itself; if not, a file of its name does.
+bool has_configuration(const NetworkDefinition& definition);
+
+// Its text, with the definition's name if it has none; unchanged otherwise. It must be a JSON
+// object: `failed to unmarshal Spec.Config`.
+Result<std::string> configuration_of(const NetworkDefinition& definition);
+
+// A device that the pod was given; both empty: none.
+struct TakenDevice {
+  std::string resource_name, id;
+};
+
+// The delegate with its device and with what the pod wishes of it, remembered and written into its
+// configuration. A selected one is named after its definition; a device of the resource map wins
+// over one that the pod names.
+Result<Delegate> fulfil(Delegate delegate, const std::optional<Selection>& selection,
+                        const TakenDevice& device);
+
+// The wishes as they were written, without name, namespace and interface: what hot-plug compares
+// (05, 3.6).
+json::Object attributes_of(const Selection& selection);
+
+}  // namespace mnet::model

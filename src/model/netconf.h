@@ -1,0 +1,81 @@
+// Multus's own configuration, as a request brings it (02, 1): every key with its type, its default
+// and its checks. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cni/result.h"
+#include "model/delegate.h"
+#include "model/runtime_config.h"
+
+namespace mnet::model {
+
+struct LogOptions {
+  std::optional<std::int64_t> max_age, max_size, max_backups;
+  std::optional<bool> compress;
+};
+
+// One attachment as GC names it.
+struct AttachmentId {
+  std::string container_id, ifname;
+  friend auto operator<=>(const AttachmentId&, const AttachmentId&) = default;
+};
+
+// Which networks of one pod are attached side by side (00-index, "parallelAttach").
+enum class ParallelAttach : std::uint8_t {
+  kSafe,  // those that cannot get in each other's way: model/parallel.h
+  kOff,
+  kAll,  // all behind the master
+};
+
+struct NetConf {
+  std::string cni_version, name;
+  std::string type;  // what Multus is called on this node: no delegate may be of that type
+  std::optional<cni::NetResult> prev_result;  // in the form of 1.1.0
+  // `cni.dev/valid-attachments`, or `cni.dev/attachments` if only that is there; none: key absent.
+  std::optional<std::vector<AttachmentId>> valid_attachments;
+
+  std::string conf_dir = "/etc/cni/multus/net.d";
+  std::string cni_dir = "/var/lib/cni/multus";
+  std::string bin_dir = "/opt/cni/bin";
+
+  std::string cluster_network;
+  std::optional<std::vector<std::string>> default_networks;
+  std::vector<Delegate> delegates;  // empty if there is a clusterNetwork; the first is the master
+  std::string auxiliary_chain_name;
+
+  std::string kubeconfig;
+  std::string multus_namespace = "kube-system";
+  std::vector<std::string> system_namespaces = {"kube-system"};
+  bool namespace_isolation = false;
+  std::vector<std::string> non_isolated_namespaces = {"default"};  // of `globalNamespaces`
+
+  std::string readiness_indicator_file;
+  std::optional<RuntimeConfig> runtime_config;
+  bool retry_delete_on_error = false;
+  std::chrono::milliseconds pod_lookup_timeout{2500};
+  ParallelAttach parallel_attach = ParallelAttach::kSafe;
+
+  std::string log_file, log_level;
+  bool log_to_stderr = true;
+  std::optional<LogOptions> log_options;
+};
+
+inline constexpr std::size_t kMaxNetConf = 4u << 20;
+
+// What a verb makes of faults. DEL must work from the records whatever became of the configuration,
+// so a `prevResult` or `delegates` that cannot be used does not stop it (02-F44).
+struct LoadRules {
+  bool check_prev_result = true;
+  bool check_delegates = true;
+};
+Result<NetConf> load_netconf(std::string_view text, LoadRules rules = {});
+
+}  // namespace mnet::model

@@ -1,0 +1,148 @@
+#include "model/pod_args.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/address.h"
+#include "cni/args.h"
+#include "model/selection.h"
+#include "model/wishes.h"
+
+namespace mnet::model {
+namespace {
+
+constexpr std::string_view kIgnoreUnknown = "IgnoreUnknown";
+constexpr std::string_view kIp = "IP";
+
+std::string* pod_member(Pod& pod, std::string_view key) {
+  if (key == "K8S_POD_NAMESPACE") return &pod.ns;
+  if (key == "K8S_POD_NAME") return &pod.name;
+  if (key == "K8S_POD_INFRA_CONTAINER_ID") return &pod.infra_container_id;
+  if (key == "K8S_POD_UID") return &pod.uid;
+  return nullptr;
+}
+
+Result<bool> parse_flag(std::string_view text) {
+  const std::string lower = to_lower(text);
+  if (lower == "1" || lower == "true") return true;
+  if (lower == "0" || lower == "false") return false;
+  return Error(Errc::kInvalid, cat("boolean unmarshal error: invalid input ", lower));
+}
+
+enum class Taken : std::uint8_t { kYes, kUnknown };
+
+Result<Taken> take_pair(const std::string& key, const std::string& value, PodArgs& args) {
+  if (std::string* member = pod_member(args.pod, key)) {
+    *member = value;
+    return Taken::kYes;
+  }
+  if (key == kIgnoreUnknown) {
+    auto flag = parse_flag(value);
+    if (!flag) return std::move(flag).error();
+    args.ignore_unknown = *flag;
+    return Taken::kYes;
+  }
+  if (key != kIp) return Taken::kUnknown;
+  if (value.empty()) return Taken::kYes;
+  auto address = cni::IpAddress::parse(value);
+  if (!address) return std::move(address).error();
+  args.ip = *address;
+  return Taken::kYes;
+}
+
+void set_arg(cni::ArgPairs& args, std::string_view key, std::string value) {
+  for (auto& [name, present] : args) {
+    if (name != key) continue;
+    present = std::move(value);
+    return;
+  }
+  args.emplace_back(key, std::move(value));
+}
+
+Result<void> check_ip_wish(const std::string& text) {
+  const bool is_cidr = text.contains('/');
+  const bool good =
+      is_cidr ? cni::Cidr::parse(text).has_value() : cni::IpAddress::parse(text).has_value();
+  if (good) return {};
+  return Error(Errc::kInvalid,
+               cat("failed to parse ", is_cidr ? "CIDR " : "IP address ", go_quoted(text)));
+}
+
+}  // namespace
+
+Result<PodArgs> parse_pod_args(std::string_view text) {
+  PodArgs args;
+  auto pairs = cni::parse_args(text);
+  if (!pairs) return std::move(pairs).error();
+  std::vector<std::string> unknown;
+  for (const auto& [key, value] : *pairs) {
+    auto taken = take_pair(key, value, args);
+    if (!taken) {
+      const std::string pair = go_quoted(cat(key, "=", value));
+      // Neither a boolean nor an address has an equals sign: this is more than one pair.
+      if (value.contains('=')) return Error(Errc::kInvalid, cat("ARGS: invalid pair ", pair));
+      return std::move(taken).error().wrap(cat("ARGS: error parsing value of pair ", pair));
+    }
+    if (*taken == Taken::kUnknown) unknown.push_back(cat(key, "=", value));
+  }
+  if (!unknown.empty() && !args.ignore_unknown) {
+    return Error(Errc::kInvalid, cat("ARGS: unknown args ", go_quoted_list(unknown)));
+  }
+  args.pairs = *std::move(pairs);
+  return args;
+}
+
+PodArgs lenient_pod_args(std::string_view text) {
+  PodArgs args;
+  for (const std::string_view part : split(text, ';')) {
+    const std::size_t at = part.find('=');
+    if (at == std::string_view::npos) continue;
+    std::string key(part.substr(0, at));
+    std::string value(part.substr(at + 1));
+    (void)take_pair(key, value, args);
+    args.pairs.emplace_back(std::move(key), std::move(value));
+  }
+  return args;
+}
+
+cni::ArgPairs delegate_args(const Pod& pod, const cni::ArgPairs& request) {
+  cni::ArgPairs args = {{std::string(kIgnoreUnknown), "true"},
+                        {"K8S_POD_NAMESPACE", pod.ns},
+                        {"K8S_POD_NAME", pod.name},
+                        {"K8S_POD_INFRA_CONTAINER_ID", pod.infra_container_id},
+                        {"K8S_POD_UID", pod.uid}};
+  for (const auto& [key, value] : request) {
+    const auto present = std::ranges::find(args, key, &std::pair<std::string, std::string>::first);
+    if (present == args.end()) {
+      args.emplace_back(key, value);
+    } else if (present->second.empty()) {
+      present->second = value;
+    }
+  }
+  return args;
+}
+
+Result<cni::ArgPairs> with_address_wishes(cni::ArgPairs args, const Wishes& wishes) {
+  if (!wishes.mac.empty()) {
+    if (!is_hardware_address(wishes.mac)) {
+      return Error(Errc::kInvalid, cat("failed to parse mac address ", go_quoted(wishes.mac)));
+    }
+    set_arg(args, "MAC", wishes.mac);
+  }
+  if (!wishes.ips || wishes.ips->empty()) return args;
+  for (const std::string& ip : *wishes.ips) {
+    if (auto checked = check_ip_wish(ip); !checked) return std::move(checked).error();
+  }
+  set_arg(args, kIp, join(*wishes.ips, ","));
+  return args;
+}
+
+}  // namespace mnet::model

@@ -1,0 +1,42 @@
+// CNI_ARGS: what a request's text says (02, 0.2) and what delegates get (02, 4.2).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cni/address.h"
+#include "cni/args.h"
+#include "model/wishes.h"
+
+namespace mnet::model {
+
+struct Pod {
+  std::string ns, name, uid, infra_container_id;
+  bool named() const { return !ns.empty() && !name.empty(); }
+  bool known() const { return !ns.empty() || !name.empty() || !uid.empty(); }
+};
+
+// The request's CNI_ARGS, checked.
+struct PodArgs {
+  Pod pod;
+  std::optional<cni::IpAddress> ip;
+  bool ignore_unknown = false;
+  cni::ArgPairs pairs;  // all of them, in their order
+};
+
+// A part without `=`, a value that is no boolean or address, and unknown keys without IgnoreUnknown
+// are errors: `ARGS: invalid pair`, `ARGS: error parsing value of pair`, `ARGS: unknown args`.
+Result<PodArgs> parse_pod_args(std::string_view text);
+// For DEL, which must not be stopped by them: parts that say nothing are skipped (03, 2.9 step 5).
+PodArgs lenient_pod_args(std::string_view text);
+
+// What every delegate gets: IgnoreUnknown and the K8S_POD_* keys, empty ones too, then the
+// request's other pairs; no key twice. What `pod` leaves empty is taken from the request's pairs.
+cni::ArgPairs delegate_args(const Pod& pod, const cni::ArgPairs& request);
+
+// The same with a delegate's MAC and IP wishes, as ADD passes them (02, 4.2).
+Result<cni::ArgPairs> with_address_wishes(cni::ArgPairs args, const Wishes& wishes);
+
+}  // namespace mnet::model

@@ -1,0 +1,255 @@
+#include "model/selection.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/address.h"
+#include "json/fields.h"
+#include "json/json.h"
+#include "model/wishes.h"
+
+namespace mnet::model {
+namespace {
+
+constexpr std::string_view kJsonFormat =
+    "failed to parse pod Network Attachment Selection Annotation JSON format";
+
+bool is_hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$
+bool is_label(std::string_view text) {
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  if (text.empty() || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
+  return std::ranges::all_of(text, [&](char c) { return c == '-' || is_alphanumeric(c); });
+}
+
+Result<void> check_label(std::string_view text) {
+  if (is_label(text)) return {};
+  return Error(Errc::kInvalid, cat("one or more items did not match comma-delimited format "
+                                   "(lower-case letters, digits and '-', a letter or "
+                                   "digit at both ends), mismatch @ '",
+                                   text, "'"));
+}
+
+Result<void> check_short_ifname(std::string_view ifname) {
+  if (ifname.size() <= 15 && ifname.find_first_of(" \t\n\v\f\r/") == std::string_view::npos)
+    return {};
+  return Error(
+      Errc::kInvalid,
+      cat("Failed to parse interface name: at most 15 bytes without white space or '/', got '",
+          ifname, "'"));
+}
+
+// [namespace "/"] name ["@" ifname]
+Result<Selection> parse_item(std::string_view item) {
+  Selection element;
+  const auto at_slash = split(item, '/');
+  if (at_slash.size() > 2) {
+    return Error(Errc::kInvalid,
+                 cat("invalid network object (failed at '/') in '", trim(item), "'"));
+  }
+  if (at_slash.size() == 2) element.ns = trim(at_slash[0]);
+  const auto at_at = split(at_slash.back(), '@');
+  if (at_at.size() > 2) {
+    return Error(Errc::kInvalid,
+                 cat("invalid network object (failed at '@') in '", trim(item), "'"));
+  }
+  element.name = trim(at_at[0]);
+  if (at_at.size() == 2) element.wishes.ifname = trim(at_at[1]);
+
+  if (!element.ns.empty()) {
+    if (auto checked = check_label(element.ns); !checked) return std::move(checked).error();
+  }
+  if (element.name.empty()) {
+    return Error(Errc::kInvalid,
+                 cat("an item of the comma-delimited list has an empty name: '", trim(item), "'"));
+  }
+  if (auto checked = check_label(element.name); !checked) return std::move(checked).error();
+  if (auto checked = check_short_ifname(element.wishes.ifname); !checked)
+    return std::move(checked).error();
+  return element;
+}
+
+Result<std::vector<Selection>> parse_comma_format(std::string_view text) {
+  std::vector<Selection> elements;
+  for (const std::string_view item : split(text, ',')) {
+    auto element = parse_item(item);
+    if (!element) return std::move(element).error();
+    elements.push_back(*std::move(element));
+  }
+  return elements;
+}
+
+Result<void> check_ips(const std::vector<std::string>& ips) {
+  for (const std::string& ip : ips) {
+    if (ip.find('/') != std::string::npos) {
+      if (!cni::Cidr::parse(ip))
+        return Error(Errc::kInvalid, cat("failed to parse CIDR ", go_quoted(ip)));
+    } else if (!cni::IpAddress::parse(ip)) {
+      return Error(Errc::kInvalid, cat("failed to parse IP address ", go_quoted(ip)));
+    }
+  }
+  return {};
+}
+
+Result<void> check_wishes(const Wishes& wishes) {
+  if (wishes.ips) {
+    if (auto checked = check_ips(*wishes.ips); !checked) return checked;
+  }
+  if (!wishes.mac.empty() && !is_hardware_address(wishes.mac)) {
+    return Error(Errc::kInvalid,
+                 cat("failed to mac: ", go_quoted(wishes.mac), " is no hardware address"));
+  }
+  if (!wishes.infiniband_guid.empty() && !is_hardware_address(wishes.infiniband_guid)) {
+    return Error(Errc::kInvalid, cat("failed to validate infiniband GUID: ",
+                                     go_quoted(wishes.infiniband_guid), " is no hardware address"));
+  }
+  return {};
+}
+
+// Canonical text: it goes into the scratch file and is compared by family.
+Result<std::vector<std::string>> read_gateways(const json::Value& value, const std::string& path) {
+  const json::Array* items = value.as_array();
+  if (items == nullptr) return json::wrong_kind(path, "a list of addresses", value);
+  std::vector<std::string> gateways;
+  for (const json::Value& item : *items) {
+    const std::string* text = item.as_string();
+    if (text == nullptr) return json::wrong_kind(path, "a list of addresses", item);
+    auto address = cni::IpAddress::parse(*text);
+    if (!address) return std::move(address).error().wrap(path);
+    gateways.push_back(address->text());
+  }
+  return gateways;
+}
+
+Result<void> read_lists(const json::Fields& fields, Selection& element) {
+  Wishes& wishes = element.wishes;
+  if (const json::Value* value = fields.find("portMappings")) {
+    auto read = read_port_mappings(*value, fields.path_of("portMappings"));
+    if (!read) return std::move(read).error();
+    wishes.port_mappings = *std::move(read);
+  }
+  if (const json::Value* value = fields.find("bandwidth")) {
+    auto read = read_bandwidth(*value, fields.path_of("bandwidth"));
+    if (!read) return std::move(read).error();
+    wishes.bandwidth = *read;
+  }
+  if (const json::Value* value = fields.find("default-route")) {
+    auto read = read_gateways(*value, fields.path_of("default-route"));
+    if (!read) return std::move(read).error();
+    wishes.gateways = *std::move(read);
+  }
+  if (const json::Value* value = fields.find("cni-args")) {
+    const json::Object* object = value->as_object();
+    if (object == nullptr) return json::wrong_kind(fields.path_of("cni-args"), "an object", *value);
+    element.cni_args = *object;
+  }
+  return {};
+}
+
+Result<Selection> read_element(const json::Value& value, const std::string& path) {
+  const json::Object* object = value.as_object();
+  if (object == nullptr) return json::wrong_kind(path, "an object", value);
+  Selection element;
+  Wishes& wishes = element.wishes;
+  std::string deprecated_ifname, ipam_claim;
+  json::Fields fields(*object, path);
+  fields.read("name", element.name);
+  fields.read("namespace", element.ns);
+  fields.read("ips", wishes.ips);
+  fields.read("mac", wishes.mac);
+  fields.read("infiniband-guid", wishes.infiniband_guid);
+  fields.read("interface", wishes.ifname);
+  fields.read("interfaceRequest", deprecated_ifname);
+  fields.read("deviceID", wishes.device_id);
+  fields.read("ipam-claim-reference", ipam_claim);
+  if (auto read = fields.done(); !read) return std::move(read).error();
+  if (auto read = read_lists(fields, element); !read) return std::move(read).error();
+  if (wishes.ifname.empty()) wishes.ifname = deprecated_ifname;
+  return element;
+}
+
+Result<std::vector<Selection>> parse_json_format(std::string_view text) {
+  auto document = json::parse(text);
+  if (!document) return std::move(document).error().wrap(kJsonFormat);
+  const json::Array* items = document->as_array();
+  if (items == nullptr) {
+    return Error(Errc::kInvalid,
+                 cat(kJsonFormat, ": expected a list of objects, got ", document->kind()));
+  }
+  std::vector<Selection> elements;
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    const std::string path = cat("[", i, "]");
+    auto element = read_element((*items)[i], path);
+    if (!element) return std::move(element).error().wrap(kJsonFormat);
+    if (auto checked = check_wishes(element->wishes); !checked)
+      return std::move(checked).error().wrap(path);
+    elements.push_back(*std::move(element));
+  }
+  return elements;
+}
+
+Result<std::vector<Selection>> parse_elements(std::string_view text,
+                                              std::string_view default_namespace) {
+  if (text.size() > kMaxAnnotation) {
+    return Error(Errc::kInvalid,
+                 cat("the annotation has ", text.size(), " bytes, more than ", kMaxAnnotation));
+  }
+  const bool is_json = text.find_first_of("[{\"") != std::string_view::npos;
+  auto elements = is_json ? parse_json_format(text) : parse_comma_format(text);
+  if (!elements) return elements;
+  for (Selection& element : *elements) {
+    if (element.ns.empty()) element.ns = default_namespace;
+  }
+  return elements;
+}
+
+}  // namespace
+
+Result<std::vector<Selection>> parse_networks_annotation(std::string_view text,
+                                                         std::string_view pod_namespace) {
+  if (trim(text).empty()) return std::vector<Selection>{};
+  return parse_elements(text, pod_namespace);
+}
+
+Result<Selection> parse_default_network_annotation(std::string_view text,
+                                                   std::string_view multus_namespace) {
+  if (trim(text).empty()) {
+    return Error(Errc::kInvalid,
+                 "the default-network annotation is empty: it does not have \"network\" as key");
+  }
+  auto elements = parse_elements(text, multus_namespace);
+  if (!elements) return std::move(elements).error();
+  if (elements->empty())
+    return Error(Errc::kInvalid, "the default-network annotation names no network");
+  if (elements->size() > 1)
+    return Error(Errc::kInvalid, "more than one default network is specified");
+  return std::move(elements->front());
+}
+
+bool is_hardware_address(std::string_view text) {
+  if (text.size() < 14) return false;
+  const bool is_dotted = text[4] == '.';
+  const char separator = is_dotted ? '.' : text[2];
+  if (!is_dotted && separator != ':' && separator != '-') return false;
+  const std::size_t digits_per_group = is_dotted ? 4 : 2;
+  std::size_t digits = 0;
+  for (const std::string_view group : split(text, separator)) {
+    if (group.size() != digits_per_group || !std::ranges::all_of(group, is_hex)) return false;
+    digits += group.size();
+  }
+  return digits == 12 || digits == 16 || digits == 40;
+}
+
+}  // namespace mnet::model

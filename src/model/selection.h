@@ -1,0 +1,39 @@
+// The pod's annotations that choose networks: `k8s.v1.cni.cncf.io/networks` and
+// `v1.multus-cni.io/default-network`, in both formats (02, 2.1 and 2.2). Text to values; whether
+// the networks exist is asked elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "json/json.h"
+#include "model/wishes.h"
+
+namespace mnet::model {
+
+// One element: a network-attachment-definition and what the pod wishes of it.
+struct Selection {
+  std::string ns, name;
+  Wishes wishes;
+  std::optional<json::Object> cni_args;
+};
+
+inline constexpr std::size_t kMaxAnnotation = 256u << 10;
+
+// Elements in order; none for a text that is empty or only white space. `pod_namespace` is taken
+// for elements that name none. One invalid element makes the whole annotation invalid.
+Result<std::vector<Selection>> parse_networks_annotation(std::string_view text,
+                                                         std::string_view pod_namespace);
+
+// Exactly one element; an annotation that is there but empty is an error.
+Result<Selection> parse_default_network_annotation(std::string_view text,
+                                                   std::string_view multus_namespace);
+
+// 6, 8 or 20 bytes with `:`, `-` or `.` between them, as Go reads hardware addresses.
+bool is_hardware_address(std::string_view text);
+
+}  // namespace mnet::model

@@ -1,0 +1,138 @@
+#include "model/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/wishes.h"
+
+namespace mnet::model {
+namespace {
+
+using testing::HasSubstr;
+
+// "ns/name@ifname" of each element, or the error.
+std::vector<std::string> networks(std::string_view text) {
+  auto elements = parse_networks_annotation(text, "pod-ns");
+  if (!elements) return {"error: " + elements.error().text()};
+  std::vector<std::string> out;
+  for (const Selection& e : *elements) {
+    out.push_back(e.ns + "/" + e.name + (e.wishes.ifname.empty() ? "" : "@" + e.wishes.ifname));
+  }
+  return out;
+}
+
+using Networks = std::vector<std::string>;
+
+std::string refusal(std::string_view text) {
+  const Networks out = networks(text);
+  return out.size() == 1 && out[0].starts_with("error: ") ? out[0] : "accepted";
+}
+
+TEST(CommaFormat, TakesNamesNamespacesAndInterfacesWithBlanksAround) {
+  EXPECT_EQ(networks("net1,net2"), (Networks{"pod-ns/net1", "pod-ns/net2"}));  // 02, 12 row 20
+  EXPECT_EQ(networks(" ns1/net1 @ if1 , net2 "), (Networks{"ns1/net1@if1", "pod-ns/net2"}));  // 21
+  EXPECT_EQ(networks("net1@abcdefghijklmno"), (Networks{"pod-ns/net1@abcdefghijklmno"}));     // 25
+  EXPECT_EQ(networks("net1@my_IF.0"), (Networks{"pod-ns/net1@my_IF.0"}));                     // 26
+  EXPECT_EQ(networks("/net1"), (Networks{"pod-ns/net1"}));                                    // 28
+  EXPECT_EQ(networks("net1@"), (Networks{"pod-ns/net1"}));
+  EXPECT_EQ(networks("5"), (Networks{"pod-ns/5"}));  // 154
+}
+
+TEST(CommaFormat, RefusesWhatIsNoItemAndSaysWhichPart) {
+  EXPECT_THAT(refusal("a/b/c"), HasSubstr("failed at '/'"));  // 22
+  EXPECT_THAT(refusal("a@b@c"), HasSubstr("failed at '@'"));
+  EXPECT_THAT(refusal("root@ip/root@x"), HasSubstr("mismatch @ 'root@ip'"));  // 23
+  for (const char* bad : {"Net1", "net_1", "net.1", "-net", "net-"}) {
+    EXPECT_THAT(refusal(bad), HasSubstr(std::string("mismatch @ '") + bad + "'"));
+  }
+  EXPECT_THAT(refusal("net1@myIfc Name"), HasSubstr("Failed to parse interface name"));  // 24
+  EXPECT_THAT(refusal("net1@abcdefghijklmnop"), HasSubstr("Failed to parse interface name"));
+  for (const char* nameless : {"net1,", ",", "ns/", "@x", "a,,b"}) {  // 27
+    EXPECT_THAT(refusal(nameless), HasSubstr("empty name")) << nameless;
+  }
+}
+
+TEST(NetworksAnnotation, IsNoWishWhenEmptyOrBlank) {  // 29, 32
+  EXPECT_EQ(networks(""), Networks{});
+  EXPECT_EQ(networks(" \n\t "), Networks{});
+  EXPECT_EQ(networks("[]"), Networks{});
+}
+
+TEST(NetworksAnnotation, RefusesOneThatIsTooLarge) {
+  EXPECT_THAT(refusal(std::string(kMaxAnnotation + 1, 'a')), HasSubstr("more than 262144"));
+}
+
+TEST(JsonFormat, RefusesWhatIsNoListOfObjects) {  // 30, 31, 33, 43
+  for (const char* bad :
+       {"[adsf]", R"({"name":"n"})", "\"n\"", "[null]", "[5]", R"([{"name":5}])",
+        R"([{"name":"n","ips":"10.0.0.1"}])", R"([{"name":"n","default-route":["x"]}])",
+        R"([{"name":"n","default-route":[""]}])", R"([{"name":"n","default-route":[null]}])",
+        R"([{"name":"n","cni-args":[]}])", R"([{"name":"n"}] x)"}) {
+    EXPECT_THAT(refusal(bad), HasSubstr("Annotation JSON format")) << bad;
+  }
+}
+
+TEST(JsonFormat, ChecksAddresses) {  // 34, 35
+  EXPECT_THAT(refusal(R"([{"name":"n","ips":["10.0.0.300"]}])"),
+              HasSubstr("failed to parse IP address \"10.0.0.300\""));
+  EXPECT_THAT(refusal(R"([{"name":"n","ips":["10.0.0.1/33"]}])"),
+              HasSubstr("failed to parse CIDR \"10.0.0.1/33\""));
+  EXPECT_THAT(refusal(R"([{"name":"n","mac":"zz"}])"), HasSubstr("failed to mac"));
+  EXPECT_THAT(refusal(R"([{"name":"n","infiniband-guid":"24:8a"}])"),
+              HasSubstr("failed to validate infiniband GUID"));
+  for (const char* good : {"c2-11-22-33-44-66", "c211.2233.4466", "02:00:5e:10:00:00:00:01"}) {
+    EXPECT_TRUE(is_hardware_address(good)) << good;
+  }
+  for (const char* bad : {"", "c2:11:22:33:44", "c2:11-22:33:44:66",
+                          "c2:11:22:33:44:66:", "c2112:2334:466", "c211.2233.446"}) {
+    EXPECT_FALSE(is_hardware_address(bad)) << bad;
+  }
+}
+
+TEST(JsonFormat, KeepsEveryWish) {  // 36, 37, 40, 41, 42
+  const auto elements =
+      parse_networks_annotation(
+          R"([{"name":"my.net","interfaceRequest":"x1","ips":[],"mac":"c2:11:22:33:44:66",
+               "infiniband-guid":"24:8a:07:03:00:8d:ae:2e","deviceID":"d","portMappings":[],
+               "bandwidth":{"ingressRate":5},"cni-args":{"a":1},"default-route":["10.1.1.1","fc00:0::1"],
+               "ipRequest":"1.2.3.4","ipam-claim-reference":"c"},
+              {"name":"b","interface":"i","interfaceRequest":"x1","cni-args":null,"default-route":[]}])",
+          "ns")
+          .value();
+
+  const Wishes& first = elements[0].wishes;
+  EXPECT_EQ(elements[0].name, "my.net");
+  EXPECT_EQ(first.ifname, "x1");
+  EXPECT_EQ(first.ips, std::vector<std::string>{});
+  EXPECT_EQ(first.device_id, "d");
+  ASSERT_TRUE(first.port_mappings.has_value());
+  EXPECT_TRUE(first.port_mappings->empty());
+  EXPECT_EQ(first.bandwidth->ingress_rate, 5);
+  EXPECT_EQ(first.gateways, (std::vector<std::string>{"10.1.1.1", "fc00::1"}));
+  EXPECT_TRUE(elements[0].cni_args.has_value());
+  EXPECT_EQ(elements[1].wishes.ifname, "i");
+  EXPECT_EQ(elements[1].wishes.ips, std::nullopt);
+  EXPECT_EQ(elements[1].wishes.gateways, std::vector<std::string>{});
+  EXPECT_FALSE(elements[1].cni_args.has_value());
+}
+
+TEST(DefaultNetworkAnnotation, IsExactlyOneElement) {  // 44
+  const auto read = [](std::string_view text) {
+    auto element = parse_default_network_annotation(text, "kube-system");
+    return element ? element->ns + "/" + element->name : "error: " + element.error().text();
+  };
+  EXPECT_EQ(read("calico"), "kube-system/calico");
+  EXPECT_EQ(read("other/calico"), "other/calico");
+  EXPECT_THAT(read("a,b"), HasSubstr("more than one default network is specified"));
+  EXPECT_THAT(read(""), HasSubstr("does not have \"network\" as key"));
+  EXPECT_THAT(read("  "), HasSubstr("error: "));
+  EXPECT_THAT(read("[]"), HasSubstr("error: "));
+}
+
+}  // namespace
+}  // namespace mnet::model

@@ -1,0 +1,77 @@
+#include "model/status_edit.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "model/network_status.h"
+
+namespace mnet::model {
+namespace {
+
+Result<json::Array> read_entries(std::string_view text) {
+  if (trim(text).empty()) return json::Array();
+  auto document = json::parse(text);
+  if (!document) return std::move(document).error().wrap("network status");
+  if (document->as_array() == nullptr) {
+    return Error(Errc::kInvalid, cat("network status: expected a list, got ", document->kind()));
+  }
+  return std::move(*document->as_array());
+}
+
+std::string_view text_in(const json::Value& entry, std::string_view key) {
+  const json::Object* object = entry.as_object();
+  const json::Value* value = object == nullptr ? nullptr : object->find(key);
+  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+bool is_of(const json::Value& entry, std::string_view network, std::string_view ifname) {
+  return entry.as_object() != nullptr && text_in(entry, "name") == network &&
+         text_in(entry, "interface") == ifname;
+}
+
+// In the layout of 02, 2.4.
+std::string status_text(const json::Array& entries) {
+  std::vector<std::string> texts;
+  texts.reserve(entries.size());
+  for (const json::Value& entry : entries) texts.push_back(json::dump(entry, json::kPretty));
+  return cat("[", join(texts, ","), "]");
+}
+
+}  // namespace
+
+Result<std::string> with_statuses(const std::optional<std::string>& text,
+                                  const std::vector<NetworkStatus>& added) {
+  auto entries = read_entries(text.value_or(""));
+  if (!entries) return std::move(entries).error();
+  std::erase_if(*entries, [&](const json::Value& entry) {
+    return std::ranges::any_of(added, [&](const NetworkStatus& status) {
+      return is_of(entry, status.name, status.interface);
+    });
+  });
+  for (const NetworkStatus& status : added) entries->emplace_back(to_json(status));
+  return status_text(*entries);
+}
+
+Result<std::optional<std::string>> without_statuses(const std::string& text,
+                                                    std::string_view network,
+                                                    const std::vector<std::string>& ifnames) {
+  auto entries = read_entries(text);
+  if (!entries) return std::move(entries).error();
+  const auto erased = std::erase_if(*entries, [&](const json::Value& entry) {
+    return std::ranges::any_of(
+        ifnames, [&](const std::string& ifname) { return is_of(entry, network, ifname); });
+  });
+  if (erased == 0) return std::optional<std::string>();
+  return std::optional<std::string>(status_text(*entries));
+}
+
+}  // namespace mnet::model

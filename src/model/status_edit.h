@@ -1,0 +1,25 @@
+// Changes single entries of a network-status text and leaves all others as they are and in their
+// order (05, 3.8). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/network_status.h"
+
+namespace mnet::model {
+
+// `text` (none: there is no status yet) with these entries behind the others. Entries for the same
+// network and interface give way. An error if the text is no list.
+Result<std::string> with_statuses(const std::optional<std::string>& text,
+                                  const std::vector<NetworkStatus>& added);
+
+// `text` without the entries of `network` on any of `ifnames`; none if there is nothing to change.
+Result<std::optional<std::string>> without_statuses(const std::string& text,
+                                                    std::string_view network,
+                                                    const std::vector<std::string>& ifnames);
+
+}  // namespace mnet::model

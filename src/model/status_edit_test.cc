@@ -1,0 +1,67 @@
+#include "model/status_edit.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/network_status.h"
+
+namespace mnet::model {
+namespace {
+
+NetworkStatus status(const std::string& name, const std::string& interface) {
+  NetworkStatus one;
+  one.name = name;
+  one.interface = interface;
+  return one;
+}
+
+// 02, 2.4: the layout is the original's
+TEST(StatusEdit, WritesTheOriginalsLayout) {
+  auto text = with_statuses(std::nullopt, {status("a", "eth0"), status("b", "net1")});
+
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, annotation_text({status("a", "eth0"), status("b", "net1")}));
+}
+
+TEST(StatusEdit, PutsNewEntriesBehindTheOthersInPlaceOfTheirOldOnes) {
+  const std::string before =
+      annotation_text({status("a", "eth0"), status("b", "net1"), status("c", "net2")});
+
+  auto text = with_statuses(before, {status("b", "net1")});
+
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text,
+            annotation_text({status("a", "eth0"), status("c", "net2"), status("b", "net1")}));
+}
+
+TEST(StatusEdit, DropsOnlyEntriesOfThatNetworkOnThoseInterfaces) {
+  const std::string before = annotation_text(
+      {status("a", "eth0"), status("b", "net1"), status("b", "net2"), status("c", "net1")});
+
+  auto text = without_statuses(before, "b", {"net1", "net9"});
+
+  ASSERT_TRUE(text && *text);
+  EXPECT_EQ(**text,
+            annotation_text({status("a", "eth0"), status("b", "net2"), status("c", "net1")}));
+}
+
+TEST(StatusEdit, ChangesNothingIfThereIsNothingToDrop) {
+  auto text = without_statuses(R"([ 1, {"name":"b"} ])", "b", {"net1"});
+
+  ASSERT_TRUE(text);
+  EXPECT_FALSE(text->has_value());
+}
+
+TEST(StatusEdit, RefusesWhatIsNoList) {
+  for (const std::string text : {"x", "{}", "1", "[", "null"}) {
+    EXPECT_FALSE(with_statuses(text, {status("a", "eth0")})) << text;
+    EXPECT_FALSE(without_statuses(text, "a", {"eth0"})) << text;
+  }
+  EXPECT_TRUE(with_statuses("  ", {status("a", "eth0")}));
+}
+
+}  // namespace
+}  // namespace mnet::model

@@ -1,0 +1,101 @@
+#include "model/wanted.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "model/delegate.h"
+#include "model/netconf.h"
+#include "model/objects.h"
+#include "model/selection.h"
+
+namespace mnet::model {
+namespace {
+
+Result<bool> read_skip(const std::string* text) {
+  if (text == nullptr || *text == "false") return false;
+  if (*text == "true") return true;
+  return Error(Errc::kInvalid, cat("annotation ", kSkipDefaultNetworksAnnotation,
+                                   " must be \"true\" or \"false\", got ", go_quoted(*text)));
+}
+
+Result<void> check_isolation(const NetConf& conf, const PodObject& pod, const Selection& element) {
+  if (!conf.namespace_isolation || element.ns == pod.ns) return {};
+  const auto& allowed = conf.non_isolated_namespaces;
+  if (std::ranges::find(allowed, element.ns) != allowed.end()) return {};
+  return Error(Errc::kDenied,
+               cat("namespace isolation enabled, annotation violates permission, pod is in "
+                   "namespace ",
+                   pod.ns, " but refers to target namespace ", element.ns, "; take a network of ",
+                   pod.ns, ", or name ", element.ns, " in globalNamespaces"));
+}
+
+Result<std::vector<Selection>> read_networks(const NetConf& conf, const PodObject& pod) {
+  const std::string* text = pod.annotation(kNetworksAnnotation);
+  if (text == nullptr) return std::vector<Selection>();
+  auto elements = parse_networks_annotation(*text, pod.ns);
+  if (!elements) return elements;
+  if (elements->size() > kMaxNetworks) {
+    return Error(Errc::kInvalid, cat("annotation ", kNetworksAnnotation, " asks for ",
+                                     elements->size(), " networks, more than ", kMaxNetworks));
+  }
+  for (const Selection& element : *elements) {
+    if (auto checked = check_isolation(conf, pod, element); !checked) {
+      return std::move(checked).error();
+    }
+  }
+  return elements;
+}
+
+Result<std::optional<Selection>> read_default_network(const NetConf& conf, const PodObject& pod) {
+  const std::string* text = pod.annotation(kDefaultNetworkAnnotation);
+  if (text == nullptr) return std::optional<Selection>();
+  auto element = parse_default_network_annotation(*text, conf.multus_namespace);
+  if (!element) return std::move(element).error();
+  // The cluster's own networks lie there, for every pod to choose from.
+  if (element->ns != conf.multus_namespace) {
+    if (auto checked = check_isolation(conf, pod, *element); !checked) {
+      return std::move(checked).error();
+    }
+  }
+  return std::optional<Selection>(*std::move(element));
+}
+
+}  // namespace
+
+std::vector<WantedNetwork> configured_networks(const NetConf& conf, bool with_default_networks) {
+  std::vector<WantedNetwork> wanted;
+  for (const Delegate& delegate : conf.delegates) {
+    const Source source = wanted.empty() ? Source::kCluster : Source::kDefaultNetworks;
+    wanted.push_back({.source = source, .given = delegate});
+  }
+  if (conf.cluster_network.empty()) return wanted;
+  wanted.push_back({.source = Source::kCluster, .configured = conf.cluster_network});
+  if (!with_default_networks || !conf.default_networks) return wanted;
+  for (const std::string& network : *conf.default_networks) {
+    wanted.push_back({.source = Source::kDefaultNetworks, .configured = network});
+  }
+  return wanted;
+}
+
+Result<PodWishes> read_pod_wishes(const NetConf& conf, const PodObject& pod) {
+  PodWishes wishes;
+  auto skips = read_skip(pod.annotation(kSkipDefaultNetworksAnnotation));
+  if (!skips) return std::move(skips).error();
+  wishes.skips_default_networks = *skips;
+  auto default_network = read_default_network(conf, pod);
+  if (!default_network) return std::move(default_network).error();
+  wishes.default_network = *std::move(default_network);
+  auto networks = read_networks(conf, pod);
+  if (!networks) return std::move(networks).error();
+  wishes.networks = *std::move(networks);
+  return wishes;
+}
+
+}  // namespace mnet::model

@@ -1,0 +1,48 @@
+// Which networks a container is to get, in order (02, 3.2): what the configuration says and what
+// the pod's annotations say, checked as far as that goes without looking anything up. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/delegate.h"
+#include "model/netconf.h"
+#include "model/objects.h"
+#include "model/selection.h"
+
+namespace mnet::model {
+
+// More would be a mistake or an attack: each is an interface of the pod.
+inline constexpr std::size_t kMaxNetworks = 1000;
+
+inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
+inline constexpr std::string_view kDefaultNetworkAnnotation = "v1.multus-cni.io/default-network";
+inline constexpr std::string_view kSkipDefaultNetworksAnnotation =
+    "v1.multus-cni.io/skip-default-networks";
+
+// One network: exactly one of the last three says which.
+struct WantedNetwork {
+  Source source = Source::kCluster;
+  std::optional<Delegate> given = {};       // an element of `delegates`
+  std::string configured = {};              // `clusterNetwork`, or one of `defaultNetworks`
+  std::optional<Selection> selection = {};  // an element of an annotation
+};
+
+// What the configuration gives a pod: the master, then the others.
+std::vector<WantedNetwork> configured_networks(const NetConf& conf, bool with_default_networks);
+
+struct PodWishes {
+  bool skips_default_networks = false;
+  std::optional<Selection> default_network;  // in the master's place
+  std::vector<Selection> networks;
+};
+
+// The pod's annotations. Namespace isolation is part of it (02, 3.8); its error has the code
+// kDenied.
+Result<PodWishes> read_pod_wishes(const NetConf& conf, const PodObject& pod);
+
+}  // namespace mnet::model

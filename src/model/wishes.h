@@ -1,0 +1,46 @@
+// What a pod may ask of one network beyond being attached to it (02, 2.1, 4.2, 4.3): kept with the
+// delegate, stored in the scratch file, offered to the plugins. Knows no annotation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "json/json.h"
+
+namespace mnet::model {
+
+struct PortMapping {
+  std::int64_t host_port = 0, container_port = 0;
+  std::string protocol, host_ip;
+};
+
+struct Bandwidth {
+  std::int64_t ingress_rate = 0, ingress_burst = 0, egress_rate = 0, egress_burst = 0;
+};
+
+// An empty text is no wish; a list that is there and empty is one (02, 4.3).
+struct Wishes {
+  std::string ifname;
+  std::string mac;
+  std::string infiniband_guid;
+  std::optional<std::vector<std::string>> ips;
+  std::optional<std::vector<PortMapping>> port_mappings;
+  std::optional<Bandwidth> bandwidth;
+  std::optional<std::vector<std::string>> gateways;  // `default-route`
+  std::string device_id;
+  std::string resource_name;
+};
+
+// `value` is the list or object itself; `path` names it in errors.
+Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
+                                                    const std::string& path);
+Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path);
+
+// `protocol` and `hostIP` only if not empty; all four numbers of a bandwidth.
+json::Array to_json(const std::vector<PortMapping>& mappings);
+json::Object to_json(const Bandwidth& bandwidth);
+
+}  // namespace mnet::model

@@ -1,0 +1,47 @@
+#include "thin/config.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "adapters/log_settings.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "json/fields.h"
+#include "json/json.h"
+#include "wire/wire.h"
+
+namespace mnet::thin {
+namespace {
+
+// Beyond a year it is no limit, and the clock's arithmetic stays sound.
+constexpr std::int64_t kLongestTimeout = 31'536'000;
+
+void read_timeout(json::Fields& fields, ThinConfig& config) {
+  std::int64_t seconds = 180;
+  fields.read("delegateTimeout", seconds);
+  if (seconds <= 0) fields.fail("delegateTimeout", cat("must be greater than 0, got ", seconds));
+  config.delegate_timeout = std::chrono::seconds(std::min(seconds, kLongestTimeout));
+}
+
+}  // namespace
+
+Result<ThinConfig> parse_thin_config(std::string_view text) {
+  const auto object = json::parse_object(text);
+  if (!object) return object.error().wrap("failed to load netconf");
+  ThinConfig config;
+  json::Fields fields(*object);
+  fields.read("cniVersion", config.cni_version);
+  fields.read("cniDir", config.cni_dir);
+  fields.read("objectsDir", config.objects_dir);
+  fields.read("kubeconfig", config.kubeconfig);
+  read_timeout(fields, config);
+  adapters::read_log_settings(fields, config);
+  if (auto read = fields.done(); !read) return read.error().wrap("failed to load netconf");
+  if (config.cni_dir.empty()) config.cni_dir = wire::kDefaultCniDir;
+  return config;
+}
+
+}  // namespace mnet::thin

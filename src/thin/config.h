@@ -1,0 +1,25 @@
+// What `multus`, the thin program, itself reads of the configuration on its stdin (02, 1; 03, 9.1);
+// the core reads the rest. Pure.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "adapters/log_settings.h"
+#include "base/result.h"
+
+namespace mnet::thin {
+
+struct ThinConfig : adapters::LogSettings {
+  std::string cni_version;  // of the printed result; empty means 0.1.0
+  std::string cni_dir;
+  std::string objects_dir;  // empty: there is no object source
+  std::string kubeconfig;
+  std::chrono::milliseconds delegate_timeout = std::chrono::seconds(180);
+};
+
+// A wrong type or value names its key.
+Result<ThinConfig> parse_thin_config(std::string_view text);
+
+}  // namespace mnet::thin

@@ -1,0 +1,26 @@
+// Who works below a cniDir, among processes: one request per container, and nobody beside a GC (02,
+// 0.5). What one process does within itself is attach's business.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sys/file_lock.h"
+
+namespace mnet::thin {
+
+// Both block until it is their turn; given back when this goes.
+class ThinLocks {
+ public:
+  // ADD, DEL, CHECK. Makes `cni_dir` where it is missing.
+  static Result<ThinLocks> for_container(const std::string& cni_dir,
+                                         const std::string& container_id);
+  // GC.
+  static Result<ThinLocks> for_all(const std::string& cni_dir);
+
+ private:
+  sys::FileLock directory_;
+  sys::FileLock container_;
+};
+
+}  // namespace mnet::thin

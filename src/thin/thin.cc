@@ -1,0 +1,383 @@
+#include "thin/thin.h"
+
+#include <nss.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "adapters/exec_plugins.h"
+#include "adapters/file_ports.h"
+#include "adapters/folder_source.h"
+#include "adapters/kube_source.h"
+#include "adapters/pending_del.h"
+#include "adapters/slots.h"
+#include "aio/blocking_pool.h"
+#include "aio/group.h"
+#include "aio/run.h"
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/reading.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cni/error.h"
+#include "cni/version.h"
+#include "kube/kube.h"
+#include "model/messages.h"
+#include "model/pod_args.h"
+#include "skel/skel.h"
+#include "store/store.h"
+#include "sys/environment.h"
+#include "thin/config.h"
+#include "thin/locks.h"
+#include "thin/log.h"
+#include "wire/wire.h"
+
+namespace mnet::thin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One request waits for few things at once; each thread costs its start.
+constexpr std::size_t kBlockingThreads = 2;
+// How long the answer waits for events that are still under way to the API.
+constexpr auto kLastEvents = std::chrono::seconds(2);
+
+// The core with all it needs, for one request.
+class Node {
+ public:
+  // `api` may be null.
+  Node(const ThinConfig& config, const ThinSurroundings& surroundings,
+       std::unique_ptr<kube::Api> api, const Log& log)
+      : ports_(pool_, slots_, exec_settings(config, surroundings), log),
+        folder_(make_folder(config, log)),
+        kube_(make_kube(std::move(api), log)),
+        background_(loop_.get_executor(), log),
+        attachments_(all_ports(), log, {.boot_id = sys::boot_id()}) {
+    if (folder_) background_.spawn("objects folder", folder_->follow());
+  }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  // The events are written by then, and nothing refers to this any more.
+  ~Node() { (void)aio::run(loop_, finish()); }
+
+  attach::Attachments& attachments() { return attachments_; }
+
+  template <typename T>
+  Result<T> run(aio::Task<T> task) {
+    return aio::run(loop_, std::move(task));
+  }
+
+ private:
+  static adapters::ExecSettings exec_settings(const ThinConfig& config,
+                                              const ThinSurroundings& surroundings) {
+    adapters::ExecSettings settings;
+    settings.timeout = config.delegate_timeout;
+    settings.environment = surroundings.environment;
+    return settings;
+  }
+
+  std::unique_ptr<adapters::FolderSource> make_folder(const ThinConfig& config, const Log& log) {
+    if (config.objects_dir.empty()) return nullptr;
+    return std::make_unique<adapters::FolderSource>(loop_.get_executor(), config.objects_dir, pool_,
+                                                    log);
+  }
+
+  // One request needs no stores.
+  std::unique_ptr<adapters::KubeSource> make_kube(std::unique_ptr<kube::Api> api, const Log& log) {
+    if (api == nullptr) return nullptr;
+    adapters::KubeSettings settings;
+    settings.follows = false;
+    return std::make_unique<adapters::KubeSource>(loop_.get_executor(), std::move(api),
+                                                  std::move(settings), log);
+  }
+
+  attach::Ports all_ports() {
+    attach::Ports all = ports_.ports();
+    if (folder_) all.source = folder_.get();
+    if (kube_) all.source = kube_.get();
+    return all;
+  }
+
+  // Without a limit: what waits for a disk refers to this. An API may be away for longer than a
+  // runtime waits.
+  aio::Task<void> finish() {
+    background_.cancel();
+    auto joined = co_await background_.join();
+    if (kube_) {
+      auto sent = co_await kube_->flush(Clock::now() + kLastEvents);
+      if (!sent) kube_->cancel();
+      joined = co_await kube_->flush(aio::kNoDeadline);
+    }
+    if (folder_) joined = co_await folder_->flush(aio::kNoDeadline);
+    co_return joined;
+  }
+
+  aio::asio::io_context loop_{1};
+  aio::BlockingPool pool_{kBlockingThreads};
+  adapters::UnlimitedSlots slots_;
+  adapters::FilePorts ports_;
+  std::unique_ptr<adapters::FolderSource> folder_;
+  std::unique_ptr<adapters::KubeSource> kube_;
+  aio::Group background_;
+  attach::Attachments attachments_;
+};
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
+  // Early at boot there may be none yet; the id only has to tell log lines apart.
+  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
+         (static_cast<std::uint64_t>(::getpid()) << 40);
+}
+
+// A runtime that ignores SIGCHLD would have its children's exit codes thrown away, ours with them.
+void reset_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
+enum class Command : std::uint8_t { kAdd, kDel, kCheck, kGc, kStatus };
+
+class ThinCall {
+ public:
+  // Both must outlive the call.
+  ThinCall(const ThinSurroundings& surroundings, const skel::CmdArgs& args, ThinConfig config)
+      : surroundings_(surroundings),
+        args_(args),
+        config_(std::move(config)),
+        id_(wire::request_id(surroundings.random())),
+        lines_(config_, surroundings.front),
+        log_(lines_.log().with_request(id_)) {}
+
+  Result<void> run(Command command) {
+    auto done = checked(command);
+    if (!done) log_.error(done.error().text());
+    return done;
+  }
+
+ private:
+  Result<void> checked(Command command) {
+    auto api = make_api(command);
+    if (!api) return std::move(api).error();
+    auto locks = take_locks(command);
+    if (!locks) return std::move(locks).error();
+    Node node(config_, surroundings_, *std::move(api), lines_.log());
+    switch (command) {
+      case Command::kAdd:
+        return add(node);
+      case Command::kDel:
+        return del(node);
+      case Command::kCheck:
+        return node.run(node.attachments().check(request()));
+      case Command::kGc:
+        return node.run(node.attachments().gc(request()));
+      case Command::kStatus:
+        return node.run(node.attachments().status(request()));
+    }
+    return Error(Errc::kBug, "no such command");
+  }
+
+  // Null if the configuration names no API. Pods whose networks only the API knows must not come
+  // up without them; a DEL needs none.
+  Result<std::unique_ptr<kube::Api>> make_api(Command command) const {
+    if (!config_.objects_dir.empty()) return nullptr;
+    auto access = find_access();
+    if (access && !*access) return nullptr;
+    Result<std::unique_ptr<kube::Api>> api;
+    if (access) {
+      // Other modules than these are the host's, of another libc.
+      ::__nss_configure_lookup("hosts", "files dns");
+      kube::ApiSettings settings;
+      settings.user_agent = cat("multus/", build_version().version);
+      settings.environment = surroundings_.environment;
+      api = kube::Api::make(**std::move(access), std::move(settings), log_);
+    } else {
+      api = std::move(access).error();
+    }
+    if (api) return api;
+    Error refusal = cni::coded(cni::Code::kInvalidConfig,
+                               cat("Multus: error getting k8s client: ", api.error().text()));
+    if (command != Command::kDel) return refusal;
+    log_.warning(refusal.text());
+    return nullptr;
+  }
+
+  // The kubeconfig of the configuration, else the variables of a pod, else none (03, 9.1).
+  Result<std::optional<kube::Config>> find_access() const {
+    auto access = config_.kubeconfig.empty() ? kube::in_cluster_config(pod_variables())
+                                             : kube::load_kubeconfig(config_.kubeconfig);
+    if (access) return std::optional<kube::Config>(*std::move(access));
+    const bool is_none =
+        config_.kubeconfig.empty() && access.error().code() == Errc::kNotFound && !names_server();
+    if (is_none) return std::optional<kube::Config>();
+    return std::move(access).error();
+  }
+
+  bool names_server() const {
+    const auto has = [this](std::string_view name) {
+      return !surroundings_.front.env(name).value_or("").empty();
+    };
+    return has("KUBERNETES_SERVICE_HOST") && has("KUBERNETES_SERVICE_PORT");
+  }
+  std::vector<std::string> pod_variables() const {
+    std::vector<std::string> out;
+    for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
+      out.push_back(cat(name, "=", surroundings_.front.env(name).value_or("")));
+    }
+    return out;
+  }
+
+  Result<ThinLocks> take_locks(Command command) const {
+    if (command == Command::kStatus) return ThinLocks();
+    auto locks = command == Command::kGc
+                     ? ThinLocks::for_all(config_.cni_dir)
+                     : ThinLocks::for_container(config_.cni_dir, args_.container_id);
+    if (locks) return locks;
+    // A sandbox whose DEL fails for good could never be removed.
+    if (command == Command::kDel) {
+      log_.error("DEL goes on without a lock", locks.error());
+      return ThinLocks();
+    }
+    return locks.error().wrap("Multus: cannot lock the container");
+  }
+
+  attach::Request request() const {
+    attach::Request request;
+    request.container_id = args_.container_id;
+    request.netns = args_.netns;
+    request.ifname = args_.ifname;
+    request.args = args_.args;
+    request.path = args_.path;
+    request.config = args_.stdin_data;
+    request.id = id_;
+    return request;
+  }
+
+  Result<void> add(Node& node) {
+    const auto pending = find_pending();
+    if (!pending) return adapters::pending_in_the_way(pending.error());
+    if (*pending) {
+      const auto outcome = node.run(node.attachments().del(request()));
+      const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
+      if (!deleted) log_.error("ADD goes on after a failed pending DEL", deleted.error());
+    }
+    auto result = node.run(node.attachments().add(request()));
+    if (!result) return std::move(result).error();
+    if (*pending) {
+      if (auto forgotten = forget(**pending); !forgotten)
+        return adapters::pending_in_the_way(forgotten.error());
+    }
+    return skel::print_result(*result, config_.cni_version, surroundings_.front);
+  }
+
+  Result<void> del(Node& node) {
+    auto outcome = node.run(node.attachments().del(request()));
+    if (!outcome) return std::move(outcome).error();
+    if (outcome->failed && outcome->keeps_failed) return *std::move(outcome->failed);
+    if (outcome->unreadable) return write_down(*outcome->unreadable);
+    if (outcome->failed) log_.error("DEL", *outcome->failed);
+    const auto pending = find_pending();
+    const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
+    if (!pending) log_.error("looking for a pending DEL", pending.error());
+    if (!forgotten) log_.error("forgetting a pending DEL", forgotten.error());
+    return {};
+  }
+
+  // For a daemon, or for this container's next ADD: the runtime need not wait until it can be read.
+  Result<void> write_down(const Error& unreadable) const {
+    auto written = adapters::write_pending_del(config_.cni_dir, request());
+    if (!written) {
+      log_.error("writing a pending DEL", written.error());
+      return unreadable;
+    }
+    log_.error("DEL will be repeated as a pending DEL", unreadable);
+    return {};
+  }
+
+  // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
+  Result<std::optional<std::string>> find_pending() const {
+    const auto record = store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname);
+    if (!record) return record.error();
+    if (!*record) return std::nullopt;
+    if (!(*record)->body) {
+      const Error& why = (*record)->body.error();
+      return is_damage(why) ? Result<std::optional<std::string>>(std::nullopt) : why;
+    }
+    const auto body = wire::parse_request(*(*record)->body);
+    if (!body) return std::nullopt;
+    const auto is = [&body](std::string_view name, const std::string& value) {
+      const std::string* found = body->find_env(name);
+      return found != nullptr && *found == value;
+    };
+    const bool is_ours =
+        is("CNI_CONTAINERID", args_.container_id) && is("CNI_IFNAME", args_.ifname);
+    return is_ours ? std::optional<std::string>((*record)->file) : std::nullopt;
+  }
+
+  Result<void> forget(const std::string& file) const {
+    auto removed = store::PendingDels(config_.cni_dir).remove(file);
+    if (!removed) return std::move(removed).error();
+    return {};
+  }
+
+  const ThinSurroundings& surroundings_;
+  const skel::CmdArgs& args_;
+  const ThinConfig config_;
+  const std::string id_;
+  const ThinLog lines_;
+  const Log log_;
+};
+
+Result<void> handle(Command command, const ThinSurroundings& surroundings,
+                    const skel::CmdArgs& args) {
+  auto config = parse_thin_config(args.stdin_data);
+  if (!config) {
+    return model::core_error(std::move(config).error(), model::Pod(), "error loading netconf");
+  }
+  ThinCall call(surroundings, args, *std::move(config));
+  return call.run(command);
+}
+
+}  // namespace
+
+ThinSurroundings ThinSurroundings::of_process() {
+  reset_signals();
+  return {.front = skel::Front::of_process(),
+          .environment = sys::environment(),
+          .random = random_number};
+}
+
+int run_thin(const ThinSurroundings& surroundings) {
+  const auto handled_as = [&surroundings](Command command) -> skel::Handler {
+    return [&surroundings, command](const skel::CmdArgs& args) {
+      return handle(command, surroundings, args);
+    };
+  };
+  const skel::Plugin plugin{.add = handled_as(Command::kAdd),
+                            .del = handled_as(Command::kDel),
+                            .check = handled_as(Command::kCheck),
+                            .gc = handled_as(Command::kGc),
+                            .status = handled_as(Command::kStatus),
+                            .versions = cni::all_versions(),
+                            .about = "meta-plugin that delegates to other CNI plugins",
+                            .own_mark = std::string(wire::kRequestIdVariable)};
+  return skel::run(plugin, surroundings.front);
+}
+
+}  // namespace mnet::thin

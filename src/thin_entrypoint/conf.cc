@@ -1,0 +1,223 @@
+#include "thin_entrypoint/conf.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/version.h"
+#include "json/json.h"
+#include "nodeconf/generate.h"
+#include "nodeconf/primary.h"
+#include "sys/file.h"
+#include "thin_entrypoint/options.h"
+
+namespace mnet::thin_entrypoint {
+namespace {
+
+constexpr std::string_view kOld = ".old";
+constexpr cni::VersionNumber kListsSince{1, 0, 0};
+
+Error unusable(std::string text) { return {Errc::kInvalid, std::move(text)}; }
+
+const std::string* text_member(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.find(key);
+  return value == nullptr ? nullptr : value->as_string();
+}
+
+// The version of the output. A forced one goes into the copy of the primary, too.
+Result<std::string> settle_version(const ThinOptions& options, const std::string& path,
+                                   json::Object& primary) {
+  const std::string* found = text_member(primary, "cniVersion");
+  if (found == nullptr) {
+    return unusable(cat("cannot get cniVersion in master CNI config file ", go_quoted(path)));
+  }
+  std::string version = *found;
+  if (!options.cni_version.empty() && version != options.cni_version) {
+    if (!options.force_cni_version) {
+      return unusable(cat("Multus cni version is ", go_quoted(options.cni_version),
+                          " while master plugin cni version is ", go_quoted(version)));
+    }
+    version = options.cni_version;
+    primary.set("cniVersion", version);
+  }
+  if (const auto number = cni::parse_version(version); !number) {
+    return number.error().wrap(cat("cannot use cniVersion in master CNI config file ", path));
+  }
+  return version;
+}
+
+Result<std::string> settle_name(const ThinOptions& options, const std::string& path,
+                                const json::Object& primary) {
+  if (!options.override_network_name) return std::string(nodeconf::kNetworkName);
+  const std::string* name = text_member(primary, "name");
+  if (name != nullptr && !name->empty()) return *name;
+  return unusable(cat("cannot get name in master CNI config file ", go_quoted(path)));
+}
+
+// With a list of plugins theirs and only theirs, be it empty. Here `false` is said, too.
+nodeconf::Capabilities settle_capabilities(const json::Object& primary) {
+  const json::Value* plugins = primary.find("plugins");
+  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
+  if (list != nullptr && list->empty()) return {};
+  return nodeconf::capabilities_of(primary);
+}
+
+// Lines `"key": value,` in the order of the original.
+class Lines {
+ public:
+  void add(std::string_view key, const json::Value& value) {
+    lines_.push_back(cat(json::dump(key), ": ", json::dump(value, json::kSorted), ","));
+  }
+  void add_text(std::string_view key, const std::string& value) {
+    if (!value.empty()) add(key, value);
+  }
+  std::string indented(std::string_view blanks) const {
+    std::string out;
+    for (const std::string& line : lines_) out += cat(blanks, line, "\n");
+    return out;
+  }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+json::Object object_of(const std::map<std::string, bool>& values) {
+  json::Object out;
+  for (const auto& [name, is_on] : values) out.append(name, is_on);
+  return out;
+}
+
+Lines multus_lines(const ThinOptions& options, const std::string& log_level,
+                   const std::map<std::string, bool>& capabilities) {
+  Lines lines;
+  lines.add("type", "multus");
+  if (!capabilities.empty()) lines.add("capabilities", object_of(capabilities));
+  if (options.namespace_isolation) lines.add("namespaceIsolation", true);
+  lines.add_text("globalNamespaces", options.global_namespaces);
+  if (!options.log_to_stderr) lines.add("logToStderr", false);
+  lines.add_text("logLevel", log_level);
+  lines.add_text("logFile", options.log_file);
+  lines.add_text("binDir", options.additional_bin_dir);
+  lines.add_text("cniConf", options.multus_cni_conf_dir);
+  lines.add_text("readinessindicatorfile", options.readiness_indicator_file);
+  lines.add("kubeconfig", options.kubeconfig_file_host);
+  return lines;
+}
+
+std::string conf_text(const Lines& head, const Lines& multus, const std::string& delegate) {
+  const std::string blanks(8, ' ');
+  return cat("{\n", head.indented(blanks), multus.indented(blanks), blanks, "\"delegates\": [\n",
+             blanks, blanks, delegate, "\n", blanks, "]\n}\n");
+}
+
+std::string conflist_text(const Lines& head, const Lines& multus, const std::string& delegate) {
+  return cat("{\n", head.indented("    "), "    \"plugins\": [ {\n", multus.indented("        "),
+             "        \"delegates\": [\n            ", delegate, "\n        ]\n    }]\n}\n");
+}
+
+bool is_directory(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_directory(path, failed);
+}
+
+bool exists(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::exists(path, failed);
+}
+
+ThinPrimary in_folder(const ThinOptions& options, const std::string& name) {
+  std::string path = cat(options.autoconfig_dir, "/", name);
+  std::string renamed = cat(path, kOld);
+  if (options.rename_conf_file && !exists(path) && exists(renamed)) return {name, renamed, true};
+  return {name, path, false};
+}
+
+Result<std::vector<std::string>> names_in_folder(const ThinOptions& options) {
+  auto entries = sys::list_directory(options.autoconfig_dir);
+  if (!entries) return std::move(entries).error();
+  std::vector<std::string> names;
+  for (const sys::Entry& entry : *entries) {
+    if (is_directory(cat(options.autoconfig_dir, "/", entry.name))) continue;
+    std::string_view name = entry.name;
+    if (options.rename_conf_file && name.ends_with(kOld)) name.remove_suffix(kOld.size());
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::string> thin_log_level(const ThinOptions& options) {
+  std::string level = to_lower(options.log_level);
+  if (level.empty() || parse_log_level(level)) return level;
+  return unusable(
+      cat("Log levels should be one of: debug/verbose/error/panic, did not understand: ",
+          go_quoted(options.log_level)));
+}
+
+Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& path,
+                                std::string_view text) {
+  // What is around it must fit into the depth that readers allow, too.
+  auto primary = json::parse_object(text, json::kMaxDepth - 8);
+  if (!primary) {
+    return std::move(primary).error().wrap(path).wrap("cannot read master CNI config json");
+  }
+  if (const auto where = nodeconf::find_multus(*primary, "multus")) {
+    return unusable(cat(path, " is a configuration of Multus itself (", *where,
+                        "), not taken to prevent recursive config load"));
+  }
+  auto level = thin_log_level(options);
+  if (!level) return std::move(level).error();
+  auto version = settle_version(options, path, *primary);
+  if (!version) return std::move(version).error();
+  auto name = settle_name(options, path, *primary);
+  if (!name) return std::move(name).error();
+  const nodeconf::Capabilities capabilities = settle_capabilities(*primary);
+
+  Lines head;
+  head.add("cniVersion", *version);
+  head.add("name", *name);
+  const Lines multus = multus_lines(options, *level, capabilities.values);
+  const std::string delegate = json::dump(*primary, json::kSorted);
+  ThinConf out;
+  for (const std::string& what : capabilities.ignored) {
+    out.warnings.push_back(cat(path, ": ", what, "; ignored"));
+  }
+  const bool is_list = cni::at_least(*version, kListsSince);
+  out.file = is_list ? kThinConflist : kThinConf;
+  out.text = is_list ? conflist_text(head, multus, delegate) : conf_text(head, multus, delegate);
+  return out;
+}
+
+Result<ThinPrimary> choose_thin_primary(const ThinOptions& options, const std::string& last) {
+  if (!options.master_cni_file_name.empty()) {
+    auto checked =
+        nodeconf::check_master_name(options.autoconfig_dir, options.master_cni_file_name);
+    if (!checked) return std::move(checked).error();
+    ThinPrimary named = in_folder(options, options.master_cni_file_name);
+    if (exists(named.path)) return named;
+    return Error(Errc::kNotFound, cat("cannot find master CNI config ", named.path));
+  }
+  const std::string none = cat("cannot find valid master CNI config in ", options.autoconfig_dir);
+  auto names = names_in_folder(options);
+  if (!names) return std::move(names).error().wrap(none);
+  const std::vector<std::string> found =
+      nodeconf::candidates(*names, {.own_prefix = std::string(kThinConf), .takes_json = false});
+  if (found.empty()) return Error(Errc::kNotFound, none);
+  if (!last.empty() && found.front() > last) {
+    return Error(Errc::kNotFound,
+                 cat("the master CNI config ", options.autoconfig_dir, "/", last,
+                     " is gone; waiting for it (restart to take ", found.front(), " instead)"));
+  }
+  return in_folder(options, found.front());
+}
+
+}  // namespace mnet::thin_entrypoint

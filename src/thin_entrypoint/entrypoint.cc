@@ -1,0 +1,257 @@
+#include "thin_entrypoint/entrypoint.h"
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/readable.h"
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "aio/together.h"
+#include "base/error.h"
+#include "base/error_list.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "nodeconf/kubeconfig_file.h"
+#include "nodeconf/service_account.h"
+#include "sys/copy_file.h"
+#include "sys/directory_watch.h"
+#include "sys/file.h"
+#include "thin_entrypoint/conf.h"
+#include "thin_entrypoint/options.h"
+
+namespace mnet::thin_entrypoint {
+namespace {
+
+constexpr mode_t kSecret = 0600;
+constexpr mode_t kFolder = 0755;
+constexpr const char* kConfigurationCreated = "multus config file is created.";
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+Result<void> check_place(std::string_view flag, const std::string& path, bool is_folder) {
+  struct stat status{};
+  const auto refused = [&](std::string_view why) {
+    return Error(Errc::kInvalid, cat("cannot use ", flag, "=", path, ": ", why));
+  };
+  if (::stat(path.c_str(), &status) != 0) return refused(errno_text(errno));
+  if (S_ISDIR(status.st_mode) == is_folder) return {};
+  return refused(is_folder ? "not a directory" : "it is a directory");
+}
+
+// True if the file was not that already.
+Result<bool> keep(const std::string& path, const std::string& text) {
+  struct stat status{};
+  const bool has_mode = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+                        (status.st_mode & 07777u) == kSecret;
+  if (const auto there = sys::read_file(path); has_mode && there && *there == text) return false;
+  auto written = sys::replace_file(path, text, kSecret);
+  if (!written) return std::move(written).error();
+  return true;
+}
+
+}  // namespace
+
+ThinEntrypoint::ThinEntrypoint(ThinOptions options, ThinSurroundings surroundings)
+    : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
+
+Result<void> ThinEntrypoint::set_up() {
+  if (auto checked = check_places(); !checked) return checked;
+  if (auto copied = copy_program(); !copied) return copied;
+  if (auto made = refresh_kubeconfig(); !made) return std::move(made).error();
+  surroundings_.tell(cat("kubeconfig is created in ", kubeconfig_path()));
+  if (!options_.is_automatic()) return copy_configuration();
+  if (auto made = refresh_configuration(); !made) return std::move(made).error();
+  surroundings_.tell(kConfigurationCreated);
+  return {};
+}
+
+Result<void> ThinEntrypoint::check_places() const {
+  if (auto ok = check_place("--cni-conf-dir", options_.cni_conf_dir, true); !ok) return ok;
+  if (auto ok = check_place("--cni-bin-dir", options_.cni_bin_dir, true); !ok) return ok;
+  if (auto ok = check_place("--multus-bin-file", options_.multus_bin_file, false); !ok) return ok;
+  if (!options_.is_automatic()) {
+    return check_place("--multus-conf-file", options_.multus_conf_file, false);
+  }
+  auto level = thin_log_level(options_);
+  if (!level) return std::move(level).error();
+  return {};
+}
+
+Result<void> ThinEntrypoint::copy_program() {
+  if (options_.skip_multus_binary_copy) return {};
+  auto copied = sys::copy_file(options_.multus_bin_file, cat(options_.cni_bin_dir, "/multus"));
+  if (!copied) return std::move(copied).error().wrap("cannot copy multus");
+  return {};
+}
+
+Result<bool> ThinEntrypoint::refresh_kubeconfig() {
+  auto account =
+      nodeconf::read_service_account(surroundings_.service_account, !options_.skip_tls_verify);
+  if (!account) return std::move(account).error();
+  auto server = nodeconf::service_url(surroundings_.environment);
+  if (!server) return std::move(server).error();
+  nodeconf::Kubeconfig config{.cluster = "local", .user = "multus", .context = "multus-context"};
+  config.server = *std::move(server);
+  config.is_insecure = options_.skip_tls_verify;
+  config.ca = std::move(account->ca);
+  config.token = std::move(account->token);
+
+  const std::string path = kubeconfig_path();
+  for (const std::string& folder : {sys::directory_of(path), options_.multus_cni_conf_dir}) {
+    if (folder.empty()) continue;
+    if (auto made = sys::make_directories(folder, kFolder); !made) return std::move(made).error();
+  }
+  return keep(path, nodeconf::kubeconfig_text(config));
+}
+
+Result<void> ThinEntrypoint::copy_configuration() {
+  auto copied = sys::copy_file(options_.multus_conf_file, copied_path());
+  if (!copied) return std::move(copied).error().wrap("cannot copy the multus config file");
+  surroundings_.tell(cat("multus config file ", options_.multus_conf_file, " is copied."));
+  return {};
+}
+
+Result<bool> ThinEntrypoint::refresh_configuration() {
+  auto primary = choose_thin_primary(options_, primary_name_);
+  if (!primary) return std::move(primary).error();
+  auto text = sys::read_file(primary->path);
+  if (!text) return std::move(text).error();
+  auto conf = make_thin_conf(options_, primary->path, *text);
+  if (!conf) return std::move(conf).error();
+  if (conf->warnings != warnings_) {
+    warnings_ = conf->warnings;
+    for (const std::string& warning : warnings_) surroundings_.complain(cat("warning: ", warning));
+  }
+  auto written = write_configuration(conf->file, conf->text);
+  if (!written) return written;
+  primary_name_ = primary->name;
+  if (options_.rename_conf_file && !primary->is_renamed) {
+    const std::string old = cat(primary->path, ".old");
+    if (std::rename(primary->path.c_str(), old.c_str()) != 0) {
+      return Error::from_errno(errno, cat("rename ", primary->path, " ", old));
+    }
+    surroundings_.tell(cat("primary configuration ", primary->path, " is renamed to ", old));
+  }
+  return written;
+}
+
+Result<bool> ThinEntrypoint::write_configuration(const std::string& name, const std::string& text) {
+  auto written = keep(conf_path(name), text);
+  if (!written) return written;
+  // The sibling of another version would be read first, or instead.
+  auto removed = sys::remove_file(conf_path(name == kThinConf ? kThinConflist : kThinConf));
+  if (!removed) return removed;
+  return *written || *removed;
+}
+
+aio::Task<void> ThinEntrypoint::follow() {
+  std::optional<sys::DirectoryWatch> watch;
+  for (;;) {
+    if (!watch) watch = make_watch();
+    const Look seen = look();
+    // Whoever undoes what we do shall not make us spin.
+    if (!watch || seen == Look::kWrote) {
+      auto rested = co_await aio::sleep_for(surroundings_.rest);
+      if (!rested) co_return std::move(rested).error();
+    }
+    if (!watch) continue;
+    auto waited = co_await wait_for_events(
+        &*watch, seen == Look::kFailed ? surroundings_.rest : surroundings_.longest_wait);
+    if (!waited && waited.error().code() == Errc::kCancelled) co_return waited;
+    if (const auto taken = watch->take(); !taken) watch.reset();
+  }
+}
+
+// Without a watch the files are looked at in intervals.
+std::optional<sys::DirectoryWatch> ThinEntrypoint::make_watch() {
+  auto made = sys::DirectoryWatch::make(folders());
+  if (made) return *std::move(made);
+  std::string& last = complaints_["watching"];
+  if (last != made.error().text()) surroundings_.complain(made.error().text());
+  last = made.error().text();
+  return std::nullopt;
+}
+
+aio::Task<void> ThinEntrypoint::wait_for_events(sys::DirectoryWatch* watch,
+                                                std::chrono::milliseconds longest) {
+  aio::Readable events(co_await aio::asio::this_coro::executor, watch->fd());
+  auto happened =
+      co_await aio::with_deadline(events.wait(), std::chrono::steady_clock::now() + longest);
+  if (!happened) co_return happened;
+  auto settled = co_await aio::sleep_for(surroundings_.settle);
+  co_return settled;
+}
+
+ThinEntrypoint::Look ThinEntrypoint::look() {
+  const Look first =
+      note("kubeconfig", refresh_kubeconfig(), cat("kubeconfig is created in ", kubeconfig_path()));
+  if (!follows_primary()) return first;
+  const Look second = note("multus config file", refresh_configuration(), kConfigurationCreated);
+  return std::max(first, second);
+}
+
+ThinEntrypoint::Look ThinEntrypoint::note(const std::string& subject, const Result<bool>& done,
+                                          const std::string& written) {
+  std::string& last = complaints_[subject];
+  if (!done) {
+    const std::string complaint = cat(subject, " stays as it is: ", done.error().text());
+    if (complaint != last) surroundings_.complain(complaint);
+    last = complaint;
+    return Look::kFailed;
+  }
+  if (!last.empty()) surroundings_.tell(cat(subject, " is current again"));
+  last.clear();
+  if (!*done) return Look::kAllWell;
+  surroundings_.tell(written);
+  return Look::kWrote;
+}
+
+Result<void> ThinEntrypoint::clean_up() {
+  if (!options_.cleanup_config_on_exit) return {};
+  std::vector<std::string> paths;
+  if (options_.is_automatic()) {
+    paths = {conf_path(kThinConf), conf_path(kThinConflist)};
+  } else if (!sys::is_same_file(options_.multus_conf_file, copied_path())) {
+    paths = {copied_path()};  // else it is the user's own, where it always was
+  }
+  ErrorList failures;
+  for (const std::string& path : paths) {
+    if (auto removed = sys::remove_file(path); !removed) failures.add(std::move(removed).error());
+  }
+  return failures.join("; ");
+}
+
+std::vector<std::string> ThinEntrypoint::folders() const {
+  std::vector<std::string> folders{surroundings_.service_account, options_.cni_conf_dir,
+                                   sys::directory_of(kubeconfig_path())};
+  if (follows_primary()) folders.push_back(options_.autoconfig_dir);
+  return folders;
+}
+
+bool ThinEntrypoint::follows_primary() const {
+  return options_.is_automatic() && !options_.skip_config_watch;
+}
+
+std::string ThinEntrypoint::kubeconfig_path() const {
+  return clean_path(cat(options_.cni_conf_dir, "/multus.d/multus.kubeconfig"));
+}
+
+std::string ThinEntrypoint::conf_path(std::string_view name) const {
+  return clean_path(cat(options_.cni_conf_dir, "/", name));
+}
+
+std::string ThinEntrypoint::copied_path() const {
+  return conf_path(base_name(options_.multus_conf_file));
+}
+
+}  // namespace mnet::thin_entrypoint

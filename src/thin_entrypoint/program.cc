@@ -1,0 +1,79 @@
+#include "thin_entrypoint/program.h"
+
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "aio/until_signal.h"
+#include "base/command_line.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "sys/environment.h"
+#include "thin_entrypoint/entrypoint.h"
+#include "thin_entrypoint/options.h"
+
+namespace mnet::thin_entrypoint {
+namespace {
+
+void write_line(int fd, std::string_view text) {
+  const std::string line = cat(text, "\n");
+  (void)!::write(fd, line.data(), line.size());
+}
+
+int failed(const Error& error) {
+  write_line(STDERR_FILENO, error.text());
+  return 1;
+}
+
+// In one task, so that a signal is heard from the beginning: whoever takes the last line of the
+// installation for a sign to end it must not meet the default action.
+aio::Task<void> live(ThinEntrypoint* entrypoint, bool* is_set_up) {
+  if (auto done = entrypoint->set_up(); !done) co_return std::move(done).error();
+  *is_set_up = true;
+  auto followed = co_await entrypoint->follow();
+  co_return std::move(followed);
+}
+
+int install(ThinOptions options) {
+  ThinSurroundings around;
+  around.environment = sys::environment();
+  around.tell = [](std::string_view line) { write_line(STDOUT_FILENO, line); };
+  around.complain = [](std::string_view line) { write_line(STDERR_FILENO, line); };
+  ThinEntrypoint entrypoint(std::move(options), std::move(around));
+
+  boost::asio::io_context loop(1);
+  bool is_set_up = false;
+  const auto followed = aio::run_until_signal(loop, live(&entrypoint, &is_set_up));
+  if (!is_set_up) return followed ? 0 : failed(followed.error());
+  const auto cleaned = entrypoint.clean_up();
+  if (!followed) return failed(followed.error());
+  return cleaned ? 0 : failed(cleaned.error());
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& words) {
+  auto options = parse_thin_options(words);
+  if (!options) {
+    write_line(STDERR_FILENO, cat(options.error().text(), "\n", thin_usage()));
+    return 2;
+  }
+  if (options->wants_help) {
+    write_line(STDERR_FILENO, thin_usage());
+    return 1;
+  }
+  if (options->wants_version) {
+    write_line(STDOUT_FILENO, version_line("thin_entrypoint"));
+    return 0;
+  }
+  return install(*std::move(options));
+}
+
+}  // namespace mnet::thin_entrypoint
