@@ -13,7 +13,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/nad.h"
-#include "model/selection.h"
+#include "model/networks_annotation.h"
 
 namespace {
 
@@ -39,7 +39,7 @@ bool names_plugins_only(const Delegate& delegate) {
   return true;
 }
 
-std::optional<model::Selection> selection_of(std::string_view text) {
+std::optional<model::NetworkSelectionElement> selection_of(std::string_view text) {
   auto elements = model::parse_networks_annotation(text, "ns");
   if (!elements || elements->empty()) return std::nullopt;
   return elements->front();

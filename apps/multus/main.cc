@@ -4,7 +4,7 @@
 #include "thin/thin.h"
 
 int main(int argc, char** argv) {
-  const auto surroundings = mnet::thin::ThinSurroundings::of_process();
+  const auto surroundings = mnet::thin::Surroundings::of_process();
   const auto answered = mnet::skel::answer_flags("multus", argc, argv, surroundings.front);
-  return answered ? *answered : mnet::thin::run_thin(surroundings);
+  return answered ? *answered : mnet::thin::run(surroundings);
 }

@@ -26,7 +26,7 @@ class FileNetworks : public attach::Networks {
   Log log_;
 };
 
-class FileReadiness : public attach::Readiness {
+class FileReadiness : public attach::ReadinessIndicator {
  public:
   // The pool must outlive it.
   explicit FileReadiness(aio::BlockingPool& pool) : pool_(pool) {}

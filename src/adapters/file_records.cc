@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "adapters/netns_links.h"
+#include "aio/all.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/failpoint.h"
@@ -258,7 +258,7 @@ aio::Task<std::vector<std::string>> FileRecords::list_records(std::string cni_di
 aio::Task<attach::AddStarted> FileRecords::begin_add(attach::AddStart start) {
   return pool_.run([mount_namespace = mount_namespace_,
                     start = std::move(start)]() -> Result<attach::AddStarted> {
-    auto seen = look_in(mount_namespace, start.netns, start.ifnames);
+    auto seen = find_taken_names(mount_namespace, start.netns, start.ifnames);
     if (!seen) return std::move(seen).error();
     attach::AddStarted started{.seen = *std::move(seen), .scratch = {}, .record = {}};
     if (started.seen.taken.empty()) write_first(start, started);

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "attach/source.h"
 #include "base/dns_name.h"
 #include "base/error.h"
@@ -21,7 +21,7 @@
 #include "json/json.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
-#include "model/wanted.h"
+#include "model/requested_networks.h"
 
 namespace mnet::adapters {
 namespace {

@@ -17,8 +17,8 @@
 #include "base/text.h"
 #include "kube/kube.h"
 #include "model/attachment_record.h"
-#include "model/selection.h"
-#include "model/wanted.h"
+#include "model/networks_annotation.h"
+#include "model/requested_networks.h"
 
 namespace mnet::adapters {
 namespace {

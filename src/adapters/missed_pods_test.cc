@@ -70,7 +70,7 @@ class MissedPodsTest : public testing::Test {
   aio::asio::io_context loop{1};
   kube::Store<kube::Pod> pods{&kube::parse_pod};
   attach::FakeNode node;
-  Owners owners{node.journal};
+  Owners owners{node.calls};
   std::size_t count = 0;
 };
 

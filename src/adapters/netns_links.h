@@ -10,8 +10,9 @@
 namespace mnet::adapters {
 
 // Links::look() for who is on a thread of the pool already.
-Result<attach::Look> look_in(const std::string& mount_namespace, const std::string& netns,
-                             const std::vector<std::string>& ifnames);
+Result<attach::TakenNames> find_taken_names(const std::string& mount_namespace,
+                                            const std::string& netns,
+                                            const std::vector<std::string>& ifnames);
 
 class NetNsLinks : public attach::Links {
  public:
@@ -20,7 +21,7 @@ class NetNsLinks : public attach::Links {
   NetNsLinks(aio::BlockingPool& pool, std::string mount_namespace)
       : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
 
-  aio::Task<attach::Look> look(std::string netns, std::vector<std::string> ifnames) override;
+  aio::Task<attach::TakenNames> look(std::string netns, std::vector<std::string> ifnames) override;
 
  private:
   aio::BlockingPool& pool_;

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/readable.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "sys/fd.h"

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/event.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/result.h"
 

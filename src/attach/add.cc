@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "attach/add_record.h"
 #include "attach/add_report.h"
 #include "attach/containers.h"
@@ -47,11 +47,11 @@ json::Array encode_delegates(const std::vector<model::AttachmentPtr>& attachment
 
 }  // namespace
 
-Adding::Adding(Core& core, const Job& job, Containers::Add& books)
+Adding::Adding(Core& core, const Job& job, Containers::RunningAdd& running)
     : core_(core),
       job_(job),
-      books_(books),
-      book_(core, job),
+      running_(running),
+      access_(core, job),
       starter_(job.request.caller->companion()),
       chain_(chain_of(core, job, starter_)) {}
 
@@ -137,7 +137,7 @@ aio::Task<void> Adding::plan() {
   for (const model::AttachmentPtr& attachment : attachments_) {
     ids.push_back({attachment->container_id, attachment->ifname});
   }
-  books_.plan(std::move(ids));
+  running_.plan(std::move(ids));
   co_return Result<void>();
 }
 
@@ -155,7 +155,7 @@ std::vector<std::string> Adding::names_of(model::Batch batch) const {
 
 // No link in the pod's namespace may have one of these names: what is there is not ours, and stays
 // untouched (02-F54).
-Result<void> Adding::all_free(const Look& seen, model::Batch batch) const {
+Result<void> Adding::all_free(const TakenNames& seen, model::Batch batch) const {
   if (seen.taken.empty()) return {};
   const std::string& name = seen.taken.front();
   std::size_t index = batch.first;
@@ -213,7 +213,7 @@ AddEnd::Notes Adding::last_notes() const {
 aio::Task<void> Adding::attach() {
   std::vector<aio::Task<void>> both;
   both.push_back(build());  // first: the delegate starts before anybody is told to sync
-  both.push_back(book_.sync());
+  both.push_back(access_.sync());
   auto ended = co_await aio::all(std::move(both));
   Result<void> attached = std::move(ended[0]);
   if (attached && !ended[1]) {
@@ -263,7 +263,7 @@ aio::Task<void> Adding::end() {
 aio::Task<void> Adding::undo() {
   // DEL hands it to the plugins.
   if (last_) {
-    co_await book_.restore_result(attachments_[*last_], cni::to_json(results_[*last_]));
+    co_await access_.restore_result(attachments_[*last_], cni::to_json(results_[*last_]));
   }
   std::vector<model::AttachmentPtr> touched;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
@@ -273,7 +273,7 @@ aio::Task<void> Adding::undo() {
   Removal removal = co_await remover.remove(std::move(touched));
   if (auto complete = removal.complete(); !complete) co_return complete;
   if (!gone()) co_return Result<void>();
-  auto removed = co_await book_.remove();
+  auto removed = co_await access_.remove();
   co_return removed;
 }
 

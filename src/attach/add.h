@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/containers.h"
 #include "attach/core.h"
-#include "attach/record.h"
 #include "attach/source.h"
 #include "chain/chain.h"
 #include "cni/result.h"
@@ -24,7 +24,7 @@ namespace mnet::attach {
 class Adding {
  public:
   // All must outlive it. The container's lock is held while run() runs.
-  Adding(Core& core, const Job& job, Containers::Add& books);
+  Adding(Core& core, const Job& job, Containers::RunningAdd& running);
 
   aio::Task<cni::NetResult> run();
 
@@ -37,19 +37,19 @@ class Adding {
   // No link has one of the names of these attachments.
   aio::Task<void> expect_free(model::Batch batch);
   std::vector<std::string> names_of(model::Batch batch) const;
-  Result<void> all_free(const Look& seen, model::Batch batch) const;
+  Result<void> all_free(const TakenNames& seen, model::Batch batch) const;
   Error with_name(Error error, std::size_t index) const;
 
   // An ADD that was here before: its result if it still stands; none once nothing is left of it.
   aio::Task<std::optional<cni::NetResult>> settle_earlier_add();
-  aio::Task<bool> still_stands(Record record);
-  aio::Task<cni::NetResult> answer_again(Record record);
-  aio::Task<void> report_again(Record record);
+  aio::Task<bool> still_stands(ContainerRecords record);
+  aio::Task<cni::NetResult> answer_again(ContainerRecords record);
+  aio::Task<void> report_again(ContainerRecords record);
   aio::Task<std::vector<model::NetworkStatus>> append_status(std::vector<model::NetworkStatus> all,
                                                              std::string name, bool is_master,
                                                              json::Value result,
                                                              json::Object capability_args);
-  aio::Task<void> clear_away(Record record);
+  aio::Task<void> clear_away(ContainerRecords record);
 
   // The steps that must be undone.
   aio::Task<void> begin();
@@ -78,8 +78,8 @@ class Adding {
 
   Core& core_;
   const Job& job_;
-  Containers::Add& books_;
-  Book book_;
+  Containers::RunningAdd& running_;
+  RecordAccess access_;
   std::shared_ptr<chain::Caller> starter_;  // leaves when no further plugin is to start
   chain::Chain chain_;
   model::PodObjectPtr pod_;  // none: no annotations, no status, no events

@@ -9,10 +9,10 @@
 
 #include "aio/task.h"
 #include "attach/add.h"
+#include "attach/container_records.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
-#include "attach/record.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "attach/remove.h"
 #include "base/error.h"
 #include "base/reading.h"
@@ -43,7 +43,7 @@ Result<std::vector<std::string>> links_of(const json::Value& document, const std
 }
 
 // The entry of each delegate of the list; none if the record is incomplete.
-std::optional<std::vector<cni::CacheEntry>> listed_entries(const Record& record,
+std::optional<std::vector<cni::CacheEntry>> listed_entries(const ContainerRecords& record,
                                                            const std::string& master) {
   if (!record.delegates) return std::nullopt;
   std::vector<cni::CacheEntry> listed;
@@ -84,18 +84,19 @@ bool is_of_path(const std::vector<cni::CacheEntry>& entries, const std::string& 
 
 // Complete, of this very namespace, with all its links. A record that was not finished is not
 // complete: routes and status may be missing (05, 3.11).
-aio::Task<bool> Adding::still_stands(Record record) {
-  const std::optional<model::AttachmentRecord>& journal = record.journal;
-  if (journal && journal->state != model::RecordState::kReady) co_return false;
-  const bool knows_boot = journal && !journal->boot_id.empty();
-  if (knows_boot && journal->boot_id != core_.options.boot_id) co_return false;
+aio::Task<bool> Adding::still_stands(ContainerRecords record) {
+  const std::optional<model::AttachmentRecord>& attachment_record = record.attachment_record;
+  if (attachment_record && attachment_record->state != model::RecordState::kReady) co_return false;
+  const bool knows_boot = attachment_record && !attachment_record->boot_id.empty();
+  if (knows_boot && attachment_record->boot_id != core_.options.boot_id) co_return false;
   const auto entries = listed_entries(record, record.master_ifname(job_.request.ifname));
   const auto names = entries ? links_of(*entries) : std::nullopt;
   if (!names) co_return false;
   auto seen = co_await core_.ports.links.look(job_.request.netns, *names);
   if (!seen && seen.error().code() != Errc::kNotFound) co_return std::move(seen).error();
   if (!seen || seen->taken.size() != names->size()) co_return false;
-  if (journal && journal->netns_inode != 0) co_return seen->netns.inode == journal->netns_inode;
+  if (attachment_record && attachment_record->netns_inode != 0)
+    co_return seen->netns.inode == attachment_record->netns_inode;
   co_return is_of_path(*entries, job_.request.netns);
 }
 
@@ -110,9 +111,9 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
     co_return model::core_error(undecided(left.error()), job_.pod);
   }
 
-  auto loaded = co_await book_.load();
+  auto loaded = co_await access_.load();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
-  const Record record = *std::move(loaded);
+  const ContainerRecords record = *std::move(loaded);
   auto stands = co_await still_stands(record);
   // Not known: the pod may be running, and nothing of it is touched.
   if (!stands) co_return model::core_error(undecided(stands.error()), job_.pod);
@@ -128,7 +129,7 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   co_return std::optional<cni::NetResult>(*std::move(result));
 }
 
-aio::Task<cni::NetResult> Adding::answer_again(Record record) {
+aio::Task<cni::NetResult> Adding::answer_again(ContainerRecords record) {
   const std::string master = record.master_ifname(job_.request.ifname);
   if (master != model::interface_name(record.delegates->front(), 0, job_.request.ifname)) {
     co_return cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
@@ -140,7 +141,7 @@ aio::Task<cni::NetResult> Adding::answer_again(Record record) {
   for (const cni::CacheEntry& entry : record.entries) {
     keys.push_back({entry.network, entry.container_id, entry.ifname});
   }
-  auto synced = co_await book_.sync();
+  auto synced = co_await access_.sync();
   if (synced) synced = co_await core_.ports.records.sync_results(job_.conf.cni_dir, keys);
   if (!synced) co_return std::move(synced).error();
   job_.log.verbose(
@@ -151,7 +152,7 @@ aio::Task<cni::NetResult> Adding::answer_again(Record record) {
 
 // The status of a pod that lacks it: from the result cache, where routes are as they were left, and
 // of what was attached later from the attachment record.
-aio::Task<void> Adding::report_again(Record record) {
+aio::Task<void> Adding::report_again(ContainerRecords record) {
   if (pod_ == nullptr) co_return Result<void>();
   auto present = co_await core_.ports.source->find_status(pod_);
   if (present && *present && !(*present)->empty()) co_return Result<void>();
@@ -166,8 +167,9 @@ aio::Task<void> Adding::report_again(Record record) {
     if (!added) co_return std::move(added).error();
     all = *std::move(added);
   }
-  const model::AttachmentRecord journal = record.journal.value_or(model::AttachmentRecord());
-  for (const model::RecordedAttachment& attachment : journal.attachments) {
+  const model::AttachmentRecord attachment_record =
+      record.attachment_record.value_or(model::AttachmentRecord());
+  for (const model::RecordedAttachment& attachment : attachment_record.attachments) {
     if (!is_plugged_in(attachment) || !attachment.result) continue;
     auto added = co_await append_status(std::move(all), attachment.network, false,
                                         *attachment.result, attachment.capability_args);
@@ -195,7 +197,7 @@ aio::Task<std::vector<model::NetworkStatus>> Adding::append_status(
 
 // What an ADD that did not end well left behind goes before a new one begins. If it does not, the
 // record must not be overwritten: it is what a later DEL needs.
-aio::Task<void> Adding::clear_away(Record record) {
+aio::Task<void> Adding::clear_away(ContainerRecords record) {
   TakeDown down = take_down_of(job_, record);
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
@@ -208,7 +210,7 @@ aio::Task<void> Adding::clear_away(Record record) {
                        " could not be undone: ", joined.error().text())),
         job_.pod);
   }
-  auto removed = co_await book_.remove();
+  auto removed = co_await access_.remove();
   if (!removed) {
     co_return model::core_error(std::move(removed).error(), job_.pod, "error saving the delegates");
   }

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "attach/add.h"
 #include "attach/add_report.h"
 #include "attach/add_routes.h"
@@ -25,7 +25,7 @@
 #include "model/messages.h"
 #include "model/network_status.h"
 #include "model/parallel.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::attach {
 namespace {
@@ -194,11 +194,11 @@ aio::Task<void> Adding::write_status(std::vector<model::NetworkStatus> statuses)
 }
 
 aio::asio::awaitable<void> Adding::copy_device_info(model::AttachmentPtr attachment) {
-  const model::Wishes& wishes = attachment->delegate.wishes;
+  const model::NetworkSelectionElement& selection = attachment->delegate.selection;
   const std::string path = device_info_file(attachment->capability_args);
-  if (wishes.resource_name.empty() || wishes.device_id.empty() || path.empty()) co_return;
+  if (selection.resource_name.empty() || selection.device_id.empty() || path.empty()) co_return;
   auto copied =
-      co_await core_.ports.device_infos.copy(wishes.resource_name, wishes.device_id, path);
+      co_await core_.ports.device_infos.copy(selection.resource_name, selection.device_id, path);
   if (!copied) job_.log.error("copying device information", copied.error());
 }
 

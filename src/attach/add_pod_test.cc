@@ -51,7 +51,7 @@ TEST_F(AddPodTest, WritesOneStatusForAllNetworks) {
             "\"ns1/x\",\n    \"interface\": \"foo\",\n    \"ips\": [\n        \"10.0.0.2\"\n    "
             "],\n    \"dns\": {}\n},{\n    \"name\": \"ns1/y\",\n    \"interface\": \"net2\",\n    "
             "\"ips\": [\n        \"10.0.0.2\"\n    ],\n    \"dns\": {}\n}]");
-  EXPECT_EQ(std::ranges::count(node_.journal, "write status ns1/p1"), 1);
+  EXPECT_EQ(std::ranges::count(node_.calls, "write status ns1/p1"), 1);
 }
 
 // 02, 12: row 68
@@ -72,7 +72,7 @@ TEST_F(AddPodTest, RefusesANameThatTwoNetworksWouldHave) {
   auto result = add(request(conf_));
 
   EXPECT_THAT(result.error().text(), HasSubstr("net2"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 111
@@ -110,7 +110,7 @@ TEST_F(AddPodTest, WritesNoStatusIfThereIsNothingToSay) {
 
   ASSERT_TRUE(add(request(conf_)));
 
-  EXPECT_THAT(node_.journal, Not(Contains("write status ns1/p1")));
+  EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
 }
 
 // 02, 12: row 107
@@ -163,7 +163,7 @@ TEST_F(AddPodTest, AnswersForAPodThatIsGoneInEveryVersionAndAttachesNothing) {
     EXPECT_EQ(text.contains(R"("version":"4")"), lists && version[0] == '0') << version;
     EXPECT_TRUE(cni::read_result(cni::to_json(*result), version)) << version;
   }
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
   EXPECT_THAT(node_.source.events, IsEmpty());
   EXPECT_THAT(node_.records.scratch, IsEmpty());
 }
@@ -206,7 +206,7 @@ TEST_F(AddPodTest, FailsIfTheSourceCannotTell) {
 
   EXPECT_EQ(add(request(conf_)).error().text(),
             "Multus: [ns1/p1/u1]: error waiting for pod: refused");
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 9: the UID is the object's
@@ -224,11 +224,11 @@ TEST_F(AddPodTest, NamesThePodsUidInItsLines) {
 TEST_F(AddPodTest, OffersWishesByCapabilityAndAddressesAsArgumentsToo) {
   define("open", "bridge",
          R"(,"capabilities":{"mac":true,"ips":true,"bandwidth":true,"portMappings":true})");
-  const std::string wishes =
+  const std::string selection =
       R"("mac":"c2:11:22:33:44:55","ips":["10.1.1.9/24"],)"
       R"("bandwidth":{"ingressRate":1,"ingressBurst":2,"egressRate":3,"egressBurst":4},)"
       R"("portMappings":[{"hostPort":80,"containerPort":8080}])";
-  add_pod(cat(R"([{"name":"open",)", wishes, R"(},{"name":"x",)", wishes, "}]"));
+  add_pod(cat(R"([{"name":"open",)", selection, R"(},{"name":"x",)", selection, "}]"));
 
   ASSERT_TRUE(add(request(R"("parallelAttach":"off",)" + conf_)));
 
@@ -394,7 +394,7 @@ TEST_F(AttachmentRecordTest, IsReadyAfterTheStatusWasWritten) {
   ASSERT_TRUE(x.result.has_value());
   EXPECT_NE(x.added_at, "");
   const auto at = [&](const std::string& line) {
-    return std::ranges::find(node_.journal, line) - node_.journal.begin();
+    return std::ranges::find(node_.calls, line) - node_.calls.begin();
   };
   EXPECT_LT(at("write status ns1/p1"), at("sync results"));
 }

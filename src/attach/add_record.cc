@@ -21,11 +21,11 @@ model::RecordedAttachment begin_attachment(const model::Attachment& attachment) 
   out.network = delegate.name;
   out.cni_name = delegate.cni_name;
   out.ifname = attachment.ifname;
-  out.auto_name = delegate.wishes.ifname.empty();
+  out.auto_name = delegate.selection.ifname.empty();
   out.attributes = delegate.attributes;
   out.config_hash = delegate.config_hash;
-  out.device_id = delegate.wishes.device_id;
-  out.resource_name = delegate.wishes.resource_name;
+  out.device_id = delegate.selection.device_id;
+  out.resource_name = delegate.selection.resource_name;
   // Every configuration was found fit to run before.
   out.config = delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
   out.capability_args = attachment.capability_args;

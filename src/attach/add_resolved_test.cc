@@ -86,7 +86,7 @@ TEST_F(AddResolvedTest, RunsNothingIfOneNetworkCannotBeHad) {
               AllOf(StartsWith("Multus: [ns1/p1/u1]: error loading k8s delegates k8s args: "),
                     HasSubstr("cannot find a network-attachment-definition (gone) in namespace "
                               "(ns1)")));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
   EXPECT_THAT(node_.source.events, ElementsAre(StartsWith("Warning NoNetworkFound: ")));
 }
 
@@ -102,7 +102,7 @@ TEST_F(AddResolvedTest, RunsNothingIfADeviceCannotBeHad) {
   EXPECT_THAT(result.error(), HasCode(cni::Code::kTryAgainLater));
   EXPECT_THAT(result.error().origin()->msg,
               AllOf(StartsWith("Multus: [ns1/p1/u1]: "), HasSubstr("r/vf")));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 80
@@ -123,7 +123,7 @@ TEST_F(AddResolvedTest, RunsNothingForTwoGatewaysOfOneFamily) {
       R"([{"name":"x","default-route":["10.1.1.1"]},{"name":"x","default-route":["10.2.2.1"]}])");
 
   EXPECT_THAT(add(request(conf_)).error().text(), HasSubstr("does not support ECMP"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // A definition that changes or goes between ADD and DEL is none of DEL's business.

@@ -96,7 +96,7 @@ class DefaultRoutesTest : public PodTest {
   // The lines about routes, in order.
   std::vector<std::string> edits() const {
     std::vector<std::string> lines;
-    for (const std::string& line : node_.journal) {
+    for (const std::string& line : node_.calls) {
       if (line.contains("default") || line.contains("edit routes")) lines.push_back(line);
     }
     return lines;
@@ -185,7 +185,7 @@ TEST_F(DefaultRoutesTest, OfOneFamilyHaveOneGateway) {
       R"([{"name":"x","default-route":["10.1.1.254"]},{"name":"y","default-route":["10.2.2.2"]}])");
 
   EXPECT_THAT(add(request(conf_)).error().text(), HasSubstr("ECMP"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 97; pain 40

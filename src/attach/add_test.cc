@@ -44,8 +44,8 @@ TEST_F(AddTest, HasTheScratchFileInPlaceBeforeTheFirstPluginAndAllOnDiskBeforeTh
   auto result = add(request(delegates({"a", "b"})));
 
   ASSERT_TRUE(result);
-  EXPECT_EQ(node_.journal.front(), "write scratch c1");
-  EXPECT_EQ(node_.journal.back(), "sync results");
+  EXPECT_EQ(node_.calls.front(), "write scratch c1");
+  EXPECT_EQ(node_.calls.back(), "sync results");
   EXPECT_THAT(node_.records.unsynced, IsEmpty());
   EXPECT_EQ(node_.records.scratch.at("c1").size(), 2u);
   EXPECT_TRUE(node_.records.results.contains("a-c1-eth0"));
@@ -60,9 +60,9 @@ TEST_F(AddTest, StartsNoPluginBeforeTheRecordIsThere) {
 
   ASSERT_TRUE(add(request(kChain)));
 
-  EXPECT_EQ(node_.journal[0], "write scratch c1");
-  EXPECT_THAT(node_.journal, Contains("early portmap"));
-  EXPECT_THAT(node_.journal, Not(Contains("early bridge")));
+  EXPECT_EQ(node_.calls[0], "write scratch c1");
+  EXPECT_THAT(node_.calls, Contains("early portmap"));
+  EXPECT_THAT(node_.calls, Not(Contains("early bridge")));
 }
 
 TEST_F(AddTest, StartsNothingEarlyWhereOneGoesAfterAnother) {
@@ -70,13 +70,13 @@ TEST_F(AddTest, StartsNothingEarlyWhereOneGoesAfterAnother) {
 
   ASSERT_TRUE(add(request(cat(R"("parallelAttach":"off",)", kChain))));
 
-  EXPECT_THAT(node_.journal, Not(Contains("early portmap")));
+  EXPECT_THAT(node_.calls, Not(Contains("early portmap")));
 }
 
 TEST_F(AddTest, WritesTheLastResultWithTheRecord) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
 
-  EXPECT_THAT(node_.journal,
+  EXPECT_THAT(node_.calls,
               ElementsAre("write scratch c1", "ADD a eth0", "write result a-c1-eth0", "ADD b net1",
                           "sync scratch c1", "write result b-c1-net1", "sync results"));
   EXPECT_EQ(model::decode_record(node_.records.records.at("c1")).value().state,
@@ -114,7 +114,7 @@ TEST_F(AddTest, SyncsTheScratchFileWhileADelegateRuns) {
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
   loop_.poll();
 
-  EXPECT_THAT(node_.journal, ElementsAre("write scratch c1", "sync scratch c1"));
+  EXPECT_THAT(node_.calls, ElementsAre("write scratch c1", "sync scratch c1"));
   hold->release.set();
   EXPECT_TRUE(aio::run(loop_, group.join()));
 }
@@ -128,7 +128,7 @@ TEST_F(AddTest, RefusesANetconfThatSaysNothingToRun) {
   broken.config = "{}";
   EXPECT_THAT(add(broken).error().text(),
               HasSubstr("at least one delegate/clusterNetwork must be specified"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 7
@@ -138,7 +138,7 @@ TEST_F(AddTest, RunsNothingForADelegateWithoutName) {
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("missing network name"));
   EXPECT_THAT(result.error(), HasCode(7));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 TEST_F(AddTest, RunsNothingForAListWithoutName) {
@@ -146,7 +146,7 @@ TEST_F(AddTest, RunsNothingForAListWithoutName) {
 
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("no name"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 8
@@ -196,7 +196,7 @@ TEST_F(AddTest, SaysWhatIsWrongWithTheClusterNetwork) {
 
   auto by_path = add(request(R"("clusterNetwork":"/no/such")"));
   EXPECT_THAT(by_path.error().text(), HasSubstr("cannot find network /no/such"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 14
@@ -213,7 +213,7 @@ TEST_F(AddTest, ReadsItsArgumentsStrictly) {
   EXPECT_THAT(add(bad).error().text(), HasSubstr("ARGS: invalid pair"));
   bad.args = "FOO=1";
   EXPECT_THAT(add(bad).error().text(), HasSubstr("ARGS: unknown args"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
   bad.args = "FOO=1;IgnoreUnknown=1";
   EXPECT_TRUE(add(bad));
 }
@@ -252,7 +252,7 @@ TEST_F(AddTest, RefusesContainerIdsThatAreNoFileNames) {
     EXPECT_FALSE(del(what)) << id;
     EXPECT_FALSE(check(what)) << id;
   }
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 TEST_F(AddTest, RefusesInterfaceNamesThatCannotBe) {
@@ -266,7 +266,7 @@ TEST_F(AddTest, RefusesInterfaceNamesThatCannotBe) {
     return what;
   }());
   EXPECT_THAT(twice.error().text(), HasSubstr("net1"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 70, a foreign interface without a record
@@ -278,7 +278,7 @@ TEST_F(AddTest, LeavesAForeignInterfaceAlone) {
   EXPECT_EQ(result.error().text(),
             "[ns1/p1/u1:a]: error adding container to network \"a\": cannot set \"fake\" interface "
             "name to \"eth0\": interface name eth0 already exists");
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
   EXPECT_TRUE(node_.links.namespaces["/ns"].contains("eth0"));
 }
 
@@ -303,7 +303,7 @@ TEST_F(AddTest, SaysThatThereIsNoNamespace) {
   auto result = add(what);
 
   EXPECT_THAT(result.error().text(), HasSubstr("no net namespace /gone found"));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02, 12: row 101
@@ -377,7 +377,7 @@ TEST_F(AddTest, GivesUpOnTheReadinessIndicatorWithCode11) {
   EXPECT_THAT(result.error().text(),
               HasSubstr("still waiting for readinessindicatorfile @ /ready"));
   EXPECT_THAT(result.error(), HasCode(11));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 TEST_F(AddTest, OffersTheRuntimesConfigurationToEveryDelegateThatDeclaresIt) {

@@ -219,7 +219,7 @@ TEST_F(AddPodAgainTest, LeavesRecordAndStatusUntouched) {
   ASSERT_TRUE(add(request(conf_)));
 
   EXPECT_EQ(json::Value(node_.records.records.at("c1")), json::Value(before));
-  EXPECT_THAT(node_.journal, Not(Contains("write status ns1/p1")));
+  EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
   EXPECT_THAT(node_.source.events, SizeIs(2));
 }
 

@@ -26,11 +26,11 @@ Attachments::~Attachments() = default;
 aio::Task<cni::NetResult> Attachments::add(Request request) {
   auto job = read_job(std::move(request), Verb::kAdd, core_->log);
   if (!job) co_return std::move(job).error();
-  // On the books before its turn comes: a DEL that arrives behind it ends it (02, 0.5).
-  Containers::Add books(core_->containers, job->request.container_id, job->request.caller);
+  // Registered before its turn comes, so that a DEL that arrives after it ends it (02, 0.5).
+  Containers::RunningAdd running(core_->containers, job->request.container_id, job->request.caller);
   auto lock = co_await core_->containers.lock(job->request.container_id);
   if (!lock) co_return std::move(lock).error();
-  Adding adding(*core_, *job, books);
+  Adding adding(*core_, *job, running);
   auto result = co_await adding.run();
   co_return result;
 }
@@ -76,11 +76,11 @@ aio::Task<cni::NetResult> Attachments::add_dynamic(DynamicRequest request) {
   auto what = read_dynamic_job(std::move(request), Verb::kAdd, core_->log);
   if (!what) co_return std::move(what).error();
   const std::string container_id = what->job.request.container_id;
-  Containers::Add books(core_->containers, container_id, what->job.request.caller);
+  Containers::RunningAdd running(core_->containers, container_id, what->job.request.caller);
   auto lock = co_await core_->containers.lock(container_id);
   if (!lock) co_return std::move(lock).error();
   Dynamic dynamic(*core_, *std::move(what));
-  auto result = co_await dynamic.add(books);
+  auto result = co_await dynamic.add(running);
   co_return result;
 }
 

@@ -8,10 +8,10 @@
 
 #include "aio/cancel.h"
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/plan.h"
-#include "attach/record.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "attach/resolve.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -33,9 +33,9 @@ bool can_be_checked(const model::Delegate& delegate) {
 }
 
 // Half unplugged: nobody expects it to be whole (05, 3.11).
-bool is_going(const Record& record, const std::string& ifname) {
+bool is_going(const ContainerRecords& record, const std::string& ifname) {
   const model::RecordedAttachment* recorded =
-      record.journal ? record.journal->find(ifname) : nullptr;
+      record.attachment_record ? record.attachment_record->find(ifname) : nullptr;
   return recorded != nullptr && recorded->state == model::AttachmentState::kRemoving;
 }
 
@@ -55,9 +55,9 @@ aio::Task<std::vector<model::Delegate>> Checking::configured() {
 }
 
 aio::Task<void> Checking::run() {
-  auto loaded = co_await book_.load();
+  auto loaded = co_await access_.load();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
-  Record record = *std::move(loaded);
+  ContainerRecords record = *std::move(loaded);
   if (!record.delegates) {
     auto delegates = co_await configured();
     if (!delegates) co_return std::move(delegates).error();
@@ -76,12 +76,13 @@ aio::Task<void> Checking::run() {
   co_return checked;
 }
 
-aio::Task<void> Checking::check_plugged_in(Record record) {
-  if (!record.journal) co_return Result<void>();
-  for (const model::RecordedAttachment& recorded : record.journal->attachments) {
+aio::Task<void> Checking::check_plugged_in(ContainerRecords record) {
+  if (!record.attachment_record) co_return Result<void>();
+  for (const model::RecordedAttachment& recorded : record.attachment_record->attachments) {
     if (!is_plugged_in(recorded) || recorded.state != model::AttachmentState::kAttached) continue;
-    const model::AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, true);
-    if (recorded.result) co_await book_.restore_result(attachment, *recorded.result);
+    const model::AttachmentPtr attachment =
+        attachment_of(job_, *record.attachment_record, recorded, true);
+    if (recorded.result) co_await access_.restore_result(attachment, *recorded.result);
     auto checked = co_await check_one(attachment);
     if (!checked) co_return checked;
   }

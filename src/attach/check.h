@@ -4,27 +4,27 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
-#include "attach/record.h"
 
 namespace mnet::attach {
 
 class Checking {
  public:
   // Both must outlive it. The container's lock is held while run() runs.
-  Checking(const Core& core, const Job& job) : core_(core), job_(job), book_(core, job) {}
+  Checking(const Core& core, const Job& job) : core_(core), job_(job), access_(core, job) {}
 
   // The first error ends it and keeps its code; a caller who left ends it too.
   aio::Task<void> run();
 
  private:
   aio::Task<std::vector<model::Delegate>> configured();
-  aio::Task<void> check_plugged_in(Record record);
+  aio::Task<void> check_plugged_in(ContainerRecords record);
   aio::Task<void> check_one(model::AttachmentPtr attachment);
 
   const Core& core_;
   const Job& job_;
-  Book book_;
+  RecordAccess access_;
 };
 
 }  // namespace mnet::attach

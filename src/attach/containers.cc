@@ -21,30 +21,30 @@ bool Containers::is_busy(const std::string& container_id) const {
 }
 
 void Containers::end_adds(const std::string& container_id) {
-  for (Add::Item& item : adds_) {
+  for (RunningAdd::Item& item : adds_) {
     if (item.container_id == container_id) item.caller->leave();
   }
 }
 
 std::vector<model::AttachmentId> Containers::planned() const {
   std::vector<model::AttachmentId> all;
-  for (const Add::Item& item : adds_) {
+  for (const RunningAdd::Item& item : adds_) {
     all.insert(all.end(), item.planned.begin(), item.planned.end());
   }
   return all;
 }
 
-Containers::Add::Add(Containers& containers, std::string container_id,
-                     std::shared_ptr<chain::Caller> caller)
+Containers::RunningAdd::RunningAdd(Containers& containers, std::string container_id,
+                                   std::shared_ptr<chain::Caller> caller)
     : containers_(containers),
       place_(containers.adds_.insert(containers.adds_.end(),
                                      {std::move(container_id), std::move(caller), {}})) {}
 
-Containers::Add::~Add() { containers_.adds_.erase(place_); }
+Containers::RunningAdd::~RunningAdd() { containers_.adds_.erase(place_); }
 
 Containers::Witness::Witness(Containers& containers) : containers_(containers) {
   containers.witnesses_.insert(this);
-  for (const Add::Item& add : containers.adds_) seen_.insert(add.container_id);
+  for (const RunningAdd::Item& add : containers.adds_) seen_.insert(add.container_id);
 }
 
 Containers::Witness::~Witness() { containers_.witnesses_.erase(this); }

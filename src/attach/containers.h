@@ -26,13 +26,14 @@ class Containers {
   aio::Task<Guard> lock(std::string container_id);
   bool is_busy(const std::string& container_id) const;
 
-  // An ADD that runs or waits for its turn; gone from the books with this object.
-  class Add {
+  // An ADD that runs or waits for its turn; unregistered with this object.
+  class RunningAdd {
    public:
-    Add(Containers& containers, std::string container_id, std::shared_ptr<chain::Caller> caller);
-    Add(const Add&) = delete;
-    Add& operator=(const Add&) = delete;
-    ~Add();
+    RunningAdd(Containers& containers, std::string container_id,
+               std::shared_ptr<chain::Caller> caller);
+    RunningAdd(const RunningAdd&) = delete;
+    RunningAdd& operator=(const RunningAdd&) = delete;
+    ~RunningAdd();
     // What it is about to attach: GC must count it as valid, its addresses may be reserved already.
     void plan(std::vector<model::AttachmentId> attachments) {
       place_->planned = std::move(attachments);
@@ -70,7 +71,7 @@ class Containers {
 
  private:
   aio::KeyedLock locks_;
-  std::list<Add::Item> adds_;
+  std::list<RunningAdd::Item> adds_;
   std::set<Witness*> witnesses_;
 };
 

@@ -12,10 +12,10 @@
 
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/plan.h"
-#include "attach/record.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
 #include "attach/source.h"
@@ -45,9 +45,9 @@ void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
 
 aio::Task<DelOutcome> Deleting::run() {
   co_await note_readiness();
-  auto loaded = co_await book_.load_readable();
+  auto loaded = co_await access_.load_readable();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
-  Record record = *std::move(loaded);
+  ContainerRecords record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   const bool is_recorded = record.delegates || !record.entries.empty() || !down.listed.empty();
   if (!is_recorded && record.unreadable.empty()) co_await delete_unrecorded();
@@ -107,13 +107,14 @@ aio::asio::awaitable<model::PodObjectPtr> Deleting::find_pod() {
 }
 
 // Plugins get their previous result from the result cache; the attachment record has it as well.
-aio::asio::awaitable<void> Deleting::restore_results(Record record) {
-  if (!record.journal) co_return;
-  for (const model::RecordedAttachment& recorded : record.journal->attachments) {
+aio::asio::awaitable<void> Deleting::restore_results(ContainerRecords record) {
+  if (!record.attachment_record) co_return;
+  for (const model::RecordedAttachment& recorded : record.attachment_record->attachments) {
     if (!is_plugged_in(recorded) || !recorded.result) continue;
     if (record.find_entry(recorded.cni_name, recorded.ifname) != nullptr) continue;
-    const model::AttachmentPtr attachment = attachment_of(job_, *record.journal, recorded, false);
-    co_await book_.restore_result(attachment, *recorded.result);
+    const model::AttachmentPtr attachment =
+        attachment_of(job_, *record.attachment_record, recorded, false);
+    co_await access_.restore_result(attachment, *recorded.result);
   }
 }
 
@@ -125,14 +126,14 @@ aio::asio::awaitable<void> Deleting::delete_unrecorded() {
     job_.log.error("DEL of a container without a record", delegates.error());
     co_return;
   }
-  Record made_up;
+  ContainerRecords made_up;
   made_up.delegates = *std::move(delegates);
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(take_down_of(job_, made_up).listed);
   log_all(job_, removal.errors, "DEL of a container without a record");
 }
 
-aio::Task<DelOutcome> Deleting::conclude(Record record, Removal removal) {
+aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal removal) {
   DelOutcome outcome;
   if (!removal.errors.empty()) outcome.failed = try_again(joined(removal.errors));
   if (!record.unreadable.empty()) outcome.unreadable = try_again(joined(record.unreadable));
@@ -142,8 +143,8 @@ aio::Task<DelOutcome> Deleting::conclude(Record record, Removal removal) {
   if (outcome.unreadable || is_short || (outcome.failed && outcome.keeps_failed)) {
     auto kept = co_await keep_rest(std::move(record), std::move(removal));
     if (!kept) job_.log.error("error saving the delegates", kept.error());
-  } else if (record.has_file || record.has_journal) {
-    auto removed = co_await book_.remove();
+  } else if (record.has_file || record.has_attachment_record) {
+    auto removed = co_await access_.remove();
     if (!removed) job_.log.error("removing the scratch file", removed.error());
   }
   if (is_short) co_return *std::move(outcome.failed);
@@ -155,11 +156,11 @@ Error Deleting::try_again(const Error& error) const {
 }
 
 // The retry needs only what is still there.
-aio::Task<void> Deleting::keep_rest(Record record, Removal removal) {
+aio::Task<void> Deleting::keep_rest(ContainerRecords record, Removal removal) {
   if (removal.removed.empty()) co_return Result<void>();
   std::set<std::string> gone;
   for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
-  if (record.journal) co_await keep_journal(*std::move(record.journal), gone);
+  if (record.attachment_record) co_await keep_journal(*std::move(record.attachment_record), gone);
   if (!record.delegates) co_return Result<void>();
   // Elements stay in their places, because names derive from those (02, 4.1); that one is done is a
   // member of our own, which the original ignores.
@@ -169,34 +170,34 @@ aio::Task<void> Deleting::keep_rest(Record record, Removal removal) {
     delegate.removed =
         delegate.removed || gone.contains(model::interface_name(delegate, i, master));
   }
-  auto written = co_await book_.write(model::encode_scratch(*record.delegates));
+  auto written = co_await access_.write(model::encode_scratch(*record.delegates));
   if (!written) co_return written;
-  auto synced = co_await book_.sync();
+  auto synced = co_await access_.sync();
   co_return synced;
 }
 
 // Nobody shall plug anything into it any more (05, 3.3).
-aio::asio::awaitable<void> Deleting::keep_journal(model::AttachmentRecord journal,
+aio::asio::awaitable<void> Deleting::keep_journal(model::AttachmentRecord attachment_record,
                                                   std::set<std::string> gone) {
-  std::erase_if(journal.attachments,
+  std::erase_if(attachment_record.attachments,
                 [&](const model::RecordedAttachment& one) { return gone.contains(one.ifname); });
-  journal.state = model::RecordState::kDeleting;
-  auto written = co_await book_.write_journal(std::move(journal));
+  attachment_record.state = model::RecordState::kDeleting;
+  auto written = co_await access_.write_attachment_record(std::move(attachment_record));
   if (!written) job_.log.error("saving the attachment record", written.error());
 }
 
 aio::Task<void> Deleting::run_stale() {
-  auto loaded = co_await book_.load_readable();
+  auto loaded = co_await access_.load_readable();
   if (!loaded) co_return std::move(loaded).error();
-  Record record = *std::move(loaded);
+  ContainerRecords record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
   co_await restore_results(record);
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(std::move(down.listed));
   if (removal.errors.empty() && record.unreadable.empty()) {
-    if (!record.has_file && !record.has_journal) co_return Result<void>();
-    auto removed = co_await book_.remove();
+    if (!record.has_file && !record.has_attachment_record) co_return Result<void>();
+    auto removed = co_await access_.remove();
     co_return removed;
   }
   ErrorList errors = removal.errors;

@@ -7,8 +7,8 @@
 
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
-#include "attach/record.h"
 #include "attach/remove.h"
 #include "attach/source.h"
 #include "model/attachment_record.h"
@@ -18,7 +18,7 @@ namespace mnet::attach {
 class Deleting {
  public:
   // Both must outlive it. The container's lock is held while run() runs.
-  Deleting(const Core& core, const Job& job) : core_(core), job_(job), book_(core, job) {}
+  Deleting(const Core& core, const Job& job) : core_(core), job_(job), access_(core, job) {}
 
   // An error, with code 11, only where the machine lacks the means to delete just now.
   aio::Task<DelOutcome> run();
@@ -31,16 +31,16 @@ class Deleting {
   aio::asio::awaitable<void> delete_unrecorded();
   aio::Task<std::vector<model::Delegate>> rebuild();
   aio::asio::awaitable<model::PodObjectPtr> find_pod();
-  aio::asio::awaitable<void> restore_results(Record record);
-  aio::Task<DelOutcome> conclude(Record record, Removal removal);
+  aio::asio::awaitable<void> restore_results(ContainerRecords record);
+  aio::Task<DelOutcome> conclude(ContainerRecords record, Removal removal);
   Error try_again(const Error& error) const;
-  aio::Task<void> keep_rest(Record record, Removal removal);
-  aio::asio::awaitable<void> keep_journal(model::AttachmentRecord journal,
+  aio::Task<void> keep_rest(ContainerRecords record, Removal removal);
+  aio::asio::awaitable<void> keep_journal(model::AttachmentRecord attachment_record,
                                           std::set<std::string> gone);
 
   const Core& core_;
   const Job& job_;
-  Book book_;
+  RecordAccess access_;
 };
 
 }  // namespace mnet::attach

@@ -50,7 +50,7 @@ TEST_F(DelTest, TakesDownWhatAddMadeInReverse) {
   ASSERT_TRUE(del(request(delegates({"a", "b", "c"}))));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL b net1", "DEL a eth0"));
-  EXPECT_EQ(node_.journal.back(), "remove scratch c1");
+  EXPECT_EQ(node_.calls.back(), "remove scratch c1");
   EXPECT_THAT(node_.records.results, IsEmpty());
   EXPECT_THAT(node_.records.scratch, IsEmpty());
 }

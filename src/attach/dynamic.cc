@@ -9,7 +9,7 @@
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/core.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -68,11 +68,11 @@ Result<model::Delegate> read_delegate(const DynamicRequest& request, Verb verb) 
   delegate->source = model::Source::kDelegateApi;
   delegate->config_hash =
       model::config_hash(json::parse_object(request.request.config).value_or(json::Object()));
-  delegate->wishes.ifname = request.request.ifname;
+  delegate->selection.ifname = request.request.ifname;
   if (verb != Verb::kAdd) return delegate;
   delegate->attributes = attributes_of(request);
-  if (!request.ips.empty()) delegate->wishes.ips = request.ips;
-  delegate->wishes.mac = request.mac;
+  if (!request.ips.empty()) delegate->selection.ips = request.ips;
+  delegate->selection.mac = request.mac;
   return model::with_injection(*std::move(delegate),
                                {.device_id = {}, .cni_args = request.cni_args});
 }
@@ -99,7 +99,7 @@ Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log
                                job->pod, "failed getting the delegate");
     }
   }
-  // The runtime's wishes were for the networks of its own ADD (02, 5.9).
+  // The runtime's own arguments were for the networks of its ADD (02, 5.9).
   job->conf.runtime_config.reset();
   // Clients do not send it (05, R9).
   if (job->pod.infra_container_id.empty()) {
@@ -115,7 +115,7 @@ Dynamic::Dynamic(Core& core, DynamicJob what)
       job_(std::move(what.job)),
       delegate_(std::move(what.delegate)),
       unfilled_hash_(std::move(what.unfilled_hash)),
-      book_(core_, job_) {}
+      access_(core_, job_) {}
 
 Error Dynamic::failed(const Error& error) const { return model::core_error(error, job_.pod); }
 
@@ -139,16 +139,16 @@ aio::Task<void> Dynamic::find_pod() {
 }
 
 aio::Task<void> Dynamic::load() {
-  auto loaded = co_await book_.load();
+  auto loaded = co_await access_.load();
   if (!loaded) co_return failed(std::move(loaded).error());
   record_ = *std::move(loaded);
-  journal_ = journal_of(job_, record_, pod_.get());
-  if (!record_.journal) journal_.boot_id = core_.options.boot_id;
+  attachment_record_ = attachment_record_of(job_, record_, pod_.get());
+  if (!record_.attachment_record) attachment_record_.boot_id = core_.options.boot_id;
   co_return Result<void>();
 }
 
 void Dynamic::drop() {
-  std::erase_if(journal_.attachments,
+  std::erase_if(attachment_record_.attachments,
                 [&](const model::RecordedAttachment& one) { return one.ifname == ifname(); });
 }
 

@@ -1,5 +1,5 @@
 // One network more, or one less, for a container that runs: what /delegate asks for (02, 5.9;
-// 05, 2). Its books are the attachment record and the result cache; the scratch file is touched
+// 05, 2). Its records are the attachment record and the result cache; the scratch file is touched
 // only when a network that it lists goes.
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/containers.h"
 #include "attach/core.h"
-#include "attach/record.h"
 #include "attach/remove.h"
 #include "attach/source.h"
 #include "chain/chain.h"
@@ -37,9 +37,9 @@ class Dynamic {
   Dynamic(const Dynamic&) = delete;
   Dynamic& operator=(const Dynamic&) = delete;
 
-  // One that is recorded already with the same network, configuration and wishes is answered from
-  // the record (R3).
-  aio::Task<cni::NetResult> add(Containers::Add& books);
+  // One that is recorded already with the same network, configuration and attributes is answered
+  // from the record (R3).
+  aio::Task<cni::NetResult> add(Containers::RunningAdd& running);
   // Every error is told: no sandbox waits to go away.
   aio::Task<void> del();
   aio::Task<void> check();
@@ -69,9 +69,9 @@ class Dynamic {
   aio::Task<void> run_del(model::AttachmentPtr attachment);
 
   // Nothing of a container that has nothing left, and never had an ADD of its own.
-  aio::Task<void> write_journal() {
-    const bool is_empty = journal_.attachments.empty() && !record_.has_file;
-    return is_empty ? book_.remove() : book_.write_journal(journal_);
+  aio::Task<void> write_attachment_record() {
+    const bool is_empty = attachment_record_.attachments.empty() && !record_.has_file;
+    return is_empty ? access_.remove() : access_.write_attachment_record(attachment_record_);
   }
   void drop();
 
@@ -87,10 +87,10 @@ class Dynamic {
   Job job_;
   model::Delegate delegate_;
   std::string unfilled_hash_;
-  Book book_;
+  RecordAccess access_;
   model::PodObjectPtr pod_;
-  Record record_;
-  model::AttachmentRecord journal_;
+  ContainerRecords record_;
+  model::AttachmentRecord attachment_record_;
   model::AttachmentPtr attachment_;  // what ADD runs
 };
 

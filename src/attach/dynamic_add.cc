@@ -17,7 +17,7 @@
 #include "attach/dynamic.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -39,22 +39,23 @@ bool is_nothing(const json::Value& value) {
   return value.as_object() != nullptr && value.as_object()->empty();
 }
 
-json::Value wish_in(const json::Object& attributes, std::string_view key) {
+json::Value attribute_in(const json::Object& attributes, std::string_view key) {
   const json::Value* value = attributes.find(key);
   return value == nullptr || is_nothing(*value) ? json::Value() : *value;
 }
 
 // What a client can wish; absent equals empty (05, R3).
-bool equal_wishes(const json::Object& a, const json::Object& b) {
-  constexpr std::array<std::string_view, 3> kWishes = {"ips", "mac", "cni-args"};
-  return std::ranges::all_of(
-      kWishes, [&](std::string_view key) { return wish_in(a, key) == wish_in(b, key); });
+bool equal_attributes(const json::Object& a, const json::Object& b) {
+  constexpr std::array<std::string_view, 3> kCompared = {"ips", "mac", "cni-args"};
+  return std::ranges::all_of(kCompared, [&](std::string_view key) {
+    return attribute_in(a, key) == attribute_in(b, key);
+  });
 }
 
 }  // namespace
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): its owner awaits this.
-aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
+aio::Task<cni::NetResult> Dynamic::add(Containers::RunningAdd& running) {
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
   auto found = co_await find_pod();
   if (!found) co_return std::move(found).error();
@@ -67,10 +68,10 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
   auto planned = plan_add(job_, {delegate_});
   if (!planned) co_return std::move(planned).error();
   attachment_ = planned->front();
-  books.plan({{job_.request.container_id, ifname()}});
+  running.plan({{job_.request.container_id, ifname()}});
   auto free = co_await expect_free();
   if (!free) co_return model::add_error(std::move(free).error(), job_.pod, delegate_.cni_name);
-  // Not in the books before something can start: the undo of what never ran could not end (3.7).
+  // Not recorded before something can start: the undo of what never ran could not end (3.7).
   chain::Chain chain = chain_of(core_, job_);
   auto installed = co_await chain.expect_plugin(attachment_);
   if (!installed)
@@ -83,7 +84,7 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::Add& books) {
 // One that is there already: its result if it is the one that is asked for. What an operation that
 // was cut off left behind is taken down first (05, 3.10); nothing of it counts.
 aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
-  const model::RecordedAttachment* there = journal_.find(ifname());
+  const model::RecordedAttachment* there = attachment_record_.find(ifname());
   if (there == nullptr) co_return std::optional<cni::NetResult>();
   if (there->state != model::AttachmentState::kAttached && is_plugged_in(*there)) {
     auto cleared = co_await clear_away();
@@ -108,19 +109,19 @@ bool Dynamic::is_the_same(const model::RecordedAttachment& there) const {
   if (there.config_hash != delegate_.config_hash && there.config_hash != unfilled_hash_) {
     return false;
   }
-  return equal_wishes(there.attributes, delegate_.attributes);
+  return equal_attributes(there.attributes, delegate_.attributes);
 }
 
 aio::Task<void> Dynamic::clear_away() {
-  const model::RecordedAttachment there = *journal_.find(ifname());
-  const model::AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
+  const model::RecordedAttachment there = *attachment_record_.find(ifname());
+  const model::AttachmentPtr attachment = attachment_of(job_, attachment_record_, there, false);
   auto deleted = co_await run_del(attachment);
   if (!deleted) {
     co_return failed(std::move(deleted).error().wrap(
         cat("an earlier ADD of interface ", ifname(), " could not be undone")));
   }
   drop();
-  auto written = co_await write_journal();
+  auto written = co_await write_attachment_record();
   if (!written) co_return failed(std::move(written).error().wrap("error saving the delegates"));
   co_return Result<void>();
 }
@@ -131,15 +132,15 @@ aio::Task<void> Dynamic::expect_free() {
   if (!seen) co_return model::name_error(std::move(seen).error(), delegate_, ifname());
   if (!seen->taken.empty())
     co_return model::name_error(model::name_taken(ifname()), delegate_, ifname());
-  if (journal_.netns_inode == 0) journal_.netns_inode = seen->netns.inode;
+  if (attachment_record_.netns_inode == 0) attachment_record_.netns_inode = seen->netns.inode;
   co_return Result<void>();
 }
 
-// In the books before the plugin starts, and with its result before the answer: whatever happens in
+// Recorded before the plugin starts, and with its result before the answer: whatever happens in
 // between, the container's DEL knows of it (R2).
 aio::Task<cni::NetResult> Dynamic::attach() {
-  journal_.attachments.push_back(begin_attachment(*attachment_));
-  auto noted = co_await write_journal();
+  attachment_record_.attachments.push_back(begin_attachment(*attachment_));
+  auto noted = co_await write_attachment_record();
   if (!noted) co_return failed(std::move(noted).error().wrap("error saving the delegates"));
 
   auto result = co_await run_add();
@@ -163,29 +164,29 @@ aio::Task<cni::NetResult> Dynamic::run_add() {
   auto newest = cni::convert(*result, cni::kCurrentVersion);
   if (!newest) co_return failed(std::move(newest).error());
   log_added(job_, pod_, *attachment_, *result);
-  model::RecordedAttachment& one = *journal_.find(ifname());
+  model::RecordedAttachment& one = *attachment_record_.find(ifname());
   one.result = json::Value(cni::to_json(*result));
   one.state = model::AttachmentState::kAttached;
   one.added_at = rfc3339_utc(WallClock::system().now());
-  auto noted = co_await write_journal();
+  auto noted = co_await write_attachment_record();
   if (!noted) co_return failed(std::move(noted).error().wrap("error saving the results"));
   // Who left while we worked does not get this answer, and does not know of the interface.
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
   co_return result;
 }
 
-// This one and no other (05, 3.7). What cannot be undone now stays in the books for the container's
+// This one and no other (05, 3.7). What cannot be undone now stays on record for the container's
 // DEL.
 aio::Task<void> Dynamic::undo() {
   model::Attachment again = *attachment_;
-  again.args = job_.args;  // wishes of addresses are for ADD (02, 6.3)
+  again.args = job_.args;  // requested addresses are for ADD only (02, 6.3)
   auto deleted = co_await run_del(std::make_shared<const model::Attachment>(std::move(again)));
   if (deleted) {
     drop();
   } else {
-    journal_.find(ifname())->state = model::AttachmentState::kRemoving;
+    attachment_record_.find(ifname())->state = model::AttachmentState::kRemoving;
   }
-  auto noted = co_await write_journal();
+  auto noted = co_await write_attachment_record();
   if (!deleted) co_return deleted;
   co_return noted;
 }

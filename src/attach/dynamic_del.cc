@@ -10,7 +10,7 @@
 #include "attach/core.h"
 #include "attach/dynamic.h"
 #include "attach/plan.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "attach/remove.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -28,7 +28,7 @@ aio::Task<void> Dynamic::del() {
   if (!found) co_return found;
   auto loaded = co_await load();
   if (!loaded) co_return std::move(loaded).error();
-  const model::RecordedAttachment* there = journal_.find(ifname());
+  const model::RecordedAttachment* there = attachment_record_.find(ifname());
   if (there != nullptr && there->source == model::Source::kCluster) {
     co_return failed(Error(Errc::kDenied, cat("interface ", ifname(),
                                               " is the cluster network's and cannot be removed")));
@@ -54,10 +54,11 @@ aio::Task<void> Dynamic::del() {
 
 // An interface that came with another attachment and goes with it.
 bool Dynamic::is_part_of_another() const {
-  return std::ranges::any_of(journal_.attachments, [&](const model::RecordedAttachment& one) {
-    const std::vector<std::string> names = interfaces_of(one);
-    return std::ranges::find(names, ifname()) != names.end();
-  });
+  return std::ranges::any_of(attachment_record_.attachments,
+                             [&](const model::RecordedAttachment& one) {
+                               const std::vector<std::string> names = interfaces_of(one);
+                               return std::ranges::find(names, ifname()) != names.end();
+                             });
 }
 
 aio::Task<void> Dynamic::run_del(model::AttachmentPtr attachment) {
@@ -68,20 +69,20 @@ aio::Task<void> Dynamic::run_del(model::AttachmentPtr attachment) {
 
 // With what was recorded, whatever the request says (R6).
 aio::Task<void> Dynamic::remove_recorded() {
-  model::RecordedAttachment& there = *journal_.find(ifname());
-  const model::AttachmentPtr attachment = attachment_of(job_, journal_, there, false);
+  model::RecordedAttachment& there = *attachment_record_.find(ifname());
+  const model::AttachmentPtr attachment = attachment_of(job_, attachment_record_, there, false);
   there.state = model::AttachmentState::kRemoving;
   const model::RecordedAttachment removed = there;
-  auto noted = co_await write_journal();
+  auto noted = co_await write_attachment_record();
   if (!noted) co_return failed(std::move(noted).error().wrap("error saving the delegates"));
-  if (removed.result) co_await book_.restore_result(attachment, *removed.result);
+  if (removed.result) co_await access_.restore_result(attachment, *removed.result);
 
   auto deleted = co_await run_del(attachment);
   if (!deleted) co_return failed(std::move(deleted).error());
   auto unlisted = co_await unlist();
   if (!unlisted) co_return failed(std::move(unlisted).error().wrap("error saving the delegates"));
   drop();
-  auto written = co_await write_journal();
+  auto written = co_await write_attachment_record();
   if (!written) co_return failed(std::move(written).error().wrap("error saving the delegates"));
   auto kept = co_await drop_status(removed);
   note_status(kept);
@@ -98,14 +99,14 @@ aio::Task<void> Dynamic::unlist() {
     if (i > 0) {
       std::string name = model::interface_name(delegate, i, {});
       if (name == ifname()) continue;
-      delegate.wishes.ifname = std::move(name);
+      delegate.selection.ifname = std::move(name);
     }
     rest.push_back(std::move(delegate));
   }
   if (rest.size() == record_.delegates->size()) co_return Result<void>();
-  auto written = co_await book_.write(model::encode_scratch(rest));
+  auto written = co_await access_.write(model::encode_scratch(rest));
   if (!written) co_return written;
-  auto synced = co_await book_.sync();
+  auto synced = co_await access_.sync();
   co_return synced;
 }
 
@@ -113,13 +114,13 @@ aio::Task<void> Dynamic::unlist() {
 aio::Task<void> Dynamic::check() {
   auto loaded = co_await load();
   if (!loaded) co_return std::move(loaded).error();
-  const model::RecordedAttachment* there = journal_.find(ifname());
+  const model::RecordedAttachment* there = attachment_record_.find(ifname());
   const bool is_recorded = there != nullptr && there->cni_name == delegate_.cni_name;
   const model::AttachmentPtr attachment =
       is_recorded
-          ? attachment_of(job_, journal_, *there, true)
+          ? attachment_of(job_, attachment_record_, *there, true)
           : std::make_shared<const model::Attachment>(plan_again(job_, delegate_, ifname(), true));
-  if (is_recorded && there->result) co_await book_.restore_result(attachment, *there->result);
+  if (is_recorded && there->result) co_await access_.restore_result(attachment, *there->result);
   chain::Chain chain = chain_of(core_, job_);
   auto checked = co_await chain.check(attachment);
   if (!checked) {

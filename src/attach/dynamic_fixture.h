@@ -44,7 +44,7 @@ class DynamicTest : public NodeTest {
     co_return Result<void>();
   }
 
-  model::AttachmentRecord journal() {
+  model::AttachmentRecord calls() {
     const auto found = node_.records.records.find("c1");
     if (found == node_.records.records.end()) return {};
     return model::decode_record(found->second).value();

@@ -106,7 +106,7 @@ class DynamicSequences : public DynamicTest {
     if (!added) return;
     EXPECT_TRUE(holds_.contains(cat(network, " ", ifname)));
     if (node_.plugins.runs.size() == before) return;  // answered from what is remembered
-    const model::AttachmentRecord record = journal();
+    const model::AttachmentRecord record = calls();
     ASSERT_NE(record.find(ifname), nullptr);
     EXPECT_EQ(record.find(ifname)->state, model::AttachmentState::kAttached);
   }
@@ -141,7 +141,7 @@ TEST_F(DynamicSequences, LeaveNothingAndDeleteNothingThatWasUnplugged) {
     ASSERT_TRUE(del(request(cold())));
 
     ASSERT_THAT(holds_, IsEmpty());
-    ASSERT_THAT(twice_, IsEmpty()) << join(node_.journal, "\n");
+    ASSERT_THAT(twice_, IsEmpty()) << join(node_.calls, "\n");
     ASSERT_THAT(node_.records.records, IsEmpty());
     ASSERT_THAT(node_.records.damaged_records, IsEmpty());
     ASSERT_THAT(node_.records.scratch, IsEmpty());

@@ -211,7 +211,7 @@ TEST_F(DynamicPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
   ASSERT_TRUE(plug(dynamic("net9", "x")));
 
   std::vector<std::pair<std::string, model::Source>> sources;
-  for (const model::RecordedAttachment& one : journal().attachments) {
+  for (const model::RecordedAttachment& one : calls().attachments) {
     sources.emplace_back(one.ifname, one.source);
   }
   using Pair = std::pair<std::string, model::Source>;

@@ -129,7 +129,7 @@ TEST_F(DynamicAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
   ASSERT_TRUE(plug(dynamic("net1", "x")));
 
   EXPECT_THAT(during, HasSubstr(R"("state":"adding")"));
-  const model::AttachmentRecord record = journal();
+  const model::AttachmentRecord record = calls();
   ASSERT_THAT(record.attachments, SizeIs(1));
   EXPECT_EQ(record.attachments[0].source, model::Source::kDelegateApi);
   EXPECT_EQ(record.attachments[0].state, model::AttachmentState::kAttached);
@@ -260,8 +260,8 @@ TEST_F(DynamicAdd, TakesOnlyItselfDownWhenItsPluginFails) {
   EXPECT_THAT(added.error(), HasCode(42));
   EXPECT_THAT(node_.runs(), ElementsAre("ADD x net9", "DEL x net9"));
   EXPECT_EQ(cni::find_arg(node_.plugins.runs.at(1).args, "MAC"), nullptr);
-  EXPECT_EQ(journal().find("net9"), nullptr);
-  EXPECT_NE(journal().find("net5"), nullptr);
+  EXPECT_EQ(calls().find("net9"), nullptr);
+  EXPECT_NE(calls().find("net5"), nullptr);
 }
 
 TEST_F(DynamicAdd, StaysInTheBooksWhenItCannotBeTakenDown) {
@@ -270,8 +270,8 @@ TEST_F(DynamicAdd, StaysInTheBooksWhenItCannotBeTakenDown) {
 
   ASSERT_FALSE(plug(dynamic("net1", "x")));
 
-  ASSERT_NE(journal().find("net1"), nullptr);
-  EXPECT_EQ(journal().find("net1")->state, model::AttachmentState::kRemoving);
+  ASSERT_NE(calls().find("net1"), nullptr);
+  EXPECT_EQ(calls().find("net1")->state, model::AttachmentState::kRemoving);
 }
 
 // 05, 3.10: what an operation that was cut off left goes before a new one begins
@@ -286,7 +286,7 @@ TEST_F(DynamicAdd, ClearsAwayWhatWasCutOff) {
 
   ASSERT_TRUE(added) << added.error().text();
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "ADD y net1"));
-  EXPECT_EQ(journal().find("net1")->cni_name, "y");
+  EXPECT_EQ(calls().find("net1")->cni_name, "y");
 }
 
 // 03, 2.11: nobody gets the answer
@@ -302,7 +302,7 @@ TEST_F(DynamicAdd, IsUndoneIfItsCallerLeaves) {
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code(), Errc::kCancelled);
   EXPECT_THAT(node_.runs(), ElementsAre("ADD x net1", "DEL x net1"));
-  EXPECT_EQ(journal().find("net1"), nullptr);
+  EXPECT_EQ(calls().find("net1"), nullptr);
 }
 
 // Nothing that cannot be remembered is begun.
@@ -337,7 +337,7 @@ TEST_F(DynamicDel, RunsWhatAddRan) {
   EXPECT_NE(config.find("prevResult"), nullptr);
   EXPECT_EQ(node_.plugins.runs.at(0).binary, "/bin/fake");
   EXPECT_EQ(cni::find_arg(node_.plugins.runs.at(0).args, "IP"), nullptr);
-  EXPECT_EQ(journal().find("net1"), nullptr);
+  EXPECT_EQ(calls().find("net1"), nullptr);
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
@@ -358,7 +358,7 @@ TEST_F(DynamicDel, LeavesNoRecordOfAContainerThatHasNothingElse) {
   ASSERT_TRUE(plug(dynamic("net2", "y")));
 
   ASSERT_TRUE(unplug(dynamic("net1", "x")));
-  EXPECT_THAT(journal().attachments, SizeIs(1));
+  EXPECT_THAT(calls().attachments, SizeIs(1));
   ASSERT_TRUE(unplug(dynamic("net2", "y")));
 
   EXPECT_THAT(node_.records.records, IsEmpty());
@@ -382,11 +382,11 @@ TEST_F(DynamicDel, TellsOfAFailureAndForgetsNothing) {
 
   ASSERT_FALSE(removed);
   EXPECT_THAT(removed.error().text(), HasSubstr("will not"));
-  ASSERT_NE(journal().find("net1"), nullptr);
-  EXPECT_EQ(journal().find("net1")->state, model::AttachmentState::kRemoving);
+  ASSERT_NE(calls().find("net1"), nullptr);
+  EXPECT_EQ(calls().find("net1")->state, model::AttachmentState::kRemoving);
   node_.plugins.errors.clear();
   EXPECT_TRUE(unplug(dynamic("net1", "x")));
-  EXPECT_EQ(journal().find("net1"), nullptr);
+  EXPECT_EQ(calls().find("net1"), nullptr);
 }
 
 // 05, R4; 05, 4: row 4: a controller takes back an ADD that was refused

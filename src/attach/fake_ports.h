@@ -23,8 +23,8 @@
 
 namespace mnet::attach {
 
+using chain::Calls;
 using chain::FakePlugins;
-using chain::Journal;
 
 class FakeNetworks : public Networks {
  public:
@@ -69,16 +69,16 @@ class FakeNetworks : public Networks {
 
 class FakeLinks : public Links {
  public:
-  aio::Task<Look> look(std::string netns, std::vector<std::string> ifnames) override {
+  aio::Task<TakenNames> look(std::string netns, std::vector<std::string> ifnames) override {
     co_return look_now(netns, ifnames);
   }
-  Result<Look> look_now(const std::string& netns, const std::vector<std::string>& ifnames) {
+  Result<TakenNames> look_now(const std::string& netns, const std::vector<std::string>& ifnames) {
     if (error) return *error;
     const auto found = namespaces.find(netns);
     if (found == namespaces.end()) {
       return Error(Errc::kNotFound, cat("no net namespace ", netns, " found"));
     }
-    Look seen{.netns = {.device = 4, .inode = inodes[netns]}, .taken = {}};
+    TakenNames seen{.netns = {.device = 4, .inode = inodes[netns]}, .taken = {}};
     for (const std::string& name : ifnames) {
       if (found->second.contains(name)) seen.taken.push_back(name);
     }
@@ -93,7 +93,7 @@ class FakeLinks : public Links {
 // Default routes by interface and family.
 class FakeRoutes : public Routes {
  public:
-  explicit FakeRoutes(Journal& journal) : journal_(journal) {}
+  explicit FakeRoutes(Calls& calls) : calls_(calls) {}
 
   aio::Task<bool> has_default(std::string, std::string ifname, AddressFamily family) override {
     co_return defaults.contains({ifname, family});
@@ -117,16 +117,16 @@ class FakeRoutes : public Routes {
   }
 
   std::map<std::pair<std::string, AddressFamily>, std::string> defaults;  // gateways
-  std::map<std::string, Error> errors;                                    // by journal line
+  std::map<std::string, Error> errors;                                    // by line of `calls`
 
  private:
   Result<void> act(std::string what) {
-    journal_.push_back(what);
+    calls_.push_back(what);
     if (const auto found = errors.find(what); found != errors.end()) return found->second;
     return {};
   }
 
-  Journal& journal_;
+  Calls& calls_;
 };
 
 class FakeDeviceInfos : public DeviceInfos {
@@ -156,7 +156,7 @@ class FakeDeviceInfos : public DeviceInfos {
 
 class FakeSource : public ObjectSource {
  public:
-  explicit FakeSource(Journal& journal) : journal_(journal) {}
+  explicit FakeSource(Calls& calls) : calls_(calls) {}
 
   aio::Task<model::PodObjectPtr> find_pod(PodLookup lookup) override {
     lookups.push_back(lookup);
@@ -172,7 +172,7 @@ class FakeSource : public ObjectSource {
     co_return found == networks.end() ? nullptr : found->second;
   }
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override {
-    journal_.push_back(cat("write status ", pod->ns, "/", pod->name));
+    calls_.push_back(cat("write status ", pod->ns, "/", pod->name));
     if (status_error) co_return *status_error;
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
@@ -216,7 +216,7 @@ class FakeSource : public ObjectSource {
   std::optional<Error> pod_error, network_error, status_error;
 
  private:
-  Journal& journal_;
+  Calls& calls_;
 };
 
 class FakeDevices : public Devices {
@@ -238,7 +238,7 @@ class FakeDevices : public Devices {
   std::optional<Error> error;
 };
 
-class FakeReadiness : public Readiness {
+class FakeReadiness : public ReadinessIndicator {
  public:
   aio::Task<bool> exists(std::string path) override {
     ++asked;
@@ -253,7 +253,7 @@ class FakeReadiness : public Readiness {
 
 class FakeRecords : public chain::FakeResultsOf<Records> {
  public:
-  FakeRecords(Journal& journal, FakeLinks& links) : FakeResultsOf(journal), links_(links) {}
+  FakeRecords(Calls& calls, FakeLinks& links) : FakeResultsOf(calls), links_(links) {}
 
   aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                 json::Array delegates) override {
@@ -430,15 +430,15 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
 
 // One node. Outlives whatever uses its ports.
 struct FakeNode {
-  Journal journal;
+  Calls calls;
   FakeNetworks networks;
   FakeLinks links;
   FakeReadiness readiness;
-  FakePlugins plugins{journal, links.namespaces};
-  FakeRoutes routes{journal};
-  FakeRecords records{journal, links};
+  FakePlugins plugins{calls, links.namespaces};
+  FakeRoutes routes{calls};
+  FakeRecords records{calls, links};
   FakeDeviceInfos device_infos;
-  FakeSource source{journal};
+  FakeSource source{calls};
   FakeDevices devices;
 
   Ports ports() {
@@ -458,10 +458,10 @@ struct FakeNode {
     return all;
   }
 
-  // The plugin runs of the journal, without the records.
+  // The plugin runs among the calls, without the records.
   std::vector<std::string> runs() const {
     std::vector<std::string> lines;
-    for (const std::string& line : journal) {
+    for (const std::string& line : calls) {
       if (line[0] >= 'A' && line[0] <= 'Z') lines.push_back(line);
     }
     return lines;

@@ -184,9 +184,10 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded() {
     auto found = co_await core_.ports.records.find_record(job_.conf.cni_dir, id);
     if (!found && !is_damage(found.error())) co_return std::move(found).error();
     if (!found || !*found) continue;
-    auto journal = model::decode_record(**found);
-    if (!journal) continue;
-    for (const model::RecordedAttachment& one : journal->attachments) all.insert({id, one.ifname});
+    auto attachment_record = model::decode_record(**found);
+    if (!attachment_record) continue;
+    for (const model::RecordedAttachment& one : attachment_record->attachments)
+      all.insert({id, one.ifname});
   }
   co_return all;
 }

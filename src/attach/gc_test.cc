@@ -105,7 +105,7 @@ TEST_F(GcTest, TouchesNothingWithoutTheRuntimesList) {
   attach("c1", delegates({"a"}, "1.1.0"));
 
   EXPECT_TRUE(gc(collecting("", delegates({"a"}, "1.1.0"))));
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 TEST_F(GcTest, ReadsTheListUnderItsOldNameToo) {

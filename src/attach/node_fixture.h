@@ -96,7 +96,7 @@ class NodeTest : public testing::Test {
     return false;
   }
   void forget() {
-    node_.journal.clear();
+    node_.calls.clear();
     node_.plugins.runs.clear();
   }
 

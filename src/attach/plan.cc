@@ -31,7 +31,7 @@ Result<model::Attachment> plan_one(const Job& job, model::Delegate delegate, std
   }
   std::string ifname = model::interface_name(delegate, index, job.request.ifname);
   if (auto valid = cni::validate_ifname(ifname); !valid) return std::move(valid).error();
-  auto args = model::with_address_wishes(job.args, delegate.wishes);
+  auto args = model::with_selected_addresses(job.args, delegate.selection);
   if (!args) return std::move(args).error();
   model::Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
   attachment.args = *std::move(args);
@@ -42,8 +42,8 @@ Result<model::Attachment> plan_one(const Job& job, model::Delegate delegate, std
 
 json::Object capability_args(const model::NetConf& conf, const model::Delegate& delegate,
                              std::string_view container_id, std::string_view ifname) {
-  model::RuntimeConfig config = model::with_wishes(
-      conf.runtime_config.value_or(model::RuntimeConfig()), delegate.wishes, delegate.is_master);
+  model::RuntimeConfig config = model::with_selection(
+      conf.runtime_config.value_or(model::RuntimeConfig()), delegate.selection, delegate.is_master);
   if (!config.device_id.empty()) {
     config.cni_device_info_file = model::cni_device_info_file(delegate.name, container_id, ifname);
   }
@@ -76,14 +76,15 @@ Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
 }
 
 model::Attachment plan_again(const Job& job, model::Delegate delegate, std::string ifname,
-                             bool address_wishes) {
+                             bool with_addresses) {
   model::Attachment attachment;
   attachment.container_id = job.request.container_id;
   attachment.netns = job.request.netns;
   attachment.args = job.args;
-  if (address_wishes) {
-    // Wishes of a record were good when it was written; if not, CHECK does without.
-    if (auto args = model::with_address_wishes(job.args, delegate.wishes)) {
+  if (with_addresses) {
+    // NetworkSelectionElement of a record were good when it was written; if not, CHECK does
+    // without.
+    if (auto args = model::with_selected_addresses(job.args, delegate.selection)) {
       attachment.args = *std::move(args);
     }
   }

@@ -24,9 +24,9 @@ std::string device_info_file(const json::Object& capability_args);
 Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
                                                    std::vector<model::Delegate> delegates);
 
-// A delegate as CHECK and DEL run it, under the name that ADD gave it. With `address_wishes` the
+// A delegate as CHECK and DEL run it, under the name that ADD gave it. With `with_addresses` the
 // arguments are ADD's own (02, 7.1).
 model::Attachment plan_again(const Job& job, model::Delegate delegate, std::string ifname,
-                             bool address_wishes);
+                             bool with_addresses);
 
 }  // namespace mnet::attach

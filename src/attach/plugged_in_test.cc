@@ -54,7 +54,7 @@ class PluggedIn : public DynamicTest {
     return ids;
   }
   void set_state(const std::string& ifname, model::AttachmentState state) {
-    model::AttachmentRecord record = journal();
+    model::AttachmentRecord record = calls();
     record.find(ifname)->state = state;
     node_.records.records["c1"] = model::encode_record(record);
   }
@@ -99,9 +99,9 @@ TEST_F(PluggedIn, IsTriedAgainWithTheContainersDelUntilItIsGone) {
 
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error(), HasCode(cni::Code::kTryAgainLater));
-  EXPECT_EQ(journal().state, model::RecordState::kDeleting);
-  EXPECT_EQ(journal().find("net8"), nullptr);
-  ASSERT_NE(journal().find("net7"), nullptr);
+  EXPECT_EQ(calls().state, model::RecordState::kDeleting);
+  EXPECT_EQ(calls().find("net8"), nullptr);
+  ASSERT_NE(calls().find("net7"), nullptr);
   node_.plugins.errors.clear();
   forget();
   ASSERT_TRUE(del(request(members)));
@@ -302,7 +302,7 @@ TEST_F(PluggedIn, SurvivesARepeatedAddOfTheContainer) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
 
   EXPECT_THAT(node_.runs(), IsEmpty());
-  EXPECT_NE(journal().find("net7"), nullptr);
+  EXPECT_NE(calls().find("net7"), nullptr);
 }
 
 // One whose interfaces are gone replaces it; what was plugged in goes with it.
@@ -314,7 +314,7 @@ TEST_F(PluggedIn, GoesWhenTheContainerIsAddedAnew) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7", "DEL a eth0", "ADD a eth0"));
-  EXPECT_THAT(journal().attachments, SizeIs(1));
+  EXPECT_THAT(calls().attachments, SizeIs(1));
 }
 
 }  // namespace

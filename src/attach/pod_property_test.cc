@@ -246,7 +246,7 @@ TEST_F(Undoing, LeavesNothingBehindWhateverStepFails) {
     const std::string conf = conf_of(count % 2 == 0 ? "safe" : "all");
     set_up(pod);
     ASSERT_TRUE(add(request(conf))) << pod.annotation;
-    const std::vector<std::string> steps = node_.journal;
+    const std::vector<std::string> steps = node_.calls;
     ASSERT_TRUE(del(request(conf)));
     expect_nothing_left(pod.annotation);
 

@@ -46,7 +46,7 @@ class Networks {
 };
 
 // What one visit to a namespace finds.
-struct Look {
+struct TakenNames {
   NetnsId netns;
   std::vector<std::string> taken;  // those of the asked names that links have, in their order
 };
@@ -56,7 +56,7 @@ class Links {
  public:
   virtual ~Links() = default;
   // An error if the namespace cannot be used: `no net namespace <path> found`.
-  virtual aio::Task<Look> look(std::string netns, std::vector<std::string> ifnames) = 0;
+  virtual aio::Task<TakenNames> look(std::string netns, std::vector<std::string> ifnames) = 0;
 };
 
 // Default routes in the main table of a pod's network namespace (02, 5.4). Each call is one visit
@@ -104,9 +104,9 @@ class Devices {
 };
 
 // Files of others that say whether the node is ready.
-class Readiness {
+class ReadinessIndicator {
  public:
-  virtual ~Readiness() = default;
+  virtual ~ReadinessIndicator() = default;
   // Whether a file of any kind is there; an error if that cannot be told.
   virtual aio::Task<bool> exists(std::string path) = 0;
 };
@@ -130,7 +130,7 @@ struct AddStart {
 };
 
 struct AddStarted {
-  Look seen;                     // a name is taken: nothing was written
+  TakenNames seen;               // a name is taken: nothing was written
   Result<void> scratch, record;  // whether each is in place; without the first there is no second
 };
 
@@ -201,7 +201,7 @@ struct Ports {
   chain::Plugins& plugins;
   Links& links;
   Routes& routes;
-  Readiness& readiness;
+  ReadinessIndicator& readiness;
   Records& records;
   DeviceInfos& device_infos;
   ObjectSource* source = nullptr;  // none: only what the configuration says (02, 3.2)

@@ -22,8 +22,8 @@
 #include "model/delegate.h"
 #include "model/nad.h"
 #include "model/netconf.h"
-#include "model/selection.h"
-#include "model/wanted.h"
+#include "model/networks_annotation.h"
+#include "model/requested_networks.h"
 
 namespace mnet::attach {
 namespace {
@@ -51,7 +51,7 @@ std::string hash_of(const model::Delegate& delegate) {
                                              : delegate.list->plugins.front().object);
 }
 
-model::WantedNetwork selected(model::Source source, model::Selection element) {
+model::RequestedNetwork selected(model::Source source, model::NetworkSelectionElement element) {
   return {.source = source, .selection = std::move(element)};
 }
 
@@ -63,32 +63,33 @@ Error nothing_configured() {
 
 // The override stands behind the master that it replaces. That one is looked for all the same: a
 // node whose cluster network is not to be had is broken for this pod, too (02, 3.2).
-Result<std::vector<model::WantedNetwork>> Resolver::wanted() const {
-  model::PodWishes wishes;
+Result<std::vector<model::RequestedNetwork>> Resolver::wanted() const {
+  model::PodNetworks selection;
   if (pod_ != nullptr) {
-    auto read = model::read_pod_wishes(job_.conf, *pod_);
+    auto read = model::read_pod_networks(job_.conf, *pod_);
     if (!read) {
       const bool denied = read.error().code() == Errc::kDenied;
       warn_pod(denied ? "InterfaceAddRejected" : "InvalidNetworksAnnotation", read.error().text());
       return std::move(read).error().wrap(kPodFault);
     }
-    wishes = *std::move(read);
+    selection = *std::move(read);
   }
   auto wanted = model::configured_networks(
-      job_.conf, !wishes.skips_default_networks && !is_system_namespace(job_));
+      job_.conf, !selection.skips_default_networks && !is_system_namespace(job_));
   if (wanted.empty()) return nothing_configured();
-  if (wishes.default_network) {
-    warn_of_ifname(*wishes.default_network);
-    wanted.insert(wanted.begin() + 1, selected(model::Source::kCluster, *wishes.default_network));
+  if (selection.default_network) {
+    warn_of_ifname(*selection.default_network);
+    wanted.insert(wanted.begin() + 1,
+                  selected(model::Source::kCluster, *selection.default_network));
   }
-  for (model::Selection& element : wishes.networks) {
+  for (model::NetworkSelectionElement& element : selection.networks) {
     wanted.push_back(selected(model::Source::kAnnotation, std::move(element)));
   }
   return wanted;
 }
 
-void Resolver::warn_of_ifname(const model::Selection& default_network) const {
-  const std::string& ifname = default_network.wishes.ifname;
+void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_network) const {
+  const std::string& ifname = default_network.ifname;
   if (ifname.empty()) return;
   job_.log.warning(cat("annotation ", model::kDefaultNetworkAnnotation,
                        " renames the pod's main interface ", job_.request.ifname, " to ", ifname,
@@ -150,7 +151,7 @@ aio::Task<std::vector<model::Delegate>> Resolver::complete(std::vector<Found> fo
 }
 
 aio::Task<model::Delegate> Resolver::master() {
-  std::vector<model::WantedNetwork> configured = model::configured_networks(job_.conf, false);
+  std::vector<model::RequestedNetwork> configured = model::configured_networks(job_.conf, false);
   if (configured.empty()) co_return nothing_configured();
   Resolver podless(core_, job_);
   configured.resize(1);
@@ -161,8 +162,8 @@ aio::Task<model::Delegate> Resolver::master() {
 }
 
 aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
-  std::vector<model::WantedNetwork> configured = model::configured_networks(job_.conf, true);
-  std::erase_if(configured, [](const model::WantedNetwork& network) {
+  std::vector<model::RequestedNetwork> configured = model::configured_networks(job_.conf, true);
+  std::erase_if(configured, [](const model::RequestedNetwork& network) {
     return network.given || network.source != model::Source::kDefaultNetworks;
   });
   Resolver podless(core_, job_);
@@ -170,7 +171,8 @@ aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
   co_return delegates;
 }
 
-aio::Task<std::vector<model::Delegate>> Resolver::only(std::vector<model::WantedNetwork> networks) {
+aio::Task<std::vector<model::Delegate>> Resolver::only(
+    std::vector<model::RequestedNetwork> networks) {
   auto found = co_await find_all(std::move(networks));
   if (!found) co_return std::move(found).error();
   auto delegates = co_await complete(*std::move(found));

@@ -1,6 +1,6 @@
 // From configuration and pod to delegates (02, 3): the inline ones, or the cluster network and the
 // default networks; what the pod's annotations put in place of the first and behind them; the
-// auxiliary chain. With the pod's devices and wishes in them, ready to be planned.
+// auxiliary chain. With the pod's devices and selection elements in them, ready to be planned.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include "attach/source.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
-#include "model/wanted.h"
+#include "model/requested_networks.h"
 
 namespace mnet::attach {
 
@@ -48,35 +48,35 @@ class Resolver {
   aio::Task<std::vector<model::Delegate>> default_networks();
 
  private:
-  // A network that was found, not yet given its device and wishes.
+  // A network that was found, not yet given its device and selection element.
   struct Found {
-    model::WantedNetwork wanted;
+    model::RequestedNetwork wanted;
     model::Delegate delegate;
     std::string resource_name = {};  // of its definition; empty: none, or no definition
   };
 
-  Result<std::vector<model::WantedNetwork>> wanted() const;
-  aio::Task<std::vector<Found>> find_all(std::vector<model::WantedNetwork> networks);
-  aio::Task<Found> find(model::WantedNetwork wanted);
+  Result<std::vector<model::RequestedNetwork>> wanted() const;
+  aio::Task<std::vector<Found>> find_all(std::vector<model::RequestedNetwork> networks);
+  aio::Task<Found> find(model::RequestedNetwork wanted);
   // One that is not given, whatever types it names.
-  aio::Task<Found> find_any(model::WantedNetwork wanted);
-  aio::Task<Found> find_configured(model::WantedNetwork wanted);
-  aio::Task<Found> find_by_name(model::WantedNetwork wanted);
-  aio::Task<Found> find_selected(model::WantedNetwork wanted);
-  aio::Task<Found> load(model::WantedNetwork wanted, model::NetworkDefinitionPtr definition);
+  aio::Task<Found> find_any(model::RequestedNetwork wanted);
+  aio::Task<Found> find_configured(model::RequestedNetwork wanted);
+  aio::Task<Found> find_by_name(model::RequestedNetwork wanted);
+  aio::Task<Found> find_selected(model::RequestedNetwork wanted);
+  aio::Task<Found> load(model::RequestedNetwork wanted, model::NetworkDefinitionPtr definition);
   aio::Task<model::Delegate> load_delegate(model::NetworkDefinitionPtr definition);
   aio::Task<std::vector<model::Delegate>> complete(std::vector<Found> found);
-  aio::Task<std::vector<model::Delegate>> only(std::vector<model::WantedNetwork> networks);
+  aio::Task<std::vector<model::Delegate>> only(std::vector<model::RequestedNetwork> networks);
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<model::Delegate>> auxiliary_chain();
 
   // Who may have devices: the pod, also one that has no object; nobody outside of resolve().
   model::PodObjectPtr device_owner() const;
   // The error with what was wanted in its text.
-  Error explained(Error error, const model::WantedNetwork& wanted) const;
-  void warn_of_ifname(const model::Selection& default_network) const;
+  Error explained(Error error, const model::RequestedNetwork& wanted) const;
+  void warn_of_ifname(const model::NetworkSelectionElement& default_network) const;
   void warn_pod(std::string reason, std::string message) const;
-  void tell_of_failures(const std::vector<model::WantedNetwork>& wanted,
+  void tell_of_failures(const std::vector<model::RequestedNetwork>& wanted,
                         const std::vector<Result<Found>>& found) const;
 
   const Core& core_;

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "attach/resolve.h"
 #include "attach/source.h"
 #include "base/error.h"
@@ -15,8 +15,8 @@
 #include "cni/types.h"
 #include "model/delegate.h"
 #include "model/nad.h"
-#include "model/selection.h"
-#include "model/wanted.h"
+#include "model/networks_annotation.h"
+#include "model/requested_networks.h"
 
 namespace mnet::attach {
 namespace {
@@ -42,7 +42,7 @@ Error not_found(std::string_view ns, std::string_view name) {
 // Multus as its own delegate would call itself without end (02-F19), with paths of the node that
 // the author of a definition chose. A pod's `cni-args` become part of the configuration.
 Result<void> check_all_types(const model::Delegate& delegate,
-                             const std::optional<model::Selection>& selection,
+                             const std::optional<model::NetworkSelectionElement>& selection,
                              std::string_view own_type) {
   if (auto checked = model::check_types(delegate, own_type); !checked) {
     return checked.error().with_text(cat(checked.error().text(), "; ", kRemedy));
@@ -54,7 +54,7 @@ Result<void> check_all_types(const model::Delegate& delegate,
   return {};
 }
 
-std::string described(const model::WantedNetwork& wanted, const model::Delegate& delegate) {
+std::string described(const model::RequestedNetwork& wanted, const model::Delegate& delegate) {
   if (wanted.selection) return described(wanted.selection->ns, wanted.selection->name);
   return cat("network ", wanted.configured.empty() ? delegate.cni_name : wanted.configured);
 }
@@ -62,10 +62,10 @@ std::string described(const model::WantedNetwork& wanted, const model::Delegate&
 }  // namespace
 
 aio::Task<std::vector<Resolver::Found>> Resolver::find_all(
-    std::vector<model::WantedNetwork> networks) {
+    std::vector<model::RequestedNetwork> networks) {
   std::vector<aio::Task<Found>> tasks;
   tasks.reserve(networks.size());
-  for (const model::WantedNetwork& network : networks) tasks.push_back(find(network));
+  for (const model::RequestedNetwork& network : networks) tasks.push_back(find(network));
   std::vector<Result<Found>> all;
   if (tasks.size() == 1) {  // the usual ADD needs no children
     auto only = co_await std::move(tasks.front());
@@ -82,7 +82,7 @@ aio::Task<std::vector<Resolver::Found>> Resolver::find_all(
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::find(model::WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find(model::RequestedNetwork wanted) {
   Result<Found> found;
   if (wanted.given) {
     model::Delegate delegate = *std::move(wanted.given);
@@ -99,11 +99,11 @@ aio::Task<Resolver::Found> Resolver::find(model::WantedNetwork wanted) {
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::find_any(model::WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_any(model::RequestedNetwork wanted) {
   return wanted.selection ? find_selected(std::move(wanted)) : find_configured(std::move(wanted));
 }
 
-aio::Task<Resolver::Found> Resolver::find_configured(model::WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_configured(model::RequestedNetwork wanted) {
   if (!is_path(wanted.configured)) {
     auto found = co_await find_by_name(std::move(wanted));
     co_return found;
@@ -117,7 +117,7 @@ aio::Task<Resolver::Found> Resolver::find_configured(model::WantedNetwork wanted
 
 // The definition, else a file (02, 3.3 a to c). A definition that is there but cannot be used, or
 // not be asked for, is no reason to take the file (02-F14).
-aio::Task<Resolver::Found> Resolver::find_by_name(model::WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_by_name(model::RequestedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
@@ -140,7 +140,7 @@ aio::Task<Resolver::Found> Resolver::find_by_name(model::WantedNetwork wanted) {
   co_return Found{.wanted = std::move(wanted), .delegate = *std::move(delegate)};
 }
 
-aio::Task<Resolver::Found> Resolver::find_selected(model::WantedNetwork wanted) {
+aio::Task<Resolver::Found> Resolver::find_selected(model::RequestedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
@@ -155,7 +155,7 @@ aio::Task<Resolver::Found> Resolver::find_selected(model::WantedNetwork wanted) 
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::load(model::WantedNetwork wanted,
+aio::Task<Resolver::Found> Resolver::load(model::RequestedNetwork wanted,
                                           model::NetworkDefinitionPtr definition) {
   auto delegate = co_await load_delegate(definition);
   if (!delegate) {
@@ -187,7 +187,7 @@ aio::Task<model::Delegate> Resolver::load_delegate(model::NetworkDefinitionPtr d
   co_return model::parse_delegate(*std::move(text));
 }
 
-Error Resolver::explained(Error error, const model::WantedNetwork& wanted) const {
+Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) const {
   if (wanted.selection) {
     if (error.code() == Errc::kNotFound) {
       error = error.with_text(cat(error.text(), "; create it, or correct the pod's annotation"));
@@ -218,7 +218,7 @@ void Resolver::warn_pod(std::string reason, std::string message) const {
 
 // In the order of the list, whatever the order of the answers. Files that are given as paths are
 // the node's business, not the pod's.
-void Resolver::tell_of_failures(const std::vector<model::WantedNetwork>& networks,
+void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& networks,
                                 const std::vector<Result<Found>>& found) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i] || found[i].error().code() == Errc::kCancelled) continue;

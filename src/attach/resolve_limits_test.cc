@@ -8,7 +8,7 @@
 
 #include "attach/resolver_fixture.h"
 #include "base/text.h"
-#include "model/wanted.h"
+#include "model/requested_networks.h"
 
 namespace mnet::attach {
 namespace {

@@ -21,8 +21,8 @@
 #include "chain/chain.h"
 #include "json/json.h"
 #include "model/delegate.h"
+#include "model/requested_networks.h"
 #include "model/scratch.h"
-#include "model/wanted.h"
 
 namespace mnet::attach {
 namespace {
@@ -373,7 +373,7 @@ TEST_F(ResolverTest, HonoursAnInterfaceNameOfTheDefaultNetworkWithAWarning) {
 
   ASSERT_TRUE(resolved) << resolved.error().text();
   EXPECT_EQ(model::interface_name(resolved->delegates[0], 0, "eth0"), "main0");
-  EXPECT_EQ(resolved->delegates[0].wishes.mac, "02:00:00:00:00:01");
+  EXPECT_EQ(resolved->delegates[0].selection.mac, "02:00:00:00:00:01");
   EXPECT_TRUE(logged("warning: ")) << lines_->lines.size();
 }
 
@@ -586,7 +586,7 @@ class ReversedSource : public FakeSource {
 };
 
 TEST_F(ResolverTest, LooksForNetworksSideBySideAndKeepsTheirOrder) {
-  ReversedSource source(node_.journal);
+  ReversedSource source(node_.calls);
   source.add_network("ns1", "a", R"({"type":"t"})");
   source.add_network("ns1", "b", R"({"type":"t"})");
   select("a,b");

@@ -14,7 +14,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
-#include "model/wanted.h"
+#include "model/requested_networks.h"
 
 namespace mnet::attach {
 namespace {
@@ -37,7 +37,7 @@ class ResourcesTest : public ResolverTest {
     if (!resolved) return {resolved.error().text()};
     std::vector<std::string> ids;
     for (const model::Delegate& delegate : resolved->delegates)
-      ids.push_back(delegate.wishes.device_id);
+      ids.push_back(delegate.selection.device_id);
     return ids;
   }
 };
@@ -51,7 +51,7 @@ TEST_F(ResourcesTest, AreHandedOutInByteOrderAndWrittenIntoEveryPlugin) {
   auto resolved = resolve();
 
   ASSERT_THAT(devices(resolved), ElementsAre("", "a", "b"));
-  EXPECT_EQ(resolved->delegates[1].wishes.resource_name, "intel.com/vf");
+  EXPECT_EQ(resolved->delegates[1].selection.resource_name, "intel.com/vf");
   EXPECT_EQ(json::parse(resolved->delegates[2].bytes).value(),
             json::parse(R"({"name":"list","plugins":[{"type":"x","deviceID":"b","pciBusID":"b"},
                             {"type":"y","deviceID":"b","pciBusID":"b"}]})")
@@ -111,7 +111,7 @@ TEST_F(ResourcesTest, ThatAreNoDevicesLetTheirNetworkRunWithout) {
   auto resolved = resolve();
 
   ASSERT_THAT(devices(resolved), ElementsAre("", ""));
-  EXPECT_EQ(resolved->delegates[1].wishes.resource_name, "");
+  EXPECT_EQ(resolved->delegates[1].selection.resource_name, "");
   EXPECT_TRUE(logged("resource intel.com/vf of network ns1/a is not one of devices"));
 }
 

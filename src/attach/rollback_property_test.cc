@@ -55,7 +55,7 @@ class HalfDoingNode : public NodeTest {
   std::vector<std::string> steps_of(const std::string& conf) {
     reset();
     EXPECT_TRUE(add(request(conf)));
-    const std::vector<std::string> steps = node_.journal;
+    const std::vector<std::string> steps = node_.calls;
     EXPECT_TRUE(del(request(conf)));
     reset();
     return steps;

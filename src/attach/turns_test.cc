@@ -158,7 +158,7 @@ TEST_F(TurnsTest, AClientThatHasLeftGetsNothingDone) {
   what.caller->leave();
 
   EXPECT_EQ(add(what).error().code(), Errc::kCancelled);
-  EXPECT_THAT(node_.journal, IsEmpty());
+  EXPECT_THAT(node_.calls, IsEmpty());
 }
 
 // 02-F51

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/reading.h"
@@ -143,17 +143,17 @@ aio::Task<cni::NetResult> Chain::add_only(model::AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
-  Baton baton;
+  Progress progress;
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
-    auto added = co_await add_plugin(attachment, i, &baton);
+    auto added = co_await add_plugin(attachment, i, &progress);
     if (!added) {
       co_return from_plugin(std::move(added).error(), *attachment, list.plugins[i], "add");
     }
-    for (const std::string& dropped : baton.result.dropped) {
+    for (const std::string& dropped : progress.result.dropped) {
       log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
     }
   }
-  co_return std::move(baton.result);
+  co_return std::move(progress.result);
 }
 
 aio::Task<void> Chain::expect_plugin(model::AttachmentPtr attachment) {
@@ -167,15 +167,15 @@ aio::Task<void> Chain::expect_plugin(model::AttachmentPtr attachment) {
 
 // While one plugin works, the next gets ready.
 aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t index,
-                                  Baton* baton) {
-  auto adding = run_add(attachment, index, std::exchange(baton->next, {}), &baton->result);
+                                  Progress* progress) {
+  auto adding = run_add(attachment, index, std::exchange(progress->next, {}), &progress->result);
   if (!may_start_early(*attachment, index + 1)) {
     auto added = co_await std::move(adding);
     co_return added;
   }
   std::vector<aio::Task<void>> both;
   both.push_back(std::move(adding));  // first: it has what it needs before the other takes time
-  both.push_back(start_early(attachment, index + 1, &baton->next));
+  both.push_back(start_early(attachment, index + 1, &progress->next));
   auto ended = co_await aio::all(std::move(both));
   co_return std::move(ended.front());
 }

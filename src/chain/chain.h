@@ -67,7 +67,7 @@ class Chain {
 
  private:
   // What plugins of one chain hand on to the next.
-  struct Baton {
+  struct Progress {
     cni::NetResult result;  // of the last one
     EarlyRun next;          // if it runs already
   };
@@ -76,7 +76,8 @@ class Chain {
   Result<void> check_types_for_removal(const cni::PluginConf& conf) const;
   bool may_start_early(const model::Attachment& attachment, std::size_t index) const;
   aio::Task<void> start_early(model::AttachmentPtr attachment, std::size_t index, EarlyRun* early);
-  aio::Task<void> add_plugin(model::AttachmentPtr attachment, std::size_t index, Baton* baton);
+  aio::Task<void> add_plugin(model::AttachmentPtr attachment, std::size_t index,
+                             Progress* progress);
   aio::Task<void> run_add(model::AttachmentPtr attachment, std::size_t index, EarlyRun early,
                           cni::NetResult* result);
   aio::Task<void> run_plugin(model::AttachmentPtr attachment, std::size_t index,

@@ -129,12 +129,12 @@ TEST_F(ChainTest, AddStartsTheNextPluginWhileOneWorks) {
 
   ASSERT_TRUE(aio::run(loop, hold->reached.wait()));
   loop.poll();
-  EXPECT_THAT(node_.journal, ElementsAre("early portmap"));
+  EXPECT_THAT(node_.calls, ElementsAre("early portmap"));
   hold->release.set();
   ASSERT_TRUE(aio::run(loop, group.join()));
 
-  EXPECT_THAT(node_.journal, ElementsAre("early portmap", "ADD n eth0", "ADD n eth0",
-                                         "early tuning", "ADD n eth0", "write result n-c1-eth0"));
+  EXPECT_THAT(node_.calls, ElementsAre("early portmap", "ADD n eth0", "ADD n eth0", "early tuning",
+                                       "ADD n eth0", "write result n-c1-eth0"));
   ASSERT_THAT(node_.plugins.runs, SizeIs(3));
   EXPECT_EQ(node_.plugins.runs[1].binary, "/bin/portmap");
   EXPECT_EQ(node_.plugins.runs[1].netns, "/ns");
@@ -148,7 +148,7 @@ TEST_F(ChainTest, AddTellsNothingToAPluginBehindOneThatFails) {
 
   EXPECT_FALSE(add(attachment(list_text("1.0.0", kReal))));
 
-  EXPECT_THAT(node_.journal, ElementsAre("ADD n eth0", "early portmap"));
+  EXPECT_THAT(node_.calls, ElementsAre("ADD n eth0", "early portmap"));
   EXPECT_EQ(node_.plugins.early, 0);
 }
 
@@ -159,7 +159,7 @@ TEST_F(ChainTest, AddStartsOnlyThoseEarlyThatAreKnownToWait) {
   Chain strict = chain(false);
   ASSERT_TRUE(aio::run(strict.add(attachment(list_text("1.0.0", kReal)))));
 
-  EXPECT_THAT(node_.journal, Not(Contains(StartsWith("early"))));
+  EXPECT_THAT(node_.calls, Not(Contains(StartsWith("early"))));
 }
 
 // X2
@@ -190,7 +190,7 @@ TEST_F(ChainTest, AddStopsAtTheFirstErrorAndUndoesNothing) {
 
   EXPECT_EQ(result.error().text(), "plugin type=\"p2\" failed (add): busy");
   EXPECT_EQ(result.error().origin()->code, 11u);
-  EXPECT_THAT(node_.journal, ElementsAre("ADD n eth0", "ADD n eth0"));
+  EXPECT_THAT(node_.calls, ElementsAre("ADD n eth0", "ADD n eth0"));
   EXPECT_THAT(node_.results.results, IsEmpty());
 }
 

@@ -23,7 +23,7 @@
 namespace mnet::chain {
 
 // Everything that happened, in order, over all fakes of one node.
-using Journal = std::vector<std::string>;
+using Calls = std::vector<std::string>;
 // The names of the links in each namespace, by its path.
 using LinkNames = std::map<std::string, std::set<std::string>>;
 
@@ -31,7 +31,7 @@ using LinkNames = std::map<std::string, std::set<std::string>>;
 // `<command> <network name>`, or `<command> <network name> <type>` where that is not enough.
 class FakePlugins : public Plugins {
  public:
-  FakePlugins(Journal& journal, LinkNames& links) : journal_(journal), links_(links) {}
+  FakePlugins(Calls& calls, LinkNames& links) : calls_(calls), links_(links) {}
 
   aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override {
     if (missing.contains(type)) {
@@ -52,7 +52,7 @@ class FakePlugins : public Plugins {
       auto released = co_await hold->release.wait();
       if (!released) co_return std::move(released).error();
     }
-    journal_.push_back(what.ifname.empty() ? what_for : cat(what_for, " ", what.ifname));
+    calls_.push_back(what.ifname.empty() ? what_for : cat(what_for, " ", what.ifname));
     runs.push_back(what);
     if (on_run) on_run(what);
     for (const std::string& key : {what_for, cat(what_for, " ", type)}) {
@@ -67,7 +67,7 @@ class FakePlugins : public Plugins {
 
   aio::Task<EarlyRun> start_early(std::string type, PluginRun what) override {
     if (!has_room_to_spare || missing.contains(type)) co_return EarlyRun();
-    journal_.push_back(cat("early ", type));
+    calls_.push_back(cat("early ", type));
     what.binary = cat("/bin/", type);
     // Counts those that wait; shared, as the function that holds it moves.
     auto waiting = std::shared_ptr<int>(&early, [](int* count) { --*count; });
@@ -120,7 +120,7 @@ class FakePlugins : public Plugins {
     return json::dump(result);
   }
 
-  Journal& journal_;
+  Calls& calls_;
   LinkNames& links_;
 };
 
@@ -128,7 +128,7 @@ class FakePlugins : public Plugins {
 template <typename Port>
 class FakeResultsOf : public Port {
  public:
-  explicit FakeResultsOf(Journal& journal) : journal_(journal) {}
+  explicit FakeResultsOf(Calls& calls) : calls_(calls) {}
 
   aio::Task<void> write_result(std::string, cni::CacheEntry entry, Durability kept) override {
     co_return keep(std::move(entry), kept);
@@ -160,14 +160,14 @@ class FakeResultsOf : public Port {
   std::map<std::string, cni::CacheEntry> results;  // by file name
   std::set<std::string> damaged_results;           // file names
   std::set<std::string> unsynced;                  // file names, and whatever the port adds
-  std::map<std::string, Error> errors;             // by journal line
+  std::map<std::string, Error> errors;             // by line of `calls`
   // Files that are there and cannot be read: all, and results by file name.
   std::optional<Error> read_error;
   std::map<std::string, Error> result_errors;
 
  protected:
   Result<void> act(std::string what) {
-    journal_.push_back(what);
+    calls_.push_back(what);
     if (const auto found = errors.find(what); found != errors.end()) return found->second;
     return {};
   }
@@ -181,16 +181,16 @@ class FakeResultsOf : public Port {
   }
 
  private:
-  Journal& journal_;
+  Calls& calls_;
 };
 using FakeResults = FakeResultsOf<Results>;
 
 // What a chain needs of a node. Outlives whatever uses it.
 struct FakeNode {
-  Journal journal;
+  Calls calls;
   LinkNames links = {{"/ns", {}}};
-  FakePlugins plugins{journal, links};
-  FakeResults results{journal};
+  FakePlugins plugins{calls, links};
+  FakeResults results{calls};
 };
 
 }  // namespace mnet::chain

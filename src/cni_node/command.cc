@@ -22,7 +22,7 @@
 namespace mnet::cni_node {
 namespace {
 
-using Action = NodeCommand::Action;
+using Action = Command::Action;
 using Given = std::optional<std::string>;
 
 // Far below what a clock can count.
@@ -47,7 +47,7 @@ std::optional<Action> action_of(std::string_view word) {
   return std::nullopt;
 }
 
-void add_work_options(nodetools::EqualsOptions& known, Options& given, NodeCommand& command) {
+void add_work_options(nodetools::EqualsOptions& known, Options& given, Command& command) {
   known.text("--plugins", &given.plugins);
   known.text("--configs", &given.configs);
   known.text("--manifests", &given.manifests);
@@ -66,7 +66,7 @@ void add_work_options(nodetools::EqualsOptions& known, Options& given, NodeComma
 }
 
 Result<void> parse_options(const std::vector<std::string>& words, Options& given,
-                           NodeCommand& command) {
+                           Command& command) {
   nodetools::EqualsOptions known;
   bool is_unchecked = false;
   known.boolean("--quiet", &command.is_quiet);
@@ -164,7 +164,7 @@ Result<void> refuse_same(const std::string& source, const std::string& target) {
                cat("Source and target are the same directory: ", source, ", ", target));
 }
 
-Result<void> read_values(const Options& given, NodeCommand& command) {
+Result<void> read_values(const Options& given, Command& command) {
   if (given.field_manager) command.field_manager = *given.field_manager;
   command.access.kubeconfig = given.kubeconfig.value_or("");
   command.access.ns = given.ns.value_or("");
@@ -195,7 +195,7 @@ bool is_kubernetes_name(std::string_view name) {
          name.find_first_of("/% \t\r\n") == std::string_view::npos;
 }
 
-Result<void> read_configmap(const Options& given, NodeCommand& command) {
+Result<void> read_configmap(const Options& given, Command& command) {
   if (command.action != Action::kWatch) return {};
   const bool has_lists = given.plugins || given.configs || given.manifests;
   if (given.configmap.has_value() == has_lists) {
@@ -246,11 +246,11 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   return total;
 }
 
-Result<NodeCommand> parse_node_command(const std::vector<std::string>& words,
-                                       const std::vector<std::string>& environment) {
+Result<Command> parse_command(const std::vector<std::string>& words,
+                              const std::vector<std::string>& environment) {
   const auto action = words.empty() ? std::nullopt : action_of(words.front());
   if (!action) return Error(Errc::kNotFound, "no such command");
-  NodeCommand out{.action = *action};
+  Command out{.action = *action};
   Options given;
   auto parsed = parse_options({words.begin() + 1, words.end()}, given, out);
   if (!parsed) return std::move(parsed).error();

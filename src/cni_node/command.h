@@ -25,7 +25,7 @@ struct Directories {
   bool is_usual_plugin_target = false, is_usual_config_target = false;
 };
 
-struct NodeCommand {
+struct Command {
   enum class Action : std::uint8_t { kInstall, kUninstall, kApply, kWatch, kList, kVersion, kHelp };
   Action action = Action::kHelp;
 
@@ -47,10 +47,10 @@ struct NodeCommand {
 
 // An error's text is for the user as it stands; kNotFound: no such command, show the usage instead.
 // Both are exit status 2.
-Result<NodeCommand> parse_node_command(const std::vector<std::string>& words,
-                                       const std::vector<std::string>& environment);
+Result<Command> parse_command(const std::vector<std::string>& words,
+                              const std::vector<std::string>& environment);
 
-std::string node_usage();
+std::string usage();
 
 // `5m`, `1h30m`, `250ms`, `10` (seconds).
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);

@@ -73,10 +73,10 @@ Result<void> check_json(const std::string& name, const std::string& text) {
 
 }  // namespace
 
-NodeFiles::NodeFiles(Directories directories, FileSettings settings, nodetools::Output& output)
+Files::Files(Directories directories, FileSettings settings, nodetools::Output& output)
     : directories_(std::move(directories)), settings_(settings), output_(output) {}
 
-Result<std::string> NodeFiles::load_template(const std::string& name) const {
+Result<std::string> Files::load_template(const std::string& name) const {
   auto directory = sys::Directory::open(directories_.config_source);
   if (!directory) return std::move(directory).error();
   auto found = directory->find(name, kMaxTemplate);
@@ -87,13 +87,13 @@ Result<std::string> NodeFiles::load_template(const std::string& name) const {
   return std::move((*found)->bytes);
 }
 
-Result<std::vector<std::string>> NodeFiles::pointers_of(const std::string& name) const {
+Result<std::vector<std::string>> Files::pointers_of(const std::string& name) const {
   auto text = load_template(name);
   if (!text) return std::move(text).error();
   return pointers_in(*text);
 }
 
-Result<Rendered> NodeFiles::render(const std::string& name, bool checks_pointers) const {
+Result<Rendered> Files::render(const std::string& name, bool checks_pointers) const {
   auto text = load_template(name);
   if (!text) return std::move(text).error();
   // With nothing in the pointers' places: what the template itself is.
@@ -140,30 +140,30 @@ Result<Rendered> NodeFiles::render(const std::string& name, bool checks_pointers
   return out;
 }
 
-bool NodeFiles::has_config(const std::string& name, const Rendered& rendered) const {
+bool Files::has_config(const std::string& name, const Rendered& rendered) const {
   const auto target = sys::Directory::open(directories_.config_target);
   return target && target->holds(name, rendered.text, rendered.mode);
 }
 
-bool NodeFiles::has_plugin(const std::string& name) const {
+bool Files::has_plugin(const std::string& name) const {
   const auto target = sys::Directory::open(directories_.plugin_target);
   const auto source = read_plugin(directories_.plugin_source, name);
   return target && source && target->holds(name, source->bytes, kPluginMode);
 }
 
-std::string NodeFiles::source_signature(const std::string& name) const {
+std::string Files::source_signature(const std::string& name) const {
   struct stat status{};
   if (::stat(cat(directories_.plugin_source, "/", name).c_str(), &status) != 0) return "none";
   return signature(status);
 }
 
-std::string NodeFiles::target_signature(const std::string& name) const {
+std::string Files::target_signature(const std::string& name) const {
   struct stat status{};
   if (::lstat(cat(directories_.plugin_target, "/", name).c_str(), &status) != 0) return "none";
   return signature(status);
 }
 
-Result<bool> NodeFiles::install_plugin(const std::string& name) {
+Result<bool> Files::install_plugin(const std::string& name) {
   output_.print(cat("Installing CNI plugin ", name, "..."));
   auto source = read_plugin(directories_.plugin_source, name);
   if (!source) return std::move(source).error();
@@ -171,18 +171,18 @@ Result<bool> NodeFiles::install_plugin(const std::string& name) {
   return put(directories_.plugin_target, name, source->bytes, kPluginMode, false);
 }
 
-Result<bool> NodeFiles::remove_plugin(const std::string& name) {
+Result<bool> Files::remove_plugin(const std::string& name) {
   output_.print(cat("Uninstalling CNI plugin ", name, "..."));
   return take_away(directories_.plugin_target, name, false);
 }
 
-Result<bool> NodeFiles::install_config(const std::string& name) {
+Result<bool> Files::install_config(const std::string& name) {
   auto rendered = render(name);
   if (!rendered) return std::move(rendered).error();
   return write_config(name, *rendered);
 }
 
-Result<bool> NodeFiles::write_config(const std::string& name, const Rendered& rendered) {
+Result<bool> Files::write_config(const std::string& name, const Rendered& rendered) {
   output_.print(cat("Installing CNI configuration from ", name, "..."));
   if (!settings_.is_quiet) output_.print(nodetools::block(name, rendered.text));
   if (settings_.is_dry) imagined_[name] = rendered;
@@ -190,13 +190,13 @@ Result<bool> NodeFiles::write_config(const std::string& name, const Rendered& re
   return put(directories_.config_target, name, rendered.text, rendered.mode, true);
 }
 
-Result<bool> NodeFiles::remove_config(const std::string& name) {
+Result<bool> Files::remove_config(const std::string& name) {
   output_.print(cat("Uninstalling CNI configuration ", name, "..."));
   return take_away(directories_.config_target, name, true);
 }
 
-Result<bool> NodeFiles::put(const std::string& directory, const std::string& name,
-                            std::string_view bytes, mode_t mode, bool shows_text) {
+Result<bool> Files::put(const std::string& directory, const std::string& name,
+                        std::string_view bytes, mode_t mode, bool shows_text) {
   if (settings_.is_dry) {
     const auto existing = sys::Directory::open(directory);
     if (existing && existing->holds(name, bytes, mode)) {
@@ -217,8 +217,8 @@ Result<bool> NodeFiles::put(const std::string& directory, const std::string& nam
   return true;
 }
 
-Result<bool> NodeFiles::take_away(const std::string& directory, const std::string& name,
-                                  bool shows_text) {
+Result<bool> Files::take_away(const std::string& directory, const std::string& name,
+                              bool shows_text) {
   auto target = sys::Directory::open(directory);
   if (!target && target.error().code() == Errc::kNotFound) return false;
   if (!target) return std::move(target).error();
@@ -238,8 +238,8 @@ Result<bool> NodeFiles::take_away(const std::string& directory, const std::strin
   return target->remove(name);
 }
 
-void NodeFiles::show_change(const std::string& directory, const std::string& name,
-                            std::string_view bytes, bool shows_text) {
+void Files::show_change(const std::string& directory, const std::string& name,
+                        std::string_view bytes, bool shows_text) {
   const auto existing = sys::Directory::open(directory);
   const auto before = existing ? existing->find(name, kMaxPlugin)
                                : Result<std::optional<sys::Directory::Content>>(existing.error());
@@ -250,7 +250,7 @@ void NodeFiles::show_change(const std::string& directory, const std::string& nam
   if (!difference.empty()) output_.print(difference);
 }
 
-void NodeFiles::warn_of_no_volume(const std::string& directory) {
+void Files::warn_of_no_volume(const std::string& directory) {
   if (settings_.is_dry || std::ranges::find(warned_, directory) != warned_.end()) return;
   warned_.push_back(directory);
   if (!is_below_a_mount(directory)) {

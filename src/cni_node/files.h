@@ -27,9 +27,9 @@ struct Rendered {
   mode_t mode = 0644;
 };
 
-class NodeFiles {
+class Files {
  public:
-  NodeFiles(Directories directories, FileSettings settings, nodetools::Output& output);
+  Files(Directories directories, FileSettings settings, nodetools::Output& output);
 
   // Each says whether it changed anything.
   Result<bool> install_plugin(const std::string& name);

@@ -37,7 +37,7 @@ class OnNode : public testing::Test {
             .manifest_source = dir / "manifests",
             .state = dir / "state"};
   }
-  NodeFiles files(FileSettings settings = {}) { return {directories(), settings, output}; }
+  Files files(FileSettings settings = {}) { return {directories(), settings, output}; }
   std::string error_of(const Result<bool>& result) { return result ? "" : result.error().text(); }
 
   sys::TestDir dir;
@@ -53,7 +53,7 @@ TEST_F(OnNode, TwoProcessesAtOnceLeaveOneCompleteVersion) {
     writers[number] = ::fork();
     ASSERT_GE(writers[number], 0);
     if (writers[number] != 0) continue;
-    NodeFiles own(directories(), {.is_quiet = true}, output);
+    Files own(directories(), {.is_quiet = true}, output);
     for (int i = 0; i < 500; ++i) {
       if (!own.write_config("x.conf", {.text = versions[number]})) ::_exit(1);
     }
@@ -75,7 +75,7 @@ TEST_F(OnNode, TwoProcessesAtOnceLeaveOneCompleteVersion) {
 TEST_F(OnNode, ADryRunSeesWhatItWouldHaveWritten) {
   dir.write("templates/a.conf", R"({"a":1})");
   dir.write("templates/b.conf", R"({"b":__a.conf__})");
-  NodeFiles dry = files({.is_dry = true});
+  Files dry = files({.is_dry = true});
 
   EXPECT_EQ(error_of(dry.install_config("a.conf")), "");
   EXPECT_EQ(error_of(dry.install_config("b.conf")), "");
@@ -112,7 +112,7 @@ TEST(Steps, InstallTheConfigurationLastAndRemoveItFirst) {
   const auto parse = [](std::vector<std::string> words) {
     words.insert(words.end(), {"--plugins=a,b:c,d", "--configs=e:f", "--manifests=g:h"});
     std::string out;
-    for (const auto& phase : steps_of(parse_node_command(words, {}).value())) {
+    for (const auto& phase : steps_of(parse_command(words, {}).value())) {
       for (const Step& step : phase) {
         out += cat(step.installs ? "+" : "-", join(step.names, ","), " ");
       }

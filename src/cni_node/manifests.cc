@@ -51,14 +51,14 @@ std::string user_agent(std::string_view program) {
   return cat(program, "/", build_version().version);
 }
 
-NodeManifests::NodeManifests(const NodeCommand& command, nodetools::Output& output)
+Manifests::Manifests(const Command& command, nodetools::Output& output)
     : command_(command), output_(output) {}
 
-void NodeManifests::use(kube::Api& api, WriterSettings settings) {
+void Manifests::use(kube::Api& api, WriterSettings settings) {
   writer_.emplace(api, std::move(settings), output_);
 }
 
-Result<ObjectWriter*> NodeManifests::writer() {
+Result<ObjectWriter*> Manifests::writer() {
   if (writer_) return &*writer_;
   auto access = nodetools::find_api_access(command_.access);
   if (!access) return std::move(access).error();
@@ -74,7 +74,7 @@ Result<ObjectWriter*> NodeManifests::writer() {
   return &*writer_;
 }
 
-Result<LoadedManifest> NodeManifests::load(const std::string& name) const {
+Result<LoadedManifest> Manifests::load(const std::string& name) const {
   const std::string& source = command_.directories.manifest_source;
   auto directory = sys::Directory::open(source);
   if (!directory) return std::move(directory).error();
@@ -92,7 +92,7 @@ Result<LoadedManifest> NodeManifests::load(const std::string& name) const {
                         .unset = std::move(replaced.unset)};
 }
 
-bool NodeManifests::may_be_unfinished(const std::string& name) const {
+bool Manifests::may_be_unfinished(const std::string& name) const {
   struct stat status{};
   const std::string path = cat(command_.directories.manifest_source, "/", name);
   if (::stat(path.c_str(), &status) != 0) return false;
@@ -104,9 +104,9 @@ bool NodeManifests::may_be_unfinished(const std::string& name) const {
   return age >= std::chrono::seconds(0) && age < kFresh;  // clocks may be wrong
 }
 
-Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::string& name,
-                                                                  const LoadedManifest& manifest,
-                                                                  std::string_view doing) {
+Result<std::vector<ManifestObject>> Manifests::show_and_parse(const std::string& name,
+                                                              const LoadedManifest& manifest,
+                                                              std::string_view doing) {
   for (const std::string& variable : manifest.unset) {
     output_.complain(name, cat("variable ", variable, " is not set"));
   }
@@ -119,11 +119,11 @@ Result<std::vector<ManifestObject>> NodeManifests::show_and_parse(const std::str
   return objects;
 }
 
-aio::Task<bool> NodeManifests::install(std::string name) { return change(std::move(name), true); }
+aio::Task<bool> Manifests::install(std::string name) { return change(std::move(name), true); }
 
-aio::Task<bool> NodeManifests::remove(std::string name) { return change(std::move(name), false); }
+aio::Task<bool> Manifests::remove(std::string name) { return change(std::move(name), false); }
 
-aio::Task<bool> NodeManifests::change(std::string name, bool is_wanted) {
+aio::Task<bool> Manifests::change(std::string name, bool is_wanted) {
   auto manifest = load(name);
   if (!manifest) co_return std::move(manifest).error();
   auto objects = show_and_parse(name, *manifest, is_wanted ? kApplying : kDeleting);

@@ -28,9 +28,9 @@ struct LoadedManifest {
   std::vector<std::string> unset;  // variables that had no value
 };
 
-class NodeManifests {
+class Manifests {
  public:
-  NodeManifests(const NodeCommand& command, nodetools::Output& output);
+  Manifests(const Command& command, nodetools::Output& output);
   // For tests and for those who have a connection already; it must outlive this.
   void use(kube::Api& api, WriterSettings settings);
 
@@ -55,7 +55,7 @@ class NodeManifests {
  private:
   aio::Task<bool> change(std::string name, bool is_wanted);
 
-  const NodeCommand& command_;
+  const Command& command_;
   nodetools::Output& output_;
   std::unique_ptr<kube::Api> own_api_;
   std::optional<ObjectWriter> writer_;

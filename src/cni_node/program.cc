@@ -49,16 +49,16 @@ int list_plugins(const std::string& source, nodetools::Output& output) {
   return 0;
 }
 
-aio::Task<int> work(const NodeCommand* command, nodetools::Output* output, sys::Signals* signals) {
+aio::Task<int> work(const Command* command, nodetools::Output* output, sys::Signals* signals) {
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Group group(executor, Log());
   group.spawn("reaper", nodetools::reap_orphans());
   Result<int> code;
-  if (command->action == NodeCommand::Action::kWatch) {
-    NodeWatch watch(*command, *output, *signals, executor);
+  if (command->action == Command::Action::kWatch) {
+    Watch watch(*command, *output, *signals, executor);
     code = co_await watch.run();
   } else {
-    NodeWork once(*command, *output, *signals);
+    Work once(*command, *output, *signals);
     code = co_await once.run();
   }
   group.cancel();
@@ -67,7 +67,7 @@ aio::Task<int> work(const NodeCommand* command, nodetools::Output* output, sys::
   co_return code;
 }
 
-int run_work(const NodeCommand& command, nodetools::Output& output) {
+int run_work(const Command& command, nodetools::Output& output) {
   auto signals = sys::Signals::take_over({SIGTERM, SIGINT});
   if (!signals) {
     output.complain("signals", signals.error().text());
@@ -84,22 +84,21 @@ int run_work(const NodeCommand& command, nodetools::Output& output) {
 
 int run_program(const std::vector<std::string>& words) {
   (void)std::signal(SIGPIPE, SIG_IGN);
-  const auto command = parse_node_command(words, sys::environment());
+  const auto command = parse_command(words, sys::environment());
   if (!command) {
     const bool wants_usage = command.error().code() == Errc::kNotFound;
-    nodetools::write_all(STDERR_FILENO,
-                         wants_usage ? node_usage() : cat(command.error().text(), "\n"));
+    nodetools::write_all(STDERR_FILENO, wants_usage ? usage() : cat(command.error().text(), "\n"));
     return 2;
   }
   nodetools::ProcessOutput output("cni-node");
   switch (command->action) {
-    case NodeCommand::Action::kHelp:
-      output.print(node_usage());
+    case Command::Action::kHelp:
+      output.print(usage());
       return 0;
-    case NodeCommand::Action::kVersion:
+    case Command::Action::kVersion:
       output.print(nodetools::version_text());
       return 0;
-    case NodeCommand::Action::kList:
+    case Command::Action::kList:
       return list_plugins(command->directories.plugin_source, output);
     default:
       return run_work(*command, output);

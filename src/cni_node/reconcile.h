@@ -29,8 +29,8 @@ class Reconciler {
   using Clock = std::chrono::steady_clock;
 
   struct Parts {
-    NodeFiles& files;
-    NodeManifests& manifests;
+    Files& files;
+    Manifests& manifests;
     LedgerFile& ledger;
     nodetools::Output& output;
   };
@@ -73,8 +73,8 @@ class Reconciler {
   void remember(Names& list, const std::string& name);
   void save();
 
-  NodeFiles& files_;
-  NodeManifests& manifests_;
+  Files& files_;
+  Manifests& manifests_;
   LedgerFile& ledger_;
   nodetools::Output& output_;
   const std::function<bool()> is_stopping_;

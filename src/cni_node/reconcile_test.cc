@@ -33,8 +33,8 @@ using http::RawRequest;
 constexpr std::string_view kCore = R"({"resources":[
   {"name":"configmaps","singularName":"configmap","kind":"ConfigMap","namespaced":true}]})";
 
-NodeCommand command_in(const sys::TestDir& dir) {
-  NodeCommand out;
+Command command_in(const sys::TestDir& dir) {
+  Command out;
   out.directories = {.plugin_source = dir / "plugins",
                      .plugin_target = dir / "node/bin",
                      .config_source = dir / "configs",
@@ -66,10 +66,10 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
     peer.answer(201, "{}");
   });
   const auto api = server.client();
-  const NodeCommand command = command_in(dir);
+  const Command command = command_in(dir);
   nodetools::RecordedOutput output;
-  NodeFiles files(command.directories, {}, output);
-  NodeManifests manifests(command, output);
+  Files files(command.directories, {}, output);
+  Manifests manifests(command, output);
   manifests.use(*api, {.ns = "ns1"});
   LedgerFile ledger = *LedgerFile::load(command.directories.state, output);
   Reconciler reconciler({files, manifests, ledger, output}, [] { return false; });

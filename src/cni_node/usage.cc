@@ -4,7 +4,7 @@
 
 namespace mnet::cni_node {
 
-std::string node_usage() {
+std::string usage() {
   return R"(Usage: cni-node <command> [options]
 
 Puts CNI plugins, CNI configurations and Kubernetes objects on a node, and takes them away again.

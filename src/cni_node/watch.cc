@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "aio/all.h"
 #include "aio/readable.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -45,7 +45,7 @@ constexpr auto kItemGrace = 3s;  // for the item that runs when we are told to e
 constexpr auto kCleanUpTime = 25s;
 constexpr auto kFar = std::chrono::hours(24 * 365);
 
-WriterSettings writer_settings(const NodeCommand& command, std::string ns) {
+WriterSettings writer_settings(const Command& command, std::string ns) {
   // What fails is tried again anyway, and files must not wait for it.
   return {.ns = std::move(ns),
           .field_manager = command.field_manager,
@@ -67,8 +67,8 @@ Names manifest_files(const Ledger& ledger) {
 
 }  // namespace
 
-NodeWatch::NodeWatch(const NodeCommand& command, nodetools::Output& output, sys::Signals& signals,
-                     const aio::asio::any_io_executor& executor)
+Watch::Watch(const Command& command, nodetools::Output& output, sys::Signals& signals,
+             const aio::asio::any_io_executor& executor)
     : command_(command),
       output_(output),
       signals_(signals),
@@ -82,13 +82,13 @@ NodeWatch::NodeWatch(const NodeCommand& command, nodetools::Output& output, sys:
       manifests_(command, output),
       next_resync_(Clock::now() + (command.resync.count() > 0 ? command.resync : kFar)) {}
 
-NodeWatch::~NodeWatch() = default;
+Watch::~Watch() = default;
 
-std::string NodeWatch::source() const {
+std::string Watch::source() const {
   return command_.configmap.empty() ? "options" : cat(ns_, "/", command_.configmap);
 }
 
-Result<void> NodeWatch::reach_api() {
+Result<void> Watch::reach_api() {
   const bool has_manifests = command_.manifests && !command_.manifests->desired.empty();
   if (command_.configmap.empty() && !has_manifests) return {};
   auto access = nodetools::find_api_access(command_.access);
@@ -104,7 +104,7 @@ Result<void> NodeWatch::reach_api() {
 }
 
 // Another watch, the old pod of a rolling update say, ends first.
-aio::Task<bool> NodeWatch::take_lock() {
+aio::Task<bool> Watch::take_lock() {
   const std::string& state = command_.directories.state;
   auto made = sys::make_directories(sys::directory_of(state), 0755);
   if (!made) co_return std::move(made).error();
@@ -121,7 +121,7 @@ aio::Task<bool> NodeWatch::take_lock() {
   co_return false;
 }
 
-Result<void> NodeWatch::prepare() {
+Result<void> Watch::prepare() {
   auto ledger = LedgerFile::load(command_.directories.state, output_);
   if (!ledger) return std::move(ledger).error();
   ledger_ = std::make_unique<LedgerFile>(*std::move(ledger));
@@ -134,7 +134,7 @@ Result<void> NodeWatch::prepare() {
   return {};
 }
 
-aio::Task<int> NodeWatch::run() {
+aio::Task<int> Watch::run() {
   group_.spawn("signals", await_signal());
   auto code = co_await watch();
   rest_group_.cancel();
@@ -144,7 +144,7 @@ aio::Task<int> NodeWatch::run() {
   co_return code;
 }
 
-aio::Task<int> NodeWatch::watch() {
+aio::Task<int> Watch::watch() {
   auto reached = reach_api();
   if (!reached) {
     output_.complain("watch", reached.error().text());
@@ -181,7 +181,7 @@ aio::Task<int> NodeWatch::watch() {
   co_return code;
 }
 
-aio::Task<void> NodeWatch::await_signal() {
+aio::Task<void> Watch::await_signal() {
   aio::Readable readable(executor_, signals_.fd());
   while (!signals_.take()) {
     auto ready = co_await readable.wait();
@@ -192,13 +192,13 @@ aio::Task<void> NodeWatch::await_signal() {
   co_return Result<void>();
 }
 
-aio::Task<void> NodeWatch::follow_configmap(kube::Followed what) {
+aio::Task<void> Watch::follow_configmap(kube::Followed what) {
   kube::ObjectFollower follower(*api_, std::move(what), *this);
   auto followed = co_await follower.run();
   co_return followed;
 }
 
-aio::Task<void> NodeWatch::follow_files() {
+aio::Task<void> Watch::follow_files() {
   for (;;) {
     auto changed = co_await file_follower_->wait();
     if (!changed) co_return changed;
@@ -206,13 +206,13 @@ aio::Task<void> NodeWatch::follow_files() {
   }
 }
 
-void NodeWatch::touch() {
+void Watch::touch() {
   if (!is_touched_) touched_at_ = Clock::now();
   is_touched_ = true;
   wake_.notify_all();
 }
 
-void NodeWatch::take_desired(DesiredNow now) {
+void Watch::take_desired(DesiredNow now) {
   const std::string errors = join(now.errors, "; ");
   if (!errors.empty() && errors != last_configmap_error_) output_.complain(source(), errors);
   last_configmap_error_ = errors;
@@ -222,7 +222,7 @@ void NodeWatch::take_desired(DesiredNow now) {
   touch();
 }
 
-void NodeWatch::on_object(kube::EventType type, const json::Object& object) {
+void Watch::on_object(kube::EventType type, const json::Object& object) {
   if (type == kube::EventType::kDeleted) {
     output_.complain(source(), "warning: the ConfigMap was deleted; everything stays as it is");
     return;
@@ -230,16 +230,16 @@ void NodeWatch::on_object(kube::EventType type, const json::Object& object) {
   take_desired(desired_of(object, desired_));
 }
 
-void NodeWatch::on_absent() {
+void Watch::on_absent() {
   output_.complain(source(), "warning: there is no such ConfigMap; everything stays as it is");
 }
 
-void NodeWatch::on_connected() {
+void Watch::on_connected() {
   reconciler_->api_is_back();
   if (is_desired_known_) touch();
 }
 
-void NodeWatch::on_trouble(const std::string& why) {
+void Watch::on_trouble(const std::string& why) {
   output_.complain(source(), why);
   if (is_desired_known_) return;
   // As long as nobody says anything else, what was installed is what is desired.
@@ -250,7 +250,7 @@ void NodeWatch::on_trouble(const std::string& why) {
   touch();
 }
 
-NodeWatch::Clock::time_point NodeWatch::next_round() const {
+Watch::Clock::time_point Watch::next_round() const {
   // Nothing is due before somebody has said what is desired; then we are woken.
   if (!is_desired_known_) return Clock::now() + kFar;
   const auto wanted = std::min(next_resync_, reconciler_->next_try().value_or(next_resync_));
@@ -258,7 +258,7 @@ NodeWatch::Clock::time_point NodeWatch::next_round() const {
   return std::max(wanted, last_round_ + kBetweenRounds);
 }
 
-aio::Task<void> NodeWatch::reconcile_until_stopped() {
+aio::Task<void> Watch::reconcile_until_stopped() {
   while (!stop_.is_set()) {
     if (!is_touched_) (void)co_await wake_.wait(next_round());
     if (stop_.is_set()) break;
@@ -272,7 +272,7 @@ aio::Task<void> NodeWatch::reconcile_until_stopped() {
 }
 
 // Events come in groups.
-aio::Task<void> NodeWatch::settle() {
+aio::Task<void> Watch::settle() {
   const auto end = touched_at_ + kLongestQuiet;
   for (;;) {
     const auto until = std::min(Clock::now() + kQuiet, end);
@@ -281,7 +281,7 @@ aio::Task<void> NodeWatch::settle() {
   }
 }
 
-void NodeWatch::reconcile() {
+void Watch::reconcile() {
   last_round_ = Clock::now();
   const bool is_resync = last_round_ >= next_resync_;
   if (is_resync) {
@@ -299,7 +299,7 @@ void NodeWatch::reconcile() {
   is_rest_running_ = rest_group_.spawn("manifests", do_the_rest());
 }
 
-aio::Task<void> NodeWatch::do_the_rest() {
+aio::Task<void> Watch::do_the_rest() {
   // Not at once: spawn() has to return first.
   co_await aio::asio::post(executor_, aio::asio::use_awaitable);
   Result<void> done;
@@ -313,14 +313,14 @@ aio::Task<void> NodeWatch::do_the_rest() {
   co_return done;
 }
 
-void NodeWatch::show_status() {
+void Watch::show_status() {
   std::string now = cat("source    ", source(), "\n", reconciler_->status());
   if (now == shown_status_) return;
   shown_status_ = std::move(now);
   output_.print(nodetools::block("Status", shown_status_));
 }
 
-aio::Task<int> NodeWatch::finish() {
+aio::Task<int> Watch::finish() {
   (void)co_await rest_group_.join(Clock::now() + kItemGrace);
   rest_group_.cancel();
   (void)co_await rest_group_.join();

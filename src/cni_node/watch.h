@@ -25,14 +25,14 @@
 
 namespace mnet::cni_node {
 
-class NodeWatch final : private kube::ObjectListener {
+class Watch final : private kube::ObjectListener {
  public:
   using Clock = std::chrono::steady_clock;
 
   // All must outlive the task.
-  NodeWatch(const NodeCommand& command, nodetools::Output& output, sys::Signals& signals,
-            const aio::asio::any_io_executor& executor);
-  ~NodeWatch() override;
+  Watch(const Command& command, nodetools::Output& output, sys::Signals& signals,
+        const aio::asio::any_io_executor& executor);
+  ~Watch() override;
 
   // Until a signal; yields the exit status.
   aio::Task<int> run();
@@ -62,7 +62,7 @@ class NodeWatch final : private kube::ObjectListener {
   void show_status();
   Clock::time_point next_round() const;
 
-  const NodeCommand& command_;
+  const Command& command_;
   nodetools::Output& output_;
   sys::Signals& signals_;
   aio::asio::any_io_executor executor_;
@@ -73,8 +73,8 @@ class NodeWatch final : private kube::ObjectListener {
   std::unique_ptr<kube::Api> api_;
   std::string ns_;  // of the ConfigMap
   std::unique_ptr<nodetools::FileFollower> file_follower_;
-  NodeFiles files_;
-  NodeManifests manifests_;
+  Files files_;
+  Manifests manifests_;
   std::unique_ptr<Reconciler> reconciler_;
 
   Desired desired_;

@@ -18,7 +18,7 @@
 namespace mnet::cni_node {
 namespace {
 
-using Action = NodeCommand::Action;
+using Action = Command::Action;
 
 Names reversed(Names names) {
   std::ranges::reverse(names);
@@ -47,7 +47,7 @@ std::vector<Step> removing(Names plugins, Names configs, Names manifests) {
 
 }  // namespace
 
-std::vector<std::vector<Step>> steps_of(const NodeCommand& command) {
+std::vector<std::vector<Step>> steps_of(const Command& command) {
   if (command.action == Action::kInstall) {
     return {
         installing(desired(command.plugins), desired(command.configs), desired(command.manifests))};
@@ -63,7 +63,7 @@ std::vector<std::vector<Step>> steps_of(const NodeCommand& command) {
           removing(plugins.removed, configs.removed, manifests.removed)};
 }
 
-NodeWork::NodeWork(const NodeCommand& command, nodetools::Output& output, sys::Signals& signals)
+Work::Work(const Command& command, nodetools::Output& output, sys::Signals& signals)
     : command_(command),
       output_(output),
       signals_(signals),
@@ -73,12 +73,12 @@ NodeWork::NodeWork(const NodeCommand& command, nodetools::Output& output, sys::S
           output),
       manifests_(command, output) {}
 
-bool NodeWork::is_told_to_stop() {
+bool Work::is_told_to_stop() {
   if (!signal_) signal_ = signals_.take();
   return signal_.has_value();
 }
 
-aio::Task<bool> NodeWork::do_item(ItemKind kind, bool installs, std::string name) {
+aio::Task<bool> Work::do_item(ItemKind kind, bool installs, std::string name) {
   if (kind == ItemKind::kPlugin) {
     co_return installs ? files_.install_plugin(name) : files_.remove_plugin(name);
   }
@@ -93,7 +93,7 @@ aio::Task<bool> NodeWork::do_item(ItemKind kind, bool installs, std::string name
   co_return removed;
 }
 
-aio::Task<void> NodeWork::work_off(Step step) {
+aio::Task<void> Work::work_off(Step step) {
   const int failed_before = counts_.failed;
   for (const std::string& name : step.names) {
     if (is_told_to_stop()) {
@@ -113,7 +113,7 @@ aio::Task<void> NodeWork::work_off(Step step) {
   co_return Result<void>();
 }
 
-aio::Task<int> NodeWork::run() {
+aio::Task<int> Work::run() {
   for (std::vector<Step>& phase : steps_of(command_)) {
     for (Step& step : phase) {
       const bool installs = step.installs;
@@ -131,7 +131,7 @@ aio::Task<int> NodeWork::run() {
   co_return paused;
 }
 
-void NodeWork::sum_up() {
+void Work::sum_up() {
   const int all = counts_.changed + counts_.unchanged + counts_.failed;
   if (command_.is_quiet || (all == 0 && !is_cut_short_)) return;
   output_.complain("summary",
@@ -140,7 +140,7 @@ void NodeWork::sum_up() {
                        is_cut_short_ ? ", ended early by a signal" : ""));
 }
 
-aio::Task<int> NodeWork::pause() {
+aio::Task<int> Work::pause() {
   output_.print("Paused (waiting for SIGTERM or SIGINT to stop)...");
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Readable readable(executor, signals_.fd());

@@ -26,17 +26,17 @@ struct Step {
   Names names;
 };
 // Phases in their order; a failure in one leaves out the next. Empty lists are left out.
-std::vector<std::vector<Step>> steps_of(const NodeCommand& command);
+std::vector<std::vector<Step>> steps_of(const Command& command);
 
-class NodeWork {
+class Work {
  public:
   // All must outlive the task.
-  NodeWork(const NodeCommand& command, nodetools::Output& output, sys::Signals& signals);
+  Work(const Command& command, nodetools::Output& output, sys::Signals& signals);
 
   // Yields the exit status.
   aio::Task<int> run();
 
-  NodeManifests& manifests() { return manifests_; }
+  Manifests& manifests() { return manifests_; }
 
  private:
   struct Counts {
@@ -49,11 +49,11 @@ class NodeWork {
   aio::Task<int> pause();
   void sum_up();
 
-  const NodeCommand& command_;
+  const Command& command_;
   nodetools::Output& output_;
   sys::Signals& signals_;
-  NodeFiles files_;
-  NodeManifests manifests_;
+  Files files_;
+  Manifests manifests_;
   Counts counts_;
   std::optional<int> signal_;  // that has come
   bool is_cut_short_ = false;  // work was left because of it

@@ -27,7 +27,7 @@
 #include "daemon/delegate_times.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
@@ -198,7 +198,7 @@ struct Assembly::Parts {
   attach::Attachments attachments;
   AttachCore core;
   Readiness readiness;
-  PendingDels pending;
+  PendingDelReplay pending;
   CniService service;
   Routes routes;
   http::Server server;
@@ -225,7 +225,7 @@ aio::Task<void> Assembly::find_missed_pods() {
   auto looked = co_await parts_->missed->look(parts_->pending.directories());
   co_return looked;
 }
-PendingDels& Assembly::pending() { return parts_->pending; }
+PendingDelReplay& Assembly::pending() { return parts_->pending; }
 http::Server& Assembly::server() { return parts_->server; }
 
 }  // namespace mnet::daemon

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "daemon/config.h"
 #include "daemon/objects.h"
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
@@ -34,7 +34,7 @@ class Assembly {
   // Tells the owners of pods that were started without us, once, when all objects are read (pain
   // 3). To be started in a group.
   aio::Task<void> find_missed_pods();
-  PendingDels& pending();
+  PendingDelReplay& pending();
   http::Server& server();
 
  private:

@@ -16,7 +16,7 @@
 #include "cni/error.h"
 #include "cni/result.h"
 #include "daemon/delegate_times.h"
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 #include "daemon/request.h"
 #include "http/http.h"
 #include "wire/wire.h"
@@ -186,7 +186,7 @@ aio::Task<std::string> CniService::add(CniCall call) {
   const PendingKey key{call.facts.cni_dir, call.request.container_id, call.request.ifname};
   const auto caller = call.request.caller;
   needs_.pending.look_in(key.cni_dir);
-  const PendingDels::Hold hold(needs_.pending, key);
+  const PendingDelReplay::Hold hold(needs_.pending, key);
   const bool has_record = needs_.pending.may_have(key);
   if (has_record) {
     auto replayed = co_await needs_.pending.replay(key);

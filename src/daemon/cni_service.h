@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "daemon/core.h"
 #include "daemon/delegate_times.h"
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "http/http.h"
@@ -20,7 +20,7 @@ namespace mnet::daemon {
 
 struct CniServiceNeeds {
   Core& core;
-  PendingDels& pending;
+  PendingDelReplay& pending;
   Readiness& readiness;
   metrics::Metrics& metrics;
   DelegateTimes& times;

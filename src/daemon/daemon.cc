@@ -175,7 +175,7 @@ void Daemon::start_background() {
     primary_found_ = true;
   }
   if (!config.metrics_port) return;
-  metrics::MetricsServerSettings settings;
+  metrics::ServerSettings settings;
   settings.address = config.metrics_address;
   settings.port = *config.metrics_port;
   settings.has_pprof = config.enable_pprof.value_or(false);

@@ -66,7 +66,7 @@ class Daemon {
   Assembly assembly_;
   std::string socket_path_;
   std::optional<sys::SocketFile> socket_;
-  std::optional<metrics::MetricsServer> metrics_server_;
+  std::optional<metrics::Server> metrics_server_;
   std::optional<nodeconf::Manager> manager_;  // of 00-multus.conf; none if it is the user's own
   std::optional<Error> manager_failure_;
   int signals_seen_ = 0;

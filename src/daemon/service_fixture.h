@@ -23,7 +23,7 @@
 #include "daemon/config.h"
 #include "daemon/delegate_times.h"
 #include "daemon/fake_core.h"
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
 #include "http/http.h"
@@ -112,7 +112,7 @@ class Service {
   metrics::Metrics metrics;
   FakeCore core;
   Admission requests;
-  PendingDels pending;
+  PendingDelReplay pending;
 
  private:
   CniService service_;
@@ -146,8 +146,8 @@ class TestService {
 
   std::string socket() const { return dir / "s"; }
   // Runs `look` with the service, on its loop.
-  template <typename Look>
-  auto with(Look look) {
+  template <typename TakenNames>
+  auto with(TakenNames look) {
     return loop.on_loop([this, &look] { return look(*service_); });
   }
   Service& service() { return *service_; }

@@ -120,9 +120,8 @@ constexpr std::size_t kMostItems = 1'000'000;
 class Evaluation {
  public:
   // Appends the text of the parts for one current object.
-  Result<void> write(const std::vector<JsonPathPart>& parts, const json::Value& current,
-                     std::string& out) {
-    for (const JsonPathPart& part : parts) {
+  Result<void> write(const std::vector<Part>& parts, const json::Value& current, std::string& out) {
+    for (const Part& part : parts) {
       auto items = walk({&current}, part.steps);
       if (!items) return std::move(items).error();
       if (part.is_range) {
@@ -142,8 +141,8 @@ class Evaluation {
   }
 
  private:
-  Result<Items> walk(Items items, const JsonPathSteps& steps) {
-    for (const JsonPathStep& step : steps) {
+  Result<Items> walk(Items items, const Steps& steps) {
+    for (const Step& step : steps) {
       auto next = std::visit([&](const auto& what) { return apply(what, items); }, step.what);
       if (!next) return next;
       if (left_ == 0) return does_not_fit("the template finds too much in this object");
@@ -220,7 +219,7 @@ class Evaluation {
 
   Result<Items> apply(const UnionStep& step, const Items& items) {
     Items out;
-    for (const JsonPathSteps& part : step.parts) {
+    for (const Steps& part : step.parts) {
       auto found = walk(items, part);
       if (!found) return found;
       add_all(out, *found);

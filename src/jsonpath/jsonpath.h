@@ -11,7 +11,7 @@
 
 namespace mnet::jsonpath {
 
-struct JsonPathTemplate;
+struct Template;
 
 // A template that was understood. Copies share it.
 class JsonPath {
@@ -25,9 +25,9 @@ class JsonPath {
   Result<std::string> evaluate(const json::Value& object) const;
 
  private:
-  explicit JsonPath(std::shared_ptr<const JsonPathTemplate> parts) : template_(std::move(parts)) {}
+  explicit JsonPath(std::shared_ptr<const Template> parts) : template_(std::move(parts)) {}
 
-  std::shared_ptr<const JsonPathTemplate> template_;
+  std::shared_ptr<const Template> template_;
 };
 
 // A value as templates show it: texts raw, objects and lists as compact JSON with sorted keys,

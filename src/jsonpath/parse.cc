@@ -49,7 +49,7 @@ std::string shown(char c) {
 
 // One action: what stands between braces.
 struct Action {
-  JsonPathSteps steps = {};
+  Steps steps = {};
   bool is_range = false, is_end = false;
 };
 
@@ -81,7 +81,7 @@ class Parser {
 };
 
 // Steps that stand inside others, as if they were an action of their own.
-Result<JsonPathSteps> nested(std::string_view text) {
+Result<Steps> nested(std::string_view text) {
   const std::string closed = cat(text, "}");
   auto action = Parser(closed).action();
   if (!action) return std::move(action).error();
@@ -154,7 +154,7 @@ Result<void> Parser::member(Action& out) {
 }
 
 Result<void> Parser::descent(Action& out) {
-  const auto is_descent = [](const JsonPathStep& step) {
+  const auto is_descent = [](const Step& step) {
     return std::holds_alternative<DescentStep>(step.what);
   };
   if (!out.steps.empty() && is_descent(out.steps.back())) {
@@ -401,15 +401,15 @@ Result<std::vector<Action>> parse_actions(std::string_view text) {
 }
 
 // From `*at` on until the end of the range, or of all: a missing `end` is no error.
-Result<std::vector<JsonPathPart>> nest(std::vector<Action>& actions, std::size_t& at, int depth) {
-  std::vector<JsonPathPart> parts;
+Result<std::vector<Part>> nest(std::vector<Action>& actions, std::size_t& at, int depth) {
+  std::vector<Part> parts;
   while (at < actions.size()) {
     Action& action = actions[at++];
     if (action.is_end) {
       if (depth == 0) return reason("not in range, nothing to end");
       break;
     }
-    JsonPathPart part{.steps = std::move(action.steps), .is_range = action.is_range};
+    Part part{.steps = std::move(action.steps), .is_range = action.is_range};
     if (part.is_range) {
       if (depth == json::kMaxDepth) return reason("too many ranges inside each other");
       auto body = nest(actions, at, depth + 1);
@@ -436,7 +436,7 @@ Result<JsonPath> JsonPath::parse(std::string_view text) {
   std::size_t at = 0;
   auto parts = nest(*actions, at, 0);
   if (!parts) return refused(parts.error().text());
-  return JsonPath(std::make_shared<const JsonPathTemplate>(JsonPathTemplate{*std::move(parts)}));
+  return JsonPath(std::make_shared<const Template>(Template{*std::move(parts)}));
 }
 
 }  // namespace mnet::jsonpath

@@ -11,8 +11,8 @@
 
 namespace mnet::jsonpath {
 
-struct JsonPathStep;
-using JsonPathSteps = std::vector<JsonPathStep>;
+struct Step;
+using Steps = std::vector<Step>;
 
 struct ConstantStep {
   json::Value value;  // "text", 3, true
@@ -27,7 +27,7 @@ struct SliceStep {      // [from:to:step]
   bool is_index = false;  // [from]: `to` is the next
 };
 struct UnionStep {
-  std::vector<JsonPathSteps> parts;  // [a,b]
+  std::vector<Steps> parts;  // [a,b]
 };
 enum class Comparison : std::uint8_t {
   kPresent,
@@ -39,24 +39,24 @@ enum class Comparison : std::uint8_t {
   kAtLeast
 };
 struct FilterStep {
-  JsonPathSteps left, right;  // [?(left == right)]
+  Steps left, right;  // [?(left == right)]
   Comparison comparison = Comparison::kPresent;
 };
 
-struct JsonPathStep {
+struct Step {
   std::variant<ConstantStep, MemberStep, EveryStep, DescentStep, SliceStep, UnionStep, FilterStep>
       what;
 };
 
 // Text between actions is an action of one constant.
-struct JsonPathPart {
-  JsonPathSteps steps = {};
+struct Part {
+  Steps steps = {};
   bool is_range = false;
-  std::vector<JsonPathPart> body = {};  // of a range
+  std::vector<Part> body = {};  // of a range
 };
 
-struct JsonPathTemplate {
-  std::vector<JsonPathPart> parts;
+struct Template {
+  std::vector<Part> parts;
 };
 
 }  // namespace mnet::jsonpath

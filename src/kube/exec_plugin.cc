@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/readable.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

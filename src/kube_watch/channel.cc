@@ -40,15 +40,15 @@ Result<void> overwrite(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-Result<WatchChannel> WatchChannel::make(std::string path) {
-  WatchChannel channel(std::move(path));
+Result<Channel> Channel::make(std::string path) {
+  Channel channel(std::move(path));
   auto made = sys::make_directories(sys::directory_of(channel.path_), 0755);
   if (!made) return std::move(made).error();
   if (auto emptied = overwrite(channel.path_, ""); !emptied) return std::move(emptied).error();
   return channel;
 }
 
-Result<std::string> WatchChannel::load_previous() const {
+Result<std::string> Channel::load_previous() const {
   auto text = sys::find_file(cat(path_, ".prev"));
   if (!text) return std::move(text).error();
   std::string previous = text->value_or("");
@@ -56,17 +56,17 @@ Result<std::string> WatchChannel::load_previous() const {
   return previous;
 }
 
-Result<void> WatchChannel::begin(const std::string& value, const std::string& previous) const {
+Result<void> Channel::begin(const std::string& value, const std::string& previous) const {
   if (auto kept = keep_previous(previous); !kept) return kept;
   return overwrite(path_, value);
 }
 
-Result<void> WatchChannel::finish(const std::string& value) const {
+Result<void> Channel::finish(const std::string& value) const {
   if (auto kept = keep_previous(value); !kept) return kept;
   return overwrite(path_, "");
 }
 
-Result<void> WatchChannel::keep_previous(const std::string& value) const {
+Result<void> Channel::keep_previous(const std::string& value) const {
   const std::string path = cat(path_, ".prev"), text = cat(value, "\n");
   if (const auto there = sys::find_file(path); there && *there == text) return {};
   return sys::replace_file(path, text, 0644);

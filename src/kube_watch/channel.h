@@ -9,10 +9,10 @@
 
 namespace mnet::kube_watch {
 
-class WatchChannel {
+class Channel {
  public:
   // Makes the folder (0755) and an empty channel (0644).
-  static Result<WatchChannel> make(std::string path);
+  static Result<Channel> make(std::string path);
 
   const std::string& path() const { return path_; }
 
@@ -25,7 +25,7 @@ class WatchChannel {
   Result<void> finish(const std::string& value) const;
 
  private:
-  explicit WatchChannel(std::string path) : path_(std::move(path)) {}
+  explicit Channel(std::string path) : path_(std::move(path)) {}
 
   Result<void> keep_previous(const std::string& value) const;
 

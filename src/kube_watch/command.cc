@@ -43,7 +43,7 @@ Result<void> parse_options(const std::vector<std::string>& words, Given& given) 
 }
 
 // `[Namespace/]Name`
-Result<void> take_name(std::string_view word, WatchCommand& out) {
+Result<void> take_name(std::string_view word, Command& out) {
   const auto parts = split(word, '/');
   if (parts.size() > 2) return wrong(cat("Invalid name: ", word));
   out.name = parts.back();
@@ -51,7 +51,7 @@ Result<void> take_name(std::string_view word, WatchCommand& out) {
   return {};
 }
 
-Result<void> take_object_options(const Given& given, WatchCommand& out) {
+Result<void> take_object_options(const Given& given, Command& out) {
   out.wants_all_namespaces = given.all_namespaces;
   out.label = given.label.value_or("");
   if (!out.name.empty() && (out.wants_all_namespaces || given.label)) {
@@ -69,7 +69,7 @@ Result<void> take_object_options(const Given& given, WatchCommand& out) {
   return {};
 }
 
-void warn_of_object_options(const Given& given, WatchCommand& out) {
+void warn_of_object_options(const Given& given, Command& out) {
   const auto warn = [&](bool is_given, std::string_view option) {
     if (is_given) out.warnings.push_back(cat(option, " means nothing for a file: ignored"));
   };
@@ -78,7 +78,7 @@ void warn_of_object_options(const Given& given, WatchCommand& out) {
   warn(given.jsonpath.has_value(), "--jsonpath");
 }
 
-Result<void> take_common_options(const Given& given, WatchCommand& out) {
+Result<void> take_common_options(const Given& given, Command& out) {
   out.channel = given.channel.value_or(out.channel);
   out.handler = given.handler.value_or(out.handler);
   out.wants_empty = given.allow_empty;
@@ -101,7 +101,7 @@ Result<void> take_common_options(const Given& given, WatchCommand& out) {
 bool is_option(std::string_view word) { return word.starts_with('-'); }
 
 // How many words stand before the options, the target included; an error if one is missing.
-Result<std::size_t> take_target(const std::vector<std::string>& words, WatchCommand& out) {
+Result<std::size_t> take_target(const std::vector<std::string>& words, Command& out) {
   const bool is_object = words[0] == "object";
   if (!is_object && words[0] != "file") return show_usage();
   const std::size_t count = is_object ? 3 : 2;
@@ -110,11 +110,11 @@ Result<std::size_t> take_target(const std::vector<std::string>& words, WatchComm
     if (is_option(words[i])) return show_usage();
   }
   if (!is_object) {
-    out.action = WatchCommand::Action::kFile;
+    out.action = Command::Action::kFile;
     out.file = words[1];
     return count;
   }
-  out.action = WatchCommand::Action::kObject;
+  out.action = Command::Action::kObject;
   out.type = words[1];
   if (out.type.find_first_of(",/") != std::string::npos) {
     return wrong(cat("Invalid type: ", out.type, " (one type, without a name)"));
@@ -132,12 +132,12 @@ bool asks_for_help(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<WatchCommand> parse_watch_command(const std::vector<std::string>& words) {
-  WatchCommand out;
+Result<Command> parse_command(const std::vector<std::string>& words) {
+  Command out;
   if (asks_for_help(words)) return out;
   if (words.empty()) return show_usage();
   if (words.size() == 1 && words[0] == "version") {
-    out.action = WatchCommand::Action::kVersion;
+    out.action = Command::Action::kVersion;
     return out;
   }
   auto count = take_target(words, out);
@@ -147,7 +147,7 @@ Result<WatchCommand> parse_watch_command(const std::vector<std::string>& words) 
       parse_options({words.begin() + static_cast<std::ptrdiff_t>(*count), words.end()}, given);
   if (!parsed) return std::move(parsed).error();
   if (auto taken = take_common_options(given, out); !taken) return std::move(taken).error();
-  if (out.action == WatchCommand::Action::kFile) {
+  if (out.action == Command::Action::kFile) {
     warn_of_object_options(given, out);
   } else if (auto taken = take_object_options(given, out); !taken) {
     return std::move(taken).error();
@@ -155,7 +155,7 @@ Result<WatchCommand> parse_watch_command(const std::vector<std::string>& words) 
   return out;
 }
 
-std::string watch_usage() {
+std::string usage() {
   return R"(Runs a program whenever an object of a Kubernetes cluster, or a file, has changed.
 
 Usage: kube-watch object <Type> <[Namespace/]Name> [options]

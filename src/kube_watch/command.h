@@ -12,7 +12,7 @@
 
 namespace mnet::kube_watch {
 
-struct WatchCommand {
+struct Command {
   enum class Action : std::uint8_t { kObject, kFile, kVersion, kHelp };
   Action action = Action::kHelp;
 
@@ -35,8 +35,8 @@ struct WatchCommand {
 };
 
 // kNotFound if the usage is to be shown; else the error's text. The exit code is 2 for both.
-Result<WatchCommand> parse_watch_command(const std::vector<std::string>& words);
+Result<Command> parse_command(const std::vector<std::string>& words);
 
-std::string watch_usage();
+std::string usage();
 
 }  // namespace mnet::kube_watch

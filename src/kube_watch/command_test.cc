@@ -20,16 +20,16 @@ using testing::IsEmpty;
 
 using Words = std::vector<std::string>;
 
-WatchCommand parsed(const Words& words) {
-  auto command = parse_watch_command(words);
+Command parsed(const Words& words) {
+  auto command = parse_command(words);
   EXPECT_TRUE(command.has_value()) << command.error().text();
-  return command.value_or(WatchCommand());
+  return command.value_or(Command());
 }
 
-TEST(WatchCommand, HasTheDefaultsOfTheOriginal) {
-  const WatchCommand command = parsed({"object", "configmap", "fruits"});
+TEST(Command, HasTheDefaultsOfTheOriginal) {
+  const Command command = parsed({"object", "configmap", "fruits"});
 
-  EXPECT_EQ(command.action, WatchCommand::Action::kObject);
+  EXPECT_EQ(command.action, Command::Action::kObject);
   EXPECT_EQ(command.type, "configmap");
   EXPECT_EQ(command.name, "fruits");
   EXPECT_FALSE(command.ns.has_value());
@@ -40,17 +40,17 @@ TEST(WatchCommand, HasTheDefaultsOfTheOriginal) {
   EXPECT_EQ(command.handler_timeout.count(), 0);
 }
 
-TEST(WatchCommand, TakesLongAndShortFormsAndTheLastOfSeveral) {
+TEST(Command, TakesLongAndShortFormsAndTheLastOfSeveral) {
   for (const Words& words : {Words{"object", "cm", "n", "-j={.a}", "-c=/c", "-h=h", "-e"},
                              Words{"object", "cm", "n", "--jsonpath={.x}", "--jsonpath={.a}",
                                    "--channel=/c", "--handler=h", "--allow-empty"}}) {
-    const WatchCommand command = parsed(words);
+    const Command command = parsed(words);
     EXPECT_EQ(command.jsonpath, "{.a}");
     EXPECT_EQ(command.channel, "/c");
     EXPECT_EQ(command.handler, "h");
     EXPECT_TRUE(command.wants_empty);
   }
-  const WatchCommand more =
+  const Command more =
       parsed({"object", "pod", "", "-a", "-l=a=b,c!=d", "--handler-timeout=30", "--kubeconfig=/k"});
   EXPECT_TRUE(more.wants_all_namespaces);
   EXPECT_EQ(more.label, "a=b,c!=d");
@@ -58,7 +58,7 @@ TEST(WatchCommand, TakesLongAndShortFormsAndTheLastOfSeveral) {
   EXPECT_EQ(more.kubeconfig, "/k");
 }
 
-TEST(WatchCommand, SplitsNamespaceAndName) {
+TEST(Command, SplitsNamespaceAndName) {
   EXPECT_EQ(parsed({"object", "pod", "ns/n"}).ns, "ns");
   EXPECT_EQ(parsed({"object", "pod", "ns/n"}).name, "n");
   EXPECT_EQ(parsed({"object", "pod", "ns/"}).ns, "ns");
@@ -69,22 +69,22 @@ TEST(WatchCommand, SplitsNamespaceAndName) {
 }
 
 // 04, 4: row 72
-TEST(WatchCommand, ShowsTheUsageForWhatIsMissing) {
+TEST(Command, ShowsTheUsageForWhatIsMissing) {
   for (const Words& words :
        {Words{}, Words{"object"}, Words{"object", "configmap"}, Words{"object", "", "n"},
         Words{"file"}, Words{"file", ""}, Words{"bogus"}, Words{"-h"}, Words{"version", "x"},
         Words{"object", "pod", "-a"}}) {
-    const auto command = parse_watch_command(words);
+    const auto command = parse_command(words);
     ASSERT_FALSE(command.has_value());
     EXPECT_EQ(command.error().code(), Errc::kNotFound);
   }
-  EXPECT_EQ(parsed({"version"}).action, WatchCommand::Action::kVersion);
-  EXPECT_EQ(parsed({"--help"}).action, WatchCommand::Action::kHelp);
-  EXPECT_EQ(parsed({"object", "x", "y", "--help"}).action, WatchCommand::Action::kHelp);
+  EXPECT_EQ(parsed({"version"}).action, Command::Action::kVersion);
+  EXPECT_EQ(parsed({"--help"}).action, Command::Action::kHelp);
+  EXPECT_EQ(parsed({"object", "x", "y", "--help"}).action, Command::Action::kHelp);
 }
 
 // 04, 4: rows 73 and 85
-TEST(WatchCommand, RefusesWhatCannotBe) {
+TEST(Command, RefusesWhatCannotBe) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {{"file", "F", "-h"}, "Unknown option: -h"},
       {{"file", "F", "-x=1"}, "Unknown option: -x"},
@@ -104,7 +104,7 @@ TEST(WatchCommand, RefusesWhatCannotBe) {
       {{"file", "F", "-c=/d/"}, "--channel"},
   };
   for (const auto& [words, text] : cases) {
-    const auto command = parse_watch_command(words);
+    const auto command = parse_command(words);
     ASSERT_FALSE(command.has_value()) << text;
     EXPECT_EQ(command.error().code(), Errc::kInvalid) << text;
     EXPECT_THAT(command.error().text(), HasSubstr(text));
@@ -112,12 +112,12 @@ TEST(WatchCommand, RefusesWhatCannotBe) {
 }
 
 // 04, 4: row 114
-TEST(WatchCommand, WarnsOfWhatIsIgnored) {
-  const WatchCommand all = parsed({"object", "pod", "ns/", "-a"});
+TEST(Command, WarnsOfWhatIsIgnored) {
+  const Command all = parsed({"object", "pod", "ns/", "-a"});
   EXPECT_FALSE(all.ns.has_value());
   EXPECT_THAT(all.warnings, ElementsAre(HasSubstr("ns is ignored")));
 
-  const WatchCommand file = parsed({"file", "F", "-a", "-l=x", "-j=no braces"});
+  const Command file = parsed({"file", "F", "-a", "-l=x", "-j=no braces"});
   EXPECT_THAT(file.warnings, ElementsAre(HasSubstr("--all-namespaces"), HasSubstr("--label"),
                                          HasSubstr("--jsonpath")));
   EXPECT_THAT(parsed({"file", "F"}).warnings, IsEmpty());

@@ -41,7 +41,7 @@ void set_variable(std::vector<std::string>& environment, std::string_view name,
 
 }  // namespace
 
-Deliveries::Deliveries(Settings settings, WatchChannel channel, nodetools::Output& output)
+Deliveries::Deliveries(Settings settings, Channel channel, nodetools::Output& output)
     : settings_(std::move(settings)), channel_(std::move(channel)), output_(output) {}
 
 Result<void> Deliveries::remember(const std::string& key) {
@@ -51,7 +51,7 @@ Result<void> Deliveries::remember(const std::string& key) {
   return {};
 }
 
-void Deliveries::offer(WatchValue value) {
+void Deliveries::offer(Value value) {
   value.text = cleaned(std::move(value.text));
   if (value.text.empty() && !settings_.wants_empty) return;
   Entry& entry = entries_[value.key];
@@ -121,7 +121,7 @@ aio::Deadline Deliveries::next_due() const {
 
 // The entry stays where it is: drop_settled() removes others.
 aio::Task<void> Deliveries::deliver(Entry* entry) {
-  WatchValue value = *std::move(entry->pending);
+  Value value = *std::move(entry->pending);
   entry->pending.reset();
   show(*entry, value);
   delivered_ = entry;
@@ -139,14 +139,14 @@ aio::Task<void> Deliveries::deliver(Entry* entry) {
   co_return Result<void>();
 }
 
-aio::Task<void> Deliveries::handle(WatchValue value, std::string previous) {
+aio::Task<void> Deliveries::handle(Value value, std::string previous) {
   if (auto begun = channel_.begin(value.text, previous); !begun) co_return begun;
   auto handled = co_await handler_.run(call_for(value, previous));
   if (!handled) co_return handled;
   co_return channel_.finish(value.text);
 }
 
-void Deliveries::show(Entry& entry, const WatchValue& value) {
+void Deliveries::show(Entry& entry, const Value& value) {
   if (entry.shown != value.text) {
     output_.print(nodetools::block("Channel data", value.text));
     output_.print(
@@ -156,7 +156,7 @@ void Deliveries::show(Entry& entry, const WatchValue& value) {
   output_.print(cat("Handling channel data with ", settings_.handler, "..."));
 }
 
-void Deliveries::note_failure(Entry& entry, WatchValue value, const Error& why) {
+void Deliveries::note_failure(Entry& entry, Value value, const Error& why) {
   output_.complain(settings_.handler, cat("Handler failed: ", why.text()));
   entry.pause = entry.pause.count() == 0 ? settings_.first_pause
                                          : std::min(entry.pause * 2, settings_.longest_pause);
@@ -164,7 +164,7 @@ void Deliveries::note_failure(Entry& entry, WatchValue value, const Error& why) 
   if (!entry.pending) entry.pending = std::move(value);
 }
 
-HandlerCall Deliveries::call_for(const WatchValue& value, const std::string& previous) const {
+HandlerCall Deliveries::call_for(const Value& value, const std::string& previous) const {
   const auto argument = [](const std::string& text) {
     return text.size() > kLongestArgument ? std::string() : text;
   };

@@ -19,7 +19,7 @@
 
 namespace mnet::kube_watch {
 
-struct WatchValue {
+struct Value {
   std::string key = {};  // of the object; values of one replace each other
   std::string text = {};
   std::string event = {};  // ADDED, MODIFIED, DELETED, FILE
@@ -36,14 +36,14 @@ class Deliveries {
     std::chrono::milliseconds first_pause{1000}, longest_pause{60'000};
   };
   // The output must outlive it.
-  Deliveries(Settings settings, WatchChannel channel, nodetools::Output& output);
+  Deliveries(Settings settings, Channel channel, nodetools::Output& output);
 
   // What an earlier run has handled of this key; for those who follow one thing only.
   Result<void> remember(const std::string& key);
 
   // NULs and newlines at the end are left out. Told again and again, the same value is handled
   // once.
-  void offer(WatchValue value);
+  void offer(Value value);
   // The object is gone: what is pending of it is still delivered.
   void forget(const std::string& key);
   // All but these are gone.
@@ -55,7 +55,7 @@ class Deliveries {
 
  private:
   struct Entry {
-    std::optional<WatchValue> pending = {};
+    std::optional<Value> pending = {};
     std::uint64_t arrived = 0;  // the first of those that were merged into `pending`
     std::string previous = {};
     std::optional<std::string> shown = {};  // the last value that was printed
@@ -69,15 +69,15 @@ class Deliveries {
   Entry* find_due();
   aio::Deadline next_due() const;
   aio::Task<void> deliver(Entry* entry);
-  aio::Task<void> handle(WatchValue value, std::string previous);
-  void show(Entry& entry, const WatchValue& value);
-  void note_failure(Entry& entry, WatchValue value, const Error& why);
-  HandlerCall call_for(const WatchValue& value, const std::string& previous) const;
+  aio::Task<void> handle(Value value, std::string previous);
+  void show(Entry& entry, const Value& value);
+  void note_failure(Entry& entry, Value value, const Error& why);
+  HandlerCall call_for(const Value& value, const std::string& previous) const;
 
   const Settings settings_;
-  const WatchChannel channel_;
+  const Channel channel_;
   nodetools::Output& output_;
-  WatchHandler handler_;
+  Handler handler_;
   Entries entries_;
   const Entry* delivered_ = nullptr;  // the one whose handler runs
   std::uint64_t arrivals_ = 0;

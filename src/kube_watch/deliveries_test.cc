@@ -53,7 +53,7 @@ struct Bench {
   ~Bench() { stop(); }
 
   void start() {
-    auto channel = WatchChannel::make(dir / "run/channel");
+    auto channel = Channel::make(dir / "run/channel");
     ASSERT_TRUE(channel.has_value());
     deliveries = std::make_unique<Deliveries>(settings, *channel, output);
     ASSERT_TRUE(deliveries->remember("").has_value());
@@ -255,13 +255,13 @@ TEST(Deliveries, FailWithAHandlerThatIsNotThereAndGoOnWhenItComes) {
   bench.await_calls("a|\n");
 }
 
-TEST(WatchChannel, NeedsAFolderThatCanBeMade) {
+TEST(Channel, NeedsAFolderThatCanBeMade) {
   const sys::TestDir dir;
   dir.write("file", "");
   std::filesystem::create_directory(dir / "folder");
 
-  EXPECT_FALSE(WatchChannel::make(dir / "file/channel").has_value());
-  EXPECT_FALSE(WatchChannel::make(dir / "folder").has_value());
+  EXPECT_FALSE(Channel::make(dir / "file/channel").has_value());
+  EXPECT_FALSE(Channel::make(dir / "folder").has_value());
 }
 
 }  // namespace

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/readable.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -52,7 +52,7 @@ Result<std::string> find_handler(const std::string& name,
   return Error(Errc::kNotFound, cat(name, ": not found in PATH (", folders, ")"));
 }
 
-aio::Task<void> WatchHandler::run(HandlerCall call) {
+aio::Task<void> Handler::run(HandlerCall call) {
   auto path = find_handler(call.handler, call.environment);
   if (!path) co_return std::move(path).error();
   auto child = sys::Child::spawn({.path = *std::move(path),
@@ -76,17 +76,17 @@ aio::Task<void> WatchHandler::run(HandlerCall call) {
   co_return outcome_of(status.value_or(sys::ExitStatus{.exit_code = 255}));
 }
 
-void WatchHandler::kill() const {
+void Handler::kill() const {
   if (child_) child_->signal_group(SIGKILL);
 }
 
-aio::Task<void> WatchHandler::await_end(aio::Deadline deadline) {
+aio::Task<void> Handler::await_end(aio::Deadline deadline) {
   aio::Readable pidfd(co_await aio::asio::this_coro::executor, child_->pidfd());
   auto ended = co_await aio::with_deadline(pidfd.wait(), deadline);
   co_return ended;
 }
 
-aio::Task<void> WatchHandler::end(std::chrono::milliseconds grace) {
+aio::Task<void> Handler::end(std::chrono::milliseconds grace) {
   child_->signal_group(SIGTERM);
   auto ended = co_await await_end(Clock::now() + grace);
   if (!ended) {

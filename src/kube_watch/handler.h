@@ -20,14 +20,14 @@ struct HandlerCall {
   std::chrono::seconds timeout{0};  // none
 };
 
-class WatchHandler {
+class Handler {
  public:
   struct Settings {
     std::chrono::milliseconds after_timeout{5000};  // between TERM and KILL
     std::chrono::milliseconds after_cancel{10'000};
   };
-  WatchHandler() = default;
-  explicit WatchHandler(Settings settings) : settings_(settings) {}
+  Handler() = default;
+  explicit Handler(Settings settings) : settings_(settings) {}
 
   // Success is the exit status 0; the error says how else it ended. Cancelling, like the timeout,
   // sends TERM to its process group, then KILL, and the task ends when it has ended. One at a time.

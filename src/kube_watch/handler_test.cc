@@ -30,9 +30,9 @@ HandlerCall call_of(std::string script, std::vector<std::string> more = {}) {
   return {.handler = "/bin/sh", .args = std::move(args), .environment = {"PATH=/usr/bin:/bin"}};
 }
 
-TEST(WatchHandler, GetsItsArgumentsAndAnEmptyInput) {
+TEST(Handler, GetsItsArgumentsAndAnEmptyInput) {
   const sys::TestDir dir;
-  WatchHandler handler;
+  Handler handler;
 
   const auto ran = aio::run(
       handler.run(call_of("printf '%s|' \"$@\" > " + (dir / "out") + "; cat >> " + (dir / "out"),
@@ -42,8 +42,8 @@ TEST(WatchHandler, GetsItsArgumentsAndAnEmptyInput) {
   EXPECT_EQ(*sys::read_file(dir / "out"), "a b||c\nd|");
 }
 
-TEST(WatchHandler, SaysHowItEnded) {
-  WatchHandler handler;
+TEST(Handler, SaysHowItEnded) {
+  Handler handler;
 
   EXPECT_EQ(aio::run(handler.run(call_of("exit 3"))).error().text(), "exit 3");
   EXPECT_EQ(aio::run(handler.run(call_of("kill -9 $$"))).error().text(), "signal: killed");
@@ -53,7 +53,7 @@ TEST(WatchHandler, SaysHowItEnded) {
               HasSubstr("not found in PATH"));
 }
 
-TEST(WatchHandler, IsLookedForAsExecvpDoes) {
+TEST(Handler, IsLookedForAsExecvpDoes) {
   const sys::TestDir dir;
   dir.write("a/tool", "", 0644);
   dir.write("b/tool", "", 0755);
@@ -65,8 +65,8 @@ TEST(WatchHandler, IsLookedForAsExecvpDoes) {
   EXPECT_TRUE(find_handler("sh", {}).has_value());
 }
 
-TEST(WatchHandler, IsEndedAtItsTimeWhateverItDoesWithSignals) {
-  WatchHandler handler({.after_timeout = 50ms});
+TEST(Handler, IsEndedAtItsTimeWhateverItDoesWithSignals) {
+  Handler handler({.after_timeout = 50ms});
   HandlerCall call = call_of("trap '' TERM; sleep 60 & wait; sleep 60");
   call.timeout = 1s;
   const auto begin = std::chrono::steady_clock::now();
@@ -79,10 +79,10 @@ TEST(WatchHandler, IsEndedAtItsTimeWhateverItDoesWithSignals) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
 }
 
-TEST(WatchHandler, IsToldToEndWhenItIsCancelled) {
+TEST(Handler, IsToldToEndWhenItIsCancelled) {
   const sys::TestDir dir;
   aio::asio::io_context loop(1);
-  WatchHandler handler;
+  Handler handler;
   aio::Group group(loop.get_executor(), Log());
   group.spawn("handler",
               handler.run(call_of("trap 'echo told > " + (dir / "out") + "; exit 0' TERM; echo > " +

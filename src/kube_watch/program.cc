@@ -52,8 +52,8 @@ class ClientLog final : public LogTarget {
 // Everything that runs, and its end: sources first, then the handler, then we.
 class Watch {
  public:
-  Watch(const aio::asio::any_io_executor& executor, const WatchCommand& command,
-        WatchChannel channel, sys::Signals& signals, nodetools::Output& output)
+  Watch(const aio::asio::any_io_executor& executor, const Command& command, Channel channel,
+        sys::Signals& signals, nodetools::Output& output)
       : command_(command),
         signals_(signals),
         output_(output),
@@ -67,7 +67,7 @@ class Watch {
   aio::Task<int> run();
 
  private:
-  static Deliveries::Settings settings_of(const WatchCommand& command) {
+  static Deliveries::Settings settings_of(const Command& command) {
     Deliveries::Settings settings;
     settings.handler = command.handler;
     settings.timeout = command.handler_timeout;
@@ -80,12 +80,12 @@ class Watch {
   void fail(const Error& why);
   aio::Task<void> listen();
 
-  const WatchCommand& command_;
+  const Command& command_;
   sys::Signals& signals_;
   nodetools::Output& output_;
   Deliveries deliveries_;
   std::unique_ptr<kube::Api> api_;
-  std::optional<ObjectSource> object_;
+  std::optional<ObjectWatch> object_;
   std::optional<FileSource> file_;
   aio::Event end_;
   bool has_failed_ = false;
@@ -93,11 +93,11 @@ class Watch {
 };
 
 Result<void> Watch::prepare() {
-  const bool follows_one = command_.action == WatchCommand::Action::kFile || !command_.name.empty();
+  const bool follows_one = command_.action == Command::Action::kFile || !command_.name.empty();
   if (follows_one) {
     if (auto known = deliveries_.remember(kOnlyKey); !known) return known;
   }
-  if (command_.action == WatchCommand::Action::kObject) return prepare_object();
+  if (command_.action == Command::Action::kObject) return prepare_object();
   std::error_code failed;
   const auto path = std::filesystem::absolute(command_.file, failed);
   if (failed) return Error(Errc::kInvalid, cat(command_.file, ": ", failed.message()));
@@ -156,7 +156,7 @@ aio::Task<int> Watch::run() {
   co_return has_failed_ ? 1 : 0;
 }
 
-aio::Task<int> watch(const WatchCommand* command, WatchChannel channel, sys::Signals* signals,
+aio::Task<int> watch(const Command* command, Channel channel, sys::Signals* signals,
                      nodetools::Output* output) {
   const auto executor = co_await aio::asio::this_coro::executor;
   Watch watch(executor, *command, std::move(channel), *signals, *output);
@@ -165,7 +165,7 @@ aio::Task<int> watch(const WatchCommand* command, WatchChannel channel, sys::Sig
   co_return code;
 }
 
-int run_watch(const WatchCommand& command, nodetools::Output& output) {
+int run_watch(const Command& command, nodetools::Output& output) {
   auto signals = sys::Signals::take_over({SIGTERM, SIGINT});
   if (!signals) {
     output.complain("signals", signals.error().text());
@@ -175,7 +175,7 @@ int run_watch(const WatchCommand& command, nodetools::Output& output) {
   output.print(cat("Setting handler ", command.handler, "..."));
   output.print(cat("Setting channel ", command.channel, "..."));
   output.print(cat("Creating channel ", command.channel, "..."));
-  auto channel = WatchChannel::make(command.channel);
+  auto channel = Channel::make(command.channel);
   if (!channel) {
     output.complain(command.channel, channel.error().text());
     return 1;
@@ -193,19 +193,18 @@ int run_watch(const WatchCommand& command, nodetools::Output& output) {
 int run_program(const std::vector<std::string>& words) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGHUP, SIG_IGN);
-  const auto command = parse_watch_command(words);
+  const auto command = parse_command(words);
   if (!command) {
     const bool wants_usage = command.error().code() == Errc::kNotFound;
-    nodetools::write_all(STDERR_FILENO,
-                         wants_usage ? watch_usage() : cat(command.error().text(), "\n"));
+    nodetools::write_all(STDERR_FILENO, wants_usage ? usage() : cat(command.error().text(), "\n"));
     return 2;
   }
   nodetools::ProcessOutput output("kube-watch");
   switch (command->action) {
-    case WatchCommand::Action::kHelp:
-      output.print(watch_usage());
+    case Command::Action::kHelp:
+      output.print(usage());
       return 0;
-    case WatchCommand::Action::kVersion:
+    case Command::Action::kVersion:
       output.print(nodetools::version_text());
       return 0;
     default:

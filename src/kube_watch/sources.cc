@@ -52,9 +52,9 @@ std::string_view event_name(kube::EventType type) {
 
 }  // namespace
 
-ObjectSource::ObjectSource(WatchCommand command, std::string default_ns, kube::Api& api,
-                           Deliveries& deliveries, nodetools::Output& output, kube::Random random,
-                           aio::Timer& timer)
+ObjectWatch::ObjectWatch(Command command, std::string default_ns, kube::Api& api,
+                         Deliveries& deliveries, nodetools::Output& output, kube::Random random,
+                         aio::Timer& timer)
     : command_(std::move(command)),
       ns_(command_.wants_all_namespaces ? "" : command_.ns.value_or(std::move(default_ns))),
       api_(api),
@@ -64,7 +64,7 @@ ObjectSource::ObjectSource(WatchCommand command, std::string default_ns, kube::A
       timer_(timer),
       types_(api) {}
 
-aio::Task<void> ObjectSource::run() {
+aio::Task<void> ObjectWatch::run() {
   kube::Pauses pauses(1s, 30s, random_);
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
@@ -85,7 +85,7 @@ aio::Task<void> ObjectSource::run() {
 }
 
 // A server that does not answer is waited for; one that does not know the type, for a minute.
-aio::Task<kube::Resource> ObjectSource::resolve() {
+aio::Task<kube::Resource> ObjectWatch::resolve() {
   kube::Pauses pauses(1s, 30s);
   std::optional<Clock::time_point> unknown_since;
   std::string last_trouble;
@@ -110,11 +110,9 @@ aio::Task<kube::Resource> ObjectSource::resolve() {
   }
 }
 
-std::string ObjectSource::target() const {
-  return cat(command_.type, " ", ns_, "/", command_.name);
-}
+std::string ObjectWatch::target() const { return cat(command_.type, " ", ns_, "/", command_.name); }
 
-void ObjectSource::on_object(kube::EventType type, const json::Object& object) {
+void ObjectWatch::on_object(kube::EventType type, const json::Object& object) {
   const auto meta = kube::parse_meta(object);
   if (!meta) return on_trouble(meta.error().text());
   const std::string key = follows_one() ? kOnlyKey : meta->key();
@@ -132,11 +130,11 @@ void ObjectSource::on_object(kube::EventType type, const json::Object& object) {
   if (type == kube::EventType::kDeleted && !follows_one()) deliveries_.forget(key);
 }
 
-void ObjectSource::on_listed(const std::vector<std::string>& keys) {
+void ObjectWatch::on_listed(const std::vector<std::string>& keys) {
   if (!follows_one()) deliveries_.keep_only(keys);
 }
 
-void ObjectSource::on_trouble(const std::string& why) { output_.complain(target(), why); }
+void ObjectWatch::on_trouble(const std::string& why) { output_.complain(target(), why); }
 
 FileSource::FileSource(std::string path, Deliveries& deliveries, nodetools::Output& output)
     : path_(std::move(path)), deliveries_(deliveries), output_(output) {}

@@ -23,12 +23,12 @@ namespace mnet::kube_watch {
 // One thing is followed, and so what was handled of it outlives a restart, under this key.
 inline constexpr const char* kOnlyKey = "";
 
-class ObjectSource final : public kube::ObjectListener {
+class ObjectWatch final : public kube::ObjectListener {
  public:
   // All but the command must outlive it.
-  ObjectSource(WatchCommand command, std::string default_ns, kube::Api& api, Deliveries& deliveries,
-               nodetools::Output& output, kube::Random random = kube::make_random(),
-               aio::Timer& timer = aio::Timer::steady());
+  ObjectWatch(Command command, std::string default_ns, kube::Api& api, Deliveries& deliveries,
+              nodetools::Output& output, kube::Random random = kube::make_random(),
+              aio::Timer& timer = aio::Timer::steady());
 
   // Until cancelled; or kNotFound when the server has not known the type for a minute.
   aio::Task<void> run();
@@ -42,7 +42,7 @@ class ObjectSource final : public kube::ObjectListener {
   aio::Task<kube::Resource> resolve();
   std::string target() const;
 
-  const WatchCommand command_;
+  const Command command_;
   const std::string ns_;  // empty: all
   kube::Api& api_;
   Deliveries& deliveries_;

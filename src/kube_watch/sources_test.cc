@@ -28,7 +28,7 @@ constexpr std::string_view kCore = R"({"resources":[
   {"name":"configmaps","singularName":"configmap","kind":"ConfigMap","namespaced":true}]})";
 
 // An aggregated API that comes and goes.
-TEST(ObjectSource, PausesLongerAndLongerWhileTheServerDoesNotHaveWhatItSaysThatItHas) {
+TEST(ObjectWatch, PausesLongerAndLongerWhileTheServerDoesNotHaveWhatItSaysThatItHas) {
   aio::asio::io_context loop(1);  // outlives the connections
   const kube::FakeApi server([](Peer& peer, const RawRequest& request) {
     const bool is_discovery = request.target() == "/api/v1";
@@ -37,9 +37,9 @@ TEST(ObjectSource, PausesLongerAndLongerWhileTheServerDoesNotHaveWhatItSaysThatI
   const auto api = server.client();
   const sys::TestDir dir;
   nodetools::RecordedOutput output;
-  Deliveries deliveries({}, *WatchChannel::make(dir / "channel"), output);
+  Deliveries deliveries({}, *Channel::make(dir / "channel"), output);
   aio::FakeTimer timer(3);
-  ObjectSource source(
+  ObjectWatch source(
       {.type = "configmaps", .label = "a=b"}, "n", *api, deliveries, output, [] { return 0.5; },
       timer);
   aio::Group group(loop.get_executor(), Log());

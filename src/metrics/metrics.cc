@@ -265,7 +265,7 @@ std::string Metrics::text() const {
   for (const Foreign& foreign : impl_->foreign) families.push_back(read_now(foreign));
   // A family without a series yet would be a help text for nothing.
   std::erase_if(families, [](const auto& family) { return family.metric.empty(); });
-  return prometheus::TextSerializer().Serialize(families) + process_metrics();
+  return prometheus::TextSerializer().Serialize(families) + process_text();
 }
 
 }  // namespace mnet::metrics

@@ -206,7 +206,7 @@ TEST(RecordCounts, AddsUpAllDirectories) {
 }
 
 TEST(ProcessMetrics, TellsAllThatDashboardsUse) {
-  const std::string text = process_metrics();
+  const std::string text = process_text();
 
   for (const char* name :
        {"process_cpu_seconds_total", "process_open_fds", "process_max_fds",
@@ -224,7 +224,7 @@ TEST(ProcessMetrics, ReadsTheFieldsBehindTheProgramsName) {
              "7 (a ) b) S 1 1 1 0 -1 0 0 0 0 0 150 250 0 0 20 0 1 0 500 4096000 100 "
              "18446744073709551615 1 1\n");
 
-  const std::string text = process_metrics(proc.path());
+  const std::string text = process_text(proc.path());
 
   EXPECT_THAT(text, HasSubstr("\nprocess_cpu_seconds_total 4.00\n"));
   EXPECT_THAT(text, HasSubstr("\nprocess_start_time_seconds 1005.00\n"));
@@ -247,7 +247,7 @@ class MetricsServerTest : public testing::Test {
     });
   }
 
-  void start(MetricsServerSettings settings) {
+  void start(ServerSettings settings) {
     loop_.on_loop([this, &settings] {
       server_.emplace(loop_.executor(), metrics_, settings, Log());
       group_.emplace(loop_.executor(), Log());
@@ -269,7 +269,7 @@ class MetricsServerTest : public testing::Test {
 
   Metrics metrics_;
   http::LoopThread loop_;
-  std::optional<MetricsServer> server_;
+  std::optional<Server> server_;
   std::optional<aio::Group> group_;
 };
 

@@ -144,7 +144,7 @@ void add_network(Page& page, const std::string& proc) {
 
 }  // namespace
 
-std::string process_metrics(const std::string& proc) {
+std::string process_text(const std::string& proc) {
   Page page;
   add_stat(page, proc);
   add_open_files(page, proc);

@@ -6,6 +6,6 @@
 namespace mnet::metrics {
 
 // In the text format. What /proc does not tell is left out.
-std::string process_metrics(const std::string& proc = "/proc");
+std::string process_text(const std::string& proc = "/proc");
 
 }  // namespace mnet::metrics

@@ -47,8 +47,8 @@ http::Response plain(std::string body, std::string type) {
 
 }  // namespace
 
-MetricsServer::MetricsServer(const aio::asio::any_io_executor& executor, Metrics& metrics,
-                             MetricsServerSettings settings, Log log)
+Server::Server(const aio::asio::any_io_executor& executor, Metrics& metrics,
+               ServerSettings settings, Log log)
     : metrics_(metrics),
       settings_(std::move(settings)),
       log_(std::move(log)),
@@ -57,7 +57,7 @@ MetricsServer::MetricsServer(const aio::asio::any_io_executor& executor, Metrics
           [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
           limits(), log_) {}
 
-aio::Task<void> MetricsServer::listen() {
+aio::Task<void> Server::listen() {
   if (settings_.port < 0 || settings_.port > 65535) {
     log_.error(cat("metrics: there is no port ", settings_.port));
     co_return Result<void>();
@@ -76,13 +76,13 @@ aio::Task<void> MetricsServer::listen() {
   }
 }
 
-aio::Task<http::Response> MetricsServer::handle(std::shared_ptr<http::Exchange> exchange) {
+aio::Task<http::Response> Server::handle(std::shared_ptr<http::Exchange> exchange) {
   if (exchange->path() != "/metrics") co_return profile(exchange->path());
   auto shown = co_await page(exchange->method());
   co_return shown;
 }
 
-aio::Task<http::Response> MetricsServer::page(std::string method) {
+aio::Task<http::Response> Server::page(std::string method) {
   if (method != "GET" && method != "HEAD") co_return http::text_response(405, "Method not allowed");
   if (settings_.refresh) {
     const auto fresh = co_await settings_.refresh();
@@ -91,7 +91,7 @@ aio::Task<http::Response> MetricsServer::page(std::string method) {
   co_return plain(metrics_.text(), "text/plain; version=0.0.4; charset=utf-8");
 }
 
-http::Response MetricsServer::profile(const std::string& path) const {
+http::Response Server::profile(const std::string& path) const {
   if (settings_.has_pprof && path == "/debug/pprof/cmdline") {
     return plain(command_line(), "text/plain; charset=utf-8");
   }

@@ -15,7 +15,7 @@
 
 namespace mnet::metrics {
 
-struct MetricsServerSettings {
+struct ServerSettings {
   std::string address;  // empty: all
   std::int64_t port = 0;
   bool has_pprof = false;
@@ -25,11 +25,11 @@ struct MetricsServerSettings {
   std::chrono::milliseconds retry = std::chrono::seconds(10);
 };
 
-class MetricsServer {
+class Server {
  public:
   // The metrics must outlive it.
-  MetricsServer(const aio::asio::any_io_executor& executor, Metrics& metrics,
-                MetricsServerSettings settings, Log log);
+  Server(const aio::asio::any_io_executor& executor, Metrics& metrics, ServerSettings settings,
+         Log log);
 
   // Goes on until it listens; being unable to is logged and never an error.
   aio::Task<void> listen();
@@ -44,7 +44,7 @@ class MetricsServer {
   http::Response profile(const std::string& path) const;
 
   Metrics& metrics_;
-  MetricsServerSettings settings_;
+  ServerSettings settings_;
   Log log_;
   std::uint16_t port_ = 0;
   http::Server server_;

@@ -11,7 +11,7 @@ namespace mnet::model {
 
 std::string interface_name(const Delegate& delegate, std::size_t index,
                            std::string_view cni_ifname) {
-  if (!delegate.wishes.ifname.empty()) return delegate.wishes.ifname;
+  if (!delegate.selection.ifname.empty()) return delegate.selection.ifname;
   if (delegate.is_master) return std::string(cni_ifname);
   return cat("net", index);
 }

@@ -49,7 +49,7 @@ Result<RoutePlan> plan_default_routes(std::vector<Delegate>& delegates) {
   RoutePlan plan;
   std::optional<std::size_t> keeper;  // with an empty list: keeps the routes that it has
   for (std::size_t i = 0; i < delegates.size(); ++i) {
-    const auto& gateways = delegates[i].wishes.gateways;
+    const auto& gateways = delegates[i].selection.gateways;
     if (!gateways) continue;
     if (gateways->empty() && std::exchange(keeper, i)) return ecmp();
     for (const std::string& gateway : *gateways) {

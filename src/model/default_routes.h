@@ -43,8 +43,8 @@ class RoutePlan {
   std::array<std::optional<RouteOwner>, 2> owners_;
 };
 
-// Reads the wishes of all delegates and notes in each which families it loses. More gateways of one
-// family than one is an error: `multus does not support ECMP for default-route`.
+// Reads the selection elements of all delegates and notes in each which families it loses. More
+// gateways of one family than one is an error: `multus does not support ECMP for default-route`.
 Result<RoutePlan> plan_default_routes(std::vector<Delegate>& delegates);
 
 }  // namespace mnet::model

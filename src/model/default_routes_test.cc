@@ -14,14 +14,14 @@ namespace {
 
 using Gateways = std::optional<std::vector<std::string>>;
 
-std::vector<Delegate> delegates(const std::vector<Gateways>& wishes) {
+std::vector<Delegate> delegates(const std::vector<Gateways>& selection) {
   std::vector<Delegate> all;
-  for (const Gateways& gateways : wishes) all.emplace_back().wishes.gateways = gateways;
+  for (const Gateways& gateways : selection) all.emplace_back().selection.gateways = gateways;
   return all;
 }
 
-std::string error_of(const std::vector<Gateways>& wishes) {
-  auto all = delegates(wishes);
+std::string error_of(const std::vector<Gateways>& selection) {
+  auto all = delegates(selection);
   auto plan = plan_default_routes(all);
   return plan ? "no error" : plan.error().text();
 }

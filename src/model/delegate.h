@@ -1,4 +1,4 @@
-// One network to be attached: its configuration and what the pod wishes of it (02, 1 and 3.1). Made
+// One network to be attached: its configuration and what the pod asks of it (02, 1 and 3.1). Made
 // from text or from what was loaded elsewhere; knows no files.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "cni/conf.h"
 #include "json/json.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 
@@ -37,7 +37,7 @@ struct Delegate {
   // What is run; a conf is a list of one (01, 4.5). An error is one that shows only when it is run:
   // such a delegate loads (02, 1), its ADD fails.
   Result<cni::ConfList> list;
-  Wishes wishes;
+  NetworkSelectionElement selection;
   Source source = Source::kCluster;
   // For the attachment record: the configuration before any injection, as `sha256:…`, and what was
   // wished of it, as it was written.

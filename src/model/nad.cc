@@ -10,9 +10,9 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/inject.h"
+#include "model/networks_annotation.h"
 #include "model/objects.h"
-#include "model/selection.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -43,33 +43,32 @@ Result<std::string> configuration_of(const NetworkDefinition& definition) {
   return json::dump(*std::move(config));
 }
 
-Result<Delegate> fulfil(Delegate delegate, const std::optional<Selection>& selection,
+Result<Delegate> fulfil(Delegate delegate, const std::optional<NetworkSelectionElement>& selection,
                         const TakenDevice& device) {
   Injection injection;
   if (selection) {
     delegate.name = cat(selection->ns, "/", selection->name);
-    delegate.wishes = selection->wishes;
+    delegate.selection = *selection;
     delegate.attributes = attributes_of(*selection);
     injection.cni_args = selection->cni_args;
   }
   if (!device.id.empty()) {
-    delegate.wishes.device_id = injection.device_id = device.id;
-    delegate.wishes.resource_name = device.resource_name;
+    delegate.selection.device_id = injection.device_id = device.id;
+    delegate.selection.resource_name = device.resource_name;
   }
   return with_injection(std::move(delegate), injection);
 }
 
-json::Object attributes_of(const Selection& selection) {
-  const Wishes& wishes = selection.wishes;
+json::Object attributes_of(const NetworkSelectionElement& selection) {
   json::Object attributes;
-  if (wishes.ips) attributes.append("ips", *wishes.ips);
-  append_text(attributes, "mac", wishes.mac);
-  append_text(attributes, "infiniband-guid", wishes.infiniband_guid);
-  if (wishes.bandwidth) attributes.append("bandwidth", to_json(*wishes.bandwidth));
-  if (wishes.port_mappings) attributes.append("portMappings", to_json(*wishes.port_mappings));
+  if (selection.ips) attributes.append("ips", *selection.ips);
+  append_text(attributes, "mac", selection.mac);
+  append_text(attributes, "infiniband-guid", selection.infiniband_guid);
+  if (selection.bandwidth) attributes.append("bandwidth", to_json(*selection.bandwidth));
+  if (selection.port_mappings) attributes.append("portMappings", to_json(*selection.port_mappings));
   if (selection.cni_args) attributes.append("cni-args", *selection.cni_args);
-  append_text(attributes, "deviceID", wishes.device_id);
-  if (wishes.gateways) attributes.append("default-route", *wishes.gateways);
+  append_text(attributes, "deviceID", selection.device_id);
+  if (selection.gateways) attributes.append("default-route", *selection.gateways);
   return attributes;
 }
 

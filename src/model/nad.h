@@ -1,4 +1,4 @@
-// From a NetworkAttachmentDefinition's text, and what a pod wishes of it, to a delegate (02, 3.1
+// From a NetworkAttachmentDefinition's text, and what a pod asks of it, to a delegate (02, 3.1
 // and 3.4). Pure: where the definition, a file in its place or the device come from is not known
 // here.
 #pragma once
@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "model/delegate.h"
+#include "model/networks_annotation.h"
 #include "model/objects.h"
-#include "model/selection.h"
 
 namespace mnet::model {
 
@@ -25,14 +25,14 @@ struct TakenDevice {
   std::string resource_name, id;
 };
 
-// The delegate with its device and with what the pod wishes of it, remembered and written into its
+// The delegate with its device and with what the pod asks of it, remembered and written into its
 // configuration. A selected one is named after its definition; a device of the resource map wins
 // over one that the pod names.
-Result<Delegate> fulfil(Delegate delegate, const std::optional<Selection>& selection,
+Result<Delegate> fulfil(Delegate delegate, const std::optional<NetworkSelectionElement>& selection,
                         const TakenDevice& device);
 
-// The wishes as they were written, without name, namespace and interface: what hot-plug compares
-// (05, 3.6).
-json::Object attributes_of(const Selection& selection);
+// The attributes as they were written, without name, namespace and interface: what hot-plug
+// compares (05, 3.6).
+json::Object attributes_of(const NetworkSelectionElement& selection);
 
 }  // namespace mnet::model

@@ -10,8 +10,8 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/inject.h"
+#include "model/networks_annotation.h"
 #include "model/objects.h"
-#include "model/selection.h"
 
 namespace mnet::model {
 namespace {
@@ -133,28 +133,28 @@ TEST(Injection, NeedsThePluginsOfAListUnderTheirExactKey) {
 
 // 02, 12: row 82
 TEST(Fulfil, KeepsADeviceOfTheElementOutOfTheConfiguration) {
-  Selection selection;
+  NetworkSelectionElement selection;
   selection.ns = "ns1";
   selection.name = "nad";
-  selection.wishes.device_id = "0000:00:00.7";
+  selection.device_id = "0000:00:00.7";
   const Delegate loaded = parse_delegate(R"({"name":"n","type":"t"})").value();
 
   auto wished = fulfil(loaded, selection, {});
   ASSERT_TRUE(wished);
   EXPECT_EQ(wished->bytes, loaded.bytes);
-  EXPECT_EQ(wished->wishes.device_id, "0000:00:00.7");
-  EXPECT_EQ(wished->wishes.resource_name, "");
+  EXPECT_EQ(wished->selection.device_id, "0000:00:00.7");
+  EXPECT_EQ(wished->selection.resource_name, "");
 
   auto given = fulfil(loaded, selection, {.resource_name = "r", .id = "0000:00:00.8"});
   ASSERT_TRUE(given);
-  EXPECT_EQ(given->wishes.device_id, "0000:00:00.8");
-  EXPECT_EQ(given->wishes.resource_name, "r");
+  EXPECT_EQ(given->selection.device_id, "0000:00:00.8");
+  EXPECT_EQ(given->selection.resource_name, "r");
   EXPECT_THAT(given->bytes, HasSubstr("0000:00:00.8"));
   EXPECT_EQ(json::dump(given->attributes), R"({"deviceID":"0000:00:00.7"})");
 }
 
 TEST(Fulfil, NamesTheDelegateAfterItsDefinitionAndNotItsNetwork) {
-  Selection selection;
+  NetworkSelectionElement selection;
   selection.ns = "ns1";
   selection.name = "nad";
 

@@ -107,7 +107,7 @@ Claims claims_of(const Attachment& attachment) {
     // It comes into the pod under the name it has on the host.
     if (conf.type == "host-device") claim_device(conf.object, claims);
   }
-  for (const std::string& ip : delegate.wishes.ips.value_or(std::vector<std::string>())) {
+  for (const std::string& ip : delegate.selection.ips.value_or(std::vector<std::string>())) {
     claim_prefix(ip, claims);
   }
   return claims;

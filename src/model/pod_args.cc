@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "cni/address.h"
 #include "cni/args.h"
-#include "model/selection.h"
-#include "model/wishes.h"
+#include "model/networks_annotation.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -67,7 +67,7 @@ void set_arg(cni::ArgPairs& args, std::string_view key, std::string value) {
   args.emplace_back(key, std::move(value));
 }
 
-Result<void> check_ip_wish(const std::string& text) {
+Result<void> check_ip(const std::string& text) {
   const bool is_cidr = text.contains('/');
   const bool good =
       is_cidr ? cni::Cidr::parse(text).has_value() : cni::IpAddress::parse(text).has_value();
@@ -130,18 +130,19 @@ cni::ArgPairs delegate_args(const Pod& pod, const cni::ArgPairs& request) {
   return args;
 }
 
-Result<cni::ArgPairs> with_address_wishes(cni::ArgPairs args, const Wishes& wishes) {
-  if (!wishes.mac.empty()) {
-    if (!is_hardware_address(wishes.mac)) {
-      return Error(Errc::kInvalid, cat("failed to parse mac address ", go_quoted(wishes.mac)));
+Result<cni::ArgPairs> with_selected_addresses(cni::ArgPairs args,
+                                              const NetworkSelectionElement& selection) {
+  if (!selection.mac.empty()) {
+    if (!is_hardware_address(selection.mac)) {
+      return Error(Errc::kInvalid, cat("failed to parse mac address ", go_quoted(selection.mac)));
     }
-    set_arg(args, "MAC", wishes.mac);
+    set_arg(args, "MAC", selection.mac);
   }
-  if (!wishes.ips || wishes.ips->empty()) return args;
-  for (const std::string& ip : *wishes.ips) {
-    if (auto checked = check_ip_wish(ip); !checked) return std::move(checked).error();
+  if (!selection.ips || selection.ips->empty()) return args;
+  for (const std::string& ip : *selection.ips) {
+    if (auto checked = check_ip(ip); !checked) return std::move(checked).error();
   }
-  set_arg(args, kIp, join(*wishes.ips, ","));
+  set_arg(args, kIp, join(*selection.ips, ","));
   return args;
 }
 

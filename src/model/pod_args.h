@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cni/address.h"
 #include "cni/args.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 
@@ -36,7 +36,8 @@ PodArgs lenient_pod_args(std::string_view text);
 // request's other pairs; no key twice. What `pod` leaves empty is taken from the request's pairs.
 cni::ArgPairs delegate_args(const Pod& pod, const cni::ArgPairs& request);
 
-// The same with a delegate's MAC and IP wishes, as ADD passes them (02, 4.2).
-Result<cni::ArgPairs> with_address_wishes(cni::ArgPairs args, const Wishes& wishes);
+// The same with a delegate's requested MAC and addresses, as ADD passes them (02, 4.2).
+Result<cni::ArgPairs> with_selected_addresses(cni::ArgPairs args,
+                                              const NetworkSelectionElement& selection);
 
 }  // namespace mnet::model

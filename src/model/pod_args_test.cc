@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -51,22 +51,22 @@ TEST(PodArgs, LenientlySkipsWhatSaysNothing) {
 }
 
 TEST(PodArgs, PassesAddressWishesOnInPlaceOfTheRequests) {
-  Wishes wishes;
-  wishes.mac = "c211.2233.4466";
-  wishes.ips = {"10.0.0.1/24", "2001:db8::1"};
-  auto args = with_address_wishes({{"IP", "1.2.3.4"}, {"A", "b"}}, wishes);
+  NetworkSelectionElement selection;
+  selection.mac = "c211.2233.4466";
+  selection.ips = {"10.0.0.1/24", "2001:db8::1"};
+  auto args = with_selected_addresses({{"IP", "1.2.3.4"}, {"A", "b"}}, selection);
   EXPECT_THAT(args.value(), ElementsAre(Pair("IP", "10.0.0.1/24,2001:db8::1"), Pair("A", "b"),
                                         Pair("MAC", "c211.2233.4466")));
-  wishes.ips->clear();
-  EXPECT_EQ(with_address_wishes({}, wishes)->size(), 1u);
+  selection.ips->clear();
+  EXPECT_EQ(with_selected_addresses({}, selection)->size(), 1u);
 }
 
 TEST(PodArgs, ChecksAddressWishes) {
   const auto error_with = [](const std::string& mac, const std::string& ip) {
-    Wishes wishes;
-    wishes.mac = mac;
-    wishes.ips = {ip};
-    auto args = with_address_wishes({}, wishes);
+    NetworkSelectionElement selection;
+    selection.mac = mac;
+    selection.ips = {ip};
+    auto args = with_selected_addresses({}, selection);
     return args ? "no error" : args.error().text();
   };
   for (const std::string mac : {"c2:11:22", "zz:11:22:33:44:55", "c2:11:22-33:44:55",

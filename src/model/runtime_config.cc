@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -69,13 +69,14 @@ json::Object to_json(const RuntimeConfig& config) {
   return object;
 }
 
-RuntimeConfig with_wishes(RuntimeConfig config, const Wishes& wishes, bool is_master) {
-  if (wishes.port_mappings) config.port_mappings = *wishes.port_mappings;
-  if (wishes.bandwidth) config.bandwidth = wishes.bandwidth;
-  if (wishes.ips) config.ips = *wishes.ips;
-  if (!wishes.mac.empty()) config.mac = wishes.mac;
-  if (!wishes.infiniband_guid.empty()) config.infiniband_guid = wishes.infiniband_guid;
-  if (!is_master && !wishes.device_id.empty()) config.device_id = wishes.device_id;
+RuntimeConfig with_selection(RuntimeConfig config, const NetworkSelectionElement& selection,
+                             bool is_master) {
+  if (selection.port_mappings) config.port_mappings = *selection.port_mappings;
+  if (selection.bandwidth) config.bandwidth = selection.bandwidth;
+  if (selection.ips) config.ips = *selection.ips;
+  if (!selection.mac.empty()) config.mac = selection.mac;
+  if (!selection.infiniband_guid.empty()) config.infiniband_guid = selection.infiniband_guid;
+  if (!is_master && !selection.device_id.empty()) config.device_id = selection.device_id;
   return config;
 }
 

@@ -1,5 +1,5 @@
-// Capability arguments: the runtime's `runtimeConfig` and a delegate's wishes become what its
-// plugins are offered (02, 4.3).
+// Capability arguments: the runtime's `runtimeConfig` and a delegate's selection element become
+// what its plugins are offered (02, 4.3).
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 #include "base/result.h"
 #include "json/json.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 
-// The netconf's `runtimeConfig`. Absent lists and objects differ from empty ones only where wishes
-// replace them.
+// The netconf's `runtimeConfig`. Absent lists and objects differ from empty ones only where a
+// selection element replaces them.
 struct RuntimeConfig {
   std::vector<PortMapping> port_mappings;
   std::optional<Bandwidth> bandwidth;
@@ -28,8 +28,10 @@ Result<RuntimeConfig> read_runtime_config(const json::Object& object, std::strin
 // As they are offered: empty members are left out.
 json::Object to_json(const RuntimeConfig& config);
 
-// `config` with the wishes of a delegate laid over. A master's own device is not applied (02, 4.3).
-RuntimeConfig with_wishes(RuntimeConfig config, const Wishes& wishes, bool is_master);
+// `config` with the selection element of a delegate laid over. A master's own device is not applied
+// (02, 4.3).
+RuntimeConfig with_selection(RuntimeConfig config, const NetworkSelectionElement& selection,
+                             bool is_master);
 
 inline constexpr std::string_view kDeviceInfoDirectory = "/var/run/k8s.cni.cncf.io/devinfo/cni/";
 

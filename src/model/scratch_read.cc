@@ -12,7 +12,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/scratch.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -67,23 +67,24 @@ void read_text(const json::Object& element, std::string_view key, std::string& o
   json::Fields(element).read(key, out);
 }
 
-Wishes read_wishes(const json::Object& element) {
-  Wishes wishes;
-  read_text(element, "ifnameRequest", wishes.ifname);
-  read_text(element, "macRequest", wishes.mac);
-  read_text(element, "infinibandGUIDRequest", wishes.infiniband_guid);
-  read_texts(element, "ipRequest", wishes.ips);
-  read_texts(element, "default-route", wishes.gateways);
-  read_text(element, "deviceID", wishes.device_id);
-  read_text(element, "resourceName", wishes.resource_name);
+NetworkSelectionElement read_selection(const json::Object& element) {
+  NetworkSelectionElement selection;
+  read_text(element, "ifnameRequest", selection.ifname);
+  read_text(element, "macRequest", selection.mac);
+  read_text(element, "infinibandGUIDRequest", selection.infiniband_guid);
+  read_texts(element, "ipRequest", selection.ips);
+  read_texts(element, "default-route", selection.gateways);
+  read_text(element, "deviceID", selection.device_id);
+  read_text(element, "resourceName", selection.resource_name);
   json::Fields fields(element);
   if (const json::Value* value = fields.find("portMappingsRequest")) {
-    if (auto mappings = read_port_mappings(*value, {})) wishes.port_mappings = *std::move(mappings);
+    if (auto mappings = read_port_mappings(*value, {}))
+      selection.port_mappings = *std::move(mappings);
   }
   if (const json::Value* value = fields.find("bandwidthRequest")) {
-    if (auto bandwidth = read_bandwidth(*value, {})) wishes.bandwidth = *bandwidth;
+    if (auto bandwidth = read_bandwidth(*value, {})) selection.bandwidth = *bandwidth;
   }
-  return wishes;
+  return selection;
 }
 
 Result<Delegate> decode(const json::Object& element) {
@@ -98,7 +99,7 @@ Result<Delegate> decode(const json::Object& element) {
 
   delegate->from_list_file = from_list_file;
   read_text(element, "Name", delegate->name);
-  delegate->wishes = read_wishes(element);
+  delegate->selection = read_selection(element);
   json::Fields(element).read("IsFilterV4Gateway", delegate->loses_v4_default);
   json::Fields(element).read("IsFilterV6Gateway", delegate->loses_v6_default);
   json::Fields(element).read("removed", delegate->removed);

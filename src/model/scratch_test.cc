@@ -15,7 +15,7 @@
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/delegate.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -81,15 +81,15 @@ TEST(Scratch, KeepsWishesAndTheirOrder) {
   auto delegate = parse_delegate(R"({"name":"n","type":"t"})");
   ASSERT_TRUE(delegate);
   delegate->name = "ns/n";
-  delegate->wishes.ifname = "x0";
-  delegate->wishes.mac = "aa:bb:cc:dd:ee:ff";
-  delegate->wishes.infiniband_guid = "24:8a:07:03:00:8d:ae:2e";
-  delegate->wishes.ips = {"10.0.0.1/24"};
-  delegate->wishes.gateways.emplace();
-  delegate->wishes.device_id = "0000:00:01.0";
-  delegate->wishes.resource_name = "vendor/dev";
-  delegate->wishes.port_mappings = {{80, 8080, "tcp", ""}};
-  delegate->wishes.bandwidth = Bandwidth{1, 2, 3, 4};
+  delegate->selection.ifname = "x0";
+  delegate->selection.mac = "aa:bb:cc:dd:ee:ff";
+  delegate->selection.infiniband_guid = "24:8a:07:03:00:8d:ae:2e";
+  delegate->selection.ips = {"10.0.0.1/24"};
+  delegate->selection.gateways.emplace();
+  delegate->selection.device_id = "0000:00:01.0";
+  delegate->selection.resource_name = "vendor/dev";
+  delegate->selection.port_mappings = {{80, 8080, "tcp", ""}};
+  delegate->selection.bandwidth = Bandwidth{1, 2, 3, 4};
   delegate->loses_v4_default = true;
   delegate->removed = true;
 
@@ -107,8 +107,8 @@ TEST(Scratch, KeepsWishesAndTheirOrder) {
   const Delegate& read_back = back->front();
   EXPECT_EQ(json::dump(encode_scratch(*back)), json::dump(elements));
   EXPECT_TRUE(read_back.removed);
-  EXPECT_THAT(*read_back.wishes.gateways, IsEmpty());
-  EXPECT_EQ(read_back.wishes.bandwidth->egress_burst, 4);
+  EXPECT_THAT(*read_back.selection.gateways, IsEmpty());
+  EXPECT_EQ(read_back.selection.bandwidth->egress_burst, 4);
 }
 
 TEST(Scratch, ReducesAConfToItsKnownMembersByKey) {
@@ -162,9 +162,9 @@ TEST(Scratch, IgnoresMembersItCannotUse) {
       R"({"name":"n","type":"t"})",
       R"("macRequest":5,"ipRequest":"x","portMappingsRequest":{},"IsFilterV4Gateway":"no","new":1,)")));
   ASSERT_TRUE(delegates);
-  EXPECT_EQ(delegates->front().wishes.mac, "");
-  EXPECT_FALSE(delegates->front().wishes.ips);
-  EXPECT_FALSE(delegates->front().wishes.port_mappings);
+  EXPECT_EQ(delegates->front().selection.mac, "");
+  EXPECT_FALSE(delegates->front().selection.ips);
+  EXPECT_FALSE(delegates->front().selection.port_mappings);
 }
 
 // 02, 12: row 123

@@ -9,7 +9,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/scratch.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -85,24 +85,24 @@ void append_text(json::Object& element, std::string_view key, const std::string&
 }  // namespace
 
 json::Object encode_scratch(const Delegate& delegate) {
-  const Wishes& wishes = delegate.wishes;
+  const NetworkSelectionElement& selection = delegate.selection;
   json::Object element;
   append_configuration(element, delegate);
   element.append("Name", delegate.name);
-  append_text(element, "ifnameRequest", wishes.ifname);
-  append_text(element, "macRequest", wishes.mac);
-  append_text(element, "infinibandGUIDRequest", wishes.infiniband_guid);
-  if (wishes.ips) element.append("ipRequest", *wishes.ips);
-  if (wishes.gateways) element.append("default-route", *wishes.gateways);
+  append_text(element, "ifnameRequest", selection.ifname);
+  append_text(element, "macRequest", selection.mac);
+  append_text(element, "infinibandGUIDRequest", selection.infiniband_guid);
+  if (selection.ips) element.append("ipRequest", *selection.ips);
+  if (selection.gateways) element.append("default-route", *selection.gateways);
   element.append("IsFilterV4Gateway", delegate.loses_v4_default);
   element.append("IsFilterV6Gateway", delegate.loses_v6_default);
-  append_text(element, "deviceID", wishes.device_id);
-  append_text(element, "resourceName", wishes.resource_name);
+  append_text(element, "deviceID", selection.device_id);
+  append_text(element, "resourceName", selection.resource_name);
   element.append("Bytes", to_base64(delegate.bytes));
-  if (wishes.port_mappings) {
-    element.append("portMappingsRequest", to_json(*wishes.port_mappings));
+  if (selection.port_mappings) {
+    element.append("portMappingsRequest", to_json(*selection.port_mappings));
   }
-  if (wishes.bandwidth) element.append("bandwidthRequest", to_json(*wishes.bandwidth));
+  if (selection.bandwidth) element.append("bandwidthRequest", to_json(*selection.bandwidth));
   if (delegate.removed) element.append("removed", true);
   return element;
 }

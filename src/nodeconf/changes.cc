@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"

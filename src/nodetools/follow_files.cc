@@ -18,9 +18,9 @@
 #include <string_view>
 #include <utility>
 
+#include "aio/all.h"
 #include "aio/readable.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

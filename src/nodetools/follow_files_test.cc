@@ -12,8 +12,8 @@
 #include <set>
 #include <string>
 
+#include "aio/all.h"
 #include "aio/run.h"
-#include "aio/together.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"

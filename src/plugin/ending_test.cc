@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"

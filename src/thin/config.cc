@@ -19,7 +19,7 @@ namespace {
 // Beyond a year it is no limit, and the clock's arithmetic stays sound.
 constexpr std::int64_t kLongestTimeout = 31'536'000;
 
-void read_timeout(json::Fields& fields, ThinConfig& config) {
+void read_timeout(json::Fields& fields, Config& config) {
   std::int64_t seconds = 180;
   fields.read("delegateTimeout", seconds);
   if (seconds <= 0) fields.fail("delegateTimeout", cat("must be greater than 0, got ", seconds));
@@ -28,10 +28,10 @@ void read_timeout(json::Fields& fields, ThinConfig& config) {
 
 }  // namespace
 
-Result<ThinConfig> parse_thin_config(std::string_view text) {
+Result<Config> parse_config(std::string_view text) {
   const auto object = json::parse_object(text);
   if (!object) return object.error().wrap("failed to load netconf");
-  ThinConfig config;
+  Config config;
   json::Fields fields(*object);
   fields.read("cniVersion", config.cni_version);
   fields.read("cniDir", config.cni_dir);

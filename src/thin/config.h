@@ -11,7 +11,7 @@
 
 namespace mnet::thin {
 
-struct ThinConfig : adapters::LogSettings {
+struct Config : adapters::LogSettings {
   std::string cni_version;  // of the printed result; empty means 0.1.0
   std::string cni_dir;
   std::string objects_dir;  // empty: there is no object source
@@ -20,6 +20,6 @@ struct ThinConfig : adapters::LogSettings {
 };
 
 // A wrong type or value names its key.
-Result<ThinConfig> parse_thin_config(std::string_view text);
+Result<Config> parse_config(std::string_view text);
 
 }  // namespace mnet::thin

@@ -13,8 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ThinConfig, HasTheDefaultsOfTheCore) {
-  const auto config = parse_thin_config(R"({"cniDir":"","name":"n"})");
+TEST(Config, HasTheDefaultsOfTheCore) {
+  const auto config = parse_config(R"({"cniDir":"","name":"n"})");
 
   ASSERT_TRUE(config.has_value()) << config.error().text();
   EXPECT_EQ(config->cni_dir, "/var/lib/cni/multus");
@@ -23,8 +23,8 @@ TEST(ThinConfig, HasTheDefaultsOfTheCore) {
   EXPECT_EQ(config->delegate_timeout, std::chrono::seconds(180));
 }
 
-TEST(ThinConfig, ReadsItsKeysInAnyLetterCase) {
-  const auto config = parse_thin_config(
+TEST(Config, ReadsItsKeysInAnyLetterCase) {
+  const auto config = parse_config(
       R"({"objectsdir":"/o","CniDir":"/c","logToStderr":false,"logFile":"/l","logLevel":"debug",
           "logFormat":"json","logOptions":{"maxSize":7},"kubeconfig":"/k","delegateTimeout":3})");
 
@@ -40,12 +40,12 @@ TEST(ThinConfig, ReadsItsKeysInAnyLetterCase) {
   EXPECT_EQ(config->delegate_timeout, std::chrono::seconds(3));
 }
 
-TEST(ThinConfig, NamesTheKeyOfABadValue) {
-  EXPECT_THAT(parse_thin_config(R"({"objectsDir":1})").error().text(), HasSubstr("objectsDir"));
-  EXPECT_THAT(parse_thin_config(R"({"logFormat":"xml"})").error().text(), HasSubstr("logFormat"));
-  EXPECT_THAT(parse_thin_config(R"({"delegateTimeout":0})").error().text(),
+TEST(Config, NamesTheKeyOfABadValue) {
+  EXPECT_THAT(parse_config(R"({"objectsDir":1})").error().text(), HasSubstr("objectsDir"));
+  EXPECT_THAT(parse_config(R"({"logFormat":"xml"})").error().text(), HasSubstr("logFormat"));
+  EXPECT_THAT(parse_config(R"({"delegateTimeout":0})").error().text(),
               HasSubstr("delegateTimeout: must be greater than 0"));
-  EXPECT_THAT(parse_thin_config("{").error().text(), HasSubstr("failed to load netconf"));
+  EXPECT_THAT(parse_config("{").error().text(), HasSubstr("failed to load netconf"));
 }
 
 }  // namespace

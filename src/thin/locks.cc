@@ -20,13 +20,12 @@ constexpr std::string_view kLocks = "_locks";
 
 }  // namespace
 
-Result<ThinLocks> ThinLocks::for_container(const std::string& cni_dir,
-                                           const std::string& container_id) {
+Result<Locks> Locks::for_container(const std::string& cni_dir, const std::string& container_id) {
   const std::string folder = cat(cni_dir, "/", kLocks);
   if (auto made = sys::make_directories(folder, kDirectoryMode); !made) {
     return std::move(made).error();
   }
-  ThinLocks locks;
+  Locks locks;
   auto container = sys::FileLock::take_file(cat(folder, "/", container_id));
   if (!container) return std::move(container).error();
   locks.container_ = *std::move(container);
@@ -37,11 +36,11 @@ Result<ThinLocks> ThinLocks::for_container(const std::string& cni_dir,
   return locks;
 }
 
-Result<ThinLocks> ThinLocks::for_all(const std::string& cni_dir) {
+Result<Locks> Locks::for_all(const std::string& cni_dir) {
   if (auto made = sys::make_directories(cni_dir, kDirectoryMode); !made) {
     return std::move(made).error();
   }
-  ThinLocks locks;
+  Locks locks;
   auto directory = sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kExclusive);
   if (!directory) return std::move(directory).error();
   locks.directory_ = *std::move(directory);

@@ -10,13 +10,12 @@
 namespace mnet::thin {
 
 // Both block until it is their turn; given back when this goes.
-class ThinLocks {
+class Locks {
  public:
   // ADD, DEL, CHECK. Makes `cni_dir` where it is missing.
-  static Result<ThinLocks> for_container(const std::string& cni_dir,
-                                         const std::string& container_id);
+  static Result<Locks> for_container(const std::string& cni_dir, const std::string& container_id);
   // GC.
-  static Result<ThinLocks> for_all(const std::string& cni_dir);
+  static Result<Locks> for_all(const std::string& cni_dir);
 
  private:
   sys::FileLock directory_;

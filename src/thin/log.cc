@@ -16,7 +16,7 @@
 
 namespace mnet::thin {
 
-ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
+CallLog::CallLog(const Config& config, const skel::Front& front)
     : later_(std::make_shared<std::vector<std::function<void()>>>()) {
   std::vector<std::shared_ptr<LogTarget>> targets;
   std::vector<std::string> warnings;
@@ -37,7 +37,7 @@ ThinLog::ThinLog(const ThinConfig& config, const skel::Front& front)
   for (const std::string& warning : warnings) log_.warning(warning);
 }
 
-ThinLog::~ThinLog() {
+CallLog::~CallLog() {
   for (const auto& job : std::exchange(*later_, {})) job();
 }
 

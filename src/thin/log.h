@@ -13,13 +13,13 @@ namespace mnet::thin {
 
 // Compressing a log file that was put aside takes seconds: it is kept for the end, when the answer
 // is given.
-class ThinLog {
+class CallLog {
  public:
   // As the configuration says; a call never fails because it cannot be logged.
-  ThinLog(const ThinConfig& config, const skel::Front& front);
-  ~ThinLog();
-  ThinLog(const ThinLog&) = delete;
-  ThinLog& operator=(const ThinLog&) = delete;
+  CallLog(const Config& config, const skel::Front& front);
+  ~CallLog();
+  CallLog(const CallLog&) = delete;
+  CallLog& operator=(const CallLog&) = delete;
 
   const Log& log() const { return log_; }
 

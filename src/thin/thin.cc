@@ -60,8 +60,8 @@ constexpr auto kLastEvents = std::chrono::seconds(2);
 class Node {
  public:
   // `api` may be null.
-  Node(const ThinConfig& config, const ThinSurroundings& surroundings,
-       std::unique_ptr<kube::Api> api, const Log& log)
+  Node(const Config& config, const Surroundings& surroundings, std::unique_ptr<kube::Api> api,
+       const Log& log)
       : ports_(pool_, slots_, exec_settings(config, surroundings), log),
         folder_(make_folder(config, log)),
         kube_(make_kube(std::move(api), log)),
@@ -82,15 +82,15 @@ class Node {
   }
 
  private:
-  static adapters::ExecSettings exec_settings(const ThinConfig& config,
-                                              const ThinSurroundings& surroundings) {
+  static adapters::ExecSettings exec_settings(const Config& config,
+                                              const Surroundings& surroundings) {
     adapters::ExecSettings settings;
     settings.timeout = config.delegate_timeout;
     settings.environment = surroundings.environment;
     return settings;
   }
 
-  std::unique_ptr<adapters::FolderSource> make_folder(const ThinConfig& config, const Log& log) {
+  std::unique_ptr<adapters::FolderSource> make_folder(const Config& config, const Log& log) {
     if (config.objects_dir.empty()) return nullptr;
     return std::make_unique<adapters::FolderSource>(loop_.get_executor(), config.objects_dir, pool_,
                                                     log);
@@ -154,10 +154,10 @@ void reset_signals() {
 
 enum class Command : std::uint8_t { kAdd, kDel, kCheck, kGc, kStatus };
 
-class ThinCall {
+class Call {
  public:
   // Both must outlive the call.
-  ThinCall(const ThinSurroundings& surroundings, const skel::CmdArgs& args, ThinConfig config)
+  Call(const Surroundings& surroundings, const skel::CmdArgs& args, Config config)
       : surroundings_(surroundings),
         args_(args),
         config_(std::move(config)),
@@ -243,16 +243,16 @@ class ThinCall {
     return out;
   }
 
-  Result<ThinLocks> take_locks(Command command) const {
-    if (command == Command::kStatus) return ThinLocks();
+  Result<Locks> take_locks(Command command) const {
+    if (command == Command::kStatus) return Locks();
     auto locks = command == Command::kGc
-                     ? ThinLocks::for_all(config_.cni_dir)
-                     : ThinLocks::for_container(config_.cni_dir, args_.container_id);
+                     ? Locks::for_all(config_.cni_dir)
+                     : Locks::for_container(config_.cni_dir, args_.container_id);
     if (locks) return locks;
     // A sandbox whose DEL fails for good could never be removed.
     if (command == Command::kDel) {
       log_.error("DEL goes on without a lock", locks.error());
-      return ThinLocks();
+      return Locks();
     }
     return locks.error().wrap("Multus: cannot lock the container");
   }
@@ -336,34 +336,33 @@ class ThinCall {
     return {};
   }
 
-  const ThinSurroundings& surroundings_;
+  const Surroundings& surroundings_;
   const skel::CmdArgs& args_;
-  const ThinConfig config_;
+  const Config config_;
   const std::string id_;
-  const ThinLog lines_;
+  const CallLog lines_;
   const Log log_;
 };
 
-Result<void> handle(Command command, const ThinSurroundings& surroundings,
-                    const skel::CmdArgs& args) {
-  auto config = parse_thin_config(args.stdin_data);
+Result<void> handle(Command command, const Surroundings& surroundings, const skel::CmdArgs& args) {
+  auto config = parse_config(args.stdin_data);
   if (!config) {
     return model::core_error(std::move(config).error(), model::Pod(), "error loading netconf");
   }
-  ThinCall call(surroundings, args, *std::move(config));
+  Call call(surroundings, args, *std::move(config));
   return call.run(command);
 }
 
 }  // namespace
 
-ThinSurroundings ThinSurroundings::of_process() {
+Surroundings Surroundings::of_process() {
   reset_signals();
   return {.front = skel::Front::of_process(),
           .environment = sys::environment(),
           .random = random_number};
 }
 
-int run_thin(const ThinSurroundings& surroundings) {
+int run(const Surroundings& surroundings) {
   const auto handled_as = [&surroundings](Command command) -> skel::Handler {
     return [&surroundings, command](const skel::CmdArgs& args) {
       return handle(command, surroundings, args);

@@ -11,17 +11,17 @@
 
 namespace mnet::thin {
 
-struct ThinSurroundings {
+struct Surroundings {
   skel::Front front;
   std::vector<std::string> environment;  // what delegates inherit
   std::function<std::uint64_t()> random;
 
   // The process's own. Signals get their default actions back.
-  static ThinSurroundings of_process();
+  static Surroundings of_process();
 };
 
 // The exit status. Requests of one container wait for each other across processes, a GC waits for
 // all that run below its cniDir, and they for it.
-int run_thin(const ThinSurroundings& surroundings);
+int run(const Surroundings& surroundings);
 
 }  // namespace mnet::thin

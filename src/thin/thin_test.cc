@@ -26,7 +26,7 @@ class ThinTest : public testing::Test {
     env["CNI_COMMAND"] = command;
     out.clear();
     err.clear();
-    ThinSurroundings around;
+    Surroundings around;
     around.front.env = [this](std::string_view name) -> std::optional<std::string> {
       const auto found = env.find(std::string(name));
       return found == env.end() ? std::nullopt : std::optional<std::string>(found->second);
@@ -38,7 +38,7 @@ class ThinTest : public testing::Test {
     };
     around.front.write_stderr = [this](std::string_view text) { err += text; };
     around.random = [] { return 1; };
-    return run_thin(around);
+    return thin::run(around);
   }
   std::string conf(const std::string& more) const {
     return cat(R"({"cniVersion":"1.1.0","name":"n","type":"multus","logToStderr":false,"cniDir":")",

@@ -33,7 +33,7 @@ const std::string* text_member(const json::Object& object, std::string_view key)
 }
 
 // The version of the output. A forced one goes into the copy of the primary, too.
-Result<std::string> settle_version(const ThinOptions& options, const std::string& path,
+Result<std::string> settle_version(const Options& options, const std::string& path,
                                    json::Object& primary) {
   const std::string* found = text_member(primary, "cniVersion");
   if (found == nullptr) {
@@ -54,7 +54,7 @@ Result<std::string> settle_version(const ThinOptions& options, const std::string
   return version;
 }
 
-Result<std::string> settle_name(const ThinOptions& options, const std::string& path,
+Result<std::string> settle_name(const Options& options, const std::string& path,
                                 const json::Object& primary) {
   if (!options.override_network_name) return std::string(nodeconf::kNetworkName);
   const std::string* name = text_member(primary, "name");
@@ -95,7 +95,7 @@ json::Object object_of(const std::map<std::string, bool>& values) {
   return out;
 }
 
-Lines multus_lines(const ThinOptions& options, const std::string& log_level,
+Lines multus_lines(const Options& options, const std::string& log_level,
                    const std::map<std::string, bool>& capabilities) {
   Lines lines;
   lines.add("type", "multus");
@@ -133,14 +133,14 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, failed);
 }
 
-ThinPrimary in_folder(const ThinOptions& options, const std::string& name) {
+Primary in_folder(const Options& options, const std::string& name) {
   std::string path = cat(options.autoconfig_dir, "/", name);
   std::string renamed = cat(path, kOld);
   if (options.rename_conf_file && !exists(path) && exists(renamed)) return {name, renamed, true};
   return {name, path, false};
 }
 
-Result<std::vector<std::string>> names_in_folder(const ThinOptions& options) {
+Result<std::vector<std::string>> names_in_folder(const Options& options) {
   auto entries = sys::list_directory(options.autoconfig_dir);
   if (!entries) return std::move(entries).error();
   std::vector<std::string> names;
@@ -155,7 +155,7 @@ Result<std::vector<std::string>> names_in_folder(const ThinOptions& options) {
 
 }  // namespace
 
-Result<std::string> thin_log_level(const ThinOptions& options) {
+Result<std::string> log_level(const Options& options) {
   std::string level = to_lower(options.log_level);
   if (level.empty() || parse_log_level(level)) return level;
   return unusable(
@@ -163,8 +163,7 @@ Result<std::string> thin_log_level(const ThinOptions& options) {
           go_quoted(options.log_level)));
 }
 
-Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& path,
-                                std::string_view text) {
+Result<Conf> make_conf(const Options& options, const std::string& path, std::string_view text) {
   // What is around it must fit into the depth that readers allow, too.
   auto primary = json::parse_object(text, json::kMaxDepth - 8);
   if (!primary) {
@@ -174,7 +173,7 @@ Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& p
     return unusable(cat(path, " is a configuration of Multus itself (", *where,
                         "), not taken to prevent recursive config load"));
   }
-  auto level = thin_log_level(options);
+  auto level = log_level(options);
   if (!level) return std::move(level).error();
   auto version = settle_version(options, path, *primary);
   if (!version) return std::move(version).error();
@@ -187,22 +186,22 @@ Result<ThinConf> make_thin_conf(const ThinOptions& options, const std::string& p
   head.add("name", *name);
   const Lines multus = multus_lines(options, *level, capabilities.values);
   const std::string delegate = json::dump(*primary, json::kSorted);
-  ThinConf out;
+  Conf out;
   for (const std::string& what : capabilities.ignored) {
     out.warnings.push_back(cat(path, ": ", what, "; ignored"));
   }
   const bool is_list = cni::at_least(*version, kListsSince);
-  out.file = is_list ? kThinConflist : kThinConf;
+  out.file = is_list ? kConflist : kConf;
   out.text = is_list ? conflist_text(head, multus, delegate) : conf_text(head, multus, delegate);
   return out;
 }
 
-Result<ThinPrimary> choose_thin_primary(const ThinOptions& options, const std::string& last) {
+Result<Primary> choose_primary(const Options& options, const std::string& last) {
   if (!options.master_cni_file_name.empty()) {
     auto checked =
         nodeconf::check_master_name(options.autoconfig_dir, options.master_cni_file_name);
     if (!checked) return std::move(checked).error();
-    ThinPrimary named = in_folder(options, options.master_cni_file_name);
+    Primary named = in_folder(options, options.master_cni_file_name);
     if (exists(named.path)) return named;
     return Error(Errc::kNotFound, cat("cannot find master CNI config ", named.path));
   }
@@ -210,7 +209,7 @@ Result<ThinPrimary> choose_thin_primary(const ThinOptions& options, const std::s
   auto names = names_in_folder(options);
   if (!names) return std::move(names).error().wrap(none);
   const std::vector<std::string> found =
-      nodeconf::candidates(*names, {.own_prefix = std::string(kThinConf), .takes_json = false});
+      nodeconf::candidates(*names, {.own_prefix = std::string(kConf), .takes_json = false});
   if (found.empty()) return Error(Errc::kNotFound, none);
   if (!last.empty() && found.front() > last) {
     return Error(Errc::kNotFound,

@@ -23,20 +23,20 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-ThinOptions options_of(std::vector<std::string> words) {
-  const auto parsed = parse_thin_options(words);
+Options options_of(std::vector<std::string> words) {
+  const auto parsed = parse_options(words);
   EXPECT_TRUE(parsed.has_value());
-  return parsed.value_or(ThinOptions());
+  return parsed.value_or(Options());
 }
 
-Result<ThinConf> conf_of(std::vector<std::string> words, std::string_view primary) {
-  return make_thin_conf(options_of(std::move(words)), "/d/10.conf", primary);
+Result<Conf> conf_of(std::vector<std::string> words, std::string_view primary) {
+  return make_conf(options_of(std::move(words)), "/d/10.conf", primary);
 }
 
 const std::vector<std::string> kGolden = {"--multus-log-to-stderr=false", "--multus-cni-conf-dir="};
 
 // 03, 12: row 150
-TEST(ThinConf, IsByteForByteTheOriginalsBelow100) {
+TEST(Conf, IsByteForByteTheOriginalsBelow100) {
   const auto conf =
       conf_of(kGolden, R"({"type": "cnitesttype", "name": "test1", "cniVersion": "0.3.1"})");
 
@@ -56,7 +56,7 @@ TEST(ThinConf, IsByteForByteTheOriginalsBelow100) {
 }
 
 // 03, 12: row 150
-TEST(ThinConf, IsAListFrom100On) {
+TEST(Conf, IsAListFrom100On) {
   for (const std::string version : {"1.0.0", "1.1.0"}) {
     const auto conf = conf_of(kGolden, cat(R"({"cniVersion": ")", version,
                                            R"(", "name": "test1", "type": "cnitesttype"})"));
@@ -82,7 +82,7 @@ TEST(ThinConf, IsAListFrom100On) {
 }
 
 // 03, 12: row 150
-TEST(ThinConf, HasEveryOptionInTheOriginalsOrder) {
+TEST(Conf, HasEveryOptionInTheOriginalsOrder) {
   const auto conf =
       conf_of({"--namespace-isolation", "--global-namespaces=foobar,barfoo",
                "--multus-log-to-stderr=false", "--multus-log-level=DEBUG",
@@ -104,7 +104,7 @@ TEST(ThinConf, HasEveryOptionInTheOriginalsOrder) {
         "kubeconfig": )"));
 }
 
-TEST(ThinConf, WritesNothingForWhatIsDefault) {
+TEST(Conf, WritesNothingForWhatIsDefault) {
   const auto conf = conf_of({}, R"({"cniVersion":"0.3.1","type":"x"})");
 
   ASSERT_TRUE(conf.has_value());
@@ -113,7 +113,7 @@ TEST(ThinConf, WritesNothingForWhatIsDefault) {
   EXPECT_THAT(conf->text, Not(HasSubstr("capabilities")));
 }
 
-TEST(ThinConf, TakesCapabilitiesOfThePluginsAndOnlyOfThem) {
+TEST(Conf, TakesCapabilitiesOfThePluginsAndOnlyOfThem) {
   const auto capabilities = [](std::string_view primary) {
     const auto conf = conf_of(kGolden, primary);
     EXPECT_TRUE(conf.has_value());
@@ -134,7 +134,7 @@ TEST(ThinConf, TakesCapabilitiesOfThePluginsAndOnlyOfThem) {
             R"({"x":false})");
 }
 
-TEST(ThinConf, WarnsOfCapabilitiesThatAreNone) {
+TEST(Conf, WarnsOfCapabilitiesThatAreNone) {
   const auto conf =
       conf_of(kGolden, R"({"cniVersion":"0.3.1","type":"t","capabilities":{"x":"yes","y":true}})");
 
@@ -144,7 +144,7 @@ TEST(ThinConf, WarnsOfCapabilitiesThatAreNone) {
 }
 
 // 03, 12: row 153
-TEST(ThinConf, IsValidJsonWhateverTheNamesHold) {
+TEST(Conf, IsValidJsonWhateverTheNamesHold) {
   const auto conf = conf_of({"--override-network-name", "--multus-log-file=/a\"b\\c\nd"},
                             R"({"cniVersion":"0.3.1","name":"a\"b<c\n","type":"t"})");
 
@@ -155,7 +155,7 @@ TEST(ThinConf, IsValidJsonWhateverTheNamesHold) {
   EXPECT_EQ(*object->find("logFile"), json::Value("/a\"b\\c\nd"));
 }
 
-TEST(ThinConf, KeepsNumbersOfThePrimaryAsTheyWereWritten) {
+TEST(Conf, KeepsNumbersOfThePrimaryAsTheyWereWritten) {
   const auto conf =
       conf_of({}, R"({"cniVersion":"0.3.1","type":"t","big":9007199254740993,"odd":1.50})");
 
@@ -163,7 +163,7 @@ TEST(ThinConf, KeepsNumbersOfThePrimaryAsTheyWereWritten) {
   EXPECT_THAT(conf->text, HasSubstr(R"({"big":9007199254740993,"cniVersion":"0.3.1","odd":1.50,)"));
 }
 
-TEST(ThinConf, AForcedVersionGoesIntoTheCopyOfThePrimary) {
+TEST(Conf, AForcedVersionGoesIntoTheCopyOfThePrimary) {
   const std::string primary = R"({"cniVersion":"0.3.1","name":"n","type":"t"})";
 
   const auto conf = conf_of({"--cni-version=1.0.0", "--force-cni-version"}, primary);
@@ -174,7 +174,7 @@ TEST(ThinConf, AForcedVersionGoesIntoTheCopyOfThePrimary) {
 }
 
 // 03, 12: row 151
-TEST(ThinConf, SaysWhatIsWrong) {
+TEST(Conf, SaysWhatIsWrong) {
   const std::string good = R"({"cniVersion":"0.3.1","name":"n","type":"t"})";
   struct Case {
     std::vector<std::string> words;
@@ -212,12 +212,12 @@ struct Folder {
   sys::TestDir dir;
   std::vector<std::string> words{"--multus-autoconfig-dir=" + dir.path()};
 
-  Result<ThinPrimary> choose(const std::string& last = {}) const {
-    return choose_thin_primary(options_of(words), last);
+  Result<Primary> choose(const std::string& last = {}) const {
+    return choose_primary(options_of(words), last);
   }
 };
 
-TEST(ThinPrimary, IsTheFirstConfigurationThatIsNotOurs) {
+TEST(Primary, IsTheFirstConfigurationThatIsNotOurs) {
   Folder folder;
   folder.dir.write("00-multus.conf", "{}");
   folder.dir.write("00-multus.conflist", "{}");
@@ -232,7 +232,7 @@ TEST(ThinPrimary, IsTheFirstConfigurationThatIsNotOurs) {
   EXPECT_EQ(chosen->path, folder.dir / "10-a.conflist");
 }
 
-TEST(ThinPrimary, ThatIsNamedIsTakenAloneAndNeverOurOwn) {
+TEST(Primary, ThatIsNamedIsTakenAloneAndNeverOurOwn) {
   Folder folder;
   folder.dir.write("10-a.conf", "{}");
   folder.words.push_back("--multus-master-cni-file-name=20-b.conf");
@@ -246,7 +246,7 @@ TEST(ThinPrimary, ThatIsNamedIsTakenAloneAndNeverOurOwn) {
   EXPECT_THAT(folder.choose().error().text(), HasSubstr("recursive"));
 }
 
-TEST(ThinPrimary, GivesWayToAnEarlierFileAndIsWaitedForWhenItIsGone) {
+TEST(Primary, GivesWayToAnEarlierFileAndIsWaitedForWhenItIsGone) {
   Folder folder;
   folder.dir.write("87-podman.conflist", "{}");
 
@@ -259,7 +259,7 @@ TEST(ThinPrimary, GivesWayToAnEarlierFileAndIsWaitedForWhenItIsGone) {
   EXPECT_EQ(folder.choose("10-a.conf")->name, "05-b.conf");
 }
 
-TEST(ThinPrimary, ThatWasRenamedKeepsItsPlaceInTheOrder) {
+TEST(Primary, ThatWasRenamedKeepsItsPlaceInTheOrder) {
   Folder folder;
   folder.words.push_back("--rename-conf-file");
   folder.dir.write("10-a.conf.old", "{}");
@@ -274,28 +274,28 @@ TEST(ThinPrimary, ThatWasRenamedKeepsItsPlaceInTheOrder) {
   EXPECT_EQ(folder.choose()->path, folder.dir / "10-a.conf");
 }
 
-TEST(ThinPrimary, NeedsAFolder) {
-  const auto nowhere = choose_thin_primary(options_of({"--multus-autoconfig-dir=/none"}));
+TEST(Primary, NeedsAFolder) {
+  const auto nowhere = choose_primary(options_of({"--multus-autoconfig-dir=/none"}));
   ASSERT_FALSE(nowhere.has_value());
   EXPECT_THAT(nowhere.error().text(), HasSubstr("cannot find valid master CNI config in /none"));
   const Folder empty;
   EXPECT_THAT(empty.choose().error().text(), HasSubstr("cannot find valid master CNI config in"));
 }
 
-TEST(ThinOptions, HaveTheDefaultsOfTheOriginal) {
-  const ThinOptions options = options_of({});
+TEST(Options, HaveTheDefaultsOfTheOriginal) {
+  const Options options = options_of({});
 
   EXPECT_EQ(options.cni_bin_dir, "/host/opt/cni/bin");
   EXPECT_EQ(options.cni_conf_dir, "/host/etc/cni/net.d");
   EXPECT_EQ(options.autoconfig_dir, "/host/etc/cni/net.d");
   EXPECT_TRUE(options.is_automatic());
   EXPECT_TRUE(options.log_to_stderr);
-  EXPECT_FALSE(parse_thin_options({"--nosuch"}).has_value());
+  EXPECT_FALSE(parse_options({"--nosuch"}).has_value());
   EXPECT_TRUE(options_of({"-h"}).wants_help);
 }
 
-TEST(ThinOptions, UsageShowsEveryFlagButTheHiddenTwo) {
-  const std::string usage = thin_usage();
+TEST(Options, UsageShowsEveryFlagButTheHiddenTwo) {
+  const std::string text = usage();
 
   for (const char* flag : {"--cni-bin-dir",
                            "--cni-conf-dir",
@@ -318,10 +318,10 @@ TEST(ThinOptions, UsageShowsEveryFlagButTheHiddenTwo) {
                            "--rename-conf-file",
                            "--readiness-indicator-file",
                            "--additional-bin-dir"}) {
-    EXPECT_THAT(usage, HasSubstr(flag));
+    EXPECT_THAT(text, HasSubstr(flag));
   }
-  EXPECT_THAT(usage, Not(HasSubstr("skip-tls-verify")));
-  EXPECT_THAT(usage, Not(HasSubstr("force-cni-version")));
+  EXPECT_THAT(text, Not(HasSubstr("skip-tls-verify")));
+  EXPECT_THAT(text, Not(HasSubstr("force-cni-version")));
 }
 
 }  // namespace

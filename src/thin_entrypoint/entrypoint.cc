@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/readable.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/result.h"
@@ -61,10 +61,10 @@ Result<bool> keep(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-ThinEntrypoint::ThinEntrypoint(ThinOptions options, ThinSurroundings surroundings)
+Entrypoint::Entrypoint(Options options, Surroundings surroundings)
     : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
 
-Result<void> ThinEntrypoint::set_up() {
+Result<void> Entrypoint::set_up() {
   if (auto checked = check_places(); !checked) return checked;
   if (auto copied = copy_program(); !copied) return copied;
   if (auto made = refresh_kubeconfig(); !made) return std::move(made).error();
@@ -75,26 +75,26 @@ Result<void> ThinEntrypoint::set_up() {
   return {};
 }
 
-Result<void> ThinEntrypoint::check_places() const {
+Result<void> Entrypoint::check_places() const {
   if (auto ok = check_place("--cni-conf-dir", options_.cni_conf_dir, true); !ok) return ok;
   if (auto ok = check_place("--cni-bin-dir", options_.cni_bin_dir, true); !ok) return ok;
   if (auto ok = check_place("--multus-bin-file", options_.multus_bin_file, false); !ok) return ok;
   if (!options_.is_automatic()) {
     return check_place("--multus-conf-file", options_.multus_conf_file, false);
   }
-  auto level = thin_log_level(options_);
+  auto level = log_level(options_);
   if (!level) return std::move(level).error();
   return {};
 }
 
-Result<void> ThinEntrypoint::copy_program() {
+Result<void> Entrypoint::copy_program() {
   if (options_.skip_multus_binary_copy) return {};
   auto copied = sys::copy_file(options_.multus_bin_file, cat(options_.cni_bin_dir, "/multus"));
   if (!copied) return std::move(copied).error().wrap("cannot copy multus");
   return {};
 }
 
-Result<bool> ThinEntrypoint::refresh_kubeconfig() {
+Result<bool> Entrypoint::refresh_kubeconfig() {
   auto account =
       nodeconf::read_service_account(surroundings_.service_account, !options_.skip_tls_verify);
   if (!account) return std::move(account).error();
@@ -114,19 +114,19 @@ Result<bool> ThinEntrypoint::refresh_kubeconfig() {
   return keep(path, nodeconf::kubeconfig_text(config));
 }
 
-Result<void> ThinEntrypoint::copy_configuration() {
+Result<void> Entrypoint::copy_configuration() {
   auto copied = sys::copy_file(options_.multus_conf_file, copied_path());
   if (!copied) return std::move(copied).error().wrap("cannot copy the multus config file");
   surroundings_.tell(cat("multus config file ", options_.multus_conf_file, " is copied."));
   return {};
 }
 
-Result<bool> ThinEntrypoint::refresh_configuration() {
-  auto primary = choose_thin_primary(options_, primary_name_);
+Result<bool> Entrypoint::refresh_configuration() {
+  auto primary = choose_primary(options_, primary_name_);
   if (!primary) return std::move(primary).error();
   auto text = sys::read_file(primary->path);
   if (!text) return std::move(text).error();
-  auto conf = make_thin_conf(options_, primary->path, *text);
+  auto conf = make_conf(options_, primary->path, *text);
   if (!conf) return std::move(conf).error();
   if (conf->warnings != warnings_) {
     warnings_ = conf->warnings;
@@ -145,16 +145,16 @@ Result<bool> ThinEntrypoint::refresh_configuration() {
   return written;
 }
 
-Result<bool> ThinEntrypoint::write_configuration(const std::string& name, const std::string& text) {
+Result<bool> Entrypoint::write_configuration(const std::string& name, const std::string& text) {
   auto written = keep(conf_path(name), text);
   if (!written) return written;
   // The sibling of another version would be read first, or instead.
-  auto removed = sys::remove_file(conf_path(name == kThinConf ? kThinConflist : kThinConf));
+  auto removed = sys::remove_file(conf_path(name == kConf ? kConflist : kConf));
   if (!removed) return removed;
   return *written || *removed;
 }
 
-aio::Task<void> ThinEntrypoint::follow() {
+aio::Task<void> Entrypoint::follow() {
   std::optional<sys::DirectoryWatch> watch;
   for (;;) {
     if (!watch) watch = make_watch();
@@ -173,7 +173,7 @@ aio::Task<void> ThinEntrypoint::follow() {
 }
 
 // Without a watch the files are looked at in intervals.
-std::optional<sys::DirectoryWatch> ThinEntrypoint::make_watch() {
+std::optional<sys::DirectoryWatch> Entrypoint::make_watch() {
   auto made = sys::DirectoryWatch::make(folders());
   if (made) return *std::move(made);
   std::string& last = complaints_["watching"];
@@ -182,8 +182,8 @@ std::optional<sys::DirectoryWatch> ThinEntrypoint::make_watch() {
   return std::nullopt;
 }
 
-aio::Task<void> ThinEntrypoint::wait_for_events(sys::DirectoryWatch* watch,
-                                                std::chrono::milliseconds longest) {
+aio::Task<void> Entrypoint::wait_for_events(sys::DirectoryWatch* watch,
+                                            std::chrono::milliseconds longest) {
   aio::Readable events(co_await aio::asio::this_coro::executor, watch->fd());
   auto happened =
       co_await aio::with_deadline(events.wait(), std::chrono::steady_clock::now() + longest);
@@ -192,7 +192,7 @@ aio::Task<void> ThinEntrypoint::wait_for_events(sys::DirectoryWatch* watch,
   co_return settled;
 }
 
-ThinEntrypoint::Look ThinEntrypoint::look() {
+Entrypoint::Look Entrypoint::look() {
   const Look first =
       note("kubeconfig", refresh_kubeconfig(), cat("kubeconfig is created in ", kubeconfig_path()));
   if (!follows_primary()) return first;
@@ -200,8 +200,8 @@ ThinEntrypoint::Look ThinEntrypoint::look() {
   return std::max(first, second);
 }
 
-ThinEntrypoint::Look ThinEntrypoint::note(const std::string& subject, const Result<bool>& done,
-                                          const std::string& written) {
+Entrypoint::Look Entrypoint::note(const std::string& subject, const Result<bool>& done,
+                                  const std::string& written) {
   std::string& last = complaints_[subject];
   if (!done) {
     const std::string complaint = cat(subject, " stays as it is: ", done.error().text());
@@ -216,11 +216,11 @@ ThinEntrypoint::Look ThinEntrypoint::note(const std::string& subject, const Resu
   return Look::kWrote;
 }
 
-Result<void> ThinEntrypoint::clean_up() {
+Result<void> Entrypoint::clean_up() {
   if (!options_.cleanup_config_on_exit) return {};
   std::vector<std::string> paths;
   if (options_.is_automatic()) {
-    paths = {conf_path(kThinConf), conf_path(kThinConflist)};
+    paths = {conf_path(kConf), conf_path(kConflist)};
   } else if (!sys::is_same_file(options_.multus_conf_file, copied_path())) {
     paths = {copied_path()};  // else it is the user's own, where it always was
   }
@@ -231,26 +231,26 @@ Result<void> ThinEntrypoint::clean_up() {
   return failures.join("; ");
 }
 
-std::vector<std::string> ThinEntrypoint::folders() const {
+std::vector<std::string> Entrypoint::folders() const {
   std::vector<std::string> folders{surroundings_.service_account, options_.cni_conf_dir,
                                    sys::directory_of(kubeconfig_path())};
   if (follows_primary()) folders.push_back(options_.autoconfig_dir);
   return folders;
 }
 
-bool ThinEntrypoint::follows_primary() const {
+bool Entrypoint::follows_primary() const {
   return options_.is_automatic() && !options_.skip_config_watch;
 }
 
-std::string ThinEntrypoint::kubeconfig_path() const {
+std::string Entrypoint::kubeconfig_path() const {
   return clean_path(cat(options_.cni_conf_dir, "/multus.d/multus.kubeconfig"));
 }
 
-std::string ThinEntrypoint::conf_path(std::string_view name) const {
+std::string Entrypoint::conf_path(std::string_view name) const {
   return clean_path(cat(options_.cni_conf_dir, "/", name));
 }
 
-std::string ThinEntrypoint::copied_path() const {
+std::string Entrypoint::copied_path() const {
   return conf_path(base_name(options_.multus_conf_file));
 }
 

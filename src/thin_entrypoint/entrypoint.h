@@ -20,7 +20,7 @@
 namespace mnet::thin_entrypoint {
 
 // What surrounds the program; lines come without their newline.
-struct ThinSurroundings {
+struct Surroundings {
   std::vector<std::string> environment;
   std::string service_account = std::string(nodeconf::kServiceAccountFolder);
   std::function<void(std::string_view)> tell;      // progress
@@ -30,9 +30,9 @@ struct ThinSurroundings {
   std::chrono::milliseconds longest_wait{10'000};  // without any event
 };
 
-class ThinEntrypoint {
+class Entrypoint {
  public:
-  ThinEntrypoint(ThinOptions options, ThinSurroundings surroundings);
+  Entrypoint(Options options, Surroundings surroundings);
 
   // All steps once, in order; nothing is changed before all that must be there is found to be
   // there. Blocks.
@@ -65,8 +65,8 @@ class ThinEntrypoint {
   std::string conf_path(std::string_view name) const;
   std::string copied_path() const;
 
-  const ThinOptions options_;
-  const ThinSurroundings surroundings_;
+  const Options options_;
+  const Surroundings surroundings_;
   std::map<std::string, std::string> complaints_;  // the last of each subject
   std::vector<std::string> warnings_;              // of the last configuration
   std::string primary_name_;                       // of the file it was made from

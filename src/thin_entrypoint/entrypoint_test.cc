@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -60,7 +60,7 @@ struct Node {
                                  "--multus-bin-file=" + (dir / "image/multus")};
   std::vector<std::string> told, complained;
   aio::asio::io_context loop{1};
-  std::unique_ptr<ThinEntrypoint> entrypoint;
+  std::unique_ptr<Entrypoint> entrypoint;
   std::unique_ptr<aio::Group> group;
 
   Node() {
@@ -82,15 +82,15 @@ struct Node {
 
   Result<void> set_up(std::vector<std::string> more = {}) {
     words.insert(words.end(), more.begin(), more.end());
-    ThinSurroundings around;
+    Surroundings around;
     around.environment = {"KUBERNETES_SERVICE_HOST=fd00::1", "KUBERNETES_SERVICE_PORT=443"};
     around.service_account = dir / "account";
     around.tell = [this](std::string_view line) { told.emplace_back(line); };
     around.complain = [this](std::string_view line) { complained.emplace_back(line); };
     around.settle = around.rest = 5ms;
-    auto options = parse_thin_options(words);
+    auto options = parse_options(words);
     EXPECT_TRUE(options.has_value());
-    entrypoint = std::make_unique<ThinEntrypoint>(*options, around);
+    entrypoint = std::make_unique<Entrypoint>(*options, around);
     return entrypoint->set_up();
   }
 
@@ -123,7 +123,7 @@ unsigned mode_of(const std::string& path) {
   return status.st_mode & 07777u;
 }
 
-TEST(ThinEntrypoint, PutsProgramKubeconfigAndConfigurationInPlace) {
+TEST(Entrypoint, PutsProgramKubeconfigAndConfigurationInPlace) {
   Node node;
 
   const auto done = node.set_up();
@@ -142,7 +142,7 @@ TEST(ThinEntrypoint, PutsProgramKubeconfigAndConfigurationInPlace) {
                                      "multus config file is created."));
 }
 
-TEST(ThinEntrypoint, CanBeRunAgain) {
+TEST(Entrypoint, CanBeRunAgain) {
   Node node;
   ASSERT_TRUE(node.set_up().has_value());
   ASSERT_TRUE(node.set_up().has_value());
@@ -151,7 +151,7 @@ TEST(ThinEntrypoint, CanBeRunAgain) {
   EXPECT_THAT(*sys::list_directory(node.dir / "bin"), SizeIs(1));
 }
 
-TEST(ThinEntrypoint, CopiesAConfigurationThatIsGiven) {
+TEST(Entrypoint, CopiesAConfigurationThatIsGiven) {
   Node node;
   node.dir.write("given/70-multus.conf", "{}", 0640);
 
@@ -163,7 +163,7 @@ TEST(ThinEntrypoint, CopiesAConfigurationThatIsGiven) {
   EXPECT_THAT(node.told.back(), HasSubstr("70-multus.conf is copied."));
 }
 
-TEST(ThinEntrypoint, LeavesTheProgramAloneIfAskedTo) {
+TEST(Entrypoint, LeavesTheProgramAloneIfAskedTo) {
   Node node;
 
   ASSERT_TRUE(node.set_up({"--skip-multus-binary-copy"}).has_value());
@@ -172,7 +172,7 @@ TEST(ThinEntrypoint, LeavesTheProgramAloneIfAskedTo) {
 }
 
 // 03, 12: row 151
-TEST(ThinEntrypoint, ChangesNothingIfSomethingIsMissing) {
+TEST(Entrypoint, ChangesNothingIfSomethingIsMissing) {
   for (const std::string word :
        {"--cni-conf-dir=/none", "--cni-bin-dir=/none", "--multus-bin-file=/none",
         "--multus-conf-file=/none", "--multus-bin-file=/", "--multus-log-level=loud"}) {
@@ -186,7 +186,7 @@ TEST(ThinEntrypoint, ChangesNothingIfSomethingIsMissing) {
   }
 }
 
-TEST(ThinEntrypoint, NeedsAServiceAccountToBegin) {
+TEST(Entrypoint, NeedsAServiceAccountToBegin) {
   Node node;
   fs::remove(node.dir / "account/token");
 
@@ -195,7 +195,7 @@ TEST(ThinEntrypoint, NeedsAServiceAccountToBegin) {
 }
 
 // 03, 12: row 152
-TEST(ThinEntrypoint, FollowsTheTokenWithDefaultFlagsAlsoThroughASwappedLink) {
+TEST(Entrypoint, FollowsTheTokenWithDefaultFlagsAlsoThroughASwappedLink) {
   Node node;
   fs::remove_all(node.dir / "account");
   for (const std::string name : {"first", "second"}) {
@@ -214,7 +214,7 @@ TEST(ThinEntrypoint, FollowsTheTokenWithDefaultFlagsAlsoThroughASwappedLink) {
   EXPECT_EQ(mode_of(node.dir / kKubeconfig), 0600u);
 }
 
-TEST(ThinEntrypoint, KeepsTheKubeconfigWhileTheAccountIsNotWhole) {
+TEST(Entrypoint, KeepsTheKubeconfigWhileTheAccountIsNotWhole) {
   Node node;
   node.start();
   const std::string before = node.text(kKubeconfig);
@@ -232,7 +232,7 @@ TEST(ThinEntrypoint, KeepsTheKubeconfigWhileTheAccountIsNotWhole) {
   EXPECT_THAT(node.told, Contains("kubeconfig is current again"));
 }
 
-TEST(ThinEntrypoint, PutsBackWhatSomebodyRemoved) {
+TEST(Entrypoint, PutsBackWhatSomebodyRemoved) {
   Node node;
   node.start();
 
@@ -244,7 +244,7 @@ TEST(ThinEntrypoint, PutsBackWhatSomebodyRemoved) {
 }
 
 // 03, 12: row 153
-TEST(ThinEntrypoint, LeavesOnlyOneOfTheTwoFiles) {
+TEST(Entrypoint, LeavesOnlyOneOfTheTwoFiles) {
   Node node;
   node.start();
   ASSERT_TRUE(node.has("net.d/00-multus.conf"));
@@ -255,7 +255,7 @@ TEST(ThinEntrypoint, LeavesOnlyOneOfTheTwoFiles) {
       [&] { return node.has("net.d/00-multus.conflist") && !node.has("net.d/00-multus.conf"); }));
 }
 
-TEST(ThinEntrypoint, AnEarlierFileTakesOver) {
+TEST(Entrypoint, AnEarlierFileTakesOver) {
   Node node;
   node.start();
 
@@ -264,7 +264,7 @@ TEST(ThinEntrypoint, AnEarlierFileTakesOver) {
   EXPECT_TRUE(node.until([&] { return node.file_says("net.d/00-multus.conf", "\"new\""); }));
 }
 
-TEST(ThinEntrypoint, WaitsForAPrimaryThatIsGoneOrBrokenAndKeepsTheLastGoodFile) {
+TEST(Entrypoint, WaitsForAPrimaryThatIsGoneOrBrokenAndKeepsTheLastGoodFile) {
   Node node;
   node.start();
   const std::string before = node.text("net.d/00-multus.conf");
@@ -279,7 +279,7 @@ TEST(ThinEntrypoint, WaitsForAPrimaryThatIsGoneOrBrokenAndKeepsTheLastGoodFile) 
   EXPECT_TRUE(node.until([&] { return node.file_says("net.d/00-multus.conf", "back"); }));
 }
 
-TEST(ThinEntrypoint, DoesNotEndBecauseOfAVersionThatIsNotTheUsers) {
+TEST(Entrypoint, DoesNotEndBecauseOfAVersionThatIsNotTheUsers) {
   Node node;
   node.start({"--cni-version=0.3.1"});
 
@@ -291,7 +291,7 @@ TEST(ThinEntrypoint, DoesNotEndBecauseOfAVersionThatIsNotTheUsers) {
   EXPECT_TRUE(node.until([&] { return node.file_says("net.d/00-multus.conf", "again"); }));
 }
 
-TEST(ThinEntrypoint, FollowsTheTokenButNotThePrimaryIfAskedTo) {
+TEST(Entrypoint, FollowsTheTokenButNotThePrimaryIfAskedTo) {
   Node node;
   node.start({"--skip-config-watch"});
 
@@ -302,7 +302,7 @@ TEST(ThinEntrypoint, FollowsTheTokenButNotThePrimaryIfAskedTo) {
   EXPECT_FALSE(node.file_says("net.d/00-multus.conf", "new"));
 }
 
-TEST(ThinEntrypoint, RenamesThePrimaryAndFollowsBothNames) {
+TEST(Entrypoint, RenamesThePrimaryAndFollowsBothNames) {
   Node node;
   node.dir.write("net.d/20-other.conf", kPrimary);
   node.start({"--rename-conf-file"});
@@ -318,7 +318,7 @@ TEST(ThinEntrypoint, RenamesThePrimaryAndFollowsBothNames) {
   EXPECT_TRUE(node.has("net.d/20-other.conf"));
 }
 
-TEST(ThinEntrypoint, CleansUpOnlyIfAskedToAndNeverTheKubeconfig) {
+TEST(Entrypoint, CleansUpOnlyIfAskedToAndNeverTheKubeconfig) {
   Node keeping;
   keeping.start();
   keeping.stop();

@@ -9,7 +9,7 @@
 namespace mnet::thin_entrypoint {
 namespace {
 
-void add_places(PFlags& flags, ThinOptions& to) {
+void add_places(PFlags& flags, Options& to) {
   flags.text("cni-bin-dir", &to.cni_bin_dir, "where the multus program goes");
   flags.text("cni-conf-dir", &to.cni_conf_dir,
              "where 00-multus.conf[list] and multus.d/multus.kubeconfig go");
@@ -28,7 +28,7 @@ void add_places(PFlags& flags, ThinOptions& to) {
              "path of the kubeconfig on the host, for the generated configuration");
 }
 
-void add_contents(PFlags& flags, ThinOptions& to) {
+void add_contents(PFlags& flags, Options& to) {
   flags.text("cni-version", &to.cni_version, "the primary must have this version; empty: any");
   flags.boolean("namespace-isolation", &to.namespace_isolation,
                 "pods may use networks of their own namespace only");
@@ -49,7 +49,7 @@ void add_contents(PFlags& flags, ThinOptions& to) {
                 "write --cni-version whatever the primary has (tests only)");
 }
 
-void add_behaviour(PFlags& flags, ThinOptions& to) {
+void add_behaviour(PFlags& flags, Options& to) {
   flags.boolean("cleanup-config-on-exit", &to.cleanup_config_on_exit,
                 "remove the configuration at exit; the kubeconfig stays");
   flags.boolean("skip-config-watch", &to.skip_config_watch,
@@ -59,7 +59,7 @@ void add_behaviour(PFlags& flags, ThinOptions& to) {
   flags.boolean({"version", 'v'}, &to.wants_version, "print the version and exit");
 }
 
-PFlags make_flags(ThinOptions& to) {
+PFlags make_flags(Options& to) {
   PFlags flags("thin_entrypoint",
                "Installs multus on a node: copies the program, writes its kubeconfig and its CNI "
                "configuration,\nand keeps both current until it is told to end.");
@@ -71,8 +71,8 @@ PFlags make_flags(ThinOptions& to) {
 
 }  // namespace
 
-Result<ThinOptions> parse_thin_options(const std::vector<std::string>& words) {
-  ThinOptions options;
+Result<Options> parse_options(const std::vector<std::string>& words) {
+  Options options;
   PFlags flags = make_flags(options);
   const auto outcome = flags.parse(words);
   if (!outcome) return outcome.error();
@@ -80,8 +80,8 @@ Result<ThinOptions> parse_thin_options(const std::vector<std::string>& words) {
   return options;
 }
 
-std::string thin_usage() {
-  ThinOptions options;
+std::string usage() {
+  Options options;
   return make_flags(options).usage();
 }
 

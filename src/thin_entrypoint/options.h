@@ -8,7 +8,7 @@
 
 namespace mnet::thin_entrypoint {
 
-struct ThinOptions {
+struct Options {
   std::string cni_bin_dir = "/host/opt/cni/bin";
   std::string cni_conf_dir = "/host/etc/cni/net.d";
   std::string cni_version;
@@ -39,7 +39,7 @@ struct ThinOptions {
 };
 
 // The error's text goes above the usage, and the exit code is 2.
-Result<ThinOptions> parse_thin_options(const std::vector<std::string>& words);
-std::string thin_usage();
+Result<Options> parse_options(const std::vector<std::string>& words);
+std::string usage();
 
 }  // namespace mnet::thin_entrypoint

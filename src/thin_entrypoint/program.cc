@@ -34,19 +34,19 @@ int failed(const Error& error) {
 
 // In one task, so that a signal is heard from the beginning: whoever takes the last line of the
 // installation for a sign to end it must not meet the default action.
-aio::Task<void> live(ThinEntrypoint* entrypoint, bool* is_set_up) {
+aio::Task<void> live(Entrypoint* entrypoint, bool* is_set_up) {
   if (auto done = entrypoint->set_up(); !done) co_return std::move(done).error();
   *is_set_up = true;
   auto followed = co_await entrypoint->follow();
   co_return std::move(followed);
 }
 
-int install(ThinOptions options) {
-  ThinSurroundings around;
+int install(Options options) {
+  Surroundings around;
   around.environment = sys::environment();
   around.tell = [](std::string_view line) { write_line(STDOUT_FILENO, line); };
   around.complain = [](std::string_view line) { write_line(STDERR_FILENO, line); };
-  ThinEntrypoint entrypoint(std::move(options), std::move(around));
+  Entrypoint entrypoint(std::move(options), std::move(around));
 
   boost::asio::io_context loop(1);
   bool is_set_up = false;
@@ -60,13 +60,13 @@ int install(ThinOptions options) {
 }  // namespace
 
 int run_program(const std::vector<std::string>& words) {
-  auto options = parse_thin_options(words);
+  auto options = parse_options(words);
   if (!options) {
-    write_line(STDERR_FILENO, cat(options.error().text(), "\n", thin_usage()));
+    write_line(STDERR_FILENO, cat(options.error().text(), "\n", usage()));
     return 2;
   }
   if (options->wants_help) {
-    write_line(STDERR_FILENO, thin_usage());
+    write_line(STDERR_FILENO, usage());
     return 1;
   }
   if (options->wants_version) {

@@ -35,13 +35,13 @@ Result<std::vector<std::string>> words_of_options(const json::Object& input) {
 Result<json::Object> generate_thin(const json::Object& input) {
   const auto words = words_of_options(input);
   if (!words) return words.error();
-  const auto options = thin_entrypoint::parse_thin_options(*words);
+  const auto options = thin_entrypoint::parse_options(*words);
   if (!options) return Error(Errc::kBug, options.error().text());
-  const auto primary = thin_entrypoint::choose_thin_primary(*options);
+  const auto primary = thin_entrypoint::choose_primary(*options);
   if (!primary) return primary.error();
   const auto text = sys::read_file(primary->path);
   if (!text) return text.error();
-  const auto conf = thin_entrypoint::make_thin_conf(*options, primary->path, *text);
+  const auto conf = thin_entrypoint::make_conf(*options, primary->path, *text);
   if (!conf) return conf.error();
   auto config = json::parse(conf->text);
   if (!config) return Error(Errc::kBug, cat("no JSON: ", conf->text));

@@ -11,8 +11,8 @@
 #include "model/default_routes.h"
 #include "model/delegate.h"
 #include "model/nad.h"
-#include "model/selection.h"
-#include "model/wishes.h"
+#include "model/networks_annotation.h"
+#include "model/selection_element.h"
 
 namespace mnet::vectors {
 namespace {
@@ -26,30 +26,30 @@ json::Value texts_or_null(const std::optional<std::vector<std::string>>& texts) 
   return texts ? json::Value(*texts) : json::Value();
 }
 
-json::Object wishes_of(const model::Delegate& delegate) {
-  const model::Wishes& wishes = delegate.wishes;
+json::Object selection_of(const model::Delegate& delegate) {
+  const model::NetworkSelectionElement& selection = delegate.selection;
   return {{"name", delegate.name},
           {"conflist", delegate.is_list},
-          {"device_id", wishes.device_id},
-          {"resource_name", wishes.resource_name},
-          {"ifname_request", wishes.ifname},
-          {"mac_request", wishes.mac},
-          {"guid_request", wishes.infiniband_guid},
-          {"ip_request", texts_or_null(wishes.ips)},
-          {"bandwidth_request", or_null(wishes.bandwidth)},
-          {"port_mappings_request", or_null(wishes.port_mappings)},
-          {"gateway_request", texts_or_null(wishes.gateways)}};
+          {"device_id", selection.device_id},
+          {"resource_name", selection.resource_name},
+          {"ifname_request", selection.ifname},
+          {"mac_request", selection.mac},
+          {"guid_request", selection.infiniband_guid},
+          {"ip_request", texts_or_null(selection.ips)},
+          {"bandwidth_request", or_null(selection.bandwidth)},
+          {"port_mappings_request", or_null(selection.port_mappings)},
+          {"gateway_request", texts_or_null(selection.gateways)}};
 }
 
 // Read as the one element of an annotation.
-Result<std::optional<model::Selection>> selection_of(const json::Object& input) {
+Result<std::optional<model::NetworkSelectionElement>> selection_of(const json::Object& input) {
   auto value = value_of(input, "selection");
   if (!value) return std::move(value).error();
-  if (value->is_null()) return std::optional<model::Selection>();
+  if (value->is_null()) return std::optional<model::NetworkSelectionElement>();
   auto elements =
       model::parse_networks_annotation(json::dump(json::Array{*std::move(value)}), "pod-ns");
   if (!elements) return std::move(elements).error();
-  return std::optional<model::Selection>(std::move(elements->front()));
+  return std::optional<model::NetworkSelectionElement>(std::move(elements->front()));
 }
 
 Result<json::Object> finish(model::Delegate delegate, const json::Object& input) {
@@ -64,8 +64,9 @@ Result<json::Object> finish(model::Delegate delegate, const json::Object& input)
   if (!done) return std::move(done).error();
   auto config = json::parse_object(done->bytes);
   if (!config) return std::move(config).error();
-  return json::Object{
-      {"config", *std::move(config)}, {"config_text", done->bytes}, {"delegate", wishes_of(*done)}};
+  return json::Object{{"config", *std::move(config)},
+                      {"config_text", done->bytes},
+                      {"delegate", selection_of(*done)}};
 }
 
 Result<json::Object> load(const json::Object& input) {
@@ -112,9 +113,9 @@ Result<std::vector<model::Delegate>> with_routes(const json::Array& default_rout
     model::Delegate& delegate = delegates.emplace_back();
     if (value.is_null()) continue;
     if (value.as_array() == nullptr) return Error(Errc::kBug, "broken case: default_routes");
-    delegate.wishes.gateways.emplace();
+    delegate.selection.gateways.emplace();
     for (const json::Value& gateway : *value.as_array()) {
-      delegate.wishes.gateways->push_back(*gateway.as_string());
+      delegate.selection.gateways->push_back(*gateway.as_string());
     }
   }
   return delegates;

@@ -25,7 +25,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/nad.h"
-#include "model/wanted.h"
+#include "model/requested_networks.h"
 
 namespace mnet::vectors {
 namespace {

@@ -5,26 +5,26 @@
 #include "base/result.h"
 #include "groups.h"
 #include "json/json.h"
-#include "model/selection.h"
-#include "model/wishes.h"
+#include "model/networks_annotation.h"
+#include "model/selection_element.h"
 
 namespace mnet::vectors {
 namespace {
 
-void append_wishes(json::Object& out, const model::Wishes& wishes) {
-  if (wishes.ips) out.append("ips", *wishes.ips);
-  if (!wishes.mac.empty()) out.append("mac", wishes.mac);
-  if (!wishes.infiniband_guid.empty()) out.append("infiniband-guid", wishes.infiniband_guid);
-  if (!wishes.ifname.empty()) out.append("interface", wishes.ifname);
-  if (wishes.port_mappings) out.append("portMappings", model::to_json(*wishes.port_mappings));
-  if (wishes.bandwidth) out.append("bandwidth", model::to_json(*wishes.bandwidth));
-  if (!wishes.device_id.empty()) out.append("deviceID", wishes.device_id);
-  if (wishes.gateways) out.append("default-route", *wishes.gateways);
+void append_selection(json::Object& out, const model::NetworkSelectionElement& selection) {
+  if (selection.ips) out.append("ips", *selection.ips);
+  if (!selection.mac.empty()) out.append("mac", selection.mac);
+  if (!selection.infiniband_guid.empty()) out.append("infiniband-guid", selection.infiniband_guid);
+  if (!selection.ifname.empty()) out.append("interface", selection.ifname);
+  if (selection.port_mappings) out.append("portMappings", model::to_json(*selection.port_mappings));
+  if (selection.bandwidth) out.append("bandwidth", model::to_json(*selection.bandwidth));
+  if (!selection.device_id.empty()) out.append("deviceID", selection.device_id);
+  if (selection.gateways) out.append("default-route", *selection.gateways);
 }
 
-json::Value element(const model::Selection& selection) {
+json::Value element(const model::NetworkSelectionElement& selection) {
   json::Object out{{"name", selection.name}, {"namespace", selection.ns}};
-  append_wishes(out, selection.wishes);
+  append_selection(out, selection);
   if (selection.cni_args) out.append("cni-args", *selection.cni_args);
   return out;
 }
@@ -40,7 +40,8 @@ Result<json::Object> parse_networks(const json::Object& input) {
   auto selections = model::parse_networks_annotation(*annotation->as_string(), *ns);
   if (!selections) return std::move(selections).error();
   json::Array elements;
-  for (const model::Selection& selection : *selections) elements.push_back(element(selection));
+  for (const model::NetworkSelectionElement& selection : *selections)
+    elements.push_back(element(selection));
   return json::Object{{"elements", std::move(elements)}};
 }
 

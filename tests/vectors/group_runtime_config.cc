@@ -16,7 +16,7 @@
 #include "model/netconf.h"
 #include "model/pod_args.h"
 #include "model/runtime_config.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::vectors {
 namespace {
@@ -42,26 +42,26 @@ Result<cni::ArgPairs> pairs_of(const json::Object& input, std::string_view key) 
 }
 
 // A selection may lack its name here.
-Result<model::Wishes> wishes_of(const json::Object& selection) {
-  model::Wishes wishes;
-  json::Fields fields(selection);
-  fields.read("interface", wishes.ifname);
-  fields.read("mac", wishes.mac);
-  fields.read("infiniband-guid", wishes.infiniband_guid);
-  fields.read("ips", wishes.ips);
-  fields.read("deviceID", wishes.device_id);
+Result<model::NetworkSelectionElement> selection_of(const json::Object& object) {
+  model::NetworkSelectionElement selection;
+  json::Fields fields(object);
+  fields.read("interface", selection.ifname);
+  fields.read("mac", selection.mac);
+  fields.read("infiniband-guid", selection.infiniband_guid);
+  fields.read("ips", selection.ips);
+  fields.read("deviceID", selection.device_id);
   if (auto done = fields.done(); !done) return broken(done.error());
   if (const json::Value* value = fields.find("portMappings")) {
     auto mappings = model::read_port_mappings(*value, "portMappings");
     if (!mappings) return broken(mappings.error());
-    wishes.port_mappings = *std::move(mappings);
+    selection.port_mappings = *std::move(mappings);
   }
   if (const json::Value* value = fields.find("bandwidth")) {
     auto bandwidth = model::read_bandwidth(*value, "bandwidth");
     if (!bandwidth) return broken(bandwidth.error());
-    wishes.bandwidth = *bandwidth;
+    selection.bandwidth = *bandwidth;
   }
-  return wishes;
+  return selection;
 }
 
 Result<std::optional<model::Delegate>> delegate_of(const json::Object& input) {
@@ -76,12 +76,12 @@ Result<std::optional<model::Delegate>> delegate_of(const json::Object& input) {
   fields.read("master", delegate.is_master);
   fields.read("device_id", device_id);
   if (auto done = fields.done(); !done) return broken(done.error());
-  auto selection = object_of(*object, "selection");
+  auto members = object_of(*object, "selection");
+  if (!members) return std::move(members).error();
+  auto selection = selection_of(*members);
   if (!selection) return std::move(selection).error();
-  auto wishes = wishes_of(*selection);
-  if (!wishes) return std::move(wishes).error();
-  delegate.wishes = *std::move(wishes);
-  if (!device_id.empty()) delegate.wishes.device_id = device_id;
+  delegate.selection = *std::move(selection);
+  if (!device_id.empty()) delegate.selection.device_id = device_id;
   return std::optional<model::Delegate>(std::move(delegate));
 }
 
@@ -161,11 +161,11 @@ Result<json::Object> k8s_args(const json::Object& input) {
 Result<json::Object> add_args(const json::Object& input) {
   auto args = pairs_of(input, "args");
   if (!args) return std::move(args).error();
-  auto selection = object_of(input, "selection");
+  auto members = object_of(input, "selection");
+  if (!members) return std::move(members).error();
+  auto selection = selection_of(*members);
   if (!selection) return std::move(selection).error();
-  auto wishes = wishes_of(*selection);
-  if (!wishes) return std::move(wishes).error();
-  auto all = model::with_address_wishes(*std::move(args), *wishes);
+  auto all = model::with_selected_addresses(*std::move(args), *selection);
   if (!all) return std::move(all).error();
   return json::Object{{"args", pairs_value(*all)}};
 }
@@ -196,7 +196,7 @@ Result<json::Object> ifname(const json::Object& input) {
   std::uint64_t index = 0;
   model::Delegate delegate;
   json::Fields fields(input);
-  fields.read("ifname_request", delegate.wishes.ifname);
+  fields.read("ifname_request", delegate.selection.ifname);
   fields.read("master", delegate.is_master);
   fields.read("cni_ifname", cni_ifname);
   fields.read("index", index);

@@ -1,4 +1,4 @@
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 
 #include <unistd.h>
 
@@ -13,9 +13,9 @@
 
 #include "adapters/pending_del.h"
 #include "adapters/slots.h"
+#include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/task.h"
-#include "aio/together.h"
 #include "attach/attach.h"
 #include "base/error.h"
 #include "base/error_list.h"
@@ -47,21 +47,22 @@ Result<void> complete(const Result<attach::DelOutcome>& outcome) {
 
 }  // namespace
 
-PendingDels::PendingDels(PendingDelsNeeds needs, Log log)
+PendingDelReplay::PendingDelReplay(PendingDelReplayNeeds needs, Log log)
     : needs_(std::move(needs)), log_(std::move(log)) {}
 
-PendingDels::Hold::Hold(PendingDels& owner, PendingKey key) : owner_(owner), key_(std::move(key)) {
+PendingDelReplay::Hold::Hold(PendingDelReplay& owner, PendingKey key)
+    : owner_(owner), key_(std::move(key)) {
   owner_.held_.insert(key_);
 }
 
-PendingDels::Hold::~Hold() { owner_.held_.extract(key_); }
+PendingDelReplay::Hold::~Hold() { owner_.held_.extract(key_); }
 
-bool PendingDels::may_have(const PendingKey& key) const {
+bool PendingDelReplay::may_have(const PendingKey& key) const {
   return may_be_there(key.cni_dir, cni::pending_del_file(key.container_id, key.ifname));
 }
 
 // Container and interface are those of the contents: two pairs may share a file name.
-Result<CniCall> PendingDels::read(const Record& record) const {
+Result<CniCall> PendingDelReplay::read(const Record& record) const {
   if (!record.body) return record.body.error();
   auto call = read_cni_call(*record.body, needs_.rules, needs_.next_arrival());
   if (!call) return call;
@@ -71,7 +72,7 @@ Result<CniCall> PendingDels::read(const Record& record) const {
   return call;
 }
 
-aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDels::find(PendingKey key) {
+aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDelReplay::find(PendingKey key) {
   using Found = std::optional<std::pair<std::string, CniCall>>;
   auto record = co_await needs_.pool.run(
       [key] { return store::PendingDels(key.cni_dir).find(key.container_id, key.ifname); });
@@ -85,7 +86,7 @@ aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDels::find(Pend
   co_return Found({(*record)->file, *std::move(call)});
 }
 
-aio::Task<void> PendingDels::replay(PendingKey key) {
+aio::Task<void> PendingDelReplay::replay(PendingKey key) {
   auto found = co_await find(key);
   if (!found) {
     if (!is_damage(found.error())) co_return std::move(found).error();
@@ -106,7 +107,7 @@ aio::Task<void> PendingDels::replay(PendingKey key) {
   co_return std::move(removed);
 }
 
-aio::Task<void> PendingDels::forget(PendingKey key) {
+aio::Task<void> PendingDelReplay::forget(PendingKey key) {
   auto found = co_await find(key);
   if (!found) co_return std::move(found).error();
   if (!*found) co_return Result<void>();
@@ -114,20 +115,20 @@ aio::Task<void> PendingDels::forget(PendingKey key) {
   co_return std::move(removed);
 }
 
-aio::Task<void> PendingDels::write(PendingKey key, attach::Request request) {
+aio::Task<void> PendingDelReplay::write(PendingKey key, attach::Request request) {
   return needs_.pool.run([key = std::move(key), request = std::move(request)] {
     return adapters::write_pending_del(key.cni_dir, request);
   });
 }
 
-aio::Task<void> PendingDels::remove(std::string cni_dir, std::string file) {
+aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
   auto removed = co_await needs_.pool.run(
       [cni_dir, file] { return store::PendingDels(cni_dir).remove(file); });
   if (!removed) co_return std::move(removed).error();
   co_return Result<void>();
 }
 
-aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
+aio::Task<void> PendingDelReplay::run(std::chrono::milliseconds period) {
   while (!stopped_) {
     wake_.reset();
     auto done = co_await round();
@@ -140,7 +141,7 @@ aio::Task<void> PendingDels::run(std::chrono::milliseconds period) {
   co_return Result<void>();
 }
 
-aio::Task<std::size_t> PendingDels::drain() {
+aio::Task<std::size_t> PendingDelReplay::drain() {
   auto done = co_await round();
   if (!done) co_return std::move(done).error();
   std::size_t left = 0;
@@ -154,14 +155,14 @@ aio::Task<std::size_t> PendingDels::drain() {
   co_return left;
 }
 
-void PendingDels::wake() { wake_.set(); }
+void PendingDelReplay::wake() { wake_.set(); }
 
-void PendingDels::stop() {
+void PendingDelReplay::stop() {
   stopped_ = true;
   wake_.set();
 }
 
-aio::Task<void> PendingDels::round() {
+aio::Task<void> PendingDelReplay::round() {
   count_ = 0;
   const auto directories = directories_;
   ErrorList errors;
@@ -172,7 +173,7 @@ aio::Task<void> PendingDels::round() {
   co_return errors.join("; ");
 }
 
-aio::Task<void> PendingDels::replay_directory(std::string cni_dir) {
+aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
   auto records = co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Record>> {
     // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
     (void)store::sweep(cni_dir, sys::kTemporaryAge);
@@ -196,7 +197,7 @@ aio::Task<void> PendingDels::replay_directory(std::string cni_dir) {
   co_return Result<void>();
 }
 
-aio::Task<void> PendingDels::replay_record(std::string cni_dir, Record record) {
+aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record) {
   auto call = read(record);
   if (!call && !is_damage(call.error())) {
     note_stays(record.file, call.error());
@@ -211,7 +212,7 @@ aio::Task<void> PendingDels::replay_record(std::string cni_dir, Record record) {
   co_return std::move(replayed);
 }
 
-aio::Task<void> PendingDels::replay_call(std::string cni_dir, std::string file, CniCall call) {
+aio::Task<void> PendingDelReplay::replay_call(std::string cni_dir, std::string file, CniCall call) {
   const PendingKey key{cni_dir, call.request.container_id, call.request.ifname};
   adapters::SlotRequest turn;
   turn.ticket = call.request.ticket;
@@ -238,11 +239,11 @@ aio::Task<void> PendingDels::replay_call(std::string cni_dir, std::string file, 
   co_return Result<void>();
 }
 
-void PendingDels::note_stays(std::string_view file, const Error& why) const {
+void PendingDelReplay::note_stays(std::string_view file, const Error& why) const {
   log_.error(cat("pending DEL ", file, " stays for the next round"), why);
 }
 
-aio::Task<void> PendingDels::set_aside(std::string cni_dir, std::string file, Error why) {
+aio::Task<void> PendingDelReplay::set_aside(std::string cni_dir, std::string file, Error why) {
   auto moved = co_await needs_.pool.run(
       [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });
   if (!moved) co_return moved;

@@ -1,4 +1,4 @@
-#include "model/wanted.h"
+#include "model/requested_networks.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
+#include "model/networks_annotation.h"
 #include "model/objects.h"
-#include "model/selection.h"
 
 namespace mnet::model {
 namespace {
@@ -25,7 +25,8 @@ Result<bool> read_skip(const std::string* text) {
                                    " must be \"true\" or \"false\", got ", go_quoted(*text)));
 }
 
-Result<void> check_isolation(const NetConf& conf, const PodObject& pod, const Selection& element) {
+Result<void> check_isolation(const NetConf& conf, const PodObject& pod,
+                             const NetworkSelectionElement& element) {
   if (!conf.namespace_isolation || element.ns == pod.ns) return {};
   const auto& allowed = conf.non_isolated_namespaces;
   if (std::ranges::find(allowed, element.ns) != allowed.end()) return {};
@@ -36,16 +37,17 @@ Result<void> check_isolation(const NetConf& conf, const PodObject& pod, const Se
                    pod.ns, ", or name ", element.ns, " in globalNamespaces"));
 }
 
-Result<std::vector<Selection>> read_networks(const NetConf& conf, const PodObject& pod) {
+Result<std::vector<NetworkSelectionElement>> read_networks(const NetConf& conf,
+                                                           const PodObject& pod) {
   const std::string* text = pod.annotation(kNetworksAnnotation);
-  if (text == nullptr) return std::vector<Selection>();
+  if (text == nullptr) return std::vector<NetworkSelectionElement>();
   auto elements = parse_networks_annotation(*text, pod.ns);
   if (!elements) return elements;
   if (elements->size() > kMaxNetworks) {
     return Error(Errc::kInvalid, cat("annotation ", kNetworksAnnotation, " asks for ",
                                      elements->size(), " networks, more than ", kMaxNetworks));
   }
-  for (const Selection& element : *elements) {
+  for (const NetworkSelectionElement& element : *elements) {
     if (auto checked = check_isolation(conf, pod, element); !checked) {
       return std::move(checked).error();
     }
@@ -53,9 +55,10 @@ Result<std::vector<Selection>> read_networks(const NetConf& conf, const PodObjec
   return elements;
 }
 
-Result<std::optional<Selection>> read_default_network(const NetConf& conf, const PodObject& pod) {
+Result<std::optional<NetworkSelectionElement>> read_default_network(const NetConf& conf,
+                                                                    const PodObject& pod) {
   const std::string* text = pod.annotation(kDefaultNetworkAnnotation);
-  if (text == nullptr) return std::optional<Selection>();
+  if (text == nullptr) return std::optional<NetworkSelectionElement>();
   auto element = parse_default_network_annotation(*text, conf.multus_namespace);
   if (!element) return std::move(element).error();
   // The cluster's own networks lie there, for every pod to choose from.
@@ -64,13 +67,13 @@ Result<std::optional<Selection>> read_default_network(const NetConf& conf, const
       return std::move(checked).error();
     }
   }
-  return std::optional<Selection>(*std::move(element));
+  return std::optional<NetworkSelectionElement>(*std::move(element));
 }
 
 }  // namespace
 
-std::vector<WantedNetwork> configured_networks(const NetConf& conf, bool with_default_networks) {
-  std::vector<WantedNetwork> wanted;
+std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with_default_networks) {
+  std::vector<RequestedNetwork> wanted;
   for (const Delegate& delegate : conf.delegates) {
     const Source source = wanted.empty() ? Source::kCluster : Source::kDefaultNetworks;
     wanted.push_back({.source = source, .given = delegate});
@@ -84,18 +87,18 @@ std::vector<WantedNetwork> configured_networks(const NetConf& conf, bool with_de
   return wanted;
 }
 
-Result<PodWishes> read_pod_wishes(const NetConf& conf, const PodObject& pod) {
-  PodWishes wishes;
+Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod) {
+  PodNetworks selection;
   auto skips = read_skip(pod.annotation(kSkipDefaultNetworksAnnotation));
   if (!skips) return std::move(skips).error();
-  wishes.skips_default_networks = *skips;
+  selection.skips_default_networks = *skips;
   auto default_network = read_default_network(conf, pod);
   if (!default_network) return std::move(default_network).error();
-  wishes.default_network = *std::move(default_network);
+  selection.default_network = *std::move(default_network);
   auto networks = read_networks(conf, pod);
   if (!networks) return std::move(networks).error();
-  wishes.networks = *std::move(networks);
-  return wishes;
+  selection.networks = *std::move(networks);
+  return selection;
 }
 
 }  // namespace mnet::model

@@ -1,4 +1,4 @@
-#include "model/selection.h"
+#include "model/networks_annotation.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "cni/address.h"
 #include "json/fields.h"
 #include "json/json.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -52,8 +52,8 @@ Result<void> check_short_ifname(std::string_view ifname) {
 }
 
 // [namespace "/"] name ["@" ifname]
-Result<Selection> parse_item(std::string_view item) {
-  Selection element;
+Result<NetworkSelectionElement> parse_item(std::string_view item) {
+  NetworkSelectionElement element;
   const auto at_slash = split(item, '/');
   if (at_slash.size() > 2) {
     return Error(Errc::kInvalid,
@@ -66,7 +66,7 @@ Result<Selection> parse_item(std::string_view item) {
                  cat("invalid network object (failed at '@') in '", trim(item), "'"));
   }
   element.name = trim(at_at[0]);
-  if (at_at.size() == 2) element.wishes.ifname = trim(at_at[1]);
+  if (at_at.size() == 2) element.ifname = trim(at_at[1]);
 
   if (!element.ns.empty()) {
     if (auto checked = check_label(element.ns); !checked) return std::move(checked).error();
@@ -76,13 +76,13 @@ Result<Selection> parse_item(std::string_view item) {
                  cat("an item of the comma-delimited list has an empty name: '", trim(item), "'"));
   }
   if (auto checked = check_label(element.name); !checked) return std::move(checked).error();
-  if (auto checked = check_short_ifname(element.wishes.ifname); !checked)
+  if (auto checked = check_short_ifname(element.ifname); !checked)
     return std::move(checked).error();
   return element;
 }
 
-Result<std::vector<Selection>> parse_comma_format(std::string_view text) {
-  std::vector<Selection> elements;
+Result<std::vector<NetworkSelectionElement>> parse_comma_format(std::string_view text) {
+  std::vector<NetworkSelectionElement> elements;
   for (const std::string_view item : split(text, ',')) {
     auto element = parse_item(item);
     if (!element) return std::move(element).error();
@@ -103,17 +103,18 @@ Result<void> check_ips(const std::vector<std::string>& ips) {
   return {};
 }
 
-Result<void> check_wishes(const Wishes& wishes) {
-  if (wishes.ips) {
-    if (auto checked = check_ips(*wishes.ips); !checked) return checked;
+Result<void> check_element(const NetworkSelectionElement& selection) {
+  if (selection.ips) {
+    if (auto checked = check_ips(*selection.ips); !checked) return checked;
   }
-  if (!wishes.mac.empty() && !is_hardware_address(wishes.mac)) {
+  if (!selection.mac.empty() && !is_hardware_address(selection.mac)) {
     return Error(Errc::kInvalid,
-                 cat("failed to mac: ", go_quoted(wishes.mac), " is no hardware address"));
+                 cat("failed to mac: ", go_quoted(selection.mac), " is no hardware address"));
   }
-  if (!wishes.infiniband_guid.empty() && !is_hardware_address(wishes.infiniband_guid)) {
-    return Error(Errc::kInvalid, cat("failed to validate infiniband GUID: ",
-                                     go_quoted(wishes.infiniband_guid), " is no hardware address"));
+  if (!selection.infiniband_guid.empty() && !is_hardware_address(selection.infiniband_guid)) {
+    return Error(Errc::kInvalid,
+                 cat("failed to validate infiniband GUID: ", go_quoted(selection.infiniband_guid),
+                     " is no hardware address"));
   }
   return {};
 }
@@ -133,22 +134,22 @@ Result<std::vector<std::string>> read_gateways(const json::Value& value, const s
   return gateways;
 }
 
-Result<void> read_lists(const json::Fields& fields, Selection& element) {
-  Wishes& wishes = element.wishes;
+Result<void> read_lists(const json::Fields& fields, NetworkSelectionElement& element) {
+  NetworkSelectionElement& selection = element;
   if (const json::Value* value = fields.find("portMappings")) {
     auto read = read_port_mappings(*value, fields.path_of("portMappings"));
     if (!read) return std::move(read).error();
-    wishes.port_mappings = *std::move(read);
+    selection.port_mappings = *std::move(read);
   }
   if (const json::Value* value = fields.find("bandwidth")) {
     auto read = read_bandwidth(*value, fields.path_of("bandwidth"));
     if (!read) return std::move(read).error();
-    wishes.bandwidth = *read;
+    selection.bandwidth = *read;
   }
   if (const json::Value* value = fields.find("default-route")) {
     auto read = read_gateways(*value, fields.path_of("default-route"));
     if (!read) return std::move(read).error();
-    wishes.gateways = *std::move(read);
+    selection.gateways = *std::move(read);
   }
   if (const json::Value* value = fields.find("cni-args")) {
     const json::Object* object = value->as_object();
@@ -158,29 +159,29 @@ Result<void> read_lists(const json::Fields& fields, Selection& element) {
   return {};
 }
 
-Result<Selection> read_element(const json::Value& value, const std::string& path) {
+Result<NetworkSelectionElement> read_element(const json::Value& value, const std::string& path) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  Selection element;
-  Wishes& wishes = element.wishes;
+  NetworkSelectionElement element;
+  NetworkSelectionElement& selection = element;
   std::string deprecated_ifname, ipam_claim;
   json::Fields fields(*object, path);
   fields.read("name", element.name);
   fields.read("namespace", element.ns);
-  fields.read("ips", wishes.ips);
-  fields.read("mac", wishes.mac);
-  fields.read("infiniband-guid", wishes.infiniband_guid);
-  fields.read("interface", wishes.ifname);
+  fields.read("ips", selection.ips);
+  fields.read("mac", selection.mac);
+  fields.read("infiniband-guid", selection.infiniband_guid);
+  fields.read("interface", selection.ifname);
   fields.read("interfaceRequest", deprecated_ifname);
-  fields.read("deviceID", wishes.device_id);
+  fields.read("deviceID", selection.device_id);
   fields.read("ipam-claim-reference", ipam_claim);
   if (auto read = fields.done(); !read) return std::move(read).error();
   if (auto read = read_lists(fields, element); !read) return std::move(read).error();
-  if (wishes.ifname.empty()) wishes.ifname = deprecated_ifname;
+  if (selection.ifname.empty()) selection.ifname = deprecated_ifname;
   return element;
 }
 
-Result<std::vector<Selection>> parse_json_format(std::string_view text) {
+Result<std::vector<NetworkSelectionElement>> parse_json_format(std::string_view text) {
   auto document = json::parse(text);
   if (!document) return std::move(document).error().wrap(kJsonFormat);
   const json::Array* items = document->as_array();
@@ -188,20 +189,20 @@ Result<std::vector<Selection>> parse_json_format(std::string_view text) {
     return Error(Errc::kInvalid,
                  cat(kJsonFormat, ": expected a list of objects, got ", document->kind()));
   }
-  std::vector<Selection> elements;
+  std::vector<NetworkSelectionElement> elements;
   for (std::size_t i = 0; i < items->size(); ++i) {
     const std::string path = cat("[", i, "]");
     auto element = read_element((*items)[i], path);
     if (!element) return std::move(element).error().wrap(kJsonFormat);
-    if (auto checked = check_wishes(element->wishes); !checked)
+    if (auto checked = check_element(*element); !checked)
       return std::move(checked).error().wrap(path);
     elements.push_back(*std::move(element));
   }
   return elements;
 }
 
-Result<std::vector<Selection>> parse_elements(std::string_view text,
-                                              std::string_view default_namespace) {
+Result<std::vector<NetworkSelectionElement>> parse_elements(std::string_view text,
+                                                            std::string_view default_namespace) {
   if (text.size() > kMaxAnnotation) {
     return Error(Errc::kInvalid,
                  cat("the annotation has ", text.size(), " bytes, more than ", kMaxAnnotation));
@@ -209,7 +210,7 @@ Result<std::vector<Selection>> parse_elements(std::string_view text,
   const bool is_json = text.find_first_of("[{\"") != std::string_view::npos;
   auto elements = is_json ? parse_json_format(text) : parse_comma_format(text);
   if (!elements) return elements;
-  for (Selection& element : *elements) {
+  for (NetworkSelectionElement& element : *elements) {
     if (element.ns.empty()) element.ns = default_namespace;
   }
   return elements;
@@ -217,14 +218,14 @@ Result<std::vector<Selection>> parse_elements(std::string_view text,
 
 }  // namespace
 
-Result<std::vector<Selection>> parse_networks_annotation(std::string_view text,
-                                                         std::string_view pod_namespace) {
-  if (trim(text).empty()) return std::vector<Selection>{};
+Result<std::vector<NetworkSelectionElement>> parse_networks_annotation(
+    std::string_view text, std::string_view pod_namespace) {
+  if (trim(text).empty()) return std::vector<NetworkSelectionElement>{};
   return parse_elements(text, pod_namespace);
 }
 
-Result<Selection> parse_default_network_annotation(std::string_view text,
-                                                   std::string_view multus_namespace) {
+Result<NetworkSelectionElement> parse_default_network_annotation(
+    std::string_view text, std::string_view multus_namespace) {
   if (trim(text).empty()) {
     return Error(Errc::kInvalid,
                  "the default-network annotation is empty: it does not have \"network\" as key");

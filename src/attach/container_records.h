@@ -15,12 +15,12 @@
 
 namespace mnet::attach {
 
-struct Record {
+struct ContainerRecords {
   bool has_file = false;  // there is a scratch file, readable or not
   std::optional<std::vector<model::Delegate>> delegates;  // what it lists; none if it is damaged
   std::vector<cni::CacheEntry> entries;                   // in byte order of their file names
-  bool has_journal = false;                        // there is an attachment record, readable or not
-  std::optional<model::AttachmentRecord> journal;  // what it says; none if it is damaged
+  bool has_attachment_record = false;  // there is an attachment record, readable or not
+  std::optional<model::AttachmentRecord> attachment_record;  // what it says; none if it is damaged
   ErrorList unreadable;  // of files that may be this container's and could not be read
 
   const cni::CacheEntry* find_entry(const std::string& network, const std::string& ifname) const;
@@ -30,17 +30,17 @@ struct Record {
 };
 
 // One request's way to the record of its container.
-class Book {
+class RecordAccess {
  public:
   // Both must outlive it, and it the tasks it gives.
-  Book(const Core& core, const Job& job) : core_(core), job_(job) {}
+  RecordAccess(const Core& core, const Job& job) : core_(core), job_(job) {}
 
   // Everything that there is. Damaged files are logged and count as empty (02-F40); one that cannot
   // be read is an error with code 11: nothing may be decided without it, or written over it.
-  aio::Task<Record> load();
+  aio::Task<ContainerRecords> load();
   // For DEL, which does what it can: what cannot be read is logged, and in `unreadable`. An error,
   // with code 11, only where the machine lacks the means to read.
-  aio::Task<Record> load_readable();
+  aio::Task<ContainerRecords> load_readable();
   // In place, not yet durable. The elements are those of model/scratch.h.
   aio::Task<void> write(json::Array delegates);
   // On disk.
@@ -49,16 +49,17 @@ class Book {
   aio::Task<void> remove();
 
   // The attachment record, on disk when this ends.
-  aio::Task<void> write_journal(model::AttachmentRecord journal);
+  aio::Task<void> write_attachment_record(model::AttachmentRecord attachment_record);
   // Puts a recorded result back into the result cache, from where plugins get it, if it is lost.
   aio::asio::awaitable<void> restore_result(model::AttachmentPtr attachment, json::Value result);
 
  private:
   // Puts what was read into its place in the record.
   template <typename T>
-  Result<void> take(Record& record, Result<T> read, T& into, std::string_view what) const;
+  Result<void> take(ContainerRecords& record, Result<T> read, T& into, std::string_view what) const;
   // What the error of reading `what` means for the record; an error if that ends it all.
-  Result<void> note_failure(Record& record, const Error& error, std::string_view what) const;
+  Result<void> note_failure(ContainerRecords& record, const Error& error,
+                            std::string_view what) const;
 
   const Core& core_;
   const Job& job_;
@@ -71,7 +72,7 @@ struct TakeDown {
   std::vector<model::AttachmentPtr>
       leftovers;  // known to the result cache alone, beside a readable list
 };
-TakeDown take_down_of(const Job& job, const Record& record);
+TakeDown take_down_of(const Job& job, const ContainerRecords& record);
 
 // A conflist without a version gets the netconf's for DEL; nothing else of it changes (02, 6.3).
 void fill_version(model::Delegate& delegate, const std::string& version);

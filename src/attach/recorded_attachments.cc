@@ -1,4 +1,4 @@
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 
 #include <cstddef>
 #include <memory>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
-#include "attach/record.h"
 #include "attach/source.h"
 #include "base/text.h"
 #include "chain/chain.h"
@@ -20,38 +20,38 @@
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/networks_annotation.h"
 #include "model/pod_args.h"
-#include "model/selection.h"
-#include "model/wanted.h"
-#include "model/wishes.h"
+#include "model/requested_networks.h"
+#include "model/selection_element.h"
 
 namespace mnet::attach {
 namespace {
 
-// The cluster network's, where the books do not know better: a request for another network does
+// The cluster network's, where the records do not know better: a request for another network does
 // not say.
 constexpr std::string_view kUsualIfname = "eth0";
 
-// What is wished of addresses, the only wishes that are not in configuration or capability
+// The requested addresses, the only attributes that are not in configuration or capability
 // arguments.
-model::Wishes wishes_in(const json::Object& attributes) {
-  model::Wishes wishes;
+model::NetworkSelectionElement selection_in(const json::Object& attributes) {
+  model::NetworkSelectionElement selection;
   if (const json::Value* mac = attributes.find("mac"); mac != nullptr && mac->as_string()) {
-    wishes.mac = *mac->as_string();
+    selection.mac = *mac->as_string();
   }
   const json::Value* ips = attributes.find("ips");
-  if (ips == nullptr || ips->as_array() == nullptr) return wishes;
-  wishes.ips.emplace();
+  if (ips == nullptr || ips->as_array() == nullptr) return selection;
+  selection.ips.emplace();
   for (const json::Value& ip : *ips->as_array()) {
-    if (ip.as_string() != nullptr) wishes.ips->push_back(*ip.as_string());
+    if (ip.as_string() != nullptr) selection.ips->push_back(*ip.as_string());
   }
-  return wishes;
+  return selection;
 }
 
-json::Object attributes_of(const model::Wishes& wishes) {
+json::Object attributes_of(const model::NetworkSelectionElement& selection) {
   json::Object attributes;
-  if (wishes.ips && !wishes.ips->empty()) attributes.append("ips", *wishes.ips);
-  if (!wishes.mac.empty()) attributes.append("mac", wishes.mac);
+  if (selection.ips && !selection.ips->empty()) attributes.append("ips", *selection.ips);
+  if (!selection.mac.empty()) attributes.append("mac", selection.mac);
   return attributes;
 }
 
@@ -73,10 +73,10 @@ model::Delegate delegate_of_recorded(const model::RecordedAttachment& recorded,
   delegate.source = recorded.source;
   delegate.config_hash = recorded.config_hash;
   delegate.attributes = recorded.attributes;
-  delegate.wishes = wishes_in(recorded.attributes);
-  delegate.wishes.ifname = recorded.ifname;
-  delegate.wishes.device_id = recorded.device_id;
-  delegate.wishes.resource_name = recorded.resource_name;
+  delegate.selection = selection_in(recorded.attributes);
+  delegate.selection.ifname = recorded.ifname;
+  delegate.selection.device_id = recorded.device_id;
+  delegate.selection.resource_name = recorded.resource_name;
   return delegate;
 }
 
@@ -87,7 +87,7 @@ std::set<std::string> wanted_networks(const model::PodObject* pod) {
   if (text == nullptr) return names;
   auto elements = model::parse_networks_annotation(*text, pod->ns);
   if (!elements) return names;
-  for (const model::Selection& element : *elements)
+  for (const model::NetworkSelectionElement& element : *elements)
     names.insert(cat(element.ns, "/", element.name));
   return names;
 }
@@ -110,11 +110,11 @@ model::RecordedAttachment recorded_delegate(const model::Delegate& delegate, std
   model::RecordedAttachment recorded = recorded_of(delegate.bytes);
   recorded.network = delegate.name;
   recorded.cni_name = delegate.cni_name;
-  recorded.auto_name = !delegate.is_master && delegate.wishes.ifname.empty();
+  recorded.auto_name = !delegate.is_master && delegate.selection.ifname.empty();
   recorded.ifname = std::move(ifname);
-  recorded.attributes = attributes_of(delegate.wishes);
-  recorded.device_id = delegate.wishes.device_id;
-  recorded.resource_name = delegate.wishes.resource_name;
+  recorded.attributes = attributes_of(delegate.selection);
+  recorded.device_id = delegate.selection.device_id;
+  recorded.resource_name = delegate.selection.resource_name;
   if (entry != nullptr) take_entry(recorded, *entry);
   return recorded;
 }
@@ -132,19 +132,19 @@ model::RecordedAttachment recorded_entry(const cni::CacheEntry& entry, bool is_l
 }
 
 model::AttachmentRecord empty_journal(const Job& job, const model::PodObject* pod) {
-  model::AttachmentRecord journal;
-  journal.container_id = job.request.container_id;
-  journal.netns = job.request.netns;
-  journal.pod_ns = job.pod.ns;
-  journal.pod_name = job.pod.name;
-  journal.pod_uid = job.pod.uid;
-  journal.is_static = pod != nullptr && pod->is_static;
-  journal.cni_args = job.args;
-  journal.state = model::RecordState::kReady;
-  return journal;
+  model::AttachmentRecord attachment_record;
+  attachment_record.container_id = job.request.container_id;
+  attachment_record.netns = job.request.netns;
+  attachment_record.pod_ns = job.pod.ns;
+  attachment_record.pod_name = job.pod.name;
+  attachment_record.pod_uid = job.pod.uid;
+  attachment_record.is_static = pod != nullptr && pod->is_static;
+  attachment_record.cni_args = job.args;
+  attachment_record.state = model::RecordState::kReady;
+  return attachment_record;
 }
 
-void add_listed(model::AttachmentRecord& journal, const Record& record,
+void add_listed(model::AttachmentRecord& attachment_record, const ContainerRecords& record,
                 const model::PodObject* pod) {
   if (!record.delegates) return;
   const std::set<std::string> wanted = wanted_networks(pod);
@@ -152,13 +152,13 @@ void add_listed(model::AttachmentRecord& journal, const Record& record,
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const model::Delegate& delegate = (*record.delegates)[i];
     const std::string ifname = model::interface_name(delegate, i, master);
-    if (delegate.removed || journal.find(ifname) != nullptr) continue;
+    if (delegate.removed || attachment_record.find(ifname) != nullptr) continue;
     model::RecordedAttachment recorded =
         recorded_delegate(delegate, ifname, record.find_entry(delegate.cni_name, ifname));
     recorded.source = model::Source::kDefaultNetworks;
     if (wanted.contains(delegate.name)) recorded.source = model::Source::kAnnotation;
     if (i == 0) recorded.source = model::Source::kCluster;
-    journal.attachments.push_back(std::move(recorded));
+    attachment_record.attachments.push_back(std::move(recorded));
   }
 }
 
@@ -169,33 +169,35 @@ bool is_plugged_in(const model::RecordedAttachment& attachment) {
          attachment.source == model::Source::kDelegateApi;
 }
 
-model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord& journal,
-                                   const model::RecordedAttachment& recorded, bool address_wishes) {
+model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord& attachment_record,
+                                   const model::RecordedAttachment& recorded, bool with_addresses) {
   model::Attachment attachment;
   attachment.delegate = delegate_of_recorded(recorded, job.conf.cni_version);
   attachment.container_id = job.request.container_id;
   attachment.netns = job.request.netns;
   // An ADD that clears away an earlier one may have another namespace.
-  if (job.verb == Verb::kAdd && !journal.netns.empty()) attachment.netns = journal.netns;
+  if (job.verb == Verb::kAdd && !attachment_record.netns.empty())
+    attachment.netns = attachment_record.netns;
   attachment.ifname = recorded.ifname;
-  attachment.args = job.verb == Verb::kGc ? journal.cni_args : job.args;
-  if (address_wishes) {
-    auto args = model::with_address_wishes(attachment.args, attachment.delegate.wishes);
+  attachment.args = job.verb == Verb::kGc ? attachment_record.cni_args : job.args;
+  if (with_addresses) {
+    auto args = model::with_selected_addresses(attachment.args, attachment.delegate.selection);
     if (args) attachment.args = *std::move(args);
   }
   attachment.capability_args = recorded.capability_args;
   return std::make_shared<const model::Attachment>(std::move(attachment));
 }
 
-model::AttachmentRecord journal_of(const Job& job, const Record& record,
-                                   const model::PodObject* pod) {
-  model::AttachmentRecord journal = record.journal ? *record.journal : empty_journal(job, pod);
-  add_listed(journal, record, pod);
+model::AttachmentRecord attachment_record_of(const Job& job, const ContainerRecords& record,
+                                             const model::PodObject* pod) {
+  model::AttachmentRecord attachment_record =
+      record.attachment_record ? *record.attachment_record : empty_journal(job, pod);
+  add_listed(attachment_record, record, pod);
   for (const cni::CacheEntry& entry : record.entries) {
-    if (journal.find(entry.ifname) != nullptr) continue;
-    journal.attachments.push_back(recorded_entry(entry, record.delegates.has_value()));
+    if (attachment_record.find(entry.ifname) != nullptr) continue;
+    attachment_record.attachments.push_back(recorded_entry(entry, record.delegates.has_value()));
   }
-  return journal;
+  return attachment_record;
 }
 
 std::vector<std::string> interfaces_of(const model::RecordedAttachment& attachment) {

@@ -1,5 +1,6 @@
-// What a pod may ask of one network beyond being attached to it (02, 2.1, 4.2, 4.3): kept with the
-// delegate, stored in the scratch file, offered to the plugins. Knows no annotation.
+// The network selection element (02, 2.1): which network a pod selects and what it asks of it. Kept
+// with the delegate, stored in the scratch file, offered to the plugins (02, 4.2 and 4.3). Knows no
+// annotation.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,10 @@ struct Bandwidth {
   std::int64_t ingress_rate = 0, ingress_burst = 0, egress_rate = 0, egress_burst = 0;
 };
 
-// An empty text is no wish; a list that is there and empty is one (02, 4.3).
-struct Wishes {
+// An empty text means that the pod asks for nothing; a list that is present and empty asks for an
+// empty list (02, 4.3).
+struct NetworkSelectionElement {
+  std::string ns, name;  // of the network-attachment-definition
   std::string ifname;
   std::string mac;
   std::string infiniband_guid;
@@ -32,6 +35,7 @@ struct Wishes {
   std::optional<std::vector<std::string>> gateways;  // `default-route`
   std::string device_id;
   std::string resource_name;
+  std::optional<json::Object> cni_args;
 };
 
 // `value` is the list or object itself; `path` names it in errors.

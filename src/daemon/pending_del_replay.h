@@ -31,7 +31,7 @@ struct PendingKey {
   friend auto operator<=>(const PendingKey&, const PendingKey&) = default;
 };
 
-struct PendingDelsNeeds {
+struct PendingDelReplayNeeds {
   aio::BlockingPool& pool;
   Core& core;
   Admission& requests;
@@ -40,9 +40,9 @@ struct PendingDelsNeeds {
   std::function<Arrival()> next_arrival;
 };
 
-class PendingDels {
+class PendingDelReplay {
  public:
-  PendingDels(PendingDelsNeeds needs, Log log);
+  PendingDelReplay(PendingDelReplayNeeds needs, Log log);
 
   // A directory that some request named is searched from now on.
   void look_in(const std::string& cni_dir) { directories_.insert(cni_dir); }
@@ -50,13 +50,13 @@ class PendingDels {
   // As long as it lives, no replay of this key begins: an ADD runs.
   class Hold {
    public:
-    Hold(PendingDels& owner, PendingKey key);
+    Hold(PendingDelReplay& owner, PendingKey key);
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
     ~Hold();
 
    private:
-    PendingDels& owner_;
+    PendingDelReplay& owner_;
     PendingKey key_;
   };
 
@@ -96,7 +96,7 @@ class PendingDels {
   Result<CniCall> read(const Record& record) const;
   aio::Task<std::optional<std::pair<std::string, CniCall>>> find(PendingKey key);
 
-  PendingDelsNeeds needs_;
+  PendingDelReplayNeeds needs_;
   Log log_;
   std::set<std::string> directories_;
   std::multiset<PendingKey> held_;

@@ -1,4 +1,4 @@
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 #include <cstddef>
 #include <string>

@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
+#include "model/networks_annotation.h"
 #include "model/objects.h"
-#include "model/selection.h"
 
 namespace mnet::model {
 
@@ -25,24 +25,24 @@ inline constexpr std::string_view kSkipDefaultNetworksAnnotation =
     "v1.multus-cni.io/skip-default-networks";
 
 // One network: exactly one of the last three says which.
-struct WantedNetwork {
+struct RequestedNetwork {
   Source source = Source::kCluster;
-  std::optional<Delegate> given = {};       // an element of `delegates`
-  std::string configured = {};              // `clusterNetwork`, or one of `defaultNetworks`
-  std::optional<Selection> selection = {};  // an element of an annotation
+  std::optional<Delegate> given = {};  // an element of `delegates`
+  std::string configured = {};         // `clusterNetwork`, or one of `defaultNetworks`
+  std::optional<NetworkSelectionElement> selection = {};  // an element of an annotation
 };
 
 // What the configuration gives a pod: the master, then the others.
-std::vector<WantedNetwork> configured_networks(const NetConf& conf, bool with_default_networks);
+std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with_default_networks);
 
-struct PodWishes {
+struct PodNetworks {
   bool skips_default_networks = false;
-  std::optional<Selection> default_network;  // in the master's place
-  std::vector<Selection> networks;
+  std::optional<NetworkSelectionElement> default_network;  // in the master's place
+  std::vector<NetworkSelectionElement> networks;
 };
 
 // The pod's annotations. Namespace isolation is part of it (02, 3.8); its error has the code
 // kDenied.
-Result<PodWishes> read_pod_wishes(const NetConf& conf, const PodObject& pod);
+Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod);
 
 }  // namespace mnet::model

@@ -1,4 +1,4 @@
-#include "daemon/pending_dels.h"
+#include "daemon/pending_del_replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

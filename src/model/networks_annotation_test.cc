@@ -1,4 +1,4 @@
-#include "model/selection.h"
+#include "model/networks_annotation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {
@@ -20,8 +20,8 @@ std::vector<std::string> networks(std::string_view text) {
   auto elements = parse_networks_annotation(text, "pod-ns");
   if (!elements) return {"error: " + elements.error().text()};
   std::vector<std::string> out;
-  for (const Selection& e : *elements) {
-    out.push_back(e.ns + "/" + e.name + (e.wishes.ifname.empty() ? "" : "@" + e.wishes.ifname));
+  for (const NetworkSelectionElement& e : *elements) {
+    out.push_back(e.ns + "/" + e.name + (e.ifname.empty() ? "" : "@" + e.ifname));
   }
   return out;
 }
@@ -105,7 +105,7 @@ TEST(JsonFormat, KeepsEveryWish) {  // 36, 37, 40, 41, 42
           "ns")
           .value();
 
-  const Wishes& first = elements[0].wishes;
+  const NetworkSelectionElement& first = elements[0];
   EXPECT_EQ(elements[0].name, "my.net");
   EXPECT_EQ(first.ifname, "x1");
   EXPECT_EQ(first.ips, std::vector<std::string>{});
@@ -115,9 +115,9 @@ TEST(JsonFormat, KeepsEveryWish) {  // 36, 37, 40, 41, 42
   EXPECT_EQ(first.bandwidth->ingress_rate, 5);
   EXPECT_EQ(first.gateways, (std::vector<std::string>{"10.1.1.1", "fc00::1"}));
   EXPECT_TRUE(elements[0].cni_args.has_value());
-  EXPECT_EQ(elements[1].wishes.ifname, "i");
-  EXPECT_EQ(elements[1].wishes.ips, std::nullopt);
-  EXPECT_EQ(elements[1].wishes.gateways, std::vector<std::string>{});
+  EXPECT_EQ(elements[1].ifname, "i");
+  EXPECT_EQ(elements[1].ips, std::nullopt);
+  EXPECT_EQ(elements[1].gateways, std::vector<std::string>{});
   EXPECT_FALSE(elements[1].cni_args.has_value());
 }
 

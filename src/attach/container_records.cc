@@ -1,4 +1,4 @@
-#include "attach/record.h"
+#include "attach/container_records.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include "attach/core.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
-#include "attach/recorded.h"
+#include "attach/recorded_attachments.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
@@ -62,7 +62,7 @@ model::AttachmentPtr attachment_of_entry(const Job& job, const cni::CacheEntry& 
   return std::make_shared<const model::Attachment>(std::move(attachment));
 }
 
-model::AttachmentPtr attachment_of_delegate(const Job& job, const Record& record,
+model::AttachmentPtr attachment_of_delegate(const Job& job, const ContainerRecords& record,
                                             model::Delegate delegate, std::string ifname) {
   fill_version(delegate, job.conf.cni_version);
   const cni::CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
@@ -81,25 +81,27 @@ using Covered = std::set<std::pair<std::string, std::string>>;
 
 // From last to first they are: secondaries in reverse name order, then the master (02, 6.2). What
 // the attachment record alone knows is among them: its ADD never came to its end.
-void list_entries(const Job& job, const Record& record, Covered& covered, TakeDown& down) {
+void list_entries(const Job& job, const ContainerRecords& record, Covered& covered,
+                  TakeDown& down) {
   std::vector<model::AttachmentPtr> others;
   for (const cni::CacheEntry& entry : record.entries) {
     if (!covered.emplace(entry.network, entry.ifname).second) continue;
     auto& group = entry.ifname == job.request.ifname ? down.listed : others;
     group.push_back(attachment_of_entry(job, entry));
   }
-  if (record.journal) {
-    for (const model::RecordedAttachment& recorded : record.journal->attachments) {
+  if (record.attachment_record) {
+    for (const model::RecordedAttachment& recorded : record.attachment_record->attachments) {
       if (is_plugged_in(recorded)) continue;
       if (!covered.emplace(recorded.cni_name, recorded.ifname).second) continue;
       auto& group = recorded.source == model::Source::kCluster ? down.listed : others;
-      group.push_back(attachment_of(job, *record.journal, recorded, false));
+      group.push_back(attachment_of(job, *record.attachment_record, recorded, false));
     }
   }
   std::ranges::move(others, std::back_inserter(down.listed));
 }
 
-void list_delegates(const Job& job, const Record& record, Covered& covered, TakeDown& down) {
+void list_delegates(const Job& job, const ContainerRecords& record, Covered& covered,
+                    TakeDown& down) {
   const std::string master = record.master_ifname(job.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const model::Delegate& delegate = (*record.delegates)[i];
@@ -121,7 +123,8 @@ Result<std::optional<std::vector<model::Delegate>>> read_scratch(
 }
 
 // `record` learns of the files that could not be read.
-Result<std::vector<cni::CacheEntry>> read_listing(Result<CacheListing> found, Record& record) {
+Result<std::vector<cni::CacheEntry>> read_listing(Result<CacheListing> found,
+                                                  ContainerRecords& record) {
   if (!found) return std::move(found).error();
   for (const Error& error : found->unreadable.errors()) {
     record.unreadable.add(error.wrap("reading the result cache"));
@@ -140,18 +143,18 @@ Result<std::optional<model::AttachmentRecord>> read_journal(
 
 }  // namespace
 
-const cni::CacheEntry* Record::find_entry(const std::string& network,
-                                          const std::string& ifname) const {
+const cni::CacheEntry* ContainerRecords::find_entry(const std::string& network,
+                                                    const std::string& ifname) const {
   const auto found = std::ranges::find_if(entries, [&](const cni::CacheEntry& entry) {
     return entry.network == network && entry.ifname == ifname;
   });
   return found == entries.end() ? nullptr : &*found;
 }
 
-std::string Record::master_ifname(const std::string& cni_ifname) const {
+std::string ContainerRecords::master_ifname(const std::string& cni_ifname) const {
   if (!delegates) return cni_ifname;
   const model::Delegate& master = delegates->front();
-  if (!master.wishes.ifname.empty()) return master.wishes.ifname;
+  if (!master.selection.ifname.empty()) return master.selection.ifname;
   if (find_entry(master.cni_name, cni_ifname) != nullptr) return cni_ifname;
   std::set<std::string> others;
   for (std::size_t i = 1; i < delegates->size(); ++i) {
@@ -163,7 +166,7 @@ std::string Record::master_ifname(const std::string& cni_ifname) const {
   return cni_ifname;
 }
 
-aio::Task<Record> Book::load() {
+aio::Task<ContainerRecords> RecordAccess::load() {
   auto record = co_await load_readable();
   if (!record || record->unreadable.empty()) co_return record;
   co_return cni::coded(cni::Code::kTryAgainLater,
@@ -171,10 +174,10 @@ aio::Task<Record> Book::load() {
                            "; nothing was changed, mend that and try again"));
 }
 
-aio::Task<Record> Book::load_readable() {
+aio::Task<ContainerRecords> RecordAccess::load_readable() {
   const std::string& cni_dir = job_.conf.cni_dir;
   const std::string& container_id = job_.request.container_id;
-  Record record;
+  ContainerRecords record;
   auto scratch = co_await core_.ports.records.find_scratch(cni_dir, container_id);
   record.has_file = !scratch || *scratch;
   auto taken = take(record, read_scratch(std::move(scratch)), record.delegates, "the scratch file");
@@ -183,21 +186,24 @@ aio::Task<Record> Book::load_readable() {
   taken =
       take(record, read_listing(std::move(listing), record), record.entries, "the result cache");
   if (!taken) co_return std::move(taken).error();
-  auto journal = co_await core_.ports.records.find_record(cni_dir, container_id);
-  record.has_journal = !journal || *journal;
-  taken = take(record, read_journal(std::move(journal)), record.journal, "the attachment record");
+  auto attachment_record = co_await core_.ports.records.find_record(cni_dir, container_id);
+  record.has_attachment_record = !attachment_record || *attachment_record;
+  taken = take(record, read_journal(std::move(attachment_record)), record.attachment_record,
+               "the attachment record");
   if (!taken) co_return std::move(taken).error();
   co_return record;
 }
 
 template <typename T>
-Result<void> Book::take(Record& record, Result<T> read, T& into, std::string_view what) const {
+Result<void> RecordAccess::take(ContainerRecords& record, Result<T> read, T& into,
+                                std::string_view what) const {
   if (!read) return note_failure(record, read.error(), what);
   into = *std::move(read);
   return {};
 }
 
-Result<void> Book::note_failure(Record& record, const Error& error, std::string_view what) const {
+Result<void> RecordAccess::note_failure(ContainerRecords& record, const Error& error,
+                                        std::string_view what) const {
   const Error reading = error.wrap(cat("reading ", what));
   if (error.code() == Errc::kCancelled) return reading;
   if (is_shortage(error)) {
@@ -209,7 +215,7 @@ Result<void> Book::note_failure(Record& record, const Error& error, std::string_
   return {};
 }
 
-aio::Task<void> Book::write(json::Array delegates) {
+aio::Task<void> RecordAccess::write(json::Array delegates) {
   MNET_FAILPOINT("scratch-before-write");
   auto written = co_await core_.ports.records.write_scratch(
       job_.conf.cni_dir, job_.request.container_id, std::move(delegates));
@@ -218,11 +224,11 @@ aio::Task<void> Book::write(json::Array delegates) {
   co_return Result<void>();
 }
 
-aio::Task<void> Book::sync() {
+aio::Task<void> RecordAccess::sync() {
   return core_.ports.records.sync_scratch(job_.conf.cni_dir, job_.request.container_id);
 }
 
-aio::Task<void> Book::remove() {
+aio::Task<void> RecordAccess::remove() {
   MNET_FAILPOINT("scratch-before-remove");
   const std::string& id = job_.request.container_id;
   auto ended = co_await core_.ports.records.end_del(job_.conf.cni_dir, id);
@@ -236,14 +242,14 @@ aio::Task<void> Book::remove() {
   co_return Result<void>();
 }
 
-aio::Task<void> Book::write_journal(model::AttachmentRecord journal) {
+aio::Task<void> RecordAccess::write_attachment_record(model::AttachmentRecord attachment_record) {
   return core_.ports.records.write_record(job_.conf.cni_dir, job_.request.container_id,
-                                          model::encode_record(std::move(journal)),
+                                          model::encode_record(std::move(attachment_record)),
                                           Durability::kDurable);
 }
 
-aio::asio::awaitable<void> Book::restore_result(model::AttachmentPtr attachment,
-                                                json::Value result) {
+aio::asio::awaitable<void> RecordAccess::restore_result(model::AttachmentPtr attachment,
+                                                        json::Value result) {
   auto found = co_await core_.ports.records.find_result(job_.conf.cni_dir, attachment->key());
   if (!found || *found) co_return;  // one that cannot be read is Chain's business
   auto written = co_await core_.ports.records.write_result(
@@ -251,15 +257,15 @@ aio::asio::awaitable<void> Book::restore_result(model::AttachmentPtr attachment,
   if (!written) job_.log.error("restoring a result-cache entry", written.error());
 }
 
-TakeDown take_down_of(const Job& job, const Record& record) {
+TakeDown take_down_of(const Job& job, const ContainerRecords& record) {
   TakeDown down;
   Covered covered;
   std::vector<model::AttachmentPtr> plugged_in;
-  if (record.journal) {
-    for (const model::RecordedAttachment& recorded : record.journal->attachments) {
+  if (record.attachment_record) {
+    for (const model::RecordedAttachment& recorded : record.attachment_record->attachments) {
       if (!is_plugged_in(recorded)) continue;
       covered.emplace(recorded.cni_name, recorded.ifname);
-      plugged_in.push_back(attachment_of(job, *record.journal, recorded, false));
+      plugged_in.push_back(attachment_of(job, *record.attachment_record, recorded, false));
     }
   }
   if (record.delegates) {

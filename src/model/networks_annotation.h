@@ -11,27 +11,20 @@
 
 #include "base/result.h"
 #include "json/json.h"
-#include "model/wishes.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
-
-// One element: a network-attachment-definition and what the pod wishes of it.
-struct Selection {
-  std::string ns, name;
-  Wishes wishes;
-  std::optional<json::Object> cni_args;
-};
 
 inline constexpr std::size_t kMaxAnnotation = 256u << 10;
 
 // Elements in order; none for a text that is empty or only white space. `pod_namespace` is taken
 // for elements that name none. One invalid element makes the whole annotation invalid.
-Result<std::vector<Selection>> parse_networks_annotation(std::string_view text,
-                                                         std::string_view pod_namespace);
+Result<std::vector<NetworkSelectionElement>> parse_networks_annotation(
+    std::string_view text, std::string_view pod_namespace);
 
 // Exactly one element; an annotation that is there but empty is an error.
-Result<Selection> parse_default_network_annotation(std::string_view text,
-                                                   std::string_view multus_namespace);
+Result<NetworkSelectionElement> parse_default_network_annotation(std::string_view text,
+                                                                 std::string_view multus_namespace);
 
 // 6, 8 or 20 bytes with `:`, `-` or `.` between them, as Go reads hardware addresses.
 bool is_hardware_address(std::string_view text);
