@@ -42,6 +42,57 @@ def test_refuses_words_of_one_machine(tree, content):
     assert "docs/a.md:2:" in done.stdout
 
 
+@pytest.mark.parametrize("content, advice", [
+    ("`/run/x` is n" + "o socket.", "socket': write 'X is not a Y'"),
+    ("Two of them are n" + "o files.", "'X are not Ys'"),
+    ("What fails there, n" + "obody counts.", "the actor and what does not happen"),
+    ("S" + "omebody removed it.", "the actor: another process"),
+    ("W" + "hoever reads it waits.", "'a user who', 'the code that'"),
+    ("T" + "hose who wait go first.", "'a request that', 'callers that'"),
+    ("It is gone. W" + "ho waits finds nothing.", "'a request that waits'"),
+    ("For a caller w" + "ho left.", "'that' for what is not a person"),
+    ("It is written b" + "ehind the call.", "'after' for time and order"),
+    ("It stays, a" + "lso if it is empty.", "'even if'"),
+])
+def test_refuses_the_worst_forms_of_english(tree, content, advice):
+    tree.write("docs/a.md", f"first line\n{content}\n")
+
+    done = tree.check("check-words")
+
+    assert done.returncode == 1
+    assert "docs/a.md:2: " in done.stdout
+    assert advice in done.stdout
+
+
+@pytest.mark.parametrize("content", [
+    "There is no socket, and it is no longer needed.", "That is no reason to stop: there are no files.",
+    "The server is behind a proxy; nothing is left behind.", "Security says who is trusted with what.",
+    "The log has `s" + "omebody removed it` in that case.", "A user who may write there, and the user=n" + "obody.",
+])
+def test_accepts_plain_english(tree, content):
+    tree.write("docs/a.md", f"{content}\n")
+
+    done = tree.check("check-words")
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_finds_bad_english_across_the_end_of_a_line(tree):
+    tree.write("deploy/a.yaml", "# A folder is n" + "o\n# file; where there\n# is n" + "o file, there may be a folder.\n")
+
+    done = tree.check("check-words")
+
+    assert done.stdout.count("\n") == 1
+    assert done.stdout.startswith("check-words: deploy/a.yaml:1: 'is n" + "o file': write")
+
+
+@pytest.mark.parametrize("name", ["docs/spec/a.md", "docs/decisions/0001-a.md", "tests/data/a/README.md"])
+def test_leaves_the_english_of_others_and_of_the_past_alone(tree, name):
+    tree.write(name, "N" + "obody rewrites it.\n")
+
+    assert tree.check("check-words").returncode == 0
+
+
 def test_accepts_documents_whose_files_exist(tree):
     tree.write("src/base/log.h", "#pragma once\n")
     tree.write("docs/a.md", "See [the other](b.md#part), [a host](https://example.com/x) and `src/base/log.h`.\n")
