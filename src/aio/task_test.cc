@@ -19,6 +19,7 @@
 #include "aio/sleep.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 
 namespace mnet::aio {
 namespace {
@@ -44,6 +45,44 @@ Task<int> hangs() {
 TEST(Run, YieldsWhatTheTaskYields) {
   EXPECT_EQ(run(answer(7)).value(), 7);
   EXPECT_EQ(run(fail(Errc::kDenied)).error().code(), Errc::kDenied);
+}
+
+Task<bool> reads_after_a_wait() {
+  MNET_CO_TRY(const int& held, co_await answer(7));
+  MNET_CO_TRY_VOID(co_await sleep_until(in(1ms)));
+  co_return held == 7;
+}
+
+Task<int> sum_of(Task<int> first, Task<int> second) {
+  MNET_CO_TRY(auto&& a, co_await std::move(first));
+  MNET_CO_TRY(const int b, co_await std::move(second));
+  a += b;
+  co_return a;
+}
+
+Task<void> stop() { co_return Error(Errc::kDenied, "no"); }
+
+Task<int> stops_at(Task<void> step, std::shared_ptr<bool> went_on) {
+  MNET_CO_TRY_VOID(co_await std::move(step));
+  *went_on = true;
+  co_return 1;
+}
+
+TEST(CoTry, DeclaresTheValueOrYieldsTheError) {
+  EXPECT_EQ(run(sum_of(answer(1), answer(2))).value(), 3);
+  EXPECT_EQ(run(sum_of(fail(Errc::kDenied), answer(2))).error().code(), Errc::kDenied);
+  EXPECT_EQ(run(sum_of(answer(1), fail(Errc::kTimeout))).error().code(), Errc::kTimeout);
+}
+
+TEST(CoTry, ReferenceStaysValidWhileTheTaskWaits) {
+  EXPECT_TRUE(run(reads_after_a_wait()).value());
+}
+
+TEST(CoTry, VoidYieldsTheErrorAtOnce) {
+  const auto went_on = std::make_shared<bool>(false);
+
+  EXPECT_EQ(run(stops_at(stop(), went_on)).error().code(), Errc::kDenied);
+  EXPECT_FALSE(*went_on);
 }
 
 TEST(Run, TurnsAnExceptionIntoABug) {
