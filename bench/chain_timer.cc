@@ -25,6 +25,7 @@
 #include "base/command_line.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "bench/samples.h"
 #include "bench/tool.h"
 #include "cni/conf.h"
@@ -91,39 +92,35 @@ class Timer {
 
   aio::Task<json::Value> call_direct(cni::PluginConf conf, std::string command, json::Value prev,
                                      std::int64_t pod) {
-    auto binary = plugin::find_plugin({}, conf.type, dirs_);
-    if (!binary) co_return std::move(binary).error();
-    auto config = cni::plugin_stdin(conf, chain_.name, chain_.version, prev, {});
-    if (!config) co_return std::move(config).error();
-    auto out = co_await call(*std::move(binary), command, *std::move(config), pod);
-    if (!out) co_return std::move(out).error();
+    MNET_CO_TRY(auto&& binary, plugin::find_plugin({}, conf.type, dirs_));
+    MNET_CO_TRY(auto&& config, cni::plugin_stdin(conf, chain_.name, chain_.version, prev, {}));
+    MNET_CO_TRY(auto&& out, co_await call(std::move(binary), command, std::move(config), pod));
     if (command != "ADD") co_return json::Value();
-    co_return json::parse(*out);
+    co_return json::parse(out);
   }
 
   aio::Task<void> time_direct(std::int64_t pod) {
     const auto before = Clock::now();
     json::Value result;
     for (const cni::PluginConf& conf : chain_.plugins) {
-      auto added = co_await call_direct(conf, "ADD", std::move(result), pod);
-      if (!added) co_return std::move(added).error();
-      result = *std::move(added);
+      MNET_CO_TRY(auto&& added, co_await call_direct(conf, "ADD", std::move(result), pod));
+      result = std::move(added);
     }
     direct_.add(Clock::now() - before);
     for (const cni::PluginConf& conf : chain_.plugins | std::views::reverse) {
-      auto deleted = co_await call_direct(conf, "DEL", result, pod);
-      if (!deleted) co_return std::move(deleted).error();
+      MNET_CO_TRY([[maybe_unused]] const auto& deleted,
+                  co_await call_direct(conf, "DEL", result, pod));
     }
     co_return Result<void>();
   }
 
   aio::Task<void> time_through(std::int64_t pod) {
     const auto before = Clock::now();
-    auto added = co_await call(options_.through, "ADD", through_config_, pod);
-    if (!added) co_return std::move(added).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& added,
+                co_await call(options_.through, "ADD", through_config_, pod));
     through_.add(Clock::now() - before);
-    auto deleted = co_await call(options_.through, "DEL", through_config_, pod);
-    if (!deleted) co_return std::move(deleted).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& deleted,
+                co_await call(options_.through, "DEL", through_config_, pod));
     co_return Result<void>();
   }
 
@@ -135,10 +132,9 @@ class Timer {
 };
 
 Result<json::Object> measure(Options options) {
-  auto chain = cni::parse_conflist(contents(options.conflist_file));
-  if (!chain) return std::move(chain).error();
+  MNET_TRY(auto&& chain, cni::parse_conflist(contents(options.conflist_file)));
   boost::asio::io_context loop(1);
-  Timer timer(std::move(options), *std::move(chain));
+  Timer timer(std::move(options), std::move(chain));
   return aio::run(loop, timer.run());
 }
 

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "bench/samples.h"
 #include "bench/tool.h"
 #include "http/http.h"
@@ -157,18 +158,16 @@ aio::Task<json::Object> run_directly(Options options) {
 }
 
 Result<json::Object> measure(Options options) {
-  auto config = sys::read_file(options.config_file);
-  if (!config) return std::move(config).error();
-  options.config = *std::move(config);
+  MNET_TRY(auto&& config, sys::read_file(options.config_file));
+  options.config = std::move(config);
   if (!options.uid_file.empty()) {
-    auto uids = sys::read_file(options.uid_file);
-    if (!uids) return std::move(uids).error();
-    for (const std::string_view uid : split(*uids, '\n')) options.uids.emplace_back(uid);
+    MNET_TRY(auto&& uids, sys::read_file(options.uid_file));
+    for (const std::string_view uid : split(uids, '\n')) options.uids.emplace_back(uid);
   }
   boost::asio::io_context loop(1);
   if (options.mode == "direct") return aio::run(loop, run_directly(std::move(options)));
   Load load(loop, std::move(options));
-  if (auto ran = aio::run(loop, load.run()); !ran) return std::move(ran).error();
+  MNET_TRY_VOID(aio::run(loop, load.run()));
   return load.report();
 }
 

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/device_info.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -54,30 +55,26 @@ std::string device_plugin_file(const std::string& resource_name, const std::stri
 }
 
 Result<std::optional<json::Object>> load(const std::string& root, const std::string& path) {
-  auto place = located(root, path);
-  if (!place) return std::move(place).error();
-  auto text = sys::find_file(*place, kMaxBytes);
-  if (!text) return std::move(text).error();
-  if (!*text) return std::nullopt;
-  auto info = cni::parse_device_info(**text);
-  if (!info) return std::move(info).error().wrap(*place);
+  MNET_TRY(auto&& place, located(root, path));
+  MNET_TRY(auto&& text, sys::find_file(place, kMaxBytes));
+  if (!text) return std::nullopt;
+  auto info = cni::parse_device_info(*text);
+  if (!info) return std::move(info).error().wrap(place);
   return *std::move(info);
 }
 
 Result<void> save(const std::string& root, const std::string& path, const json::Object& info) {
-  auto place = located(root, path);
-  if (!place) return std::move(place).error();
-  const std::string directory = sys::directory_of(*place);
-  if (auto made = sys::make_directories(directory, kDirectoryMode); !made) return made;
+  MNET_TRY(auto&& place, located(root, path));
+  const std::string directory = sys::directory_of(place);
+  MNET_TRY_VOID(sys::make_directories(directory, kDirectoryMode));
   // What a killed predecessor was writing; it can also be swept the next time.
   (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
-  return sys::replace_file(*place, json::dump(info), kFileMode);
+  return sys::replace_file(place, json::dump(info), kFileMode);
 }
 
 Result<void> erase(const std::string& root, const std::string& path) {
-  auto place = located(root, path);
-  if (!place) return std::move(place).error();
-  auto removed = sys::remove_file(*place);
+  MNET_TRY(auto&& place, located(root, path));
+  auto removed = sys::remove_file(place);
   if (!removed && removed.error().os_errno() != ENOTDIR) return std::move(removed).error();
   return {};
 }
@@ -85,7 +82,7 @@ Result<void> erase(const std::string& root, const std::string& path) {
 Result<void> copy_file(const std::string& root, const std::string& from, const std::string& to) {
   auto info = load(root, from);
   if (info && *info) return save(root, to, **info);
-  if (auto erased = erase(root, to); !erased) return erased;
+  MNET_TRY_VOID(erase(root, to));
   if (!info) return std::move(info).error();
   return {};
 }

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/args.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
@@ -65,11 +66,10 @@ aio::Task<std::string> ExecPlugins::look_for(std::string type, std::vector<std::
   if (settings_.world.mount_namespace.empty()) {
     co_return plugin::find_plugin(settings_.world, type, dirs);
   }
-  auto found =
-      co_await pool_.run([world = settings_.world, type = std::move(type), dirs = std::move(dirs)] {
+  co_return co_await pool_.run(
+      [world = settings_.world, type = std::move(type), dirs = std::move(dirs)] {
         return plugin::find_plugin(world, type, dirs);
       });
-  co_return found;
 }
 
 plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
@@ -114,10 +114,9 @@ aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::Plu
   if (!place) co_return chain::EarlyRun();
   auto child = co_await pool_.run(
       [call = invocation(what), type = std::move(type), &what]() mutable -> Result<sys::Child> {
-        auto binary = plugin::find_plugin(call.world, type, what.dirs);
-        if (!binary) return std::move(binary).error();
-        if (!plugin::is_machine_code(call.world, *binary)) return Error(Errc::kDenied, "a script");
-        call.binary = what.binary = *std::move(binary);
+        MNET_TRY(auto&& binary, plugin::find_plugin(call.world, type, what.dirs));
+        if (!plugin::is_machine_code(call.world, binary)) return Error(Errc::kDenied, "a script");
+        call.binary = what.binary = std::move(binary);
         return plugin::start(call);
       });
   if (!child) co_return chain::EarlyRun();
@@ -132,8 +131,7 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   const auto asked = Clock::now();
   SlotRequest turn{.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller};
   if (early) turn.held = std::move(early->place);
-  auto slot = co_await slots_.acquire(std::move(turn));
-  if (!slot) co_return std::move(slot).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);
   const auto begun = Clock::now();

@@ -49,9 +49,8 @@ Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const s
 // directory may take longer.
 aio::Task<model::Delegate> FileNetworks::by_path(std::string path, std::string own_type) {
   if (!is_directory(path)) co_return load(path, own_type, log_);
-  auto loaded = co_await pool_.run([path = std::move(path), own_type = std::move(own_type),
-                                    log = log_] { return load(path, own_type, log); });
-  co_return loaded;
+  co_return co_await pool_.run([path = std::move(path), own_type = std::move(own_type),
+                                log = log_] { return load(path, own_type, log); });
 }
 
 aio::Task<model::Delegate> FileNetworks::by_name(std::string conf_dir, std::string name) {

@@ -17,6 +17,7 @@
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "json/json.h"
 #include "store/store.h"
@@ -30,7 +31,7 @@ Result<void> edit(json::Object& cache_file, const model::RouteEdit& edit) {
   for (const AddressFamily family : edit.remove) {
     (family == AddressFamily::kV4 ? families.v4 : families.v6) = true;
   }
-  if (auto deleted = store::delete_default_routes(cache_file, families); !deleted) return deleted;
+  MNET_TRY_VOID(store::delete_default_routes(cache_file, families));
   if (edit.add.empty()) return {};
   std::vector<std::string> gateways;
   gateways.reserve(edit.add.size());
@@ -71,8 +72,7 @@ Result<std::vector<std::string>> sweep(const std::string& cni_dir,
 // A disk takes several syncs in little more than the time of one. The first error is the result.
 aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
   if (tasks.size() == 1) {
-    auto ended = co_await std::move(tasks.front());
-    co_return ended;
+    co_return co_await std::move(tasks.front());
   }
   auto ended = co_await aio::all(std::move(tasks));
   for (Result<void>& each : ended) {
@@ -84,9 +84,8 @@ aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
 // The scratch file first: it is what every multus can read (05, 3.2).
 Result<void> write_scratch_file(const attach::AddStart& start, const json::Array& delegates) {
   MNET_FAIL_BLOCKING("scratch-before-write");
-  auto written =
-      store::ScratchFiles(start.cni_dir).write(start.container_id, delegates, Durability::kInPlace);
-  if (!written) return written;
+  MNET_TRY_VOID(store::ScratchFiles(start.cni_dir)
+                    .write(start.container_id, delegates, Durability::kInPlace));
   MNET_FAIL_BLOCKING("scratch-after-write");
   return {};
 }
@@ -101,8 +100,7 @@ void write_first(const attach::AddStart& start, attach::AddStarted& started) {
 
 Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry) {
   MNET_FAIL_BLOCKING("result-cache-before-write");
-  auto written = store::ResultCache(cni_dir).write(std::move(entry), Durability::kDurable);
-  if (!written) return written;
+  MNET_TRY_VOID(store::ResultCache(cni_dir).write(std::move(entry), Durability::kDurable));
   MNET_FAIL_BLOCKING("result-cache-after-write");
   return {};
 }
@@ -136,19 +134,18 @@ aio::Task<std::optional<json::Array>> FileRecords::find_scratch(std::string cni_
                                                                 std::string container_id) {
   // A new container has none, and one look is quicker than the way to the pool and back.
   if (!store::ScratchFiles(cni_dir).has(container_id)) co_return std::optional<json::Array>();
-  auto found =
-      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+  co_return co_await pool_.run(
+      [cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
         return store::ScratchFiles(cni_dir).find(container_id);
       });
-  co_return found;
 }
 
 aio::Task<void> FileRecords::remove_scratch(std::string cni_dir, std::string container_id) {
-  auto removed =
+  MNET_CO_TRY(
+      [[maybe_unused]] const auto& removed,
       co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
         return store::ScratchFiles(cni_dir).remove(container_id);
-      });
-  if (!removed) co_return std::move(removed).error();
+      }));
   co_return Result<void>();
 }
 
@@ -194,13 +191,12 @@ aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey ke
 
 aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir,
                                                           std::string container_id) {
-  auto found =
-      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-        return store::ResultCache(cni_dir).list(container_id);
-      });
-  if (!found) co_return std::move(found).error();
-  attach::CacheListing listing{.entries = {}, .unreadable = std::move(found->unreadable)};
-  for (cni::CacheEntry& entry : found->entries) {
+  MNET_CO_TRY(auto&& found, co_await pool_.run([cni_dir = std::move(cni_dir),
+                                                container_id = std::move(container_id)] {
+    return store::ResultCache(cni_dir).list(container_id);
+  }));
+  attach::CacheListing listing{.entries = {}, .unreadable = std::move(found.unreadable)};
+  for (cni::CacheEntry& entry : found.entries) {
     listing.entries.push_back(std::move(entry));
   }
   co_return listing;
@@ -226,11 +222,10 @@ aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string cni_
                                                                 std::string container_id) {
   // As for scratch files.
   if (!store::AttachmentRecords(cni_dir).has(container_id)) co_return std::optional<json::Object>();
-  auto found =
-      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+  co_return co_await pool_.run(
+      [cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
         return store::AttachmentRecords(cni_dir).find(container_id);
       });
-  co_return found;
 }
 
 aio::Task<void> FileRecords::write_record(std::string cni_dir, std::string container_id,
@@ -242,11 +237,11 @@ aio::Task<void> FileRecords::write_record(std::string cni_dir, std::string conta
 }
 
 aio::Task<void> FileRecords::remove_record(std::string cni_dir, std::string container_id) {
-  auto removed =
+  MNET_CO_TRY(
+      [[maybe_unused]] const auto& removed,
       co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
         return store::AttachmentRecords(cni_dir).remove(container_id, Durability::kDurable);
-      });
-  if (!removed) co_return std::move(removed).error();
+      }));
   co_return Result<void>();
 }
 
@@ -258,9 +253,8 @@ aio::Task<std::vector<std::string>> FileRecords::list_records(std::string cni_di
 aio::Task<attach::AddStarted> FileRecords::begin_add(attach::AddStart start) {
   return pool_.run([mount_namespace = mount_namespace_,
                     start = std::move(start)]() -> Result<attach::AddStarted> {
-    auto seen = find_taken_names(mount_namespace, start.netns, start.ifnames);
-    if (!seen) return std::move(seen).error();
-    attach::AddStarted started{.seen = *std::move(seen), .scratch = {}, .record = {}};
+    MNET_TRY(auto&& seen, find_taken_names(mount_namespace, start.netns, start.ifnames));
+    attach::AddStarted started{.seen = std::move(seen), .scratch = {}, .record = {}};
     if (started.seen.taken.empty()) write_first(start, started);
     return started;
   });
@@ -283,10 +277,10 @@ aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
 aio::Task<void> FileRecords::end_del(std::string cni_dir, std::string container_id) {
   return pool_.run(
       [cni_dir = std::move(cni_dir), container_id = std::move(container_id)]() -> Result<void> {
-        auto record = store::AttachmentRecords(cni_dir).remove(container_id, Durability::kInPlace);
-        if (!record) return std::move(record).error();
-        auto scratch = store::ScratchFiles(cni_dir).remove(container_id);
-        if (!scratch) return std::move(scratch).error();
+        MNET_TRY([[maybe_unused]] const auto& record,
+                 store::AttachmentRecords(cni_dir).remove(container_id, Durability::kInPlace));
+        MNET_TRY([[maybe_unused]] const auto& scratch,
+                 store::ScratchFiles(cni_dir).remove(container_id));
         return {};
       });
 }

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "manifests/events.h"
 #include "manifests/manifests.h"
 #include "manifests/objects.h"
@@ -86,15 +87,14 @@ aio::Task<void> FolderSource::follow() {
 aio::Task<void> FolderSource::forget_gone_pods() {
   auto seen = folder_.snapshot();
   for (;;) {
-    auto now = co_await folder_.wait_newer(seen, aio::kNoDeadline);
-    if (!now) co_return std::move(now).error();
+    MNET_CO_TRY(auto&& now, co_await folder_.wait_newer(seen, aio::kNoDeadline));
     for (const auto& [key, pod] : seen->pods()) {
-      const auto still = (*now)->find_pod(pod->ns, pod->name);
+      const auto still = now->find_pod(pod->ns, pod->name);
       if (still != nullptr && still->uid == pod->uid) continue;
       auto removed = co_await status_.remove({.ns = pod->ns, .name = pod->name, .uid = pod->uid});
       if (!removed) log_.error("removing the status of a pod that is gone", removed.error());
     }
-    seen = *std::move(now);
+    seen = std::move(now);
   }
 }
 
@@ -123,8 +123,7 @@ aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(std::string ns
                                                                   std::string name) {
   // The folder takes no object of such a name: reading it again would find nothing.
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
-  auto read = co_await loaded();
-  if (!read) co_return std::move(read).error();
+  MNET_CO_TRY_VOID(co_await loaded());
   auto network = folder_.snapshot()->find_network(ns, name);
   if (network == nullptr) {
     auto reread = co_await folder_.reread();
@@ -147,13 +146,11 @@ aio::Task<void> FolderSource::write_status(model::PodObjectPtr pod, std::string 
                     cat("pod ", pod->ns, "/", pod->name, " was replaced: expected pod UID ",
                         go_quoted(pod->uid), " but got ", go_quoted(now->uid)));
   }
-  auto written = co_await status_.write(reference_to(*pod), std::move(text));
-  co_return written;
+  co_return co_await status_.write(reference_to(*pod), std::move(text));
 }
 
 aio::Task<std::optional<std::string>> FolderSource::find_status(model::PodObjectPtr pod) {
-  auto status = co_await status_.find(reference_to(*pod));
-  co_return status;
+  co_return co_await status_.find(reference_to(*pod));
 }
 
 void FolderSource::send(attach::PodEvent event) {

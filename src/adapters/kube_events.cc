@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
@@ -125,16 +126,14 @@ aio::Task<void> KubeEvents::deliver(attach::PodEvent event) {
   const std::string key = key_of(event);
   const Sent before = sent_.at(key);
   if (!before.name.empty()) {
-    auto counted = co_await count_repeat(event, before);
-    if (!counted) co_return std::move(counted).error();
-    if (*counted) {
+    MNET_CO_TRY(auto&& counted, co_await count_repeat(event, before));
+    if (counted) {
       ++sent_.at(key).count;
       co_return Result<void>();
     }
   }
   std::string name = new_name(event.pod->name);
-  auto posted = co_await post(std::move(event), name);
-  if (!posted) co_return posted;
+  MNET_CO_TRY_VOID(co_await post(std::move(event), name));
   sent_.at(key) = Sent{.name = std::move(name), .count = 1};
   co_return Result<void>();
 }
@@ -143,29 +142,27 @@ aio::Task<void> KubeEvents::deliver(attach::PodEvent event) {
 aio::Task<bool> KubeEvents::count_repeat(attach::PodEvent event, Sent sent) {
   const json::Object change{{"count", static_cast<std::int64_t>(sent.count + 1)},
                             {"lastTimestamp", rfc3339_utc(clock_.now())}};
-  auto reply =
-      co_await api_.call_patiently({.method = "PATCH",
-                                    .path = cat(events_path(*event.pod), "/", sent.name),
-                                    .body = json::dump(change),
-                                    .content_type = "application/strategic-merge-patch+json",
-                                    .priority = kube::Priority::kBackground},
-                                   kPatience);
-  if (!reply) co_return std::move(reply).error();
-  if (reply->status == 404) co_return false;
-  if (!reply->ok()) co_return reply->error();
+  MNET_CO_TRY(auto&& reply, co_await api_.call_patiently(
+                                {.method = "PATCH",
+                                 .path = cat(events_path(*event.pod), "/", sent.name),
+                                 .body = json::dump(change),
+                                 .content_type = "application/strategic-merge-patch+json",
+                                 .priority = kube::Priority::kBackground},
+                                kPatience));
+  if (reply.status == 404) co_return false;
+  if (!reply.ok()) co_return reply.error();
   co_return true;
 }
 
 aio::Task<void> KubeEvents::post(attach::PodEvent event, std::string name) {
   const json::Object object = event_object(event, std::move(name), rfc3339_utc(clock_.now()));
-  auto reply = co_await api_.call_patiently({.method = "POST",
-                                             .path = events_path(*event.pod),
-                                             .body = json::dump(object),
-                                             .priority = kube::Priority::kBackground},
-                                            kPatience);
-  if (!reply) co_return std::move(reply).error();
+  MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.method = "POST",
+                                                          .path = events_path(*event.pod),
+                                                          .body = json::dump(object),
+                                                          .priority = kube::Priority::kBackground},
+                                                         kPatience));
   // 409: an earlier try got through although its answer did not.
-  if (!reply->ok() && reply->status != 409) co_return reply->error();
+  if (!reply.ok() && reply.status != 409) co_return reply.error();
   co_return Result<void>();
 }
 

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
@@ -104,11 +105,9 @@ aio::Task<void> KubeSource::follow() {
 
 aio::Task<void> KubeSource::wait_synced(aio::Deadline deadline) {
   if (follows_pods()) {
-    auto pods = co_await pod_watch_.wait_synced(deadline);
-    if (!pods) co_return pods;
+    MNET_CO_TRY_VOID(co_await pod_watch_.wait_synced(deadline));
   }
-  auto networks = co_await network_watch_.wait_synced(deadline);
-  co_return networks;
+  co_return co_await network_watch_.wait_synced(deadline);
 }
 
 aio::Task<void> KubeSource::flush(aio::Deadline deadline) {
@@ -156,11 +155,9 @@ aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
       if (!reply) co_return std::move(reply).error();
       if (reply->status == 404) co_return Found();
       if (!reply->ok()) co_return reply->error();
-      auto object = json::parse_object(reply->body);
-      if (!object) co_return std::move(object).error();
-      auto pod = kube::parse_pod(*object);
-      if (!pod) co_return std::move(pod).error();
-      co_return std::make_shared<const kube::Pod>(*std::move(pod));
+      MNET_CO_TRY(auto&& object, json::parse_object(reply->body));
+      MNET_CO_TRY(auto&& pod, kube::parse_pod(object));
+      co_return std::make_shared<const kube::Pod>(std::move(pod));
     }
     auto found = co_await wait_stored(lookup, Clock::now() + *pause);
     if (!found || *found != nullptr) co_return found;
@@ -183,9 +180,8 @@ aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
     if (last != nullptr && last->fits(lookup.uid)) co_return object_of(*last);
     if (reads == 3 || Clock::now() >= began + wait) break;
     const auto until = reads == 1 ? began + wait / 2 : began + wait;
-    auto found = co_await wait_stored(lookup, until);
-    if (!found) co_return std::move(found).error();
-    if (*found != nullptr) co_return object_of(**found);
+    MNET_CO_TRY(auto&& found, co_await wait_stored(lookup, until));
+    if (found != nullptr) co_return object_of(*found);
   }
   if (const Found pod = stored(lookup)) co_return object_of(*pod);
   if (last == nullptr) co_return model::PodObjectPtr();
@@ -197,24 +193,20 @@ aio::Task<model::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, 
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
   if (const auto known = networks_.find(ns, name)) co_return definition_of(*known);
   ++live_reads_;
-  auto reply =
-      co_await api_->call_patiently({.path = kube::network_path(ns, name)}, settings_.read);
-  if (!reply) co_return std::move(reply).error();
-  if (reply->status == 404) co_return model::NetworkDefinitionPtr();
-  if (!reply->ok()) co_return reply->error();
-  auto object = json::parse_object(reply->body);
-  if (!object) co_return std::move(object).error();
-  auto network = kube::parse_network(*object);
-  if (!network) co_return std::move(network).error();
-  co_return definition_of(*network);
+  MNET_CO_TRY(auto&& reply, co_await api_->call_patiently({.path = kube::network_path(ns, name)},
+                                                          settings_.read));
+  if (reply.status == 404) co_return model::NetworkDefinitionPtr();
+  if (!reply.ok()) co_return reply.error();
+  MNET_CO_TRY(auto&& object, json::parse_object(reply.body));
+  MNET_CO_TRY(auto&& network, kube::parse_network(object));
+  co_return definition_of(network);
 }
 
 aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string text) {
   const std::string key = status_key(*pod);
   outdate(key);
   if (asks_for_networks(*pod)) {
-    auto written = co_await status_.write(std::move(pod), std::move(text));
-    co_return written;
+    co_return co_await status_.write(std::move(pod), std::move(text));
   }
   // It goes on behind the pod's back: given up and begun anew it might be written twice.
   auto writing = std::make_shared<Writing>();
@@ -258,8 +250,7 @@ aio::Task<void> KubeSource::write_late(model::PodObjectPtr pod, std::string text
 }
 
 aio::Task<std::optional<std::string>> KubeSource::find_status(model::PodObjectPtr pod) {
-  auto status = co_await status_.find(std::move(pod));
-  co_return status;
+  co_return co_await status_.find(std::move(pod));
 }
 
 }  // namespace mnet::adapters

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "kube/backoff.h"
 #include "kube/gate.h"
@@ -155,8 +156,7 @@ aio::Task<void> KubeStatus::work(Job job) {
     const auto wait = pause_after(job, written.error());
     if (!wait) co_return written;
     tell(job, written.error());
-    auto waited = co_await pause(&job, *wait);
-    if (!waited) co_return waited;
+    MNET_CO_TRY_VOID(co_await pause(&job, *wait));
   }
   co_return Result<void>();
 }
@@ -183,8 +183,7 @@ std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& w
 
 aio::Task<void> KubeStatus::pause(Job* job, Time time) {
   if (job->outdated == nullptr) {
-    auto slept = co_await timer_.sleep_for(time);
-    co_return slept;
+    co_return co_await timer_.sleep_for(time);
   }
   auto waited = co_await timer_.wait_for(job->outdated, time);
   if (!waited && waited.error().code() != Errc::kTimeout) co_return waited;
@@ -205,9 +204,8 @@ void KubeStatus::tell(Job& job, const Error& why) const {
 aio::Task<void> KubeStatus::write_once(Job* job) {
   const bool is_known_to_be_forbidden = timer_.now() < forbidden_until_;
   if (!is_known_to_be_forbidden) {
-    auto way = co_await patch(job);
-    if (!way) co_return std::move(way).error();
-    if (*way == Way::kDone) co_return Result<void>();
+    MNET_CO_TRY(auto&& way, co_await patch(job));
+    if (way == Way::kDone) co_return Result<void>();
   }
   auto written = co_await put(job);
   if (written && !is_known_to_be_forbidden) {
@@ -220,63 +218,57 @@ aio::Task<void> KubeStatus::write_once(Job* job) {
 }
 
 aio::Task<KubeStatus::Way> KubeStatus::patch(Job* job) {
-  auto reply = co_await call(job, {.method = "PATCH",
-                                   .path = status_path(*job->pod),
-                                   .body = patch_of(*job->pod, job->text),
-                                   .content_type = "application/merge-patch+json"});
-  if (!reply) co_return std::move(reply).error();
-  if (reply->ok()) co_return Way::kDone;
-  if (reply->status == 403) co_return Way::kForbidden;
-  if (reply->status == 404) {
+  MNET_CO_TRY(auto&& reply, co_await call(job, {.method = "PATCH",
+                                                .path = status_path(*job->pod),
+                                                .body = patch_of(*job->pod, job->text),
+                                                .content_type = "application/merge-patch+json"}));
+  if (reply.ok()) co_return Way::kDone;
+  if (reply.status == 403) co_return Way::kForbidden;
+  if (reply.status == 404) {
     say_gone(*job);
     co_return Way::kDone;
   }
-  if (reply->status != 409 && reply->status != 422) co_return reply->error();
-  auto now = co_await read(job);  // an error if it was replaced
-  if (!now) co_return std::move(now).error();
-  if (!*now) co_return Way::kDone;
-  if (reply->status == 422) co_return reply->error();
-  co_return Error(Errc::kUnavailable, reply->error().text());  // others write, too
+  if (reply.status != 409 && reply.status != 422) co_return reply.error();
+  MNET_CO_TRY(auto&& now, co_await read(job));  // an error if it was replaced
+  if (!now) co_return Way::kDone;
+  if (reply.status == 422) co_return reply.error();
+  co_return Error(Errc::kUnavailable, reply.error().text());  // others write, too
 }
 
 aio::Task<void> KubeStatus::put(Job* job) {
   for (int attempt = 1;; ++attempt) {
-    auto done = co_await put_once(job);
-    if (!done) co_return std::move(done).error();
-    if (*done) co_return Result<void>();
+    MNET_CO_TRY(auto&& done, co_await put_once(job));
+    if (done) co_return Result<void>();
     if (attempt == kPutTries) co_return Error(Errc::kUnavailable, "others keep changing the pod");
-    auto slept = co_await timer_.sleep_for(Time(10 + static_cast<int>(random_() * 10)));
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await timer_.sleep_for(Time(10 + static_cast<int>(random_() * 10))));
   }
 }
 
 // True if there is nothing left to do; false if somebody else wrote at the same time.
 aio::Task<bool> KubeStatus::put_once(Job* job) {
-  auto now = co_await read(job);
-  if (!now) co_return std::move(now).error();
-  if (!*now) co_return true;
-  json::Object& object = **now;
+  MNET_CO_TRY(auto&& now, co_await read(job));
+  if (!now) co_return true;
+  json::Object& object = *now;
   const std::string* present = kube::annotation_of(object, kAnnotation);
   if (present != nullptr && *present == job->text) co_return true;
   set_annotation(object, job->text);
-  auto reply = co_await call(
-      job,
-      {.method = "PUT", .path = status_path(*job->pod), .body = json::dump(std::move(object))});
-  if (!reply) co_return std::move(reply).error();
-  if (reply->ok()) co_return true;
-  if (reply->status == 409) co_return false;
-  if (reply->status == 404) {
+  MNET_CO_TRY(auto&& reply, co_await call(job, {.method = "PUT",
+                                                .path = status_path(*job->pod),
+                                                .body = json::dump(std::move(object))}));
+  if (reply.ok()) co_return true;
+  if (reply.status == 409) co_return false;
+  if (reply.status == 404) {
     say_gone(*job);
     co_return true;
   }
-  co_return reply->error();
+  co_return reply.error();
 }
 
 // The whole object; none if it is gone. kConflict if it is another pod's.
 aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
-  auto reply = co_await call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)});
-  if (!reply) co_return std::move(reply).error();
-  auto now = pod_in(*reply, *job->pod);
+  MNET_CO_TRY(auto&& reply,
+              co_await call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)}));
+  auto now = pod_in(reply, *job->pod);
   if (now && !*now) say_gone(*job);
   co_return now;
 }
@@ -299,9 +291,9 @@ aio::Task<std::optional<std::string>> KubeStatus::find(model::PodObjectPtr pod) 
                               .first_pause = timing_.first_pause,
                               .total = timing_.per_call,
                               .denial = Time(0)};
-  auto reply = co_await api_.call_patiently({.path = kube::pod_path(pod->ns, pod->name)}, retries);
-  if (!reply) co_return std::move(reply).error();
-  auto now = pod_in(*reply, *pod);
+  MNET_CO_TRY(auto&& reply,
+              co_await api_.call_patiently({.path = kube::pod_path(pod->ns, pod->name)}, retries));
+  auto now = pod_in(reply, *pod);
   if (!now && now.error().code() == Errc::kConflict) co_return std::optional<std::string>();
   if (!now) co_return std::move(now).error();
   const std::string* text = *now ? kube::annotation_of(**now, kAnnotation) : nullptr;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <string>
@@ -15,6 +14,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "kube/kube.h"
 #include "model/attachment_record.h"
 #include "model/networks_annotation.h"
@@ -48,12 +48,10 @@ bool is_about(const model::AttachmentRecord& record, const kube::Pod& pod) {
 aio::Task<void> MissedPods::look(std::set<std::string> cni_dirs) {
   Pods suspected = suspects();
   if (suspected.empty()) co_return Result<void>();
-  auto waited = co_await aio::sleep_for(grace_);
-  if (!waited) co_return waited;
+  MNET_CO_TRY_VOID(co_await aio::sleep_for(grace_));
   std::erase_if(suspected, [this](const auto& pod) { return !is_suspect_still(*pod); });
-  auto missed = co_await without_record(std::move(cni_dirs), std::move(suspected));
-  if (!missed) co_return std::move(missed).error();
-  found_ = *std::move(missed);
+  MNET_CO_TRY(auto&& missed, co_await without_record(std::move(cni_dirs), std::move(suspected)));
+  found_ = std::move(missed);
   report();
   co_return Result<void>();
 }
@@ -75,9 +73,8 @@ bool MissedPods::is_suspect_still(const kube::Pod& pod) const {
 aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni_dirs, Pods pods) {
   for (const std::string& cni_dir : cni_dirs) {
     if (pods.empty()) break;
-    auto containers = co_await records_.list_records(cni_dir);
-    if (!containers) co_return std::move(containers).error();
-    for (const std::string& container : *containers) {
+    MNET_CO_TRY(auto&& containers, co_await records_.list_records(cni_dir));
+    for (const std::string& container : containers) {
       auto found = co_await records_.find_record(cni_dir, container);
       // Nobody is told to delete a pod whose record could not be read.
       if (!found && !is_damage(found.error())) co_return std::move(found).error();

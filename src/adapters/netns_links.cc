@@ -8,6 +8,7 @@
 #include "aio/task.h"
 #include "attach/ports.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "rtnl/rtnl.h"
 
 namespace mnet::adapters {
@@ -15,20 +16,17 @@ namespace mnet::adapters {
 Result<attach::TakenNames> find_taken_names(const std::string& mount_namespace,
                                             const std::string& netns,
                                             const std::vector<std::string>& ifnames) {
-  auto target = open_pod_netns(mount_namespace, netns);
-  if (!target) return std::move(target).error();
-  auto taken = rtnl::find_links(*target, ifnames);
-  if (!taken) return std::move(taken).error();
-  return attach::TakenNames{.netns = target->id(), .taken = *std::move(taken)};
+  MNET_TRY(auto&& target, open_pod_netns(mount_namespace, netns));
+  MNET_TRY(auto&& taken, rtnl::find_links(target, ifnames));
+  return attach::TakenNames{.netns = target.id(), .taken = std::move(taken)};
 }
 
 aio::Task<attach::TakenNames> NetNsLinks::look(std::string netns,
                                                std::vector<std::string> ifnames) {
-  auto seen = co_await pool_.run(
+  co_return co_await pool_.run(
       [mount_namespace = mount_namespace_, netns = std::move(netns), ifnames = std::move(ifnames)] {
         return find_taken_names(mount_namespace, netns, ifnames);
       });
-  co_return seen;
 }
 
 }  // namespace mnet::adapters

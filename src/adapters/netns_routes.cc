@@ -8,6 +8,7 @@
 #include "aio/task.h"
 #include "attach/ports.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "rtnl/rtnl.h"
 
@@ -16,9 +17,8 @@ aio::Task<bool> NetNsRoutes::has_default(std::string netns, std::string ifname,
                                          AddressFamily family) {
   return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
                     ifname = std::move(ifname), family]() -> Result<bool> {
-    auto target = open_pod_netns(mount_namespace, netns);
-    if (!target) return std::move(target).error();
-    return rtnl::has_default_route(*target, ifname, family);
+    MNET_TRY(auto&& target, open_pod_netns(mount_namespace, netns));
+    return rtnl::has_default_route(target, ifname, family);
   });
 }
 
@@ -26,9 +26,8 @@ aio::Task<void> NetNsRoutes::remove_defaults(std::string netns, std::string ifna
                                              AddressFamily family) {
   return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
                     ifname = std::move(ifname), family]() -> Result<void> {
-    auto target = open_pod_netns(mount_namespace, netns);
-    if (!target) return std::move(target).error();
-    return rtnl::remove_default_routes(*target, ifname, family);
+    MNET_TRY(auto&& target, open_pod_netns(mount_namespace, netns));
+    return rtnl::remove_default_routes(target, ifname, family);
   });
 }
 
@@ -38,9 +37,8 @@ aio::Task<void> NetNsRoutes::add_default(std::string netns, std::string ifname,
   return pool_.run([mount_namespace = mount_namespace_, netns = std::move(netns),
                     ifname = std::move(ifname), gateway = gateway.text(),
                     own_ifnames = std::move(own_ifnames)]() -> Result<void> {
-    auto target = open_pod_netns(mount_namespace, netns);
-    if (!target) return std::move(target).error();
-    return rtnl::add_default_route(*target, ifname, gateway, own_ifnames);
+    MNET_TRY(auto&& target, open_pod_netns(mount_namespace, netns));
+    return rtnl::add_default_route(target, ifname, gateway, own_ifnames);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/mount_namespace.h"
 #include "sys/netns.h"
 
@@ -14,9 +15,8 @@ namespace {
 Result<sys::NetNs> open_there(const std::string& mount_namespace, const std::string& path) {
   if (mount_namespace.empty()) return sys::NetNs::open(path);
   Result<sys::NetNs> opened;
-  auto looked =
-      sys::look_in_mount_namespace(mount_namespace, [&] { opened = sys::NetNs::open(path); });
-  if (!looked) return std::move(looked).error();
+  MNET_TRY_VOID(
+      sys::look_in_mount_namespace(mount_namespace, [&] { opened = sys::NetNs::open(path); }));
   return opened;
 }
 

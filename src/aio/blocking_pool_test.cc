@@ -25,6 +25,7 @@
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/netns.h"
 
@@ -35,9 +36,8 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 Task<std::thread::id> thread_of(BlockingPool* pool) {
-  auto id =
-      co_await pool->run([]() -> Result<std::thread::id> { return std::this_thread::get_id(); });
-  co_return id;
+  co_return co_await pool->run(
+      []() -> Result<std::thread::id> { return std::this_thread::get_id(); });
 }
 
 TEST(BlockingPool, CallsOnAnotherThreadAndComesBack) {
@@ -52,8 +52,7 @@ TEST(BlockingPool, CallsOnAnotherThreadAndComesBack) {
 }
 
 Task<int> call(BlockingPool* pool, std::move_only_function<Result<int>()> what) {
-  auto result = co_await pool->run(std::move(what));
-  co_return result;
+  co_return co_await pool->run(std::move(what));
 }
 
 TEST(BlockingPool, HandsErrorsBackAndTurnsExceptionsIntoBugs) {
@@ -174,8 +173,7 @@ TEST(BlockingPool, StaysInTheHostNamespaceAfterACallElsewhere) {
                    if (::unshare(CLONE_NEWNET) == 0) fresh = sys::NetNs::own();
                  }).join();
                  if (!fresh) return std::move(fresh).error();
-                 auto scope = sys::ScopedNetNs::enter(*fresh);
-                 if (!scope) return std::move(scope).error();
+                 MNET_TRY([[maybe_unused]] const auto& scope, sys::ScopedNetNs::enter(*fresh));
                  return sys::NetNs::own()->id() == fresh->id() ? 1 : 0;
                }));
   };
@@ -215,8 +213,7 @@ TEST(BlockingPool, WaitsAtItsEndForTheCallThatRuns) {
 Task<void> wait_readable(int fd) {
   const auto executor = co_await asio::this_coro::executor;
   Readable readable(executor, fd);
-  auto ready = co_await readable.wait();
-  co_return ready;
+  co_return co_await readable.wait();
 }
 
 TEST(Readable, EndsWhenTheDescriptorCanBeReadAndLeavesItOpen) {

@@ -13,6 +13,7 @@
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/file.h"
 
 namespace mnet::aio {
@@ -22,11 +23,9 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{2};
 
 Task<void> wait_for_file(std::string path) {
-  auto announced = sys::replace_file(cat(path, ".here"), "", 0644, Durability::kInPlace);
-  if (!announced) co_return announced;
+  MNET_CO_TRY_VOID(sys::replace_file(cat(path, ".here"), "", 0644, Durability::kInPlace));
   while (::access(path.c_str(), F_OK) != 0) {
-    auto slept = co_await sleep_for(kPoll);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await sleep_for(kPoll));
   }
   co_return Result<void>();
 }
@@ -37,8 +36,7 @@ Task<void> failpoint(std::string point) {
   FailAction action = fail_here(point);
   if (action.error) co_return *std::move(action.error);
   if (action.wait_for.empty()) co_return Result<void>();
-  auto waited = co_await wait_for_file(std::move(action.wait_for));
-  co_return waited;
+  co_return co_await wait_for_file(std::move(action.wait_for));
 }
 
 }  // namespace mnet::aio

@@ -14,6 +14,7 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/try.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -31,11 +32,9 @@ Task<int> passes(std::string point) {
 
 Task<int> opens_the_way(std::string path) {
   while (!std::filesystem::exists(path + ".here")) {
-    auto slept = co_await sleep_for(1ms);
-    if (!slept) co_return std::move(slept).error();
+    MNET_CO_TRY_VOID(co_await sleep_for(1ms));
   }
-  auto opened = sys::replace_file(path, "", 0600, Durability::kInPlace);
-  if (!opened) co_return std::move(opened).error();
+  MNET_CO_TRY_VOID(sys::replace_file(path, "", 0600, Durability::kInPlace));
   co_return 2;
 }
 

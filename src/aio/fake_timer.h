@@ -35,8 +35,7 @@ class FakeTimer final : public Timer {
     if (event->is_set()) co_return Result<void>();
     waits_.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(time));
     if (waits_.size() > most_) {
-      auto waited = co_await event->wait();
-      co_return waited;
+      co_return co_await event->wait();
     }
     skipped_ += time;
     // Others have their turn, as during a real wait.

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/try.h"
 
 namespace mnet::aio {
 
@@ -50,8 +51,7 @@ struct Group::State {
 
   static Task<void> join(std::shared_ptr<State> state, Deadline deadline) {
     while (!state->running.empty()) {
-      auto woken = co_await state->ended.wait(deadline);
-      if (!woken) co_return woken;
+      MNET_CO_TRY_VOID(co_await state->ended.wait(deadline));
     }
     co_return Result<void>();
   }

@@ -87,8 +87,7 @@ TEST_F(GroupTest, TasksOutliveADroppedGroupOnlyToBeCancelled) {
   {
     Group group(loop.get_executor(), recorder());
     group.spawn("a", [](std::shared_ptr<Event> mine) -> Task<void> {
-      auto waited = co_await mine->wait();
-      co_return waited;
+      co_return co_await mine->wait();
     }(std::move(event)));
     ASSERT_TRUE(run(loop, sleep_for(1ms)).has_value());
   }

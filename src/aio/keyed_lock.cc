@@ -8,6 +8,7 @@
 
 #include "aio/task.h"
 #include "aio/waiter.h"
+#include "base/try.h"
 
 namespace mnet::aio {
 
@@ -30,8 +31,7 @@ struct KeyedLock::State {
     if (is_free) co_return Guard(state, std::move(key));
 
     Waiter self(executor, place->second);
-    auto woken = co_await self.wait(deadline);
-    if (!woken) co_return std::move(woken).error();
+    MNET_CO_TRY_VOID(co_await self.wait(deadline));
     co_return Guard(state, std::move(key));
   }
 };

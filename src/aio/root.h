@@ -16,8 +16,7 @@ template <typename T>
 Task<T> root(Task<T> task) {
   co_await asio::this_coro::throw_if_cancelled(false);
   try {
-    auto result = co_await std::move(task);
-    co_return std::move(result);
+    co_return co_await std::move(task);
   } catch (const std::exception& thrown) {
     co_return Error(Errc::kBug, cat("unexpected exception: ", thrown.what()));
   } catch (...) {

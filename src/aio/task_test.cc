@@ -37,8 +37,7 @@ Task<int> throws() {
   co_return 1;
 }
 Task<int> hangs() {
-  auto slept = co_await sleep_until(kNoDeadline);
-  if (!slept) co_return std::move(slept).error();
+  MNET_CO_TRY_VOID(co_await sleep_until(kNoDeadline));
   co_return 1;
 }
 
@@ -135,8 +134,7 @@ Task<std::vector<int>> all_values(std::vector<Task<int>> tasks) {
 }
 
 Task<int> late(std::chrono::milliseconds after, int value) {
-  auto slept = co_await sleep_for(after);
-  if (!slept) co_return std::move(slept).error();
+  MNET_CO_TRY_VOID(co_await sleep_for(after));
   co_return value;
 }
 

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/error.h"
 #include "cni/result.h"
@@ -68,18 +69,14 @@ aio::Task<cni::NetResult> Adding::run() {
   if (!*is_there) {
     co_return result_without_pod(job_.conf.cni_version, job_.request.ifname, job_.request.netns);
   }
-  auto planned = co_await plan();
-  if (!planned) co_return std::move(planned).error();
+  MNET_CO_TRY_VOID(co_await plan());
 
-  auto earlier = co_await settle_earlier_add();
-  if (!earlier) co_return std::move(earlier).error();
-  if (*earlier) co_return **std::move(earlier);
+  MNET_CO_TRY(auto&& earlier, co_await settle_earlier_add());
+  if (earlier) co_return *std::move(earlier);
   if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
 
-  auto begun = co_await begin();
-  if (!begun) co_return std::move(begun).error();
-  auto attached = co_await attach();
-  if (!attached) co_return std::move(attached).error();
+  MNET_CO_TRY_VOID(co_await begin());
+  MNET_CO_TRY_VOID(co_await attach());
   co_return std::move(results_.front());
 }
 
@@ -89,9 +86,8 @@ aio::Task<void> Adding::await_readiness() {
   if (path.empty()) co_return Result<void>();
   const auto deadline = std::chrono::steady_clock::now() + core_.options.readiness_wait;
   for (;;) {
-    auto exists = co_await core_.ports.readiness.exists(path);
-    if (!exists) co_return std::move(exists).error();
-    if (*exists) co_return Result<void>();
+    MNET_CO_TRY(auto&& exists, co_await core_.ports.readiness.exists(path));
+    if (exists) co_return Result<void>();
     const auto now = std::chrono::steady_clock::now();
     if (now >= deadline) break;
     const auto next = std::min(now + core_.options.readiness_poll, deadline);
@@ -111,9 +107,8 @@ aio::Task<bool> Adding::fetch_pod() {
   lookup.name = job_.pod.name;
   lookup.uid = job_.pod.uid;
   lookup.wait = job_.conf.pod_lookup_timeout;
-  auto found = co_await source->find_pod(std::move(lookup));
-  if (!found) co_return std::move(found).error();
-  pod_ = *std::move(found);
+  MNET_CO_TRY(auto&& found, co_await source->find_pod(std::move(lookup)));
+  pod_ = std::move(found);
   if (pod_ != nullptr || !source->is_complete()) co_return true;
   job_.log.verbose(
       cat("pod ", job_.pod.ns, "/", job_.pod.name, " is not there: nothing is attached"));
@@ -125,9 +120,8 @@ aio::Task<void> Adding::plan() {
   auto resolved = co_await resolver.resolve();
   if (!resolved) co_return model::core_error(std::move(resolved).error(), job_.pod);
   routes_ = resolved->routes;
-  auto attachments = plan_add(job_, std::move(resolved->delegates));
-  if (!attachments) co_return std::move(attachments).error();
-  attachments_ = *std::move(attachments);
+  MNET_CO_TRY(auto&& attachments, plan_add(job_, std::move(resolved->delegates)));
+  attachments_ = std::move(attachments);
   results_.resize(attachments_.size());
   device_infos_.resize(attachments_.size());
   touched_.resize(attachments_.size());
@@ -180,7 +174,7 @@ aio::Task<void> Adding::begin() {
   start.notes = [this](const NetnsId& netns) { return first_notes(netns); };
   auto started = co_await core_.ports.records.begin_add(std::move(start));
   if (!started) co_return with_name(std::move(started).error(), 0);
-  if (auto free = all_free(started->seen, all); !free) co_return free;
+  MNET_CO_TRY_VOID(all_free(started->seen, all));
   if (!started->scratch) {
     co_return model::core_error(std::move(started->scratch).error(), job_.pod,
                                 "error saving the delegates");
@@ -271,10 +265,9 @@ aio::Task<void> Adding::undo() {
   }
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(std::move(touched));
-  if (auto complete = removal.complete(); !complete) co_return complete;
+  MNET_CO_TRY_VOID(removal.complete());
   if (!gone()) co_return Result<void>();
-  auto removed = co_await access_.remove();
-  co_return removed;
+  co_return co_await access_.remove();
 }
 
 }  // namespace mnet::attach

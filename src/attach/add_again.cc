@@ -18,6 +18,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
@@ -32,13 +33,12 @@ namespace {
 // Names of the links that a result says are in the pod. A result of an old version lists none: then
 // it is the one that was asked for.
 Result<std::vector<std::string>> links_of(const json::Value& document, const std::string& ifname) {
-  auto result = cni::read_result(document);
-  if (!result) return std::move(result).error();
+  MNET_TRY(auto&& result, cni::read_result(document));
   std::vector<std::string> names;
-  for (const cni::Interface& interface : result->interfaces) {
+  for (const cni::Interface& interface : result.interfaces) {
     if (!interface.sandbox.empty()) names.push_back(interface.name);
   }
-  if (result->interfaces.empty() && result->has_content()) names.push_back(ifname);
+  if (result.interfaces.empty() && result.has_content()) names.push_back(ifname);
   return names;
 }
 
@@ -118,14 +118,12 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
   // Not known: the pod may be running, and nothing of it is touched.
   if (!stands) co_return model::core_error(undecided(stands.error()), job_.pod);
   if (!*stands) {
-    auto cleared = co_await clear_away(record);
-    if (!cleared) co_return std::move(cleared).error();
+    MNET_CO_TRY_VOID(co_await clear_away(record));
     co_return std::optional<cni::NetResult>();
   }
   auto result = co_await answer_again(record);
   if (!result) co_return model::core_error(std::move(result).error(), job_.pod);
-  auto reported = co_await report_again(record);
-  if (!reported) co_return std::move(reported).error();
+  MNET_CO_TRY_VOID(co_await report_again(record));
   co_return std::optional<cni::NetResult>(*std::move(result));
 }
 
@@ -162,22 +160,21 @@ aio::Task<void> Adding::report_again(ContainerRecords record) {
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const model::Delegate& delegate = (*record.delegates)[i];
     const cni::CacheEntry& entry = (*entries)[i];
-    auto added = co_await append_status(std::move(all), delegate.name, delegate.is_master,
-                                        *entry.result, entry.capability_args);
-    if (!added) co_return std::move(added).error();
-    all = *std::move(added);
+    MNET_CO_TRY(auto&& added,
+                co_await append_status(std::move(all), delegate.name, delegate.is_master,
+                                       *entry.result, entry.capability_args));
+    all = std::move(added);
   }
   const model::AttachmentRecord attachment_record =
       record.attachment_record.value_or(model::AttachmentRecord());
   for (const model::RecordedAttachment& attachment : attachment_record.attachments) {
     if (!is_plugged_in(attachment) || !attachment.result) continue;
-    auto added = co_await append_status(std::move(all), attachment.network, false,
-                                        *attachment.result, attachment.capability_args);
-    if (!added) co_return std::move(added).error();
-    all = *std::move(added);
+    MNET_CO_TRY(auto&& added,
+                co_await append_status(std::move(all), attachment.network, false,
+                                       *attachment.result, attachment.capability_args));
+    all = std::move(added);
   }
-  auto written = co_await write_status(std::move(all));
-  co_return written;
+  co_return co_await write_status(std::move(all));
 }
 
 aio::Task<std::vector<model::NetworkStatus>> Adding::append_status(

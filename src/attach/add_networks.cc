@@ -17,6 +17,7 @@
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -50,16 +51,13 @@ aio::Task<void> Adding::build() {
   for (const model::Batch batch : model::batches_of(attachments_, job_.conf.parallel_attach)) {
     if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
     if (batch.first > 0) {  // the master's name has just been looked for, with all the others
-      auto free = co_await expect_free(batch);
-      if (!free) co_return std::move(free).error();
+      MNET_CO_TRY_VOID(co_await expect_free(batch));
     }
     const bool is_last = batch.size() == 1 && batch.end == attachments_.size();
     if (is_last && ends_with_result()) last_ = batch.first;
-    auto attached = co_await attach_batch(batch);
-    if (!attached) co_return attached;
+    MNET_CO_TRY_VOID(co_await attach_batch(batch));
   }
-  auto settled = co_await settle_conditional_routes();
-  co_return settled;
+  co_return co_await settle_conditional_routes();
 }
 
 // Results count in the order of the list, whoever ends first.
@@ -74,8 +72,7 @@ aio::Task<void> Adding::attach_batch(model::Batch batch) {
     ended = co_await aio::all(std::move(tasks));
   }
   for (std::size_t i = 0; i < ended.size() && ended[i]; ++i) {
-    auto settled = co_await settle(batch.first + i);
-    if (!settled) co_return settled;
+    MNET_CO_TRY_VOID(co_await settle(batch.first + i));
   }
   std::size_t index = 0;
   if (const Error* error = first_failure(ended, index)) {
@@ -119,8 +116,7 @@ aio::Task<void> Adding::settle(std::size_t index) {
   if (!results_[index].has_content()) co_return Result<void>();
   const auto newest = cni::convert(results_[index], cni::kCurrentVersion);
   if (!newest) co_return Result<void>();
-  auto edited = co_await edit_routes(index, certain_edit(routes_, index));
-  if (!edited) co_return edited;
+  MNET_CO_TRY_VOID(co_await edit_routes(index, certain_edit(routes_, index)));
   send_event(index, *newest);
   co_return Result<void>();
 }
@@ -141,8 +137,7 @@ aio::Task<void> Adding::edit_routes(std::size_t index, model::RouteEdit edit) {
   ifnames.reserve(attachments_.size());
   for (const model::AttachmentPtr& attachment : attachments_) ifnames.push_back(attachment->ifname);
   RouteEditor editor(core_, job_, std::move(ifnames));
-  auto edited = co_await editor.edit(attachments_[index], edit);
-  if (!edited) co_return edited;
+  MNET_CO_TRY_VOID(co_await editor.edit(attachments_[index], edit));
   edit_result(results_[index], edit);
   co_return Result<void>();
 }
@@ -151,16 +146,14 @@ aio::Task<void> Adding::edit_routes(std::size_t index, model::RouteEdit edit) {
 aio::Task<void> Adding::settle_conditional_routes() {
   if (routes_.is_empty()) co_return Result<void>();
   RouteEditor editor(core_, job_, {});
-  auto families = co_await editor.fulfilled(routes_, attachments_);
-  if (!families) co_return std::move(families).error();
+  MNET_CO_TRY(auto&& families, co_await editor.fulfilled(routes_, attachments_));
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
     model::RouteEdit edit;
-    for (const AddressFamily family : *families) {
+    for (const AddressFamily family : families) {
       if (routes_.owner(family)->index != i) edit.remove.push_back(family);
     }
     if (!results_[i].has_content()) continue;
-    auto edited = co_await edit_routes(i, std::move(edit));
-    if (!edited) co_return edited;
+    MNET_CO_TRY_VOID(co_await edit_routes(i, std::move(edit)));
   }
   co_return Result<void>();
 }
@@ -179,8 +172,7 @@ aio::Task<void> Adding::report() {
     }
     for (model::NetworkStatus& status : *statuses) all.push_back(std::move(status));
   }
-  auto written = co_await write_status(std::move(all));
-  co_return written;
+  co_return co_await write_status(std::move(all));
 }
 
 aio::Task<void> Adding::write_status(std::vector<model::NetworkStatus> statuses) {

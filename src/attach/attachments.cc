@@ -14,6 +14,7 @@
 #include "attach/ports.h"
 #include "attach/status.h"
 #include "base/log.h"
+#include "base/try.h"
 #include "cni/result.h"
 
 namespace mnet::attach {
@@ -24,92 +25,73 @@ Attachments::Attachments(Ports ports, Log log, Options options)
 Attachments::~Attachments() = default;
 
 aio::Task<cni::NetResult> Attachments::add(Request request) {
-  auto job = read_job(std::move(request), Verb::kAdd, core_->log);
-  if (!job) co_return std::move(job).error();
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kAdd, core_->log));
   // Registered before its turn comes, so that a DEL that arrives after it ends it (02, 0.5).
-  Containers::RunningAdd running(core_->containers, job->request.container_id, job->request.caller);
-  auto lock = co_await core_->containers.lock(job->request.container_id);
-  if (!lock) co_return std::move(lock).error();
-  Adding adding(*core_, *job, running);
-  auto result = co_await adding.run();
-  co_return result;
+  Containers::RunningAdd running(core_->containers, job.request.container_id, job.request.caller);
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core_->containers.lock(job.request.container_id));
+  Adding adding(*core_, job, running);
+  co_return co_await adding.run();
 }
 
 aio::Task<DelOutcome> Attachments::del(Request request) {
-  auto job = read_job(std::move(request), Verb::kDel, core_->log);
-  if (!job) co_return std::move(job).error();
-  core_->containers.end_adds(job->request.container_id);
-  auto lock = co_await core_->containers.lock(job->request.container_id);
-  if (!lock) co_return std::move(lock).error();
-  Deleting deleting(*core_, *job);
-  auto deleted = co_await deleting.run();
-  co_return deleted;
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kDel, core_->log));
+  core_->containers.end_adds(job.request.container_id);
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core_->containers.lock(job.request.container_id));
+  Deleting deleting(*core_, job);
+  co_return co_await deleting.run();
 }
 
 aio::Task<void> Attachments::check(Request request) {
-  auto job = read_job(std::move(request), Verb::kCheck, core_->log);
-  if (!job) co_return std::move(job).error();
-  auto lock = co_await core_->containers.lock(job->request.container_id);
-  if (!lock) co_return std::move(lock).error();
-  Checking checking(*core_, *job);
-  auto checked = co_await checking.run();
-  co_return checked;
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kCheck, core_->log));
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core_->containers.lock(job.request.container_id));
+  Checking checking(*core_, job);
+  co_return co_await checking.run();
 }
 
 aio::Task<void> Attachments::status(Request request) {
-  auto job = read_job(std::move(request), Verb::kStatus, core_->log);
-  if (!job) co_return std::move(job).error();
-  AskingStatus asking(*core_, *job);
-  auto answered = co_await asking.run();
-  co_return answered;
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kStatus, core_->log));
+  AskingStatus asking(*core_, job);
+  co_return co_await asking.run();
 }
 
 aio::Task<void> Attachments::gc(Request request) {
-  auto job = read_job(std::move(request), Verb::kGc, core_->log);
-  if (!job) co_return std::move(job).error();
-  Collecting collecting(*core_, *job);
-  auto collected = co_await collecting.run();
-  co_return collected;
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kGc, core_->log));
+  Collecting collecting(*core_, job);
+  co_return co_await collecting.run();
 }
 
 aio::Task<cni::NetResult> Attachments::add_dynamic(DynamicRequest request) {
-  auto what = read_dynamic_job(std::move(request), Verb::kAdd, core_->log);
-  if (!what) co_return std::move(what).error();
-  const std::string container_id = what->job.request.container_id;
-  Containers::RunningAdd running(core_->containers, container_id, what->job.request.caller);
-  auto lock = co_await core_->containers.lock(container_id);
-  if (!lock) co_return std::move(lock).error();
-  Dynamic dynamic(*core_, *std::move(what));
-  auto result = co_await dynamic.add(running);
-  co_return result;
+  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kAdd, core_->log));
+  const std::string container_id = what.job.request.container_id;
+  Containers::RunningAdd running(core_->containers, container_id, what.job.request.caller);
+  MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_->containers.lock(container_id));
+  Dynamic dynamic(*core_, std::move(what));
+  co_return co_await dynamic.add(running);
 }
 
 aio::Task<void> Attachments::del_dynamic(DynamicRequest request) {
-  auto what = read_dynamic_job(std::move(request), Verb::kDel, core_->log);
-  if (!what) co_return std::move(what).error();
-  auto lock = co_await core_->containers.lock(what->job.request.container_id);
-  if (!lock) co_return std::move(lock).error();
-  Dynamic dynamic(*core_, *std::move(what));
-  auto deleted = co_await dynamic.del();
-  co_return deleted;
+  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kDel, core_->log));
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core_->containers.lock(what.job.request.container_id));
+  Dynamic dynamic(*core_, std::move(what));
+  co_return co_await dynamic.del();
 }
 
 aio::Task<void> Attachments::check_dynamic(DynamicRequest request) {
-  auto what = read_dynamic_job(std::move(request), Verb::kCheck, core_->log);
-  if (!what) co_return std::move(what).error();
-  auto lock = co_await core_->containers.lock(what->job.request.container_id);
-  if (!lock) co_return std::move(lock).error();
-  Dynamic dynamic(*core_, *std::move(what));
-  auto checked = co_await dynamic.check();
-  co_return checked;
+  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kCheck, core_->log));
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core_->containers.lock(what.job.request.container_id));
+  Dynamic dynamic(*core_, std::move(what));
+  co_return co_await dynamic.check();
 }
 
 aio::Task<void> Attachments::status_dynamic(DynamicRequest request) {
-  auto what = read_dynamic_job(std::move(request), Verb::kStatus, core_->log);
-  if (!what) co_return std::move(what).error();
-  Dynamic dynamic(*core_, *std::move(what));
-  auto answered = co_await dynamic.status();
-  co_return answered;
+  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kStatus, core_->log));
+  Dynamic dynamic(*core_, std::move(what));
+  co_return co_await dynamic.status();
 }
 
 }  // namespace mnet::attach

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/version.h"
 #include "json/secrets.h"
@@ -59,21 +60,18 @@ aio::Task<void> Checking::run() {
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   ContainerRecords record = *std::move(loaded);
   if (!record.delegates) {
-    auto delegates = co_await configured();
-    if (!delegates) co_return std::move(delegates).error();
-    record.delegates = *std::move(delegates);
+    MNET_CO_TRY(auto&& delegates, co_await configured());
+    record.delegates = std::move(delegates);
   }
   const std::string master = record.master_ifname(job_.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const model::Delegate& delegate = (*record.delegates)[i];
     const std::string ifname = model::interface_name(delegate, i, master);
     if (is_going(record, ifname)) continue;
-    auto checked = co_await check_one(
-        std::make_shared<const model::Attachment>(plan_again(job_, delegate, ifname, true)));
-    if (!checked) co_return checked;
+    MNET_CO_TRY_VOID(co_await check_one(
+        std::make_shared<const model::Attachment>(plan_again(job_, delegate, ifname, true))));
   }
-  auto checked = co_await check_plugged_in(std::move(record));
-  co_return checked;
+  co_return co_await check_plugged_in(std::move(record));
 }
 
 aio::Task<void> Checking::check_plugged_in(ContainerRecords record) {
@@ -83,8 +81,7 @@ aio::Task<void> Checking::check_plugged_in(ContainerRecords record) {
     const model::AttachmentPtr attachment =
         attachment_of(job_, *record.attachment_record, recorded, true);
     if (recorded.result) co_await access_.restore_result(attachment, *recorded.result);
-    auto checked = co_await check_one(attachment);
-    if (!checked) co_return checked;
+    MNET_CO_TRY_VOID(co_await check_one(attachment));
   }
   co_return Result<void>();
 }

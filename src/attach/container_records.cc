@@ -21,6 +21,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/conf.h"
 #include "cni/error.h"
@@ -117,9 +118,8 @@ Result<std::optional<std::vector<model::Delegate>>> read_scratch(
     Result<std::optional<json::Array>> found) {
   if (!found) return std::move(found).error();
   if (!*found) return std::optional<std::vector<model::Delegate>>();
-  auto delegates = model::decode_scratch(**found);
-  if (!delegates) return std::move(delegates).error();
-  return std::optional<std::vector<model::Delegate>>(*std::move(delegates));
+  MNET_TRY(auto&& delegates, model::decode_scratch(**found));
+  return std::optional<std::vector<model::Delegate>>(std::move(delegates));
 }
 
 // `record` learns of the files that could not be read.
@@ -136,9 +136,8 @@ Result<std::optional<model::AttachmentRecord>> read_journal(
     Result<std::optional<json::Object>> found) {
   if (!found) return std::move(found).error();
   if (!*found) return std::optional<model::AttachmentRecord>();
-  auto decoded = model::decode_record(**found);
-  if (!decoded) return std::move(decoded).error();
-  return std::optional<model::AttachmentRecord>(*std::move(decoded));
+  MNET_TRY(auto&& decoded, model::decode_record(**found));
+  return std::optional<model::AttachmentRecord>(std::move(decoded));
 }
 
 }  // namespace
@@ -217,9 +216,8 @@ Result<void> RecordAccess::note_failure(ContainerRecords& record, const Error& e
 
 aio::Task<void> RecordAccess::write(json::Array delegates) {
   MNET_FAILPOINT("scratch-before-write");
-  auto written = co_await core_.ports.records.write_scratch(
-      job_.conf.cni_dir, job_.request.container_id, std::move(delegates));
-  if (!written) co_return written;
+  MNET_CO_TRY_VOID(co_await core_.ports.records.write_scratch(
+      job_.conf.cni_dir, job_.request.container_id, std::move(delegates)));
   MNET_FAILPOINT("scratch-after-write");
   co_return Result<void>();
 }
@@ -234,8 +232,7 @@ aio::Task<void> RecordAccess::remove() {
   auto ended = co_await core_.ports.records.end_del(job_.conf.cni_dir, id);
   if (!ended) {
     // An attachment record may stay, the scratch file not (05, 3.2).
-    auto removed = co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, id);
-    if (!removed) co_return removed;
+    MNET_CO_TRY_VOID(co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, id));
     job_.log.error("removing the attachment record", ended.error());
   }
   MNET_FAILPOINT("scratch-after-remove");

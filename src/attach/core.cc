@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/caller.h"
 #include "chain/chain.h"
 #include "cni/error.h"
@@ -32,7 +33,7 @@ Result<void> check_identifiers(const Request& request) {
   if (is_reserved(request.container_id)) {
     return cni::coded(cni::Code::kInvalidEnvironment, "reserved containerID", request.container_id);
   }
-  if (auto valid = cni::validate_container_id(request.container_id); !valid) return valid;
+  MNET_TRY_VOID(cni::validate_container_id(request.container_id));
   return cni::validate_ifname(request.ifname);
 }
 

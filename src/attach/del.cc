@@ -24,6 +24,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/error.h"
 #include "model/attachment_record.h"
@@ -63,8 +64,7 @@ aio::Task<DelOutcome> Deleting::run() {
   for (const ErrorList* unread : {&listed.unread, &leftovers.unread}) {
     for (const Error& error : unread->errors()) record.unreadable.add(error);
   }
-  auto concluded = co_await conclude(std::move(record), std::move(listed));
-  co_return concluded;
+  co_return co_await conclude(std::move(record), std::move(listed));
 }
 
 aio::asio::awaitable<void> Deleting::note_readiness() {
@@ -81,15 +81,13 @@ aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
   const model::PodObjectPtr pod = co_await find_pod();
   Resolver resolver(core_, job_, pod);
   if (pod != nullptr) {
-    auto resolved = co_await resolver.resolve();
-    if (!resolved) co_return std::move(resolved).error();
-    co_return std::move(resolved->delegates);
+    MNET_CO_TRY(auto&& resolved, co_await resolver.resolve());
+    co_return std::move(resolved.delegates);
   }
   if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
-  auto master = co_await resolver.master();
-  if (!master) co_return std::move(master).error();
+  MNET_CO_TRY(auto&& master, co_await resolver.master());
   std::vector<model::Delegate> delegates;
-  delegates.push_back(*std::move(master));
+  delegates.push_back(std::move(master));
   co_return delegates;
 }
 
@@ -170,10 +168,8 @@ aio::Task<void> Deleting::keep_rest(ContainerRecords record, Removal removal) {
     delegate.removed =
         delegate.removed || gone.contains(model::interface_name(delegate, i, master));
   }
-  auto written = co_await access_.write(model::encode_scratch(*record.delegates));
-  if (!written) co_return written;
-  auto synced = co_await access_.sync();
-  co_return synced;
+  MNET_CO_TRY_VOID(co_await access_.write(model::encode_scratch(*record.delegates)));
+  co_return co_await access_.sync();
 }
 
 // Nobody shall plug anything into it any more (05, 3.3).
@@ -187,9 +183,8 @@ aio::asio::awaitable<void> Deleting::keep_journal(model::AttachmentRecord attach
 }
 
 aio::Task<void> Deleting::run_stale() {
-  auto loaded = co_await access_.load_readable();
-  if (!loaded) co_return std::move(loaded).error();
-  ContainerRecords record = *std::move(loaded);
+  MNET_CO_TRY(auto&& loaded, co_await access_.load_readable());
+  ContainerRecords record = std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
   co_await restore_results(record);
@@ -197,8 +192,7 @@ aio::Task<void> Deleting::run_stale() {
   Removal removal = co_await remover.remove(std::move(down.listed));
   if (removal.errors.empty() && record.unreadable.empty()) {
     if (!record.has_file && !record.has_attachment_record) co_return Result<void>();
-    auto removed = co_await access_.remove();
-    co_return removed;
+    co_return co_await access_.remove();
   }
   ErrorList errors = removal.errors;
   for (const Error& error : record.unreadable.errors()) errors.add(error);

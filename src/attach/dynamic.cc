@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/names.h"
 #include "cni/result.h"
@@ -59,21 +60,19 @@ std::string unfilled_hash(const model::Delegate& delegate, const std::string& co
 
 // The name of its interface is wished, too: there is no list that it could have a place in.
 Result<model::Delegate> read_delegate(const DynamicRequest& request, Verb verb) {
-  auto delegate = model::parse_delegate(request.request.config);
-  if (!delegate) return std::move(delegate).error();
+  MNET_TRY(auto&& delegate, model::parse_delegate(request.request.config));
   if (verb != Verb::kStatus) {
-    auto valid = cni::validate_network_name(delegate->cni_name);
-    if (!valid) return std::move(valid).error();
+    MNET_TRY_VOID(cni::validate_network_name(delegate.cni_name));
   }
-  delegate->source = model::Source::kDelegateApi;
-  delegate->config_hash =
+  delegate.source = model::Source::kDelegateApi;
+  delegate.config_hash =
       model::config_hash(json::parse_object(request.request.config).value_or(json::Object()));
-  delegate->selection.ifname = request.request.ifname;
+  delegate.selection.ifname = request.request.ifname;
   if (verb != Verb::kAdd) return delegate;
-  delegate->attributes = attributes_of(request);
-  if (!request.ips.empty()) delegate->selection.ips = request.ips;
-  delegate->selection.mac = request.mac;
-  return model::with_injection(*std::move(delegate),
+  delegate.attributes = attributes_of(request);
+  if (!request.ips.empty()) delegate.selection.ips = request.ips;
+  delegate.selection.mac = request.mac;
+  return model::with_injection(std::move(delegate),
                                {.device_id = {}, .cni_args = request.cni_args});
 }
 
@@ -85,29 +84,28 @@ Result<DynamicJob> read_dynamic_job(DynamicRequest request, Verb verb, const Log
   Request base = std::move(request.request);
   base.config = std::move(request.settings);
   // Which networks the settings name is nobody's business here.
-  auto job =
-      read_job(std::move(base), verb, {.check_prev_result = false, .check_delegates = false}, log);
-  if (!job) return std::move(job).error();
+  MNET_TRY(auto&& job, read_job(std::move(base), verb,
+                                {.check_prev_result = false, .check_delegates = false}, log));
   if (!delegate) {
-    return model::core_error(std::move(delegate).error(), job->pod, "failed getting the delegate");
+    return model::core_error(std::move(delegate).error(), job.pod, "failed getting the delegate");
   }
   // DEL works from the record; of what nobody knows it runs what may be run.
   if (verb != Verb::kDel) {
-    auto checked = model::check_types(*delegate, job->conf.type);
+    auto checked = model::check_types(*delegate, job.conf.type);
     if (!checked) {
       return model::core_error(std::move(checked).error().wrap(cat("network ", delegate->cni_name)),
-                               job->pod, "failed getting the delegate");
+                               job.pod, "failed getting the delegate");
     }
   }
   // The runtime's own arguments were for the networks of its ADD (02, 5.9).
-  job->conf.runtime_config.reset();
+  job.conf.runtime_config.reset();
   // Clients do not send it (05, R9).
-  if (job->pod.infra_container_id.empty()) {
-    job->pod.infra_container_id = job->request.container_id;
+  if (job.pod.infra_container_id.empty()) {
+    job.pod.infra_container_id = job.request.container_id;
   }
-  job->args = model::delegate_args(job->pod, job->args);
-  std::string unfilled = unfilled_hash(*delegate, config, job->conf.cni_version);
-  return DynamicJob{*std::move(job), *std::move(delegate), std::move(unfilled)};
+  job.args = model::delegate_args(job.pod, job.args);
+  std::string unfilled = unfilled_hash(*delegate, config, job.conf.cni_version);
+  return DynamicJob{std::move(job), *std::move(delegate), std::move(unfilled)};
 }
 
 Dynamic::Dynamic(Core& core, DynamicJob what)
@@ -158,27 +156,21 @@ bool Dynamic::keeps_status() const {
 
 aio::Task<void> Dynamic::add_status(cni::NetResult result) {
   if (!keeps_status()) co_return Result<void>();
-  auto added = model::network_statuses(result, delegate_.name, false, std::nullopt);
-  if (!added) co_return std::move(added).error();
-  if (added->empty()) co_return Result<void>();
-  auto present = co_await core_.ports.source->find_status(pod_);
-  if (!present) co_return std::move(present).error();
-  auto text = model::with_statuses(*present, *added);
-  if (!text) co_return std::move(text).error();
-  auto written = co_await core_.ports.source->write_status(pod_, *std::move(text));
-  co_return written;
+  MNET_CO_TRY(auto&& added, model::network_statuses(result, delegate_.name, false, std::nullopt));
+  if (added.empty()) co_return Result<void>();
+  MNET_CO_TRY(auto&& present, co_await core_.ports.source->find_status(pod_));
+  MNET_CO_TRY(auto&& text, model::with_statuses(present, added));
+  co_return co_await core_.ports.source->write_status(pod_, std::move(text));
 }
 
 aio::Task<void> Dynamic::drop_status(model::RecordedAttachment removed) {
   if (!keeps_status()) co_return Result<void>();
-  auto present = co_await core_.ports.source->find_status(pod_);
-  if (!present) co_return std::move(present).error();
-  if (!*present) co_return Result<void>();
-  auto text = model::without_statuses(**present, removed.network, status_names_of(removed));
-  if (!text) co_return std::move(text).error();
-  if (!*text) co_return Result<void>();
-  auto written = co_await core_.ports.source->write_status(pod_, **std::move(text));
-  co_return written;
+  MNET_CO_TRY(auto&& present, co_await core_.ports.source->find_status(pod_));
+  if (!present) co_return Result<void>();
+  MNET_CO_TRY(auto&& text,
+              model::without_statuses(*present, removed.network, status_names_of(removed)));
+  if (!text) co_return Result<void>();
+  co_return co_await core_.ports.source->write_status(pod_, *std::move(text));
 }
 
 void Dynamic::note_status(const Result<void>& kept) const {
@@ -187,8 +179,7 @@ void Dynamic::note_status(const Result<void>& kept) const {
 
 aio::Task<void> Dynamic::status() {
   chain::Chain chain = chain_of(core_, job_);
-  auto answered = co_await chain.status(std::make_shared<const model::Delegate>(delegate_));
-  co_return answered;
+  co_return co_await chain.status(std::make_shared<const model::Delegate>(delegate_));
 }
 
 }  // namespace mnet::attach

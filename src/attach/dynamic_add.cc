@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -57,17 +58,13 @@ bool equal_attributes(const json::Object& a, const json::Object& b) {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-reference-coroutine-parameters): its owner awaits this.
 aio::Task<cni::NetResult> Dynamic::add(Containers::RunningAdd& running) {
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
-  auto found = co_await find_pod();
-  if (!found) co_return std::move(found).error();
-  auto loaded = co_await load();
-  if (!loaded) co_return std::move(loaded).error();
-  auto recorded = co_await settle_recorded();
-  if (!recorded) co_return std::move(recorded).error();
-  if (*recorded) co_return **std::move(recorded);
+  MNET_CO_TRY_VOID(co_await find_pod());
+  MNET_CO_TRY_VOID(co_await load());
+  MNET_CO_TRY(auto&& recorded, co_await settle_recorded());
+  if (recorded) co_return *std::move(recorded);
 
-  auto planned = plan_add(job_, {delegate_});
-  if (!planned) co_return std::move(planned).error();
-  attachment_ = planned->front();
+  MNET_CO_TRY(auto&& planned, plan_add(job_, {delegate_}));
+  attachment_ = planned.front();
   running.plan({{job_.request.container_id, ifname()}});
   auto free = co_await expect_free();
   if (!free) co_return model::add_error(std::move(free).error(), job_.pod, delegate_.cni_name);
@@ -77,8 +74,7 @@ aio::Task<cni::NetResult> Dynamic::add(Containers::RunningAdd& running) {
   if (!installed)
     co_return model::add_error(std::move(installed).error(), job_.pod, delegate_.cni_name);
   if (job_.request.caller->gone()) co_return failed(aio::cancelled_error());
-  auto result = co_await attach();
-  co_return result;
+  co_return co_await attach();
 }
 
 // One that is there already: its result if it is the one that is asked for. What an operation that
@@ -87,8 +83,7 @@ aio::Task<std::optional<cni::NetResult>> Dynamic::settle_recorded() {
   const model::RecordedAttachment* there = attachment_record_.find(ifname());
   if (there == nullptr) co_return std::optional<cni::NetResult>();
   if (there->state != model::AttachmentState::kAttached && is_plugged_in(*there)) {
-    auto cleared = co_await clear_away();
-    if (!cleared) co_return std::move(cleared).error();
+    MNET_CO_TRY_VOID(co_await clear_away());
     co_return std::optional<cni::NetResult>();
   }
   if (!is_the_same(*there)) {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
@@ -24,10 +25,8 @@
 namespace mnet::attach {
 
 aio::Task<void> Dynamic::del() {
-  auto found = co_await find_pod();
-  if (!found) co_return found;
-  auto loaded = co_await load();
-  if (!loaded) co_return std::move(loaded).error();
+  MNET_CO_TRY_VOID(co_await find_pod());
+  MNET_CO_TRY_VOID(co_await load());
   const model::RecordedAttachment* there = attachment_record_.find(ifname());
   if (there != nullptr && there->source == model::Source::kCluster) {
     co_return failed(Error(Errc::kDenied, cat("interface ", ifname(),
@@ -42,8 +41,7 @@ aio::Task<void> Dynamic::del() {
     co_return Result<void>();
   }
   if (there != nullptr) {
-    auto removed = co_await remove_recorded();
-    co_return removed;
+    co_return co_await remove_recorded();
   }
   // Nobody knows of it; CNI's DEL does no harm to what is not there (R5).
   auto deleted = co_await run_del(
@@ -104,16 +102,13 @@ aio::Task<void> Dynamic::unlist() {
     rest.push_back(std::move(delegate));
   }
   if (rest.size() == record_.delegates->size()) co_return Result<void>();
-  auto written = co_await access_.write(model::encode_scratch(rest));
-  if (!written) co_return written;
-  auto synced = co_await access_.sync();
-  co_return synced;
+  MNET_CO_TRY_VOID(co_await access_.write(model::encode_scratch(rest)));
+  co_return co_await access_.sync();
 }
 
 // One that is recorded with what it was made with; it answers for itself alone.
 aio::Task<void> Dynamic::check() {
-  auto loaded = co_await load();
-  if (!loaded) co_return std::move(loaded).error();
+  MNET_CO_TRY_VOID(co_await load());
   const model::RecordedAttachment* there = attachment_record_.find(ifname());
   const bool is_recorded = there != nullptr && there->cni_name == delegate_.cni_name;
   const model::AttachmentPtr attachment =

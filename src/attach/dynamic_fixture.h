@@ -6,6 +6,7 @@
 
 #include "attach/node_fixture.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "model/attachment_record.h"
 
 namespace mnet::attach {
@@ -39,8 +40,8 @@ class DynamicTest : public NodeTest {
   }
   // For a group: its result is not asked for.
   aio::Task<void> plugging(DynamicRequest what) {
-    auto added = co_await attachments().add_dynamic(std::move(what));
-    if (!added) co_return std::move(added).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& added,
+                co_await attachments().add_dynamic(std::move(what)));
     co_return Result<void>();
   }
 

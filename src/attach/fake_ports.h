@@ -16,7 +16,9 @@
 #include "aio/event.h"
 #include "attach/add_routes.h"
 #include "attach/ports.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/fake_ports.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -33,9 +35,8 @@ class FakeNetworks : public Networks {
     if (found == configs.end()) {
       co_return Error(Errc::kNotFound, cat("cannot find network ", path));
     }
-    auto delegate = model::parse_delegate(found->second);
-    if (!delegate) co_return std::move(delegate).error();
-    delegate->from_list_file = path.ends_with(".conflist");
+    MNET_CO_TRY(auto&& delegate, model::parse_delegate(found->second));
+    delegate.from_list_file = path.ends_with(".conflist");
     co_return delegate;
   }
   aio::Task<model::Delegate> by_name(std::string conf_dir, std::string name) override {
@@ -44,8 +45,7 @@ class FakeNetworks : public Networks {
       co_return Error(Errc::kNotFound,
                       cat("no network available in the name ", name, " in cni dir ", conf_dir));
     }
-    auto delegate = model::parse_delegate(found->second);
-    co_return delegate;
+    co_return model::parse_delegate(found->second);
   }
   aio::Task<std::vector<cni::PluginConf>> auxiliary_plugins(std::string path,
                                                             std::string name) override {
@@ -53,9 +53,8 @@ class FakeNetworks : public Networks {
     if (auxiliary_error) co_return *auxiliary_error;
     std::vector<cni::PluginConf> plugins;
     for (const std::string& text : auxiliary) {
-      auto conf = cni::parse_conf(text);
-      if (!conf) co_return std::move(conf).error();
-      plugins.push_back(*std::move(conf));
+      MNET_CO_TRY(auto&& conf, cni::parse_conf(text));
+      plugins.push_back(std::move(conf));
     }
     co_return plugins;
   }
@@ -257,8 +256,7 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
 
   aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
                                 json::Array delegates) override {
-    auto done = act(cat("write scratch ", container_id));
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act(cat("write scratch ", container_id)));
     dir_ = cni_dir;
     scratch[container_id] = std::move(delegates);
     unsynced.insert(container_id);
@@ -279,8 +277,7 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     co_return std::optional<json::Array>(found->second);
   }
   aio::Task<void> remove_scratch(std::string, std::string container_id) override {
-    auto done = act(cat("remove scratch ", container_id));
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act(cat("remove scratch ", container_id)));
     scratch.erase(container_id);
     damaged.erase(container_id);
     unsynced.erase(container_id);
@@ -293,8 +290,7 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
   }
 
   aio::Task<void> sync_results(std::string, std::vector<cni::CacheKey> keys) override {
-    auto done = act("sync results");
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act("sync results"));
     for (const cni::CacheKey& key : keys) unsynced.erase(name_of(key));
     co_return Result<void>();
   }
@@ -329,14 +325,12 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     std::string line = cat("edit routes ", name_of(key));
     for (const AddressFamily family : edit.remove) line += cat(" -", FakeRoutes::name_of(family));
     for (const cni::IpAddress& gateway : edit.add) line += cat(" +", gateway.text());
-    auto done = act(std::move(line));
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act(std::move(line)));
     const auto found = results.find(name_of(key));
     if (found == results.end()) co_return Error(Errc::kNotFound, "no such entry");
-    auto result = cni::read_result(found->second.result.value_or(json::Object()));
-    if (!result) co_return std::move(result).error();
-    edit_result(*result, edit);
-    found->second.result = cni::to_json(*result);
+    MNET_CO_TRY(auto&& result, cni::read_result(found->second.result.value_or(json::Object())));
+    edit_result(result, edit);
+    found->second.result = cni::to_json(result);
     unsynced.insert(name_of(key));
     co_return Result<void>();
   }
@@ -357,8 +351,7 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     co_return done;
   }
   aio::Task<void> remove_record(std::string, std::string container_id) override {
-    auto done = act(cat("remove record ", container_id));
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act(cat("remove record ", container_id)));
     records.erase(container_id);
     damaged_records.erase(container_id);
     co_return Result<void>();
@@ -369,9 +362,8 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     co_return ids;
   }
   aio::Task<AddStarted> begin_add(AddStart start) override {
-    auto seen = links_.look_now(start.netns, start.ifnames);
-    if (!seen) co_return std::move(seen).error();
-    AddStarted started{.seen = *std::move(seen), .scratch = {}, .record = {}};
+    MNET_CO_TRY(auto&& seen, links_.look_now(start.netns, start.ifnames));
+    AddStarted started{.seen = std::move(seen), .scratch = {}, .record = {}};
     if (!started.seen.taken.empty()) co_return started;
     AddStart::Notes notes = start.notes(started.seen.netns);
     started.scratch = act(cat("write scratch ", start.container_id));
@@ -396,8 +388,7 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     co_return ended;
   }
   aio::Task<void> end_del(std::string, std::string container_id) override {
-    auto done = act(cat("remove scratch ", container_id));
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act(cat("remove scratch ", container_id)));
     scratch.erase(container_id);
     damaged.erase(container_id);
     unsynced.erase(container_id);

@@ -17,6 +17,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/error.h"
 #include "model/attachment_record.h"
@@ -98,15 +99,12 @@ aio::Task<void> Collecting::run() {
 // runtime may have made it after it wrote its list.
 aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   Records& records = core_.ports.records;
-  auto ids = co_await records.list_scratch(job_.conf.cni_dir);
-  if (!ids) co_return std::move(ids).error();
-  auto entries = co_await records.list_results(job_.conf.cni_dir, "");
-  if (!entries) co_return std::move(entries).error();
-  auto journals = co_await records.list_records(job_.conf.cni_dir);
-  if (!journals) co_return std::move(journals).error();
-  std::set<std::string> known(ids->begin(), ids->end());
-  known.insert(journals->begin(), journals->end());
-  for (const cni::CacheEntry& entry : entries->entries) known.insert(entry.container_id);
+  MNET_CO_TRY(auto&& ids, co_await records.list_scratch(job_.conf.cni_dir));
+  MNET_CO_TRY(auto&& entries, co_await records.list_results(job_.conf.cni_dir, ""));
+  MNET_CO_TRY(auto&& journals, co_await records.list_records(job_.conf.cni_dir));
+  std::set<std::string> known(ids.begin(), ids.end());
+  known.insert(journals.begin(), journals.end());
+  for (const cni::CacheEntry& entry : entries.entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
   for (const std::string& id : known) {
@@ -121,9 +119,9 @@ aio::Task<void> Collecting::sweep() {
   for (const model::AttachmentId& planned : core_.containers.planned()) {
     ids.push_back(planned.container_id);
   }
-  auto swept = co_await core_.ports.records.sweep_results(job_.conf.cni_dir, std::move(ids));
-  if (!swept) co_return std::move(swept).error();
-  for (const std::string& name : *swept) {
+  MNET_CO_TRY(auto&& swept,
+              co_await core_.ports.records.sweep_results(job_.conf.cni_dir, std::move(ids)));
+  for (const std::string& name : swept) {
     job_.log.error(cat("GC removed the damaged result-cache file ", name));
   }
   co_return Result<void>();
@@ -132,15 +130,13 @@ aio::Task<void> Collecting::sweep() {
 aio::Task<void> Collecting::delete_container(std::string container_id) {
   if (is_in_use(container_id)) co_return Result<void>();
   deleted_.insert(container_id);
-  auto lock = co_await core_.containers.lock(container_id);
-  if (!lock) co_return std::move(lock).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_.containers.lock(container_id));
   Job job = job_;
   job.request.container_id = container_id;
   job.request.netns.clear();
   job.request.ifname = "eth0";  // where the records do not know better
   Deleting deleting(core_, job);
-  auto deleted = co_await deleting.run_stale();
-  co_return deleted;
+  co_return co_await deleting.run_stale();
 }
 
 // The master, what is configured beside it, and what living containers were attached to. One that
@@ -177,9 +173,8 @@ aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks() {
 // A damaged record says nothing; the result cache knows its container, too.
 aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded() {
   std::set<model::AttachmentId> all;
-  auto ids = co_await core_.ports.records.list_records(job_.conf.cni_dir);
-  if (!ids) co_return std::move(ids).error();
-  for (const std::string& id : *ids) {
+  MNET_CO_TRY(auto&& ids, co_await core_.ports.records.list_records(job_.conf.cni_dir));
+  for (const std::string& id : ids) {
     if (!is_valid(id) && !is_in_use(id)) continue;
     auto found = co_await core_.ports.records.find_record(job_.conf.cni_dir, id);
     if (!found && !is_damage(found.error())) co_return std::move(found).error();
@@ -195,12 +190,11 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded() {
 // All that is valid, of every network: a plugin that keeps books per type must not lose another
 // network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left alone.
 aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
-  auto entries = co_await core_.ports.records.list_results(job_.conf.cni_dir, "");
-  if (!entries) co_return std::move(entries).error();
-  if (auto read = entries->unreadable.join(" / "); !read) co_return std::move(read).error();
+  MNET_CO_TRY(auto&& entries, co_await core_.ports.records.list_results(job_.conf.cni_dir, ""));
+  MNET_CO_TRY_VOID(entries.unreadable.join(" / "));
   std::set<model::AttachmentId> all(job_.conf.valid_attachments->begin(),
                                     job_.conf.valid_attachments->end());
-  for (const cni::CacheEntry& entry : entries->entries) {
+  for (const cni::CacheEntry& entry : entries.entries) {
     const std::string& id = entry.container_id;
     if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
   }

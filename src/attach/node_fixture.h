@@ -16,6 +16,7 @@
 #include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "base/log.h"
+#include "base/try.h"
 
 namespace mnet::attach {
 
@@ -67,8 +68,7 @@ class NodeTest : public testing::Test {
   }
   // The same for a group: its result is not asked for.
   aio::Task<void> adding(Request request) {
-    auto added = co_await attachments_.add(std::move(request));
-    if (!added) co_return std::move(added).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& added, co_await attachments_.add(std::move(request)));
     co_return Result<void>();
   }
   Result<DelOutcome> try_del(Request request) {

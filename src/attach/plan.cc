@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "cni/names.h"
 #include "json/json.h"
@@ -26,15 +27,12 @@ namespace {
 
 Result<model::Attachment> plan_one(const Job& job, model::Delegate delegate, std::size_t index) {
   if (!delegate.list) return delegate.list.error();
-  if (auto valid = cni::validate_network_name(delegate.list->name); !valid) {
-    return std::move(valid).error();
-  }
+  MNET_TRY_VOID(cni::validate_network_name(delegate.list->name));
   std::string ifname = model::interface_name(delegate, index, job.request.ifname);
-  if (auto valid = cni::validate_ifname(ifname); !valid) return std::move(valid).error();
-  auto args = model::with_selected_addresses(job.args, delegate.selection);
-  if (!args) return std::move(args).error();
+  MNET_TRY_VOID(cni::validate_ifname(ifname));
+  MNET_TRY(auto&& args, model::with_selected_addresses(job.args, delegate.selection));
   model::Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
-  attachment.args = *std::move(args);
+  attachment.args = std::move(args);
   return attachment;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attach/node_fixture.h"
+#include "base/try.h"
 #include "model/attachment_record.h"
 
 namespace mnet::attach {
@@ -33,8 +34,7 @@ class PodTest : public NodeTest {
     return aio::run(loop_, pods_.add(std::move(request)));
   }
   aio::Task<void> adding(Request request) {
-    auto added = co_await pods_.add(std::move(request));
-    if (!added) co_return std::move(added).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& added, co_await pods_.add(std::move(request)));
     co_return Result<void>();
   }
   Result<void> del(Request request) { return told(aio::run(loop_, pods_.del(std::move(request)))); }

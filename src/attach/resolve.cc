@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
@@ -40,9 +41,8 @@ Result<cni::ConfList> auxiliary_list(const model::NetConf& conf,
   const json::Object list{{"cniVersion", conf.cni_version},
                           {"name", conf.auxiliary_chain_name},
                           {"plugins", json::Array{json::Value(passthru)}}};
-  auto head = cni::parse_conflist(json::dump(list));
-  if (!head) return std::move(head).error();
-  return cni::with_plugins(*head, plugins);
+  MNET_TRY(auto&& head, cni::parse_conflist(json::dump(list)));
+  return cni::with_plugins(head, plugins);
 }
 
 std::string hash_of(const model::Delegate& delegate) {
@@ -98,25 +98,22 @@ void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_netw
 
 aio::Task<Resolver::Resolved> Resolver::resolve() {
   is_whole_ = true;
-  auto networks = wanted();
-  if (!networks) co_return std::move(networks).error();
-  auto found = co_await find_all(*std::move(networks));
-  if (!found) co_return std::move(found).error();
-  if (found->size() > 1 && (*found)[1].wanted.source == model::Source::kCluster) {
-    found->erase(found->begin());
+  MNET_CO_TRY(auto&& networks, wanted());
+  MNET_CO_TRY(auto&& found, co_await find_all(std::move(networks)));
+  if (found.size() > 1 && found[1].wanted.source == model::Source::kCluster) {
+    found.erase(found.begin());
   }
-  found->front().delegate.is_master = true;
-  auto delegates = co_await complete(*std::move(found));
-  if (!delegates) co_return std::move(delegates).error();
+  found.front().delegate.is_master = true;
+  MNET_CO_TRY(auto&& delegates, co_await complete(std::move(found)));
   auto chain = co_await auxiliary_chain();
   if (!chain) co_return std::move(chain).error().wrap(kConfiguredFault);
-  if (*chain) delegates->push_back(**std::move(chain));
+  if (*chain) delegates.push_back(**std::move(chain));
 
   Resolved resolved;
-  auto routes = model::plan_default_routes(*delegates);
+  auto routes = model::plan_default_routes(delegates);
   if (!routes) co_return std::move(routes).error().wrap(kPodFault);
   resolved.routes = *std::move(routes);
-  resolved.delegates = *std::move(delegates);
+  resolved.delegates = std::move(delegates);
   co_return resolved;
 }
 
@@ -155,10 +152,9 @@ aio::Task<model::Delegate> Resolver::master() {
   if (configured.empty()) co_return nothing_configured();
   Resolver podless(core_, job_);
   configured.resize(1);
-  auto delegates = co_await podless.only(std::move(configured));
-  if (!delegates) co_return std::move(delegates).error();
-  delegates->front().is_master = true;
-  co_return std::move(delegates->front());
+  MNET_CO_TRY(auto&& delegates, co_await podless.only(std::move(configured)));
+  delegates.front().is_master = true;
+  co_return std::move(delegates.front());
 }
 
 aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
@@ -167,16 +163,13 @@ aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
     return network.given || network.source != model::Source::kDefaultNetworks;
   });
   Resolver podless(core_, job_);
-  auto delegates = co_await podless.only(std::move(configured));
-  co_return delegates;
+  co_return co_await podless.only(std::move(configured));
 }
 
 aio::Task<std::vector<model::Delegate>> Resolver::only(
     std::vector<model::RequestedNetwork> networks) {
-  auto found = co_await find_all(std::move(networks));
-  if (!found) co_return std::move(found).error();
-  auto delegates = co_await complete(*std::move(found));
-  co_return delegates;
+  MNET_CO_TRY(auto&& found, co_await find_all(std::move(networks)));
+  co_return co_await complete(std::move(found));
 }
 
 aio::Task<std::optional<model::Delegate>> Resolver::auxiliary_chain() {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/types.h"
 #include "model/delegate.h"
 #include "model/nad.h"
@@ -105,14 +106,13 @@ aio::Task<Resolver::Found> Resolver::find_any(model::RequestedNetwork wanted) {
 
 aio::Task<Resolver::Found> Resolver::find_configured(model::RequestedNetwork wanted) {
   if (!is_path(wanted.configured)) {
-    auto found = co_await find_by_name(std::move(wanted));
-    co_return found;
+    co_return co_await find_by_name(std::move(wanted));
   }
-  auto delegate = co_await core_.ports.networks.by_path(wanted.configured, job_.conf.type);
-  if (!delegate) co_return std::move(delegate).error();
+  MNET_CO_TRY(auto&& delegate,
+              co_await core_.ports.networks.by_path(wanted.configured, job_.conf.type));
   // Of a directory's list the scratch file has more (02, 6.1).
-  if (!wanted.configured.ends_with(".conflist")) delegate->from_list_file = false;
-  co_return Found{.wanted = std::move(wanted), .delegate = *std::move(delegate)};
+  if (!wanted.configured.ends_with(".conflist")) delegate.from_list_file = false;
+  co_return Found{.wanted = std::move(wanted), .delegate = std::move(delegate)};
 }
 
 // The definition, else a file (02, 3.3 a to c). A definition that is there but cannot be used, or
@@ -127,8 +127,7 @@ aio::Task<Resolver::Found> Resolver::find_by_name(model::RequestedNetwork wanted
     co_return std::move(definition).error().wrap(no_definition(ns, wanted.configured));
   }
   if (*definition != nullptr) {
-    auto found = co_await load(std::move(wanted), *std::move(definition));
-    co_return found;
+    co_return co_await load(std::move(wanted), *std::move(definition));
   }
   auto delegate = co_await core_.ports.networks.by_name(job_.conf.conf_dir, wanted.configured);
   if (!delegate) {
@@ -151,8 +150,7 @@ aio::Task<Resolver::Found> Resolver::find_selected(model::RequestedNetwork wante
   auto definition = co_await core_.ports.source->find_network(ns, name);
   if (!definition) co_return std::move(definition).error().wrap(no_definition(ns, name));
   if (*definition == nullptr) co_return not_found(ns, name);
-  auto found = co_await load(std::move(wanted), *std::move(definition));
-  co_return found;
+  co_return co_await load(std::move(wanted), *std::move(definition));
 }
 
 aio::Task<Resolver::Found> Resolver::load(model::RequestedNetwork wanted,
@@ -182,9 +180,8 @@ aio::Task<model::Delegate> Resolver::load_delegate(model::NetworkDefinitionPtr d
                                         "more than ",
                                         kMaxDefinitionBytes, " bytes"));
   }
-  auto text = model::configuration_of(*definition);
-  if (!text) co_return std::move(text).error();
-  co_return model::parse_delegate(*std::move(text));
+  MNET_CO_TRY(auto&& text, model::configuration_of(*definition));
+  co_return model::parse_delegate(std::move(text));
 }
 
 Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) const {

@@ -18,6 +18,7 @@
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "json/json.h"
 #include "model/delegate.h"
@@ -571,13 +572,11 @@ class ReversedSource : public FakeSource {
   using FakeSource::FakeSource;
   aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
     if (++asked_so_far_ == 1) {
-      auto waited = co_await second_.wait();
-      if (!waited) co_return std::move(waited).error();
+      MNET_CO_TRY_VOID(co_await second_.wait());
     } else {
       second_.set();
     }
-    auto found = co_await FakeSource::find_network(std::move(ns), std::move(name));
-    co_return found;
+    co_return co_await FakeSource::find_network(std::move(ns), std::move(name));
   }
 
  private:

@@ -16,6 +16,7 @@
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/resolve.h"
+#include "base/try.h"
 
 namespace mnet::attach {
 
@@ -49,16 +50,14 @@ class ResolverTest : public testing::Test {
   }
   Result<Resolver::Resolved> resolve_with(Ports ports, const std::string& members) {
     Core core(ports, log_, {});
-    auto job = read_job(request(members), Verb::kAdd, log_);
-    if (!job) return std::move(job).error();
-    Resolver resolver(core, *job, node_.source.pods["ns1/p1"]);
+    MNET_TRY(auto&& job, read_job(request(members), Verb::kAdd, log_));
+    Resolver resolver(core, job, node_.source.pods["ns1/p1"]);
     return aio::run(loop_, resolver.resolve());
   }
   Result<model::Delegate> master(const std::string& members) {
     Core core(node_.cluster_ports(), log_, {});
-    auto job = read_job(request(members), Verb::kStatus, log_);
-    if (!job) return std::move(job).error();
-    Resolver resolver(core, *job);
+    MNET_TRY(auto&& job, read_job(request(members), Verb::kStatus, log_));
+    Resolver resolver(core, job);
     return aio::run(loop_, resolver.master());
   }
 

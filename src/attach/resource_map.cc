@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 
 namespace mnet::attach {
@@ -44,10 +45,9 @@ Error ResourceMap::none_for(const std::string& resource_name, const std::string&
 
 aio::Task<void> ResourceMap::load() {
   if (resources_) co_return Result<void>();
-  auto allocated = co_await devices_->allocated(pod_, request_uid_);
-  if (!allocated) co_return std::move(allocated).error();
+  MNET_CO_TRY(auto&& allocated, co_await devices_->allocated(pod_, request_uid_));
   resources_.emplace();
-  for (auto& [resource_name, ids] : *allocated) {
+  for (auto& [resource_name, ids] : allocated) {
     (*resources_)[resource_name] = {.all = each_once(std::move(ids)), .next = 0};
   }
   co_return Result<void>();
@@ -65,8 +65,7 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
   }
   const auto found = resources_->find(resource_name);
   if (found == resources_->end() || found->second.all.empty()) {
-    auto none = co_await take_unknown(std::move(resource_name), std::move(network));
-    co_return none;
+    co_return co_await take_unknown(std::move(resource_name), std::move(network));
   }
   Ids& ids = found->second;
   if (ids.next == ids.all.size()) {

@@ -34,9 +34,7 @@ aio::Task<void> AskingStatus::run() {
     co_return cni::coded(cni::Code::kNotAvailable, error.text());
   }
   chain::Chain chain = chain_of(core_, job_);
-  auto answered =
-      co_await chain.status(std::make_shared<const model::Delegate>(*std::move(master)));
-  co_return answered;
+  co_return co_await chain.status(std::make_shared<const model::Delegate>(*std::move(master)));
 }
 
 }  // namespace mnet::attach

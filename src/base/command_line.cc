@@ -12,6 +12,7 @@
 #include "base/flag_value.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet {
 
@@ -62,7 +63,7 @@ Result<GoFlags::Outcome> GoFlags::parse(const std::vector<std::string>& words) {
       }
       value = words[++i];
     }
-    if (auto stored = set(*flag, *value); !stored) return std::move(stored).error();
+    MNET_TRY_VOID(set(*flag, *value));
     flag->given = true;
   }
   return Outcome::kRun;

@@ -13,6 +13,7 @@
 #include "base/flag_value.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet {
 namespace {
@@ -52,8 +53,7 @@ Result<PFlags::Outcome> PFlags::parse(const Words& words) {
       rest_.insert(rest_.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
       break;
     } else {
-      auto parsed = word[1] == '-' ? parse_long(words, at) : parse_letters(words, at);
-      if (!parsed) return std::move(parsed).error();
+      MNET_TRY_VOID(word[1] == '-' ? parse_long(words, at) : parse_letters(words, at));
     }
   }
   return wants_help_ ? Outcome::kHelp : Outcome::kRun;
@@ -89,7 +89,7 @@ Result<void> PFlags::parse_letters(const Words& words, std::size_t& at) {
     letters.remove_prefix(1);
     if (letters.starts_with('=')) return set(*flag, letters.substr(1), written);
     if (is_boolean(flag->value)) {
-      if (auto stored = set(*flag, "true", written); !stored) return stored;
+      MNET_TRY_VOID(set(*flag, "true", written));
       continue;
     }
     if (!letters.empty()) return set(*flag, letters, written);

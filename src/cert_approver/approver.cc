@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "certs/event.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
@@ -89,9 +90,8 @@ class Approver::Queue final : public kube::Sink {
     return {};
   }
   Result<void> remove(const json::Object& object) override {
-    auto meta = kube::parse_meta(object);
-    if (!meta) return std::move(meta).error();
-    owner_.forget(meta->name);
+    MNET_TRY(auto&& meta, kube::parse_meta(object));
+    owner_.forget(meta.name);
     return {};
   }
 
@@ -206,9 +206,8 @@ aio::Task<void> Approver::handle(std::string name, std::string uid) {
 
 aio::Task<void> Approver::decide(std::string name) {
   for (int tries = 0; tries < kTriesInConflict; ++tries) {
-    auto is_done = co_await try_decide(name);
-    if (!is_done) co_return std::move(is_done).error();
-    if (*is_done) co_return Result<void>();
+    MNET_CO_TRY(auto&& is_done, co_await try_decide(name));
+    if (is_done) co_return Result<void>();
     ++counters_.conflicts;
   }
   co_return Error(Errc::kConflict, "others keep changing it");
@@ -216,25 +215,22 @@ aio::Task<void> Approver::decide(std::string name) {
 
 aio::Task<bool> Approver::try_decide(std::string name) {
   const aio::Deadline deadline = Clock::now() + settings_.call_time;
-  auto fresh = co_await api_->call({.path = path_of(name)}, deadline);
-  if (!fresh) co_return std::move(fresh).error();
-  if (fresh->status == 404) co_return true;
-  if (!fresh->ok()) co_return fresh->error();
-  auto object = json::parse_object(fresh->body);
+  MNET_CO_TRY(auto&& fresh, co_await api_->call({.path = path_of(name)}, deadline));
+  if (fresh.status == 404) co_return true;
+  if (!fresh.ok()) co_return fresh.error();
+  auto object = json::parse_object(fresh.body);
   if (!object) co_return Error(Errc::kProtocol, object.error().text());
-  auto request = certs::parse_signing_request(*object);
-  if (!request) co_return std::move(request).error();
-  const certs::Verdict verdict = certs::judge(*request);
+  MNET_CO_TRY(auto&& request, certs::parse_signing_request(*object));
+  const certs::Verdict verdict = certs::judge(request);
   if (verdict.decision == Decision::kIgnore) co_return true;
 
   kube::Call call{.method = "PUT", .path = cat(path_of(name), "/", certs::kDecisionEndpoint)};
   call.body = json::dump(with_decision(*std::move(object), verdict));
-  auto reply = co_await api_->call(std::move(call), deadline);
-  if (!reply) co_return std::move(reply).error();
-  if (reply->status == 404) co_return true;
-  if (reply->status == 409) co_return false;
-  if (!reply->ok()) co_return reply->error();
-  told(*request, verdict);
+  MNET_CO_TRY(auto&& reply, co_await api_->call(std::move(call), deadline));
+  if (reply.status == 404) co_return true;
+  if (reply.status == 409) co_return false;
+  if (!reply.ok()) co_return reply.error();
+  told(request, verdict);
   co_return true;
 }
 
@@ -258,8 +254,7 @@ void Approver::told(const certs::SigningRequest& request, const certs::Verdict& 
 
 aio::Task<void> Approver::rescan_for_ever() {
   for (;;) {
-    auto slept = co_await aio::sleep_for(settings_.rescan);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(settings_.rescan));
     auto scanned = co_await rescan();
     if (scanned) continue;
     if (scanned.error().code() == Errc::kCancelled) co_return scanned;
@@ -274,17 +269,16 @@ aio::Task<void> Approver::rescan() {
     const std::string path = cat(
         certs::kRequestsPath, "?fieldSelector=", kube::query_value(selector()), "&limit=", kPage,
         continuation.empty() ? "" : "&continue=", kube::query_value(continuation));
-    auto page = co_await api_->call({.path = path}, Clock::now() + settings_.call_time);
-    if (!page) co_return std::move(page).error();
-    if (!page->ok()) co_return page->error();
+    MNET_CO_TRY(auto&& page,
+                co_await api_->call({.path = path}, Clock::now() + settings_.call_time));
+    if (!page.ok()) co_return page.error();
     kube::ListReader reader;
-    if (auto read = reader.put(page->body); !read) co_return std::move(read).error();
+    MNET_CO_TRY_VOID(reader.put(page.body));
     while (const auto item = reader.next_item()) {
       if (const auto object = json::parse_object(*item)) consider(*object);
     }
-    auto end = reader.finish();
-    if (!end) co_return std::move(end).error();
-    continuation = end->continuation;
+    MNET_CO_TRY(auto&& end, reader.finish());
+    continuation = end.continuation;
   } while (!continuation.empty());
   co_return Result<void>();
 }

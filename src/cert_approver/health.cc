@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "certs/certs.h"
 #include "http/http.h"
 
@@ -80,8 +81,7 @@ aio::Task<void> Health::listen() {
       co_return Result<void>();
     }
     log_.error("health and metrics", listener.error());
-    auto slept = co_await aio::sleep_for(kRetry);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(kRetry));
   }
 }
 

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "cert_approver/approver.h"
 #include "cert_approver/health.h"
@@ -67,14 +68,12 @@ struct Setup {
 
 Result<Setup> set_up(const Options& options, const std::vector<std::string>& environment) {
   Setup out;
-  auto config = options.kubeconfig.empty() ? kube::in_cluster_config(environment)
-                                           : kube::load_kubeconfig(options.kubeconfig);
-  if (!config) return std::move(config).error();
-  out.config = *std::move(config);
+  MNET_TRY(auto&& config, options.kubeconfig.empty() ? kube::in_cluster_config(environment)
+                                                     : kube::load_kubeconfig(options.kubeconfig));
+  out.config = std::move(config);
   if (!options.address.empty()) {
-    auto address = parse_address(options.address);
-    if (!address) return std::move(address).error();
-    out.address = *std::move(address);
+    MNET_TRY(auto&& address, parse_address(options.address));
+    out.address = std::move(address);
   }
   auto rescan = certs::parse_go_duration(options.rescan);
   if (!rescan) return std::move(rescan).error().wrap("rescan");

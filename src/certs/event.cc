@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
@@ -59,10 +60,9 @@ aio::Task<void> post_event(std::shared_ptr<kube::Api> api, Happening what) {
                   .path = "/api/v1/namespaces/default/events",
                   .body = json::dump(object_of(what)),
                   .priority = kube::Priority::kBackground};
-  auto reply = co_await api->call_patiently(std::move(call), kPatience);
-  if (!reply) co_return std::move(reply).error();
+  MNET_CO_TRY(auto&& reply, co_await api->call_patiently(std::move(call), kPatience));
   // 409: an earlier try got through although its answer did not.
-  if (!reply->ok() && reply->status != 409) co_return reply->error();
+  if (!reply.ok() && reply.status != 409) co_return reply.error();
   co_return Result<void>();
 }
 

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "certs/duration.h"
 #include "certs/event.h"
 #include "certs/judge.h"
@@ -49,10 +50,9 @@ Result<std::string> text_of(const kube::Material& material) {
 
 // Whom the bootstrap file trusts, as of now.
 Result<std::string> load_authority(const std::string& kubeconfig) {
-  auto config = kube::load_kubeconfig(kubeconfig);
-  if (!config) return std::move(config).error();
-  if (config->ca.empty()) return Error(Errc::kInvalid, cat(kubeconfig, ": no authority"));
-  return text_of(config->ca);
+  MNET_TRY(auto&& config, kube::load_kubeconfig(kubeconfig));
+  if (config.ca.empty()) return Error(Errc::kInvalid, cat(kubeconfig, ": no authority"));
+  return text_of(config.ca);
 }
 
 std::chrono::seconds seconds_until(Time when, Time now) {
@@ -63,19 +63,18 @@ std::chrono::seconds seconds_until(Time when, Time now) {
 
 Result<std::chrono::seconds> parse_certificate_duration(std::string_view text) {
   if (text.empty()) return kShortestDuration;
-  auto duration = parse_go_duration(text);
-  if (!duration) return std::move(duration).error();
-  if (*duration < kShortestDuration) {
+  MNET_TRY(auto&& duration, parse_go_duration(text));
+  if (duration < kShortestDuration) {
     return Error(Errc::kInvalid, cat(text,
                                      " is too short: the API server refuses requests for "
                                      "less than 10m (600 seconds)"));
   }
-  if (*duration > kLongestDuration) {
+  if (duration > kLongestDuration) {
     return Error(Errc::kInvalid, cat(text,
                                      " is too long: requests for more than a year (8760h) "
                                      "are denied"));
   }
-  return std::chrono::duration_cast<std::chrono::seconds>(*duration);
+  return std::chrono::duration_cast<std::chrono::seconds>(duration);
 }
 
 struct NodeCertificate::Held {
@@ -128,11 +127,9 @@ aio::Task<void> NodeCertificate::run() {
   if (!loaded) complain(loaded.error().text());
   for (;;) {
     if (is_due()) {
-      auto obtained = co_await obtain();
-      if (!obtained) co_return obtained;
+      MNET_CO_TRY_VOID(co_await obtain());
     }
-    auto slept = co_await aio::sleep_until(next_look());
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_until(next_look()));
     auto looked = co_await look_after_files();
     if (!looked) complain(looked.error().text());
   }
@@ -150,8 +147,7 @@ bool NodeCertificate::is_usable() const {
 
 aio::Task<void> NodeCertificate::wait_usable(aio::Deadline deadline) {
   while (!is_usable()) {
-    auto changed = co_await changes_.wait(deadline);
-    if (!changed) co_return changed;
+    MNET_CO_TRY_VOID(co_await changes_.wait(deadline));
   }
   co_return Result<void>();
 }
@@ -215,7 +211,7 @@ void NodeCertificate::take(Pair pair, bool is_fresh) {
 
 aio::Task<void> NodeCertificate::load_stored() {
   auto loaded = co_await pool_.run([store = store_]() -> Result<std::optional<Pair>> {
-    if (auto recovered = store.recover(); !recovered) return std::move(recovered).error();
+    MNET_TRY_VOID(store.recover());
     return store.load();
   });
   if (!loaded) co_return std::move(loaded).error();
@@ -278,9 +274,8 @@ aio::Task<void> NodeCertificate::obtain() {
     note_failure(tried.error());
     const auto pause = settings_.pauses[std::min(failures, settings_.pauses.size() - 1)];
     const double jitter = 0.1 * settings_.random();
-    auto slept = co_await aio::sleep_for(
-        pause + std::chrono::duration_cast<std::chrono::milliseconds>(pause * jitter));
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(
+        pause + std::chrono::duration_cast<std::chrono::milliseconds>(pause * jitter)));
     if (is_usable()) continue;
     auto loaded = co_await load_stored();  // somebody may have put one there
     if (!loaded) complain(loaded.error().text());
@@ -343,9 +338,8 @@ Result<std::shared_ptr<kube::Api>> NodeCertificate::make_client(bool by_certific
     if (!bootstrap) return std::move(bootstrap).error().wrap("bootstrap kubeconfig");
     config = *std::move(bootstrap);
   }
-  auto api = kube::Api::make(std::move(config), settings_.api, log_);
-  if (!api) return std::move(api).error();
-  return std::shared_ptr<kube::Api>(*std::move(api));
+  MNET_TRY(auto&& api, kube::Api::make(std::move(config), settings_.api, log_));
+  return std::shared_ptr<kube::Api>(std::move(api));
 }
 
 kube::Config NodeCertificate::client_config() const {

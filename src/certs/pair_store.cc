@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "certs/x509.h"
 #include "sys/file.h"
 
@@ -84,11 +85,9 @@ std::string PairStore::path(const std::string& qualifier) const {
 }
 
 Result<void> PairStore::recover() const {
-  auto current = link_or_nothing(current_);
-  if (!current) return std::move(current).error();
-  auto updated = link_or_nothing(updated_);
-  if (!updated) return std::move(updated).error();
-  if (*current == Kind::kLink || *updated == Kind::kNone) return {};
+  MNET_TRY(auto&& current, link_or_nothing(current_));
+  MNET_TRY(auto&& updated, link_or_nothing(updated_));
+  if (current == Kind::kLink || updated == Kind::kNone) return {};
   if (::rename(updated_.c_str(), current_.c_str()) != 0) {
     return Error::from_errno(errno, cat("rename ", updated_, " ", current_));
   }
@@ -106,10 +105,9 @@ Result<std::optional<Pair>> PairStore::load() const {
     text = sys::find_file(from, kMaxFile);
     if (!text) return std::move(text).error();
     if (!*text) return std::optional<Pair>();
-    auto key = sys::find_file(cat(directory_, "/", prefix_, ".key"), kMaxFile);
-    if (!key) return std::move(key).error();
-    if (!*key) return std::optional<Pair>();
-    **text += cat("\n", **key);
+    MNET_TRY(auto&& key, sys::find_file(cat(directory_, "/", prefix_, ".key"), kMaxFile));
+    if (!key) return std::optional<Pair>();
+    **text += cat("\n", *key);
   }
   auto pair = parse_pair(**text);
   if (!pair) return std::move(pair).error().wrap(from);
@@ -117,26 +115,23 @@ Result<std::optional<Pair>> PairStore::load() const {
 }
 
 Result<void> PairStore::save(const Pair& pair, Time now) const {
-  if (auto made = sys::make_directories(directory_, 0755); !made) return made;
+  MNET_TRY_VOID(sys::make_directories(directory_, 0755));
   // First: a dated file that no link will ever lead to would be one more at each try.
   for (const std::string& link : {current_, updated_}) {
     if (auto kind = link_or_nothing(link); !kind) return std::move(kind).error();
   }
   const std::string file = path(stamp(now));
-  if (auto written = sys::replace_file(file, pair.text(), 0600); !written) return written;
-  auto read = sys::read_file(file, kMaxFile);
-  if (!read) return std::move(read).error();
-  if (auto loads = parse_pair(*read); !loads) return std::move(loads).error().wrap(file);
-  if (auto linked = link_current(file); !linked) return linked;
+  MNET_TRY_VOID(sys::replace_file(file, pair.text(), 0600));
+  MNET_TRY(auto&& read, sys::read_file(file, kMaxFile));
+  if (auto loads = parse_pair(read); !loads) return std::move(loads).error().wrap(file);
+  MNET_TRY_VOID(link_current(file));
   return remove_old();
 }
 
 Result<void> PairStore::link_current(const std::string& target) const {
-  auto current = link_or_nothing(current_);
-  if (!current) return std::move(current).error();
-  auto updated = link_or_nothing(updated_);
-  if (!updated) return std::move(updated).error();
-  if (*updated == Kind::kLink && ::unlink(updated_.c_str()) != 0) {
+  MNET_TRY([[maybe_unused]] const auto& current, link_or_nothing(current_));
+  MNET_TRY(auto&& updated, link_or_nothing(updated_));
+  if (updated == Kind::kLink && ::unlink(updated_.c_str()) != 0) {
     return Error::from_errno(errno, cat("remove ", updated_));
   }
   if (::symlink(target.c_str(), updated_.c_str()) != 0) {
@@ -150,12 +145,11 @@ Result<void> PairStore::link_current(const std::string& target) const {
 }
 
 Result<void> PairStore::remove_old() const {
-  auto entries = sys::list_directory(directory_);
-  if (!entries) return std::move(entries).error();
+  MNET_TRY(auto&& entries, sys::list_directory(directory_));
   const std::string begin = prefix_ + "-";
   constexpr std::string_view kEnd = ".pem";
   std::vector<std::string> dated;  // the oldest first: names are sorted, and dates sort as time
-  for (const sys::Entry& entry : *entries) {
+  for (const sys::Entry& entry : entries) {
     const std::string& name = entry.name;
     if (entry.kind != sys::EntryKind::kRegular || !name.starts_with(begin) ||
         !name.ends_with(kEnd)) {
@@ -169,8 +163,8 @@ Result<void> PairStore::remove_old() const {
   // A clock that was set back makes the newest file not the last one.
   std::erase(dated, in_use);
   while (dated.size() > kKept - 1) {
-    auto removed = sys::remove_file(cat(directory_, "/", dated.front()), Durability::kInPlace);
-    if (!removed) return std::move(removed).error();
+    MNET_TRY([[maybe_unused]] const auto& removed,
+             sys::remove_file(cat(directory_, "/", dated.front()), Durability::kInPlace));
     dated.erase(dated.begin());
   }
   return {};

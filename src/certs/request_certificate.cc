@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "certs/signing_request.h"
 #include "certs/x509.h"
 #include "json/json.h"
@@ -41,8 +42,7 @@ class Watching {
 
   aio::Task<void> stop() {
     group_.cancel();
-    auto joined = co_await group_.join();
-    co_return joined;
+    co_return co_await group_.join();
   }
 
   aio::Task<void> wait_changed(aio::Deadline deadline) { return store_.wait_changed(deadline); }
@@ -98,9 +98,8 @@ aio::Task<Pair> follow(std::shared_ptr<Watching> watching, WaitSettings settings
   const aio::Deadline end = Clock::now() + settings.patience;
   aio::Deadline report = Clock::now() + settings.report;
   for (;;) {
-    auto pair = watching->look();
-    if (!pair) co_return std::move(pair).error();
-    if (*pair) co_return **std::move(pair);
+    MNET_CO_TRY(auto&& pair, watching->look());
+    if (pair) co_return *std::move(pair);
     auto changed = co_await watching->wait_changed(std::min(end, report));
     if (changed) continue;
     if (changed.error().code() != Errc::kTimeout) co_return std::move(changed).error();
@@ -115,18 +114,16 @@ aio::Task<Pair> follow(std::shared_ptr<Watching> watching, WaitSettings settings
 
 aio::Task<Asked> create_request(std::shared_ptr<kube::Api> api, Subject subject,
                                 std::chrono::seconds duration, aio::Deadline deadline) {
-  auto made = make_request(subject);
-  if (!made) co_return std::move(made).error();
+  MNET_CO_TRY(auto&& made, make_request(subject));
   kube::Call call{.method = "POST", .path = std::string(kRequestsPath)};
-  call.body = json::dump(signing_request_object(made->request, duration.count()));
-  auto reply = co_await api->call(std::move(call), deadline);
-  if (!reply) co_return std::move(reply).error();
-  if (!reply->ok()) co_return reply->error();
-  auto object = json::parse_object(reply->body);
+  call.body = json::dump(signing_request_object(made.request, duration.count()));
+  MNET_CO_TRY(auto&& reply, co_await api->call(std::move(call), deadline));
+  if (!reply.ok()) co_return reply.error();
+  auto object = json::parse_object(reply.body);
   if (!object) co_return Error(Errc::kProtocol, object.error().text());
   auto request = parse_signing_request(*object);
   if (!request) co_return Error(Errc::kProtocol, request.error().text());
-  co_return Asked{.name = request->meta.name, .uid = request->uid, .key = std::move(made->key)};
+  co_return Asked{.name = request->meta.name, .uid = request->uid, .key = std::move(made.key)};
 }
 
 aio::Task<Pair> wait_issued(std::shared_ptr<kube::Api> api, Asked asked, WaitSettings settings,

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/kube.h"
@@ -28,7 +29,7 @@ Result<SigningRequest::Condition> parse_condition(const json::Value& value, std:
   fields.read("type", out.type);
   fields.read("reason", out.reason);
   fields.read("message", out.message);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -50,9 +51,8 @@ Result<void> read_status(const json::Object& status, std::string path, SigningRe
   json::Fields fields(status, std::move(path), json::Match::kExact);
   fields.read("certificate", certificate);
   fields.list("conditions", [&out](const json::Value& value, std::string at) -> Result<void> {
-    auto condition = parse_condition(value, std::move(at));
-    if (!condition) return std::move(condition).error();
-    out.conditions.push_back(*std::move(condition));
+    MNET_TRY(auto&& condition, parse_condition(value, std::move(at)));
+    out.conditions.push_back(std::move(condition));
     return {};
   });
   out.certificate = decoded(certificate);
@@ -67,9 +67,8 @@ const SigningRequest::Condition* SigningRequest::condition(std::string_view type
 }
 
 Result<SigningRequest> parse_signing_request(const json::Object& object) {
-  auto meta = kube::parse_meta(object);
-  if (!meta) return std::move(meta).error();
-  SigningRequest out{.meta = *std::move(meta)};
+  MNET_TRY(auto&& meta, kube::parse_meta(object));
+  SigningRequest out{.meta = std::move(meta)};
   json::Fields fields(object, "", json::Match::kExact);
   fields.object("metadata", [&out](const json::Object& metadata, std::string path) {
     json::Fields inner(metadata, std::move(path), json::Match::kExact);
@@ -82,7 +81,7 @@ Result<SigningRequest> parse_signing_request(const json::Object& object) {
   fields.object("status", [&out](const json::Object& status, std::string path) {
     return read_status(status, std::move(path), out);
   });
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 

@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet::certs {
 namespace {
@@ -187,11 +188,10 @@ Result<NamePtr> name_of(const Subject& subject) {
 }
 
 Result<RequestPtr> sign_request(EVP_PKEY* key, const Subject& subject) {
-  auto name = name_of(subject);
-  if (!name) return std::move(name).error();
+  MNET_TRY(auto&& name, name_of(subject));
   RequestPtr request(X509_REQ_new());
   if (!request || X509_REQ_set_version(request.get(), X509_REQ_VERSION_1) != 1 ||
-      X509_REQ_set_subject_name(request.get(), name->get()) != 1 ||
+      X509_REQ_set_subject_name(request.get(), name.get()) != 1 ||
       X509_REQ_set_pubkey(request.get(), key) != 1 ||
       X509_REQ_sign(request.get(), key, EVP_sha256()) <= 0) {
     return failed("certificate request");
@@ -294,12 +294,10 @@ Result<void> read_certificate(const Block& block, Pair& out, CertificatePtr& own
   if (!own) {
     own = std::move(certificate);
     out.subject = subject_of(X509_get_subject_name(own.get()), nullptr);
-    auto begin = time_of(X509_get0_notBefore(own.get()));
-    if (!begin) return std::move(begin).error();
-    auto end = time_of(X509_get0_notAfter(own.get()));
-    if (!end) return std::move(end).error();
-    out.not_before = *begin;
-    out.not_after = *end;
+    MNET_TRY(auto&& begin, time_of(X509_get0_notBefore(own.get())));
+    MNET_TRY(auto&& end, time_of(X509_get0_notAfter(own.get())));
+    out.not_before = begin;
+    out.not_after = end;
   }
   out.certificates += pem_of(block);
   return {};
@@ -315,14 +313,11 @@ Result<KeyPtr> read_key(const Block& block) {
 }  // namespace
 
 Result<Request> parse_request(std::string_view pem) {
-  const auto block = only_request(pem);
-  if (!block) return block.error();
-  const auto [read, is_whole] = whole<d2i_X509_REQ>(block->der);
+  MNET_TRY(const auto& block, only_request(pem));
+  const auto [read, is_whole] = whole<d2i_X509_REQ>(block.der);
   const RequestPtr request(read);
   if (!is_whole) return failed("certificate request: malformed");
-  if (auto strict = check_encoding(request.get(), block->der); !strict) {
-    return std::move(strict).error();
-  }
+  MNET_TRY_VOID(check_encoding(request.get(), block.der));
   Request out;
   out.subject = subject_of(X509_REQ_get_subject_name(request.get()), &out.further_attributes);
   EVP_PKEY* key = X509_REQ_get0_pubkey(request.get());
@@ -335,15 +330,14 @@ Result<Request> parse_request(std::string_view pem) {
 Result<KeyAndRequest> make_request(const Subject& subject) {
   const KeyPtr key(EVP_EC_gen("P-256"));
   if (!key) return failed("private key");
-  auto request = sign_request(key.get(), subject);
-  if (!request) return std::move(request).error();
+  MNET_TRY(auto&& request, sign_request(key.get(), subject));
   KeyAndRequest out;
   const BioPtr key_bio(BIO_new(BIO_s_mem()));
   const BioPtr request_bio(BIO_new(BIO_s_mem()));
   // The traditional form is the one that the original writes.
   if (PEM_write_bio_PrivateKey_traditional(key_bio.get(), key.get(), nullptr, nullptr, 0, nullptr,
                                            nullptr) != 1 ||
-      PEM_write_bio_X509_REQ(request_bio.get(), request->get()) != 1) {
+      PEM_write_bio_X509_REQ(request_bio.get(), request.get()) != 1) {
     return failed("certificate request");
   }
   out.key = take_text(key_bio.get());
@@ -358,11 +352,10 @@ Result<Pair> parse_pair(std::string_view pem) {
   const BioPtr bio = bio_of(pem);
   while (const auto block = next_block(bio.get())) {
     if (block->type == "CERTIFICATE") {
-      if (auto read = read_certificate(*block, out, own); !read) return std::move(read).error();
+      MNET_TRY_VOID(read_certificate(*block, out, own));
     } else if (is_key(block->type) && !key) {
-      auto read = read_key(*block);
-      if (!read) return std::move(read).error();
-      key = *std::move(read);
+      MNET_TRY(auto&& read, read_key(*block));
+      key = std::move(read);
       out.key = pem_of(*block);
     }
   }

@@ -1,7 +1,6 @@
 #include "chain/chain.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/early_start.h"
 #include "cni/conf.h"
 #include "cni/names.h"
@@ -36,10 +36,8 @@ Error from_plugin(Error error, const model::Attachment& attachment, const cni::P
 }
 
 Result<void> validate(const model::Attachment& attachment) {
-  if (auto valid = cni::validate_container_id(attachment.container_id); !valid) return valid;
-  if (auto valid = cni::validate_network_name(attachment.delegate.list->name); !valid) {
-    return valid;
-  }
+  MNET_TRY_VOID(cni::validate_container_id(attachment.container_id));
+  MNET_TRY_VOID(cni::validate_network_name(attachment.delegate.list->name));
   return cni::validate_ifname(attachment.ifname);
 }
 
@@ -129,11 +127,10 @@ aio::Task<void> Chain::start_early(model::AttachmentPtr attachment, std::size_t 
 }
 
 aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment, Durability kept) {
-  auto result = co_await add_only(attachment);
-  if (!result) co_return result;
+  MNET_CO_TRY(auto&& result, co_await add_only(attachment));
   MNET_FAILPOINT("result-cache-before-write");
   auto written = co_await results_.write_result(
-      setting_.cni_dir, cache_entry(*attachment, cni::to_json(*result)), kept);
+      setting_.cni_dir, cache_entry(*attachment, cni::to_json(result)), kept);
   if (!written) co_return not_remembered(std::move(written).error(), *attachment);
   MNET_FAILPOINT("result-cache-after-write");
   co_return result;
@@ -159,7 +156,7 @@ aio::Task<cni::NetResult> Chain::add_only(model::AttachmentPtr attachment) {
 aio::Task<void> Chain::expect_plugin(model::AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::PluginConf& first = attachment->delegate.list->plugins.front();
-  if (auto checked = check_types(first); !checked) co_return std::move(checked).error();
+  MNET_CO_TRY_VOID(check_types(first));
   auto binary = co_await plugins_.find(first.type, setting_.dirs);
   if (!binary) co_return from_plugin(std::move(binary).error(), *attachment, first, "add");
   co_return Result<void>();
@@ -170,8 +167,7 @@ aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t i
                                   Progress* progress) {
   auto adding = run_add(attachment, index, std::exchange(progress->next, {}), &progress->result);
   if (!may_start_early(*attachment, index + 1)) {
-    auto added = co_await std::move(adding);
-    co_return added;
+    co_return co_await std::move(adding);
   }
   std::vector<aio::Task<void>> both;
   both.push_back(std::move(adding));  // first: it has what it needs before the other takes time
@@ -185,64 +181,55 @@ aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t inde
                                cni::NetResult* result) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
-  if (auto checked = check_types(conf); !checked) co_return std::move(checked).error();
+  MNET_CO_TRY_VOID(check_types(conf));
   PluginRun run;
   if (!early) {
-    auto binary = co_await plugins_.find(conf.type, setting_.dirs);
-    if (!binary) co_return std::move(binary).error();
-    run = add_run_of(*attachment, *std::move(binary));
+    MNET_CO_TRY(auto&& binary, co_await plugins_.find(conf.type, setting_.dirs));
+    run = add_run_of(*attachment, std::move(binary));
   }
-  if (auto valid = validate(*attachment); !valid) co_return std::move(valid).error();
+  MNET_CO_TRY_VOID(validate(*attachment));
   const json::Value prev_result = index == 0 ? json::Value() : json::Value(cni::to_json(*result));
-  auto config =
-      cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
-  if (!config) co_return std::move(config).error();
+  MNET_CO_TRY(auto&& config, cni::plugin_stdin(conf, list.name, list.version, prev_result,
+                                               attachment->capability_args));
   if (caller_gone()) co_return aio::cancelled_error();
 
-  run.config = *std::move(config);
+  run.config = std::move(config);
   auto running = early ? early(std::move(run.config)) : plugins_.run(std::move(run));
-  auto output = co_await std::move(running);
-  if (!output) co_return std::move(output).error();
-  auto read = cni::read_plugin_output(*output, list.version);
-  if (!read) co_return std::move(read).error();
-  *result = *std::move(read);
+  MNET_CO_TRY(auto&& output, co_await std::move(running));
+  MNET_CO_TRY(auto&& read, cni::read_plugin_output(output, list.version));
+  *result = std::move(read);
   co_return Result<void>();
 }
 
 // What CHECK and DEL hand to the plugins, in the list's own version; null if there is no entry.
 aio::Task<json::Value> Chain::cached_result(model::AttachmentPtr attachment) {
   const cni::ConfList& list = *attachment->delegate.list;
-  auto found = co_await results_.find_result(
-      setting_.cni_dir, {list.name, attachment->container_id, attachment->ifname});
-  if (!found) co_return std::move(found).error();
-  if (!*found) co_return json::Value();
-  auto result = cni::read_cached_result(**found, list.version);
-  if (!result) co_return std::move(result).error();
-  co_return json::Value(cni::to_json(*result));
+  MNET_CO_TRY(auto&& found,
+              co_await results_.find_result(
+                  setting_.cni_dir, {list.name, attachment->container_id, attachment->ifname}));
+  if (!found) co_return json::Value();
+  MNET_CO_TRY(auto&& result, cni::read_cached_result(*found, list.version));
+  co_return json::Value(cni::to_json(result));
 }
 
 aio::Task<void> Chain::run_plugin(model::AttachmentPtr attachment, std::size_t index,
                                   std::string command, json::Value prev_result) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
-  auto binary = co_await plugins_.find(conf.type, setting_.dirs);
-  if (!binary) co_return std::move(binary).error();
-  auto config =
-      cni::plugin_stdin(conf, list.name, list.version, prev_result, attachment->capability_args);
-  if (!config) co_return std::move(config).error();
-  PluginRun run = run_of(*attachment, *std::move(binary), std::move(command));
-  run.config = *std::move(config);
-  auto output = co_await plugins_.run(std::move(run));
-  if (!output) co_return std::move(output).error();
+  MNET_CO_TRY(auto&& binary, co_await plugins_.find(conf.type, setting_.dirs));
+  MNET_CO_TRY(auto&& config, cni::plugin_stdin(conf, list.name, list.version, prev_result,
+                                               attachment->capability_args));
+  PluginRun run = run_of(*attachment, std::move(binary), std::move(command));
+  run.config = std::move(config);
+  MNET_CO_TRY([[maybe_unused]] const auto& output, co_await plugins_.run(std::move(run)));
   co_return Result<void>();
 }
 
 aio::Task<void> Chain::check(model::AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
-  auto version = cni::parse_version(list.version);
-  if (!version) co_return std::move(version).error();
-  if (*version < cni::kCheckSince) {
+  MNET_CO_TRY(auto&& version, cni::parse_version(list.version));
+  if (version < cni::kCheckSince) {
     co_return Error(Errc::kInvalid, cat("configuration version ", go_quoted(list.version),
                                         " does not support the CHECK command"));
   }
@@ -256,9 +243,8 @@ aio::Task<void> Chain::check(model::AttachmentPtr attachment) {
   }
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     if (caller_gone()) co_return aio::cancelled_error();
-    if (auto allowed = check_types(list.plugins[i]); !allowed) co_return allowed;
-    auto checked = co_await run_plugin(attachment, i, "CHECK", *prev_result);
-    if (!checked) co_return checked;
+    MNET_CO_TRY_VOID(check_types(list.plugins[i]));
+    MNET_CO_TRY_VOID(co_await run_plugin(attachment, i, "CHECK", *prev_result));
   }
   co_return Result<void>();
 }
@@ -267,12 +253,11 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::CacheKey key{list.name, attachment->container_id, attachment->ifname};
-  auto version = cni::parse_version(list.version);
-  if (!version) co_return std::move(version).error();
+  MNET_CO_TRY(auto&& version, cni::parse_version(list.version));
 
   json::Value prev_result;
   Deleted done;
-  if (*version >= cni::kCheckSince) {
+  if (version >= cni::kCheckSince) {
     auto cached = co_await cached_result(attachment);
     if (cached) {
       prev_result = *std::move(cached);
@@ -309,18 +294,15 @@ Result<std::string> Chain::detached_config(const model::Delegate& delegate, std:
                                            json::Object values) {
   values.set("name", delegate.list->name);
   values.set("cniVersion", delegate.list->version);
-  auto conf = cni::inject(delegate.list->plugins[index], values);
-  if (!conf) return std::move(conf).error();
-  return std::move(conf->bytes);
+  MNET_TRY(auto&& conf, cni::inject(delegate.list->plugins[index], values));
+  return std::move(conf.bytes);
 }
 
 aio::Task<void> Chain::run_detached(std::string type, std::string command, std::string config) {
-  auto binary = co_await plugins_.find(std::move(type), setting_.dirs);
-  if (!binary) co_return std::move(binary).error();
-  PluginRun run = run_of(*std::move(binary), std::move(command));
+  MNET_CO_TRY(auto&& binary, co_await plugins_.find(std::move(type), setting_.dirs));
+  PluginRun run = run_of(std::move(binary), std::move(command));
   run.config = std::move(config);
-  auto output = co_await plugins_.run(std::move(run));
-  if (!output) co_return std::move(output).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& output, co_await plugins_.run(std::move(run)));
   co_return Result<void>();
 }
 
@@ -330,15 +312,13 @@ aio::Task<void> Chain::status(model::DelegatePtr delegate) {
   for (std::size_t i = 0; i < delegate->list->plugins.size(); ++i) {
     if (caller_gone()) co_return aio::cancelled_error();
     const std::string& type = delegate->list->plugins[i].type;
-    auto checked = check_types(delegate->list->plugins[i]);
-    if (!checked) co_return checked;
+    MNET_CO_TRY_VOID(check_types(delegate->list->plugins[i]));
     auto config = detached_config(*delegate, i, {});
     if (!config) {
       co_return std::move(config).error().wrap(
           cat("failed to generate configuration to get plugin STATUS ", type));
     }
-    auto answered = co_await run_detached(type, "STATUS", *std::move(config));
-    if (!answered) co_return answered;
+    MNET_CO_TRY_VOID(co_await run_detached(type, "STATUS", *std::move(config)));
   }
   co_return Result<void>();
 }

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/caller.h"
 #include "chain/fake_ports.h"
 #include "cni/args.h"
@@ -96,8 +97,7 @@ class ChainTest : public testing::Test {
             Log()};
   }
   aio::Task<void> added(model::AttachmentPtr what) {
-    auto result = co_await chain_.add(std::move(what));
-    if (!result) co_return std::move(result).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& result, co_await chain_.add(std::move(what)));
     co_return Result<void>();
   }
 

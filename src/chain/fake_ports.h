@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "aio/event.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/plugins.h"
 #include "chain/results.h"
 #include "cni/version.h"
@@ -49,8 +51,7 @@ class FakePlugins : public Plugins {
     if (const auto held = holds.find(what_for); held != holds.end()) {
       const std::shared_ptr<Hold> hold = held->second;
       hold->reached.set();
-      auto released = co_await hold->release.wait();
-      if (!released) co_return std::move(released).error();
+      MNET_CO_TRY_VOID(co_await hold->release.wait());
     }
     calls_.push_back(what.ifname.empty() ? what_for : cat(what_for, " ", what.ifname));
     runs.push_back(what);
@@ -146,8 +147,7 @@ class FakeResultsOf : public Port {
     co_return std::optional<json::Value>(found->second.result.value_or(json::Object()));
   }
   aio::Task<void> remove_result(std::string, cni::CacheKey key) override {
-    auto done = act(cat("remove result ", name_of(key)));
-    if (!done) co_return done;
+    MNET_CO_TRY_VOID(act(cat("remove result ", name_of(key))));
     results.erase(name_of(key));
     damaged_results.erase(name_of(key));
     co_return Result<void>();
@@ -174,7 +174,7 @@ class FakeResultsOf : public Port {
 
   Result<void> keep(cni::CacheEntry entry, Durability kept) {
     const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
-    if (auto done = act(cat("write result ", name)); !done) return done;
+    MNET_TRY_VOID(act(cat("write result ", name)));
     results[name] = std::move(entry);
     if (kept == Durability::kInPlace) unsynced.insert(name);
     return {};

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "chain/plugins.h"
 #include "cni/conf.h"
@@ -59,13 +60,11 @@ aio::Task<std::vector<std::string>> Validation::run(model::DelegatePtr delegate)
 }
 
 aio::Task<void> Validation::ask(std::string type, std::string version) {
-  auto binary = co_await plugins_.find(type, dirs_);
-  if (!binary) co_return std::move(binary).error();
-  auto output = co_await plugins_.run(version_run(*std::move(binary)));
-  auto versions = cni::read_version_outcome(std::move(output));
-  if (!versions) co_return std::move(versions).error();
+  MNET_CO_TRY(auto&& binary, co_await plugins_.find(type, dirs_));
+  auto output = co_await plugins_.run(version_run(std::move(binary)));
+  MNET_CO_TRY(auto&& versions, cni::read_version_outcome(std::move(output)));
   // By exact spelling: 1.1 is not 1.1.0 here.
-  if (std::ranges::find(*versions, version) != versions->end()) co_return Result<void>();
+  if (std::ranges::find(versions, version) != versions.end()) co_return Result<void>();
   co_return Error(Errc::kInvalid,
                   cat("plugin ", type, " does not support config version ", go_quoted(version)));
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "cni/conf_parts.h"
 #include "cni/version.h"
@@ -37,11 +38,10 @@ std::string_view type_name(const json::Value& value) {
 class VersionChoice {
  public:
   Result<void> offer(const std::string& text) {
-    auto number = parse_version(text);
-    if (!number) return std::move(number).error();
-    if (*number > parse_version(kCurrentVersion).value()) return {};
-    if (!best_ || *number > *best_ || (*number == *best_ && is_supported(text))) {
-      best_ = *number;
+    MNET_TRY(auto&& number, parse_version(text));
+    if (number > parse_version(kCurrentVersion).value()) return {};
+    if (!best_ || number > *best_ || (number == *best_ && is_supported(text))) {
+      best_ = number;
       text_ = text;
     }
     return {};
@@ -61,13 +61,11 @@ class ListReader {
   explicit ListReader(ConfList& list) : list_(list) {}
 
   Result<void> read() {
-    if (auto read = read_name(); !read) return read;
-    if (auto read = read_version(); !read) return read;
-    if (auto read = read_flag("disableCheck", list_.disable_check); !read) return read;
-    if (auto read = read_flag("disableGC", list_.disable_gc); !read) return read;
-    if (auto read = read_flag("loadOnlyInlinedPlugins", list_.load_only_inlined_plugins); !read) {
-      return read;
-    }
+    MNET_TRY_VOID(read_name());
+    MNET_TRY_VOID(read_version());
+    MNET_TRY_VOID(read_flag("disableCheck", list_.disable_check));
+    MNET_TRY_VOID(read_flag("disableGC", list_.disable_gc));
+    MNET_TRY_VOID(read_flag("loadOnlyInlinedPlugins", list_.load_only_inlined_plugins));
     return read_plugins();
   }
 
@@ -165,7 +163,7 @@ Result<ConfList> parse_conflist(std::string_view text) {
   } else if (!document->is_null()) {
     return refused("expected an object, got ", document->kind());
   }
-  if (auto read = ListReader(list).read(); !read) return std::move(read).error();
+  MNET_TRY_VOID(ListReader(list).read());
   return list;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -39,22 +40,21 @@ void read_texts(json::Fields& fields, std::span<const std::string_view> keys, js
 }  // namespace
 
 Result<json::Object> parse_device_info(std::string_view text) {
-  const auto document = json::parse_object(text);
-  if (!document) return document.error();
+  MNET_TRY(const auto& document, json::parse_object(text));
   json::Object info;
-  json::Fields fields(*document);
+  json::Fields fields(document);
   read_texts(fields, kTop, info);
   for (const Part& part : kParts) {
     fields.object(part.key, [&](const json::Object& object, std::string path) -> Result<void> {
       json::Object known;
       json::Fields inside(object, std::move(path));
       read_texts(inside, part.members, known);
-      if (auto done = inside.done(); !done) return done;
+      MNET_TRY_VOID(inside.done());
       info.append(std::string(part.key), std::move(known));
       return {};
     });
   }
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return info;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -59,7 +60,7 @@ Result<ErrorObject> parse_error_object(const json::Value& value) {
   fields.read("code", error.code);
   fields.read("msg", error.msg);
   fields.read("details", error.details);
-  if (auto read = fields.done(); !read) return std::move(read).error();
+  MNET_TRY_VOID(fields.done());
   return error;
 }
 

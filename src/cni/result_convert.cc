@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/family.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -106,10 +107,9 @@ Result<NetResult> convert(const NetResult& result, std::string_view version) {
     return Error(Errc::kInvalid,
                  cat("no converter for CNI result version ", from, " to ", version));
   }
-  auto converted = reshape(result, *family, *target);
-  if (!converted) return converted;
-  converted->version = version;
-  converted->dropped = result.dropped;
+  MNET_TRY(auto&& converted, reshape(result, *family, *target));
+  converted.version = version;
+  converted.dropped = result.dropped;
   return converted;
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "cni/family.h"
 #include "cni/result.h"
@@ -73,12 +74,11 @@ class Reader {
       read_list(fields, "routes", result_.routes, &Reader::read_route);
     }
     fields.object("dns", [&](const json::Object& object, std::string path) -> Result<void> {
-      auto dns = read_dns(object, std::move(path));
-      if (!dns) return std::move(dns).error();
-      result_.dns = *std::move(dns);
+      MNET_TRY(auto&& dns, read_dns(object, std::move(path)));
+      result_.dns = std::move(dns);
       return {};
     });
-    if (auto done = fields.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(fields.done());
     return std::move(result_);
   }
 
@@ -95,9 +95,8 @@ class Reader {
     fields.list(key, [&](const json::Value& value, const std::string& path) -> Result<void> {
       const json::Object* object = value.as_object();
       if (object == nullptr) return json::wrong_kind(path, "an object", value);
-      auto element = (this->*read)(*object, path);
-      if (!element) return std::move(element).error();
-      if (*element) out.push_back(**std::move(element));
+      MNET_TRY(auto&& element, (this->*read)(*object, path));
+      if (element) out.push_back(*std::move(element));
       return {};
     });
   }
@@ -110,7 +109,7 @@ class Reader {
       element.read("ip", ip);
       element.read("gateway", legacy.gateway);
       read_list(element, "routes", legacy.routes, &Reader::read_route);
-      if (auto done = element.done(); !done) return done;
+      MNET_TRY_VOID(element.done());
       if (!ip) {
         drop(path, "ip");
         return {};
@@ -133,7 +132,7 @@ class Reader {
       fields.read("socketPath", interface.socket_path);
       fields.read("pciID", interface.pci_id);
     }
-    if (auto done = fields.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(fields.done());
     return interface;
   }
 
@@ -145,7 +144,7 @@ class Reader {
     element.read("interface", ip.interface);
     element.read("address", address);
     element.read("gateway", ip.gateway);
-    if (auto done = element.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(element.done());
     if (!address) {
       drop(path, "address");
       return std::nullopt;
@@ -165,7 +164,7 @@ class Reader {
     element.read("priority", route.priority);
     element.read("table", route.table);
     element.read("scope", route.scope);
-    if (auto done = element.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(element.done());
     if (!dst) {
       drop(path, "dst");
       return std::nullopt;
@@ -190,13 +189,12 @@ Result<NetResult> read_object(const json::Object& document, std::string_view ver
   if (!family) {
     return Error(Errc::kInvalid, cat("unsupported CNI result version ", go_quoted(version)));
   }
-  auto result = Reader(*family).read(document);
-  if (!result) return result;
-  if (result->version.empty() && *family == Family::kLegacy) result->version = kOldestVersion;
-  if (find_family(result->version) != family) {
+  MNET_TRY(auto&& result, Reader(*family).read(document));
+  if (result.version.empty() && *family == Family::kLegacy) result.version = kOldestVersion;
+  if (find_family(result.version) != family) {
     return Error(Errc::kInvalid,
                  cat("result type supports ", versions_text(*family),
-                     " but unmarshalled CNIVersion is ", go_quoted(result->version)));
+                     " but unmarshalled CNIVersion is ", go_quoted(result.version)));
   }
   return result;
 }
@@ -216,7 +214,7 @@ Result<Dns> read_dns(const json::Object& object, std::string path) {
   fields.read("domain", dns.domain);
   fields.read("search", dns.search);
   fields.read("options", dns.options);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return dns;
 }
 
@@ -249,7 +247,7 @@ Result<std::optional<NetResult>> read_prev_result(const json::Object& config) {
   std::string config_version;
   json::Fields fields(config);
   fields.read("cniVersion", config_version);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   const json::Value* value = fields.find("prevResult");
   if (value == nullptr) return std::nullopt;
   const json::Object* object = value->as_object();
@@ -263,9 +261,8 @@ Result<std::optional<NetResult>> read_prev_result(const json::Object& config) {
 }
 
 Result<NetResult> read_cached_result(const json::Value& document, std::string_view config_version) {
-  auto result = read_result(document);
-  if (!result) return result;
-  auto converted = convert(*result, config_version);
+  MNET_TRY(auto&& result, read_result(document));
+  auto converted = convert(result, config_version);
   if (!converted) {
     return std::move(converted).error().wrap(
         cat("failed to convert cached result to config version ", go_quoted(config_version)));

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 
 namespace mnet::cni {
@@ -129,9 +130,8 @@ Result<void> check_types(const json::Object& config, std::string_view configured
 }
 
 Result<void> check_types_for_removal(const json::Object& config, std::string_view configured) {
-  auto own = refuse(find_type(
-      config, [configured](std::string_view type) { return is_own_type(type, configured); }));
-  if (!own) return own;
+  MNET_TRY_VOID(refuse(find_type(
+      config, [configured](std::string_view type) { return is_own_type(type, configured); })));
   return refuse(find_type(programs_in(config), is_path));
 }
 

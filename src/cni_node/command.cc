@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/names.h"
 #include "nodetools/options.h"
 #include "sys/directory.h"
@@ -149,9 +150,8 @@ Result<Directories> choose_directories(const Options& given,
 
 Result<void> read_lists(const Given& given, std::optional<Lists>& out) {
   if (!given) return {};
-  auto lists = parse_lists(*given);
-  if (!lists) return std::move(lists).error();
-  out = *std::move(lists);
+  MNET_TRY(auto&& lists, parse_lists(*given));
+  out = std::move(lists);
   return {};
 }
 
@@ -252,25 +252,21 @@ Result<Command> parse_command(const std::vector<std::string>& words,
   if (!action) return Error(Errc::kNotFound, "no such command");
   Command out{.action = *action};
   Options given;
-  auto parsed = parse_options({words.begin() + 1, words.end()}, given, out);
-  if (!parsed) return std::move(parsed).error();
-  if (auto done = read_lists(given.plugins, out.plugins); !done) return std::move(done).error();
-  if (auto done = read_lists(given.configs, out.configs); !done) return std::move(done).error();
-  if (auto done = read_lists(given.manifests, out.manifests); !done) return std::move(done).error();
-  auto directories = choose_directories(given, environment);
-  if (!directories) return std::move(directories).error();
-  out.directories = *std::move(directories);
+  MNET_TRY_VOID(parse_options({words.begin() + 1, words.end()}, given, out));
+  MNET_TRY_VOID(read_lists(given.plugins, out.plugins));
+  MNET_TRY_VOID(read_lists(given.configs, out.configs));
+  MNET_TRY_VOID(read_lists(given.manifests, out.manifests));
+  MNET_TRY(auto&& directories, choose_directories(given, environment));
+  out.directories = std::move(directories);
   out.access.environment = environment;
-  if (auto done = read_values(given, out); !done) return std::move(done).error();
-  if (auto done = read_configmap(given, out); !done) return std::move(done).error();
+  MNET_TRY_VOID(read_values(given, out));
+  MNET_TRY_VOID(read_configmap(given, out));
   const bool watches = !out.configmap.empty();
   if (out.plugins || watches) {
-    auto checked = refuse_same(out.directories.plugin_source, out.directories.plugin_target);
-    if (!checked) return std::move(checked).error();
+    MNET_TRY_VOID(refuse_same(out.directories.plugin_source, out.directories.plugin_target));
   }
   if (out.configs || watches) {
-    auto checked = refuse_same(out.directories.config_source, out.directories.config_target);
-    if (!checked) return std::move(checked).error();
+    MNET_TRY_VOID(refuse_same(out.directories.config_source, out.directories.config_target));
   }
   return out;
 }

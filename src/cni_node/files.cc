@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/command.h"
 #include "cni_node/mounts.h"
 #include "cni_node/template.h"
@@ -38,16 +39,14 @@ constexpr std::size_t kMaxTemplate = 10u << 20;
 constexpr std::size_t kMaxPointed = 1u << 20;
 
 Result<sys::Directory::Content> read_plugin(const std::string& source, const std::string& name) {
-  auto directory = sys::Directory::open(source);
-  if (!directory) return std::move(directory).error();
-  auto found = directory->find(name, kMaxPlugin);
-  if (!found) return std::move(found).error();
-  if (!*found) {
+  MNET_TRY(auto&& directory, sys::Directory::open(source));
+  MNET_TRY(auto&& found, directory.find(name, kMaxPlugin));
+  if (!found) {
     return Error(Errc::kNotFound, cat("no such plugin in ", source,
                                       " (`cni-node list` shows those that "
                                       "are; add others to the image or mount them there)"));
   }
-  return **std::move(found);
+  return *std::move(found);
 }
 
 // The file `name` of the node, as a template that has `own` as its name sees it.
@@ -77,30 +76,25 @@ Files::Files(Directories directories, FileSettings settings, nodetools::Output& 
     : directories_(std::move(directories)), settings_(settings), output_(output) {}
 
 Result<std::string> Files::load_template(const std::string& name) const {
-  auto directory = sys::Directory::open(directories_.config_source);
-  if (!directory) return std::move(directory).error();
-  auto found = directory->find(name, kMaxTemplate);
-  if (!found) return std::move(found).error();
-  if (!*found) {
+  MNET_TRY(auto&& directory, sys::Directory::open(directories_.config_source));
+  MNET_TRY(auto&& found, directory.find(name, kMaxTemplate));
+  if (!found) {
     return Error(Errc::kNotFound, cat("no such template in ", directories_.config_source));
   }
-  return std::move((*found)->bytes);
+  return std::move(found->bytes);
 }
 
 Result<std::vector<std::string>> Files::pointers_of(const std::string& name) const {
-  auto text = load_template(name);
-  if (!text) return std::move(text).error();
-  return pointers_in(*text);
+  MNET_TRY(auto&& text, load_template(name));
+  return pointers_in(text);
 }
 
 Result<Rendered> Files::render(const std::string& name, bool checks_pointers) const {
-  auto text = load_template(name);
-  if (!text) return std::move(text).error();
+  MNET_TRY(auto&& text, load_template(name));
   // With nothing in the pointers' places: what the template itself is.
-  const auto bare =
-      expand_pointers(*text, [](const std::string&) { return Result<std::string>("null"); });
-  if (!bare) return bare.error();
-  const bool is_for_multus = is_multus(*bare);
+  MNET_TRY(const auto& bare,
+           expand_pointers(text, [](const std::string&) { return Result<std::string>("null"); }));
+  const bool is_for_multus = is_multus(bare);
   std::optional<sys::Directory> target;
   Rendered out{.text = {}, .mode = kConfigMode};
 
@@ -118,9 +112,8 @@ Result<Rendered> Files::render(const std::string& name, bool checks_pointers) co
         if (!opened) return std::move(opened).error();
         target.emplace(*std::move(opened));
       }
-      auto found = read_pointed(*target, pointed);
-      if (!found) return std::move(found).error();
-      file = *std::move(found);
+      MNET_TRY(auto&& found, read_pointed(*target, pointed));
+      file = std::move(found);
     }
     if (is_for_multus && is_multus(file.bytes)) {
       return Error(Errc::kInvalid, cat("multus inside multus: ", pointed));
@@ -131,11 +124,10 @@ Result<Rendered> Files::render(const std::string& name, bool checks_pointers) co
     out.mode &= file.mode;
     return std::move(file.bytes);
   };
-  auto expanded = expand_pointers(*text, content);
-  if (!expanded) return std::move(expanded).error();
-  out.text = *std::move(expanded);
+  MNET_TRY(auto&& expanded, expand_pointers(text, content));
+  out.text = std::move(expanded);
   if (settings_.validates) {
-    if (auto checked = check_json(name, out.text); !checked) return std::move(checked).error();
+    MNET_TRY_VOID(check_json(name, out.text));
   }
   return out;
 }
@@ -165,10 +157,9 @@ std::string Files::target_signature(const std::string& name) const {
 
 Result<bool> Files::install_plugin(const std::string& name) {
   output_.print(cat("Installing CNI plugin ", name, "..."));
-  auto source = read_plugin(directories_.plugin_source, name);
-  if (!source) return std::move(source).error();
+  MNET_TRY(auto&& source, read_plugin(directories_.plugin_source, name));
   if (directories_.is_usual_plugin_target) warn_of_no_volume(directories_.plugin_target);
-  return put(directories_.plugin_target, name, source->bytes, kPluginMode, false);
+  return put(directories_.plugin_target, name, source.bytes, kPluginMode, false);
 }
 
 Result<bool> Files::remove_plugin(const std::string& name) {
@@ -177,9 +168,8 @@ Result<bool> Files::remove_plugin(const std::string& name) {
 }
 
 Result<bool> Files::install_config(const std::string& name) {
-  auto rendered = render(name);
-  if (!rendered) return std::move(rendered).error();
-  return write_config(name, *rendered);
+  MNET_TRY(auto&& rendered, render(name));
+  return write_config(name, rendered);
 }
 
 Result<bool> Files::write_config(const std::string& name, const Rendered& rendered) {
@@ -206,14 +196,12 @@ Result<bool> Files::put(const std::string& directory, const std::string& name,
     show_change(directory, name, bytes, shows_text);
     return true;
   }
-  auto target = sys::Directory::make(directory, kDirectoryMode);
-  if (!target) return std::move(target).error();
-  auto lock = sys::FileLock::take_directory_within(directory, kPatience);
-  if (!lock) return std::move(lock).error();
-  target->sweep(kTemporary, kLeftOverAge);
-  if (target->holds(name, bytes, mode)) return false;
-  auto written = target->replace(name, bytes, mode, kTemporary);
-  if (!written) return std::move(written).error();
+  MNET_TRY(auto&& target, sys::Directory::make(directory, kDirectoryMode));
+  MNET_TRY([[maybe_unused]] const auto& lock,
+           sys::FileLock::take_directory_within(directory, kPatience));
+  target.sweep(kTemporary, kLeftOverAge);
+  if (target.holds(name, bytes, mode)) return false;
+  MNET_TRY_VOID(target.replace(name, bytes, mode, kTemporary));
   return true;
 }
 
@@ -223,18 +211,17 @@ Result<bool> Files::take_away(const std::string& directory, const std::string& n
   if (!target && target.error().code() == Errc::kNotFound) return false;
   if (!target) return std::move(target).error();
   if (settings_.is_dry) {
-    auto found = target->find(name, kMaxPlugin);
-    if (!found) return std::move(found).error();
-    if (!*found) {
+    MNET_TRY(auto&& found, target->find(name, kMaxPlugin));
+    if (!found) {
       output_.print(cat(directory, "/", name, " is not there"));
       return false;
     }
     output_.print(cat(directory, "/", name, " would be removed"));
-    if (shows_text && !settings_.is_quiet) output_.print(nodetools::diff_text((*found)->bytes, ""));
+    if (shows_text && !settings_.is_quiet) output_.print(nodetools::diff_text(found->bytes, ""));
     return true;
   }
-  auto lock = sys::FileLock::take_directory_within(directory, kPatience);
-  if (!lock) return std::move(lock).error();
+  MNET_TRY([[maybe_unused]] const auto& lock,
+           sys::FileLock::take_directory_within(directory, kPatience));
   return target->remove(name);
 }
 

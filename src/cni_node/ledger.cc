@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/names.h"
 #include "cni_node/objects.h"
 #include "json/fields.h"
@@ -83,26 +84,25 @@ LedgerManifest* Ledger::find_manifest(std::string_view file) {
 }
 
 Result<Ledger> parse_ledger(std::string_view text) {
-  auto document = json::parse_object(text);
-  if (!document) return std::move(document).error();
+  MNET_TRY(auto&& document, json::parse_object(text));
   Ledger out;
   std::int64_t version = 0;
-  json::Fields head(*document, "", json::Match::kExact);
+  json::Fields head(document, "", json::Match::kExact);
   head.read("version", version);
-  if (auto done = head.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(head.done());
   if (version != kVersion) {
     return Error(Errc::kProtocol, cat("version ", version, " is not known"));
   }
-  json::Fields fields(*document, "", json::Match::kExact);
+  json::Fields fields(document, "", json::Match::kExact);
   fields.read("source", out.source);
   fields.read("plugins", out.plugins);
   fields.read("configs", out.configs);
   fields.list("manifests", [&](const json::Value& value, const std::string& path) {
     return read_manifest(value, path, out.manifests);
   });
-  if (auto done = fields.done(); !done) return std::move(done).error();
-  if (auto done = check_names(out.plugins); !done) return std::move(done).error();
-  if (auto done = check_names(out.configs); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
+  MNET_TRY_VOID(check_names(out.plugins));
+  MNET_TRY_VOID(check_names(out.configs));
   return out;
 }
 
@@ -137,8 +137,7 @@ Result<LedgerFile> LedgerFile::load(std::string path, nodetools::Output& output)
 
 Result<void> LedgerFile::save() {
   if (ledger_ == saved_) return {};
-  auto written = sys::replace_file(path_, dump_ledger(ledger_), 0600);
-  if (!written) return written;
+  MNET_TRY_VOID(sys::replace_file(path_, dump_ledger(ledger_), 0600));
   saved_ = ledger_;
   return {};
 }

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "cni_node/command.h"
 #include "cni_node/object_writer.h"
@@ -60,14 +61,12 @@ void Manifests::use(kube::Api& api, WriterSettings settings) {
 
 Result<ObjectWriter*> Manifests::writer() {
   if (writer_) return &*writer_;
-  auto access = nodetools::find_api_access(command_.access);
-  if (!access) return std::move(access).error();
+  MNET_TRY(auto&& access, nodetools::find_api_access(command_.access));
   kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
   settings.environment = command_.access.environment;
-  auto api = kube::Api::make(std::move(access->config), std::move(settings), Log());
-  if (!api) return std::move(api).error();
-  own_api_ = *std::move(api);
-  use(*own_api_, {.ns = access->ns,
+  MNET_TRY(auto&& api, kube::Api::make(std::move(access.config), std::move(settings), Log()));
+  own_api_ = std::move(api);
+  use(*own_api_, {.ns = access.ns,
                   .field_manager = command_.field_manager,
                   .wait_time = command_.wait_time,
                   .is_dry = command_.is_dry});
@@ -76,12 +75,10 @@ Result<ObjectWriter*> Manifests::writer() {
 
 Result<LoadedManifest> Manifests::load(const std::string& name) const {
   const std::string& source = command_.directories.manifest_source;
-  auto directory = sys::Directory::open(source);
-  if (!directory) return std::move(directory).error();
-  auto found = directory->find(name, kMaxManifest);
-  if (!found) return std::move(found).error();
-  if (!*found) return Error(Errc::kNotFound, cat("no such manifest in ", source));
-  auto replaced = substitute((*found)->bytes, variables_of(command_.access.environment),
+  MNET_TRY(auto&& directory, sys::Directory::open(source));
+  MNET_TRY(auto&& found, directory.find(name, kMaxManifest));
+  if (!found) return Error(Errc::kNotFound, cat("no such manifest in ", source));
+  auto replaced = substitute(found->bytes, variables_of(command_.access.environment),
                              command_.allowed_variables);
   if (command_.is_strict && !replaced.unset.empty()) {
     return Error(Errc::kInvalid, cat("variable ", replaced.unset.front(), " is not set"));
@@ -124,19 +121,15 @@ aio::Task<bool> Manifests::install(std::string name) { return change(std::move(n
 aio::Task<bool> Manifests::remove(std::string name) { return change(std::move(name), false); }
 
 aio::Task<bool> Manifests::change(std::string name, bool is_wanted) {
-  auto manifest = load(name);
-  if (!manifest) co_return std::move(manifest).error();
-  auto objects = show_and_parse(name, *manifest, is_wanted ? kApplying : kDeleting);
-  if (!objects) co_return std::move(objects).error();
-  if (objects->empty()) co_return false;  // nobody needs to be asked
-  auto api = writer();
-  if (!api) co_return std::move(api).error();
-  const int before = (*api)->changes();
-  aio::Task<void> work = is_wanted ? (*api)->apply(name, *std::move(objects))
-                                   : (*api)->remove(name, names_of(*objects));
-  auto done = co_await std::move(work);
-  if (!done) co_return std::move(done).error();
-  co_return (*api)->changes() != before;
+  MNET_CO_TRY(auto&& manifest, load(name));
+  MNET_CO_TRY(auto&& objects, show_and_parse(name, manifest, is_wanted ? kApplying : kDeleting));
+  if (objects.empty()) co_return false;  // nobody needs to be asked
+  MNET_CO_TRY(auto&& api, writer());
+  const int before = api->changes();
+  aio::Task<void> work =
+      is_wanted ? api->apply(name, std::move(objects)) : api->remove(name, names_of(objects));
+  MNET_CO_TRY_VOID(co_await std::move(work));
+  co_return api->changes() != before;
 }
 
 }  // namespace mnet::cni_node

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet::cni_node {
 namespace {
@@ -62,13 +63,11 @@ Result<Lists> parse_lists(std::string_view text) {
     return Error(Errc::kInvalid, cat("More than one ':' in a list: ", text));
   }
   Lists out;
-  auto desired = parse_names(sides[0]);
-  if (!desired) return std::move(desired).error();
-  out.desired = *std::move(desired);
+  MNET_TRY(auto&& desired, parse_names(sides[0]));
+  out.desired = std::move(desired);
   if (sides.size() == 1) return out;
-  auto current = parse_names(sides[1]);
-  if (!current) return std::move(current).error();
-  out.current = *std::move(current);
+  MNET_TRY(auto&& current, parse_names(sides[1]));
+  out.current = std::move(current);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error_list.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/object_writer.h"
 #include "cni_node/objects.h"
 #include "json/json.h"
@@ -55,17 +56,15 @@ aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
     output_.print(cat(label, " ", go_quoted(name), " not found, skipped"));
     return Result<void>();
   };
-  auto found = co_await resolve(id);
-  if (!found) co_return std::move(found).error();
-  if (!*found) {
+  MNET_CO_TRY(auto&& found, co_await resolve(id));
+  if (!found) {
     const std::string group = kube::parse_api_version(id.api_version).group;
     co_return not_found(cat(to_lower(id.kind), group.empty() ? "" : ".", group), id.name);
   }
-  const Target target = **std::move(found);
+  const Target target = *std::move(found);
   if (settings_.is_dry) {
-    auto live = co_await call({.path = target.path});
-    if (!live) co_return std::move(live).error();
-    if (live->status == 404) co_return not_found(target.resource.label(), id.name);
+    MNET_CO_TRY(auto&& live, co_await call({.path = target.path}));
+    if (live.status == 404) co_return not_found(target.resource.label(), id.name);
     ++changes_;
     co_return said(target, "would be deleted");
   }
@@ -75,8 +74,7 @@ aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
   if (reply->status == 404) co_return not_found(target.resource.label(), id.name);
   if (!reply->ok()) co_return reply->error().wrap(target.label);
   ++changes_;
-  auto gone = co_await wait_gone(about, target, uid_in(*reply));
-  if (!gone) co_return gone;
+  MNET_CO_TRY_VOID(co_await wait_gone(about, target, uid_in(*reply)));
   output_.print(cat(target.resource.label(), " ", go_quoted(id.name), " deleted"));
   co_return Result<void>();
 }
@@ -92,9 +90,8 @@ aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::s
     const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
     if (uid.empty()) uid = seen;
     if (seen != uid) break;
-    auto goes_on = co_await may_look_again(&wait);
-    if (!goes_on) co_return std::move(goes_on).error();
-    if (!*goes_on) {
+    MNET_CO_TRY(auto&& goes_on, co_await may_look_again(&wait));
+    if (!goes_on) {
       co_return Error(
           Errc::kTimeout,
           cat(target.label, ": not gone in time: ", object ? finalizers_of(*object) : ""));

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/objects.h"
 #include "json/json.h"
 #include "kube/kube.h"
@@ -122,8 +123,7 @@ Result<void> ObjectWriter::said(const Target& target, std::string_view what) {
 }
 
 aio::Task<kube::Reply> ObjectWriter::call(kube::Call what) {
-  auto reply = co_await kube::patient_call(&api_, std::move(what), settings_.tries);
-  co_return reply;
+  co_return co_await kube::patient_call(&api_, std::move(what), settings_.tries);
 }
 
 aio::Task<bool> ObjectWriter::may_look_again(Wait* wait) {
@@ -133,16 +133,14 @@ aio::Task<bool> ObjectWriter::may_look_again(Wait* wait) {
     output_.complain(wait->about, cat("waiting for ", wait->what, "..."));
     wait->is_told = true;
   }
-  auto slept = co_await aio::sleep_for(settings_.poll);
-  if (!slept) co_return std::move(slept).error();
+  MNET_CO_TRY_VOID(co_await aio::sleep_for(settings_.poll));
   co_return true;
 }
 
 aio::Task<std::optional<ObjectWriter::Target>> ObjectWriter::resolve(ObjectName id) {
-  auto found = co_await discovery_.find_kind(id.api_version, id.kind);
-  if (!found) co_return std::move(found).error();
-  if (!*found) co_return std::optional<Target>();
-  Target out{.id = std::move(id), .resource = **std::move(found)};
+  MNET_CO_TRY(auto&& found, co_await discovery_.find_kind(id.api_version, id.kind));
+  if (!found) co_return std::optional<Target>();
+  Target out{.id = std::move(id), .resource = *std::move(found)};
   if (!out.resource.is_namespaced) out.id.ns.clear();
   if (out.resource.is_namespaced && out.id.ns.empty()) out.id.ns = settings_.ns;
   out.path = out.resource.object_path(out.id.ns, out.id.name);
@@ -155,13 +153,11 @@ aio::Task<std::optional<ObjectWriter::Target>> ObjectWriter::resolve(ObjectName 
 aio::Task<ObjectWriter::Target> ObjectWriter::resolve_or_wait(std::string about, ObjectName id) {
   Wait wait{.about = std::move(about), .what = cat("kind ", id.kind, " to be served")};
   for (;;) {
-    auto target = co_await resolve(id);
-    if (!target) co_return std::move(target).error();
-    if (*target) co_return **std::move(target);
+    MNET_CO_TRY(auto&& target, co_await resolve(id));
+    if (target) co_return *std::move(target);
     if (!applied_definition_ || settings_.is_dry) co_return unknown_kind(id);
-    auto goes_on = co_await may_look_again(&wait);
-    if (!goes_on) co_return std::move(goes_on).error();
-    if (!*goes_on) co_return unknown_kind(id);
+    MNET_CO_TRY(auto&& goes_on, co_await may_look_again(&wait));
+    if (!goes_on) co_return unknown_kind(id);
     discovery_.forget();
   }
 }
@@ -169,12 +165,11 @@ aio::Task<ObjectWriter::Target> ObjectWriter::resolve_or_wait(std::string about,
 aio::Task<void> ObjectWriter::check_kinds(std::string about, std::vector<ManifestObject> objects) {
   bool may_come = applied_definition_;
   for (const ManifestObject& object : objects) {
-    auto target = co_await resolve(object.id);
-    if (!target) co_return std::move(target).error();
-    if (!*target && !may_come) {
+    MNET_CO_TRY(auto&& target, co_await resolve(object.id));
+    if (!target && !may_come) {
       co_return unknown_kind(object.id).wrap(cat("document ", object.document));
     }
-    if (*target && !(*target)->resource.is_namespaced && !object.id.ns.empty()) {
+    if (target && !target->resource.is_namespaced && !object.id.ns.empty()) {
       output_.complain(about, cat(object.id.kind, " ", object.id.name,
                                   " has no namespace: ", object.id.ns, " is left out"));
     }
@@ -184,11 +179,9 @@ aio::Task<void> ObjectWriter::check_kinds(std::string about, std::vector<Manifes
 }
 
 aio::Task<void> ObjectWriter::apply(std::string about, std::vector<ManifestObject> objects) {
-  auto checked = co_await check_kinds(about, objects);
-  if (!checked) co_return checked;
+  MNET_CO_TRY_VOID(co_await check_kinds(about, objects));
   for (ManifestObject& object : objects) {
-    auto applied = co_await apply_one(about, std::move(object));
-    if (!applied) co_return applied;
+    MNET_CO_TRY_VOID(co_await apply_one(about, std::move(object)));
   }
   co_return Result<void>();
 }
@@ -196,9 +189,8 @@ aio::Task<void> ObjectWriter::apply(std::string about, std::vector<ManifestObjec
 aio::Task<std::vector<ObjectName>> ObjectWriter::full_names(std::vector<ManifestObject> objects) {
   std::vector<ObjectName> out;
   for (const ManifestObject& object : objects) {
-    auto target = co_await resolve(object.id);
-    if (!target) co_return std::move(target).error();
-    out.push_back(*target ? (*target)->id : object.id);
+    MNET_CO_TRY(auto&& target, co_await resolve(object.id));
+    out.push_back(target ? target->id : object.id);
   }
   co_return out;
 }
@@ -212,9 +204,8 @@ aio::Task<kube::Reply> ObjectWriter::patch(std::string about, Target* target, st
     if (is_second || !reply || reply->status != 404) co_return reply;
     // The definition may have been made anew, with another plural.
     discovery_.forget();
-    auto again = co_await resolve_or_wait(about, target->id);
-    if (!again) co_return std::move(again).error();
-    *target = *std::move(again);
+    MNET_CO_TRY(auto&& again, co_await resolve_or_wait(about, target->id));
+    *target = std::move(again);
   }
 }
 
@@ -229,8 +220,7 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
   const std::string body = body_of(object, target->id.ns);
   if (is_definition(object.id)) applied_definition_ = true;
   if (settings_.is_dry) {
-    auto shown = co_await show_difference(*std::move(target), body);
-    co_return shown;
+    co_return co_await show_difference(*std::move(target), body);
   }
   auto reply = co_await patch(about, &*target, body);
   if (!reply) co_return std::move(reply).error().wrap(target->label);
@@ -245,8 +235,7 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
   }
   if (!is_definition(object.id)) co_return Result<void>();
   discovery_.forget();
-  auto established = co_await wait_established(about, *std::move(target));
-  co_return established;
+  co_return co_await wait_established(about, *std::move(target));
 }
 
 // The original's role has no `patch`: what is not there is created, what is there must be as
@@ -255,14 +244,11 @@ aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refu
   const kube::Tries& tries = settings_.tries;
   kube::Pauses pauses(tries.first_pause, tries.longest_pause, tries.random);
   for (int attempt = 0; attempt < tries.most; ++attempt) {
-    auto live = co_await call({.path = target.path});
-    if (!live) co_return std::move(live).error();
-    if (live->ok()) {
-      auto compared =
-          co_await compare(target, std::move(body), std::move(live->body), std::move(refused));
-      co_return compared;
+    MNET_CO_TRY(auto&& live, co_await call({.path = target.path}));
+    if (live.ok()) {
+      co_return co_await compare(target, std::move(body), std::move(live.body), std::move(refused));
     }
-    if (live->status != 404) co_return live->error();
+    if (live.status != 404) co_return live.error();
     auto made = co_await api_.call(
         {.method = "POST",
          .path =
@@ -276,8 +262,7 @@ aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refu
     if (!kube::is_transient(made) && (!made || made->status != 409)) {
       co_return made ? made->error() : std::move(made).error();
     }
-    auto slept = co_await tries.timer->sleep_for(pauses.next());
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await tries.timer->sleep_for(pauses.next()));
   }
   co_return refused;
 }
@@ -293,9 +278,8 @@ aio::Task<void> ObjectWriter::compare(Target target, std::string body, std::stri
 }
 
 aio::Task<void> ObjectWriter::show_difference(Target target, std::string body) {
-  auto live = co_await call({.path = target.path});
-  if (!live) co_return std::move(live).error();
-  const std::string before = live->ok() ? readable(live->body) : "";
+  MNET_CO_TRY(auto&& live, co_await call({.path = target.path}));
+  const std::string before = live.ok() ? readable(live.body) : "";
   auto after = co_await call({.method = "PATCH",
                               .path = target.path + patch_query(),
                               .body = body,
@@ -320,9 +304,8 @@ aio::Task<void> ObjectWriter::wait_established(std::string about, Target target)
     if (!reply->ok()) co_return reply->error().wrap(target.label);
     const auto definition = json::parse(reply->body);
     if (definition && is_established(*definition)) break;
-    auto goes_on = co_await may_look_again(&wait);
-    if (!goes_on) co_return std::move(goes_on).error();
-    if (!*goes_on) {
+    MNET_CO_TRY(auto&& goes_on, co_await may_look_again(&wait));
+    if (!goes_on) {
       co_return Error(Errc::kTimeout, cat(target.label, ": not established in time"));
     }
   }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "yaml/yaml.h"
@@ -128,7 +129,7 @@ Result<ObjectName> parse_name(const json::Object& object) {
   }
   if (!is_path_segment(out.name)) fields.fail("metadata.name", "not a name");
   if (!is_path_segment(out.ns)) fields.fail("metadata.namespace", "not a name");
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -147,7 +148,7 @@ Result<void> append(std::vector<ManifestObject>& out, json::Value value, int doc
   }
   if (const json::Array* items = items_of_list(*object)) {
     for (const json::Value& item : *items) {
-      if (auto done = append(out, item, document); !done) return done;
+      MNET_TRY_VOID(append(out, item, document));
     }
     return {};
   }
@@ -171,7 +172,7 @@ Result<std::vector<ManifestObject>> parse_manifest(std::string_view text) {
     if (!values) return in_document(number, values.error());
     for (json::Value& value : *values) {
       if (value.is_null()) continue;
-      if (auto done = append(out, std::move(value), number); !done) return std::move(done).error();
+      MNET_TRY_VOID(append(out, std::move(value), number));
     }
   }
   return out;

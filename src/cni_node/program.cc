@@ -6,7 +6,6 @@
 #include <csignal>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "aio/group.h"
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/command.h"
 #include "cni_node/watch.h"
 #include "cni_node/work.h"
@@ -62,8 +62,7 @@ aio::Task<int> work(const Command* command, nodetools::Output* output, sys::Sign
     code = co_await once.run();
   }
   group.cancel();
-  auto joined = co_await group.join();
-  if (!joined) co_return std::move(joined).error();
+  MNET_CO_TRY_VOID(co_await group.join());
   co_return code;
 }
 

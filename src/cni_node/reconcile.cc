@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/command.h"
 #include "cni_node/config_order.h"
 #include "cni_node/desired.h"
@@ -149,11 +150,9 @@ aio::Task<void> Reconciler::do_the_rest(const Desired* desired, bool is_resync) 
   const Names names = desired->manifests.value_or(Names());
   for (const std::string& name : names) {
     if (is_stopping_()) co_return Result<void>();
-    auto put = co_await put_manifest(name, is_resync);
-    if (!put) co_return put;
+    MNET_CO_TRY_VOID(co_await put_manifest(name, is_resync));
   }
-  auto removed = co_await remove_stale(desired);
-  co_return removed;
+  co_return co_await remove_stale(desired);
 }
 
 aio::Task<void> Reconciler::put_manifest(std::string name, bool is_resync) {
@@ -186,14 +185,11 @@ aio::Task<void> Reconciler::put_manifest(std::string name, bool is_resync) {
 
 // What may come into being is in the ledger before it does; what dropped out goes afterwards.
 aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest manifest) {
-  auto objects = manifests_.show_and_parse(name, manifest, kApplying);
-  if (!objects) co_return std::move(objects).error();
-  auto api = manifests_.writer();
-  if (!api) co_return std::move(api).error();
-  ObjectWriter* const writer = *api;
+  MNET_CO_TRY(auto&& objects, manifests_.show_and_parse(name, manifest, kApplying));
+  MNET_CO_TRY(auto&& api, manifests_.writer());
+  ObjectWriter* const writer = api;
 
-  auto planned = co_await writer->full_names(*objects);
-  if (!planned) co_return std::move(planned).error();
+  MNET_CO_TRY(auto&& planned, co_await writer->full_names(objects));
   LedgerManifest* entry = ledger_.entries().find_manifest(name);
   if (entry == nullptr) {
     ledger_.entries().manifests.push_back({.file = name, .hash = {}, .objects = {}});
@@ -201,23 +197,20 @@ aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest mani
   }
   const std::vector<ObjectName> before = entry->objects;
   entry->hash.clear();
-  for (const ObjectName& id : *planned) {
+  for (const ObjectName& id : planned) {
     if (std::ranges::find(entry->objects, id) == entry->objects.end()) entry->objects.push_back(id);
   }
   save();
 
-  auto applied = co_await writer->apply(name, *objects);
-  if (!applied) co_return applied;
-  auto present = co_await writer->full_names(*objects);
-  if (!present) co_return std::move(present).error();
+  MNET_CO_TRY_VOID(co_await writer->apply(name, objects));
+  MNET_CO_TRY(auto&& present, co_await writer->full_names(objects));
   std::vector<ObjectName> dropped;
   for (const ObjectName& id : before) {
-    if (std::ranges::find(*present, id) == present->end()) dropped.push_back(id);
+    if (std::ranges::find(present, id) == present.end()) dropped.push_back(id);
   }
-  auto removed = co_await writer->remove(name, std::move(dropped));
-  if (!removed) co_return removed;
+  MNET_CO_TRY_VOID(co_await writer->remove(name, std::move(dropped)));
   entry = ledger_.entries().find_manifest(name);
-  if (entry != nullptr) *entry = {.file = name, .hash = manifest.hash, .objects = *present};
+  if (entry != nullptr) *entry = {.file = name, .hash = manifest.hash, .objects = present};
   save();
   co_return Result<void>();
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/desired.h"
 #include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
@@ -46,8 +47,7 @@ aio::Task<void> Reconciler::remove_stale(const Desired* desired) {
     remove_files(ItemKind::kConfig, *desired->configs);
   }
   if (may_go(ItemKind::kManifest, desired->manifests)) {
-    auto removed = co_await remove_manifests(*desired->manifests);
-    if (!removed) co_return removed;
+    MNET_CO_TRY_VOID(co_await remove_manifests(*desired->manifests));
   }
   if (may_go(ItemKind::kPlugin, desired->plugins)) {
     remove_files(ItemKind::kPlugin, *desired->plugins);
@@ -87,8 +87,7 @@ aio::Task<void> Reconciler::remove_manifests(Names desired) {
   for (const std::string& file : all) {
     if (is_stopping_()) break;
     if (board_.at(ItemKind::kManifest, file).must_wait(kRemoving, Clock::now())) continue;
-    auto removed = co_await remove_manifest(file);
-    if (!removed) co_return removed;
+    MNET_CO_TRY_VOID(co_await remove_manifest(file));
   }
   co_return Result<void>();
 }

@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/types.h"
 #include "cni_node/names.h"
 #include "json/json.h"
@@ -124,10 +124,9 @@ Result<std::string> expand_pointers(std::string_view text, const ContentOf& cont
   for (const Piece& piece : pieces_of(text)) {
     out += piece.text;
     if (piece.pointer.empty()) continue;
-    auto inserted = content(std::string(piece.pointer));
-    if (!inserted) return std::move(inserted).error();
-    while (inserted->ends_with('\n')) inserted->pop_back();
-    out += *inserted;
+    MNET_TRY(auto&& inserted, content(std::string(piece.pointer)));
+    while (inserted.ends_with('\n')) inserted.pop_back();
+    out += inserted;
     if (piece.is_whole_line) out += '\n';
     if (out.size() > kMaxExpanded) {
       return Error(Errc::kInvalid, cat("larger than ", kMaxExpanded, " bytes after expansion"));

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/command.h"
 #include "cni_node/desired.h"
 #include "cni_node/ledger.h"
@@ -91,28 +92,24 @@ std::string Watch::source() const {
 Result<void> Watch::reach_api() {
   const bool has_manifests = command_.manifests && !command_.manifests->desired.empty();
   if (command_.configmap.empty() && !has_manifests) return {};
-  auto access = nodetools::find_api_access(command_.access);
-  if (!access) return std::move(access).error();
-  ns_ = command_.configmap_ns.empty() ? access->ns : command_.configmap_ns;
+  MNET_TRY(auto&& access, nodetools::find_api_access(command_.access));
+  ns_ = command_.configmap_ns.empty() ? access.ns : command_.configmap_ns;
   kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
   settings.environment = command_.access.environment;
-  auto api = kube::Api::make(std::move(access->config), std::move(settings), Log());
-  if (!api) return std::move(api).error();
-  api_ = *std::move(api);
-  manifests_.use(*api_, writer_settings(command_, access->ns));
+  MNET_TRY(auto&& api, kube::Api::make(std::move(access.config), std::move(settings), Log()));
+  api_ = std::move(api);
+  manifests_.use(*api_, writer_settings(command_, access.ns));
   return {};
 }
 
 // Another watch, the old pod of a rolling update say, ends first.
 aio::Task<bool> Watch::take_lock() {
   const std::string& state = command_.directories.state;
-  auto made = sys::make_directories(sys::directory_of(state), 0755);
-  if (!made) co_return std::move(made).error();
+  MNET_CO_TRY_VOID(sys::make_directories(sys::directory_of(state), 0755));
   for (bool is_told = false; !stop_.is_set(); is_told = true) {
-    auto lock = sys::FileLock::try_file(cat(state, ".lock"));
-    if (!lock) co_return std::move(lock).error();
-    if (*lock) {
-      lock_ = **std::move(lock);
+    MNET_CO_TRY(auto&& lock, sys::FileLock::try_file(cat(state, ".lock")));
+    if (lock) {
+      lock_ = *std::move(lock);
       co_return true;
     }
     if (!is_told) output_.print("Waiting for another cni-node watch to end...");
@@ -122,13 +119,11 @@ aio::Task<bool> Watch::take_lock() {
 }
 
 Result<void> Watch::prepare() {
-  auto ledger = LedgerFile::load(command_.directories.state, output_);
-  if (!ledger) return std::move(ledger).error();
-  ledger_ = std::make_unique<LedgerFile>(*std::move(ledger));
+  MNET_TRY(auto&& ledger, LedgerFile::load(command_.directories.state, output_));
+  ledger_ = std::make_unique<LedgerFile>(std::move(ledger));
   ledger_->entries().source = source();
-  auto follower = nodetools::FileFollower::make(executor_, {.quiet = 20ms});
-  if (!follower) return std::move(follower).error();
-  file_follower_ = std::make_unique<nodetools::FileFollower>(*std::move(follower));
+  MNET_TRY(auto&& follower, nodetools::FileFollower::make(executor_, {.quiet = 20ms}));
+  file_follower_ = std::make_unique<nodetools::FileFollower>(std::move(follower));
   reconciler_ = std::make_unique<Reconciler>(
       Reconciler::Parts{files_, manifests_, *ledger_, output_}, [this] { return stop_.is_set(); });
   return {};
@@ -177,15 +172,13 @@ aio::Task<int> Watch::watch() {
   }
   group_.spawn("files", follow_files());
   (void)co_await reconcile_until_stopped();
-  auto code = co_await finish();
-  co_return code;
+  co_return co_await finish();
 }
 
 aio::Task<void> Watch::await_signal() {
   aio::Readable readable(executor_, signals_.fd());
   while (!signals_.take()) {
-    auto ready = co_await readable.wait();
-    if (!ready) co_return ready;
+    MNET_CO_TRY_VOID(co_await readable.wait());
   }
   stop_.set();
   wake_.notify_all();
@@ -194,14 +187,12 @@ aio::Task<void> Watch::await_signal() {
 
 aio::Task<void> Watch::follow_configmap(kube::Followed what) {
   kube::ObjectFollower follower(*api_, std::move(what), *this);
-  auto followed = co_await follower.run();
-  co_return followed;
+  co_return co_await follower.run();
 }
 
 aio::Task<void> Watch::follow_files() {
   for (;;) {
-    auto changed = co_await file_follower_->wait();
-    if (!changed) co_return changed;
+    MNET_CO_TRY_VOID(co_await file_follower_->wait());
     touch();
   }
 }

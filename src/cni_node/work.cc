@@ -10,6 +10,7 @@
 #include "aio/task.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni_node/command.h"
 #include "cni_node/names.h"
 #include "nodetools/output.h"
@@ -86,11 +87,9 @@ aio::Task<bool> Work::do_item(ItemKind kind, bool installs, std::string name) {
     co_return installs ? files_.install_config(name) : files_.remove_config(name);
   }
   if (installs) {
-    auto installed = co_await manifests_.install(std::move(name));
-    co_return installed;
+    co_return co_await manifests_.install(std::move(name));
   }
-  auto removed = co_await manifests_.remove(std::move(name));
-  co_return removed;
+  co_return co_await manifests_.remove(std::move(name));
 }
 
 aio::Task<void> Work::work_off(Step step) {
@@ -117,8 +116,7 @@ aio::Task<int> Work::run() {
   for (std::vector<Step>& phase : steps_of(command_)) {
     for (Step& step : phase) {
       const bool installs = step.installs;
-      auto worked = co_await work_off(std::move(step));
-      if (!worked) co_return std::move(worked).error();
+      MNET_CO_TRY_VOID(co_await work_off(std::move(step)));
       if (is_cut_short_ || (installs && counts_.failed > 0)) break;
     }
     if (is_cut_short_ || counts_.failed > 0) break;
@@ -127,8 +125,7 @@ aio::Task<int> Work::run() {
   if (is_cut_short_) co_return 128 + signal_.value_or(0);
   if (counts_.failed > 0) co_return 1;
   if (!command_.pauses) co_return 0;
-  auto paused = co_await pause();
-  co_return paused;
+  co_return co_await pause();
 }
 
 void Work::sum_up() {
@@ -145,8 +142,7 @@ aio::Task<int> Work::pause() {
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Readable readable(executor, signals_.fd());
   while (!is_told_to_stop()) {
-    auto ready = co_await readable.wait();
-    if (!ready) co_return std::move(ready).error();
+    MNET_CO_TRY_VOID(co_await readable.wait());
   }
   output_.print("Stopped.");
   co_return 0;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "cni/names.h"
 #include "confdir/confdir.h"
@@ -49,15 +50,13 @@ Result<std::vector<std::string>> conf_files(const std::string& dir,
 }
 
 Result<cni::PluginConf> load_conf_file(const std::string& path) {
-  auto text = load_text(path);
-  if (!text) return std::move(text).error();
-  return cni::parse_conf(*text);
+  MNET_TRY(auto&& text, load_text(path));
+  return cni::parse_conf(text);
 }
 
 Result<cni::ConfList> parse_conflist_file(const std::string& path) {
-  auto text = load_text(path);
-  if (!text) return std::move(text).error();
-  return cni::parse_conflist(*text);
+  MNET_TRY(auto&& text, load_text(path));
+  return cni::parse_conflist(text);
 }
 
 Result<std::vector<std::string>> plugin_files(const std::string& dir,
@@ -71,38 +70,32 @@ Result<std::vector<std::string>> plugin_files(const std::string& dir,
 }
 
 Result<cni::ConfList> load_conflist_file(const std::string& path) {
-  auto list = parse_conflist_file(path);
-  if (!list) return list;
+  MNET_TRY(auto&& list, parse_conflist_file(path));
   // A bad name has no sub-directory: the empty one would make it the directory itself, `../x` one
   // outside.
-  if (!list->load_only_inlined_plugins && cni::is_identifier(list->name)) {
-    auto files = plugin_files(sys::directory_of(path), list->name);
-    if (!files) return std::move(files).error();
-    for (const std::string& file : *files) {
-      auto conf = load_conf_file(file);
-      if (!conf) return std::move(conf).error();
-      list->plugins.push_back(*std::move(conf));
+  if (!list.load_only_inlined_plugins && cni::is_identifier(list.name)) {
+    MNET_TRY(auto&& files, plugin_files(sys::directory_of(path), list.name));
+    for (const std::string& file : files) {
+      MNET_TRY(auto&& conf, load_conf_file(file));
+      list.plugins.push_back(std::move(conf));
     }
   }
-  if (list->plugins.empty()) return Error(Errc::kInvalid, "no plugin configs found");
+  if (list.plugins.empty()) return Error(Errc::kInvalid, "no plugin configs found");
   return list;
 }
 
 Result<cni::ConfList> load_network(const std::string& dir, std::string_view name) {
-  auto lists = conf_files(dir, {".conflist"});
-  if (!lists) return std::move(lists).error();
-  for (const std::string& file : *lists) {
+  MNET_TRY(auto&& lists, conf_files(dir, {".conflist"}));
+  for (const std::string& file : lists) {
     auto list = load_conflist_file(file);
     if (!list || list->name == name) return list;
   }
-  auto confs = conf_files(dir, {".conf", ".json"});
-  if (!confs) return std::move(confs).error();
-  for (const std::string& file : *confs) {
-    auto conf = load_conf_file(file);
-    if (!conf) return std::move(conf).error();
-    if (conf->name == name) return cni::conflist_of(*conf);
+  MNET_TRY(auto&& confs, conf_files(dir, {".conf", ".json"}));
+  for (const std::string& file : confs) {
+    MNET_TRY(auto&& conf, load_conf_file(file));
+    if (conf.name == name) return cni::conflist_of(conf);
   }
-  if (lists->empty() && confs->empty()) {
+  if (lists.empty() && confs.empty()) {
     return Error(Errc::kUnavailable, cat("no net configurations found in ", dir));
   }
   return Error(Errc::kNotFound,

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "cni/names.h"
 #include "cni/types.h"
@@ -32,7 +33,7 @@ Result<void> check_types(const Loaded& loaded, std::string_view own_type) {
     return cni::check_types(conf->object, own_type);
   }
   for (const cni::PluginConf& plugin : std::get<cni::ConfList>(loaded).plugins) {
-    if (auto checked = cni::check_types(plugin.object, own_type); !checked) return checked;
+    MNET_TRY_VOID(cni::check_types(plugin.object, own_type));
   }
   return {};
 }
@@ -44,19 +45,16 @@ const std::string& name_of(const Loaded& loaded) {
 
 Result<Loaded> load_any(const std::string& path) {
   if (is_list_file(path)) {
-    auto list = load_chain(path);
-    if (!list) return std::move(list).error();
-    return *std::move(list);
+    MNET_TRY(auto&& list, load_chain(path));
+    return list;
   }
-  auto conf = load_conf_file(path);
-  if (!conf) return std::move(conf).error();
-  return *std::move(conf);
+  MNET_TRY(auto&& conf, load_conf_file(path));
+  return conf;
 }
 
 Result<Loaded> load_foreign(const std::string& path, std::string_view own_type) {
-  auto loaded = load_any(path);
-  if (!loaded) return loaded;
-  if (auto foreign = check_types(*loaded, own_type); !foreign) return std::move(foreign).error();
+  MNET_TRY(auto&& loaded, load_any(path));
+  MNET_TRY_VOID(check_types(loaded, own_type));
   return loaded;
 }
 
@@ -103,10 +101,9 @@ Result<std::vector<cni::PluginConf>> chained_plugins(const std::string& dir,
   if (!cni::is_identifier(network_name)) {
     return Error(Errc::kInvalid, cat("invalid network config name: ", network_name));
   }
-  auto files = plugin_files(dir, network_name);
-  if (!files) return std::move(files).error();
+  MNET_TRY(auto&& files, plugin_files(dir, network_name));
   std::vector<cni::PluginConf> plugins;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     auto conf = load_conf_file(file);
     if (!conf) return std::move(conf).error().wrap(file);
     plugins.push_back(*std::move(conf));
@@ -117,9 +114,8 @@ Result<std::vector<cni::PluginConf>> chained_plugins(const std::string& dir,
 Result<cni::ConfList> load_chain(const std::string& path) {
   auto list = parse_conflist_file(path);
   if (!list || list->load_only_inlined_plugins) return list;
-  auto plugins = chained_plugins(sys::directory_of(path), list->name);
-  if (!plugins) return std::move(plugins).error();
-  auto chain = cni::with_plugins(*list, *plugins);
+  MNET_TRY(auto&& plugins, chained_plugins(sys::directory_of(path), list->name));
+  auto chain = cni::with_plugins(*list, plugins);
   if (chain && chain->plugins.empty()) return Error(Errc::kInvalid, "no plugin configs found");
   return chain;
 }

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "certs/certs.h"
 #include "daemon/admission.h"
 #include "daemon/attach_core.h"
@@ -220,10 +221,8 @@ metrics::Metrics& Assembly::metrics() { return parts_->metrics; }
 aio::Task<void> Assembly::refresh_metrics() { return parts_->records.refresh(); }
 aio::Task<void> Assembly::find_missed_pods() {
   if (!parts_->missed) co_return Result<void>();
-  auto loaded = co_await parts_->objects.wait_loaded(aio::kNoDeadline);
-  if (!loaded) co_return loaded;
-  auto looked = co_await parts_->missed->look(parts_->pending.directories());
-  co_return looked;
+  MNET_CO_TRY_VOID(co_await parts_->objects.wait_loaded(aio::kNoDeadline));
+  co_return co_await parts_->missed->look(parts_->pending.directories());
 }
 PendingDelReplay& Assembly::pending() { return parts_->pending; }
 http::Server& Assembly::server() { return parts_->server; }

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "certs/certs.h"
 #include "daemon/config.h"
@@ -35,12 +36,8 @@ Result<std::unique_ptr<certs::NodeCertificate>> make_certificate(
     const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log) {
   const auto& wanted = config.per_node_certificate;
   if (!wanted || !wanted->enabled) return std::unique_ptr<certs::NodeCertificate>();
-  if (auto given = check_given(wanted->bootstrap_kubeconfig, "bootstrapKubeconfig"); !given) {
-    return std::move(given).error();
-  }
-  if (auto given = check_given(wanted->cert_dir, "certDir"); !given) {
-    return std::move(given).error();
-  }
+  MNET_TRY_VOID(check_given(wanted->bootstrap_kubeconfig, "bootstrapKubeconfig"));
+  MNET_TRY_VOID(check_given(wanted->cert_dir, "certDir"));
   auto duration = certs::parse_certificate_duration(wanted->cert_duration);
   if (!duration) return std::move(duration).error().wrap(cat(kKey, ".certDuration"));
   certs::NodeCertificateSettings settings;

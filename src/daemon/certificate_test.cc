@@ -12,6 +12,7 @@
 #include "aio/blocking_pool.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "certs/certs.h"
 #include "daemon/config.h"
 #include "sys/test_dir.h"
@@ -32,9 +33,8 @@ class Certificate : public testing::Test {
   Result<std::unique_ptr<certs::NodeCertificate>> make(
       const std::string& keys,
       const std::vector<std::string>& environment = {"MULTUS_NODE_NAME=node1"}) {
-    const auto config = parse_config(cat(R"({"perNodeCertificate":{)", keys, "}}"));
-    if (!config) return config.error();
-    return make_certificate(loop_.get_executor(), *config, environment, pool_, Log());
+    MNET_TRY(const auto& config, parse_config(cat(R"({"perNodeCertificate":{)", keys, "}}")));
+    return make_certificate(loop_.get_executor(), config, environment, pool_, Log());
   }
   // Of a configuration that must not start.
   std::string refusal(const std::string& keys,

@@ -13,6 +13,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "daemon/delegate_times.h"
@@ -145,15 +146,13 @@ http::Response CniService::finish(const Asked& asked, std::string_view kind,
 }
 
 aio::Task<std::string> CniService::run(CniCall call) {
-  if (auto ready = check_indicator(call); !ready) co_return std::move(ready).error();
+  MNET_CO_TRY_VOID(check_indicator(call));
   const std::string command = call.call.command;
   if (command == "ADD") {
-    auto body = co_await add(std::move(call));
-    co_return std::move(body);
+    co_return co_await add(std::move(call));
   }
   if (command == "DEL") {
-    auto body = co_await del(std::move(call));
-    co_return std::move(body);
+    co_return co_await del(std::move(call));
   }
   if (command == "CHECK") {
     auto checked = co_await needs_.core.check(std::move(call.request));
@@ -164,8 +163,7 @@ aio::Task<std::string> CniService::run(CniCall call) {
     co_return no_body(std::move(status));
   }
   if (command == "GC") {
-    auto body = co_await gc(std::move(call));
-    co_return std::move(body);
+    co_return co_await gc(std::move(call));
   }
   co_return unknown_command(call);
 }
@@ -215,8 +213,7 @@ aio::Task<std::string> CniService::del(CniCall call) {
   if (!deleted) {
     needs_.metrics.count_incomplete_del();
     if (!outcome) co_return deleted.error();
-    auto body = co_await end_incomplete_del(*std::move(outcome), key, request, log);
-    co_return body;
+    co_return co_await end_incomplete_del(*std::move(outcome), key, request, log);
   }
   // Also one that was written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 
 namespace mnet::daemon {
@@ -136,10 +137,9 @@ void set_key(json::Object& object, std::string_view key, json::Value value) {
 Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
   Values values;
   GoFlags flags = make_flags(values);
-  const auto outcome = flags.parse(words);
-  if (!outcome) return outcome.error();
+  MNET_TRY(const auto& outcome, flags.parse(words));
   CommandLine line = values.line;
-  line.wants_help = *outcome == GoFlags::Outcome::kHelp;
+  line.wants_help = outcome == GoFlags::Outcome::kHelp;
   if (!line.probe.empty() && line.probe != "healthz" && line.probe != "readyz") {
     return Error(Errc::kInvalid, cat("invalid value ", go_quoted(line.probe),
                                      " for flag -probe: must be healthz or readyz"));

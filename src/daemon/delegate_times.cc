@@ -40,8 +40,7 @@ DelegateTimes::~DelegateTimes() = default;
 aio::Task<adapters::Slot> DelegateTimes::acquire(adapters::SlotRequest request) {
   const auto found = watches_.find(request.ticket);
   if (found == watches_.end()) {
-    auto place = co_await places_.acquire(std::move(request));
-    co_return std::move(place);
+    co_return co_await places_.acquire(std::move(request));
   }
   const std::shared_ptr<Watch> watch = found->second;
   watch->start();

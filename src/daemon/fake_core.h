@@ -3,13 +3,13 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "aio/event.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "daemon/core.h"
 
 namespace mnet::daemon {
@@ -41,13 +41,11 @@ class FakeCore final : public Core {
   std::vector<std::string> order;
 
   aio::Task<cni::NetResult> add(attach::Request request) override {
-    auto done = co_await serve("ADD", std::move(request));
-    if (!done) co_return std::move(done).error();
+    MNET_CO_TRY_VOID(co_await serve("ADD", std::move(request)));
     co_return result();
   }
   aio::Task<attach::DelOutcome> del(attach::Request request) override {
-    auto done = co_await serve("DEL", std::move(request));
-    if (!done) co_return std::move(done).error();
+    MNET_CO_TRY_VOID(co_await serve("DEL", std::move(request)));
     co_return del_outcome;
   }
   aio::Task<void> check(attach::Request request) override {
@@ -59,8 +57,7 @@ class FakeCore final : public Core {
   aio::Task<void> gc(attach::Request request) override { return serve("GC", std::move(request)); }
 
   aio::Task<cni::NetResult> add_dynamic(attach::DynamicRequest request) override {
-    auto done = co_await serve_dynamic("dynamic ADD", std::move(request));
-    if (!done) co_return std::move(done).error();
+    MNET_CO_TRY_VOID(co_await serve_dynamic("dynamic ADD", std::move(request)));
     co_return result();
   }
   aio::Task<void> del_dynamic(attach::DynamicRequest request) override {
@@ -95,8 +92,7 @@ class FakeCore final : public Core {
     order.push_back(name);
     calls.push_back({command, std::move(request), std::exchange(dynamic_, {})});
     while (gates_.contains(command)) {
-      auto opened = co_await opened_.wait();
-      if (!opened) co_return std::move(opened);
+      MNET_CO_TRY_VOID(co_await opened_.wait());
     }
     order.push_back(cat("end of ", name));
     const auto failure = failures_.find(command);

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "daemon/certificate.h"
 #include "daemon/config.h"
@@ -56,14 +57,13 @@ std::uint64_t refusals(const kube::Api& api) {
 Result<std::unique_ptr<kube::Api>> Objects::make_api(const Config& config,
                                                      const std::vector<std::string>& environment,
                                                      const Log& log) const {
-  auto access = certificate_ ? Result<kube::Config>(certificate_->client_config())
-                             : access_of(config, environment);
-  if (!access) return std::move(access).error();
+  MNET_TRY(auto&& access, certificate_ ? Result<kube::Config>(certificate_->client_config())
+                                       : access_of(config, environment));
   kube::ApiSettings settings;
   settings.user_agent = cat("multus-daemon/", build_version().version);
   settings.environment = environment;
   if (certificate_) settings.credentials.file_age = kReread;
-  return kube::Api::make(*std::move(access), std::move(settings), log);
+  return kube::Api::make(std::move(access), std::move(settings), log);
 }
 
 Objects::Objects(const aio::asio::any_io_executor& executor, const Config& config,

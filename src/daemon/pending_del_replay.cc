@@ -23,6 +23,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/pending.h"
 #include "daemon/request.h"
 #include "store/store.h"
@@ -64,26 +65,25 @@ bool PendingDelReplay::may_have(const PendingKey& key) const {
 // Container and interface are those of the contents: two pairs may share a file name.
 Result<CniCall> PendingDelReplay::read(const Record& record) const {
   if (!record.body) return record.body.error();
-  auto call = read_cni_call(*record.body, needs_.rules, needs_.next_arrival());
-  if (!call) return call;
-  if (!call->is("DEL")) {
-    return Error(Errc::kInvalid, cat("the command is ", go_quoted(call->call.command)));
+  MNET_TRY(auto&& call, read_cni_call(*record.body, needs_.rules, needs_.next_arrival()));
+  if (!call.is("DEL")) {
+    return Error(Errc::kInvalid, cat("the command is ", go_quoted(call.call.command)));
   }
   return call;
 }
 
 aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDelReplay::find(PendingKey key) {
   using Found = std::optional<std::pair<std::string, CniCall>>;
-  auto record = co_await needs_.pool.run(
-      [key] { return store::PendingDels(key.cni_dir).find(key.container_id, key.ifname); });
-  if (!record) co_return std::move(record).error();
-  if (!*record) co_return Found();
-  auto call = read(**record);
-  if (!call) co_return std::move(call).error().wrap((*record)->file);
+  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([key] {
+    return store::PendingDels(key.cni_dir).find(key.container_id, key.ifname);
+  }));
+  if (!record) co_return Found();
+  auto call = read(*record);
+  if (!call) co_return std::move(call).error().wrap(record->file);
   const bool is_ours =
       call->request.container_id == key.container_id && call->request.ifname == key.ifname;
   if (!is_ours) co_return Found();
-  co_return Found({(*record)->file, *std::move(call)});
+  co_return Found({record->file, *std::move(call)});
 }
 
 aio::Task<void> PendingDelReplay::replay(PendingKey key) {
@@ -103,16 +103,13 @@ aio::Task<void> PendingDelReplay::replay(PendingKey key) {
     log_.error(cat("ADD goes on after the failed pending DEL ", file), deleted.error());
     co_return Result<void>();
   }
-  auto removed = co_await remove(key.cni_dir, std::move(file));
-  co_return std::move(removed);
+  co_return co_await remove(key.cni_dir, std::move(file));
 }
 
 aio::Task<void> PendingDelReplay::forget(PendingKey key) {
-  auto found = co_await find(key);
-  if (!found) co_return std::move(found).error();
-  if (!*found) co_return Result<void>();
-  auto removed = co_await remove(key.cni_dir, (*found)->first);
-  co_return std::move(removed);
+  MNET_CO_TRY(auto&& found, co_await find(key));
+  if (!found) co_return Result<void>();
+  co_return co_await remove(key.cni_dir, found->first);
 }
 
 aio::Task<void> PendingDelReplay::write(PendingKey key, attach::Request request) {
@@ -122,9 +119,9 @@ aio::Task<void> PendingDelReplay::write(PendingKey key, attach::Request request)
 }
 
 aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
-  auto removed = co_await needs_.pool.run(
-      [cni_dir, file] { return store::PendingDels(cni_dir).remove(file); });
-  if (!removed) co_return std::move(removed).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& removed, co_await needs_.pool.run([cni_dir, file] {
+    return store::PendingDels(cni_dir).remove(file);
+  }));
   co_return Result<void>();
 }
 
@@ -142,15 +139,14 @@ aio::Task<void> PendingDelReplay::run(std::chrono::milliseconds period) {
 }
 
 aio::Task<std::size_t> PendingDelReplay::drain() {
-  auto done = co_await round();
-  if (!done) co_return std::move(done).error();
+  MNET_CO_TRY_VOID(co_await round());
   std::size_t left = 0;
   const auto directories = directories_;
   for (const std::string& directory : directories) {
-    const auto records =
-        co_await needs_.pool.run([directory] { return store::PendingDels(directory).list(); });
-    if (!records) co_return records.error();
-    left += records->size();
+    MNET_CO_TRY(const auto& records, co_await needs_.pool.run([directory] {
+      return store::PendingDels(directory).list();
+    }));
+    left += records.size();
   }
   co_return left;
 }
@@ -204,12 +200,9 @@ aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record reco
     co_return Result<void>();
   }
   if (!call) {
-    auto moved = co_await set_aside(cni_dir, record.file, std::move(call).error());
-    co_return std::move(moved);
+    co_return co_await set_aside(cni_dir, record.file, std::move(call).error());
   }
-  auto replayed =
-      co_await replay_call(std::move(cni_dir), std::move(record.file), *std::move(call));
-  co_return std::move(replayed);
+  co_return co_await replay_call(std::move(cni_dir), std::move(record.file), *std::move(call));
 }
 
 aio::Task<void> PendingDelReplay::replay_call(std::string cni_dir, std::string file, CniCall call) {
@@ -217,8 +210,8 @@ aio::Task<void> PendingDelReplay::replay_call(std::string cni_dir, std::string f
   adapters::SlotRequest turn;
   turn.ticket = call.request.ticket;
   turn.is_del = true;
-  const auto place = co_await needs_.requests.acquire(std::move(turn));
-  if (!place) co_return place.error();
+  MNET_CO_TRY([[maybe_unused]] const auto& place,
+              co_await needs_.requests.acquire(std::move(turn)));
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before is on the books.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
@@ -227,13 +220,11 @@ aio::Task<void> PendingDelReplay::replay_call(std::string cni_dir, std::string f
   auto deleted = complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
   if (deleted) {
-    auto removed = co_await remove(std::move(cni_dir), std::move(file));
-    co_return std::move(removed);
+    co_return co_await remove(std::move(cni_dir), std::move(file));
   }
   // A request that the core refuses will be refused for ever; anything else may pass.
   if (is_damage(deleted.error()) && !is_try_again(deleted.error())) {
-    auto moved = co_await set_aside(cni_dir, file, std::move(deleted).error());
-    co_return std::move(moved);
+    co_return co_await set_aside(cni_dir, file, std::move(deleted).error());
   }
   note_stays(file, deleted.error());
   co_return Result<void>();

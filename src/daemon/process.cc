@@ -10,7 +10,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "aio/blocking_pool.h"
@@ -18,6 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/orphans.h"
 #include "wire/wire.h"
 
@@ -65,13 +65,11 @@ void raise_descriptor_limit() {
 bool is_settled(const sys::Process& process) { return ::getsid(process.pid) == process.group; }
 
 Result<std::size_t> end_all_orphans() {
-  auto found = sys::list_orphans(wire::kRequestIdVariable, {"multus-daemon", "multus"});
-  if (!found) return std::move(found).error();
-  std::erase_if(*found, is_settled);
-  if (found->empty()) return std::size_t{0};
-  auto ended = sys::end_processes(*found, std::chrono::seconds(5));
-  if (!ended) return std::move(ended).error();
-  return found->size();
+  MNET_TRY(auto&& found, sys::list_orphans(wire::kRequestIdVariable, {"multus-daemon", "multus"}));
+  std::erase_if(found, is_settled);
+  if (found.empty()) return std::size_t{0};
+  MNET_TRY_VOID(sys::end_processes(found, std::chrono::seconds(5)));
+  return found.size();
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet::daemon {
 namespace {
@@ -60,8 +60,7 @@ aio::Task<void> Readiness::report(Log log) const {
       log.verbatim(LogLevel::kError, waiting_text());
     }
     was_there = is_there;
-    auto slept = co_await aio::sleep_for(kLook);
-    if (!slept) co_return std::move(slept);
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(kLook));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "json/json.h"
 #include "model/pod_args.h"
@@ -49,13 +50,12 @@ Result<void> read_pod(CniCall& call, const RequestRules& rules) {
   wire::PodRules pod_rules;
   pod_rules.lenient = call.is("DEL");
   pod_rules.required = rules.needs_pod;
-  auto pod = wire::pod_identity(call.call.args, pod_rules);
-  if (!pod) return std::move(pod).error();
-  call.skipped_args = std::move(pod->skipped);
-  call.request.pod.ns = std::move(pod->ns);
-  call.request.pod.name = std::move(pod->name);
-  call.request.pod.uid = std::move(pod->uid);
-  call.request.pod.infra_container_id = std::move(pod->infra_container_id);
+  MNET_TRY(auto&& pod, wire::pod_identity(call.call.args, pod_rules));
+  call.skipped_args = std::move(pod.skipped);
+  call.request.pod.ns = std::move(pod.ns);
+  call.request.pod.name = std::move(pod.name);
+  call.request.pod.uid = std::move(pod.uid);
+  call.request.pod.infra_container_id = std::move(pod.infra_container_id);
   call.request.args = clean_args(call.call.args);
   return {};
 }
@@ -77,15 +77,13 @@ Result<std::string> with_version(std::string config, const json::Object* server_
 }
 
 Result<CniCall> begin(std::string_view body, Arrival arrival, std::string& config) {
-  auto request = wire::parse_request(body);
-  if (!request) return std::move(request).error();
-  auto extracted = wire::extract_call(*request);
-  if (!extracted) return std::move(extracted).error();
+  MNET_TRY(auto&& request, wire::parse_request(body));
+  MNET_TRY(auto&& extracted, wire::extract_call(request));
   CniCall call;
-  call.call = *std::move(extracted);
+  call.call = std::move(extracted);
   call.request = core_request(call.call, std::move(arrival));
-  call.attributes = std::move(request->attributes);
-  config = std::move(request->config);
+  call.attributes = std::move(request.attributes);
+  config = std::move(request.config);
   return call;
 }
 
@@ -110,27 +108,25 @@ Glance glance(std::string_view body) {
 
 Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, Arrival arrival) {
   std::string config;
-  auto call = begin(body, std::move(arrival), config);
-  if (!call) return call;
+  MNET_TRY(auto&& call, begin(body, std::move(arrival), config));
   auto merged = wire::overlay(config, rules.server_config, rules.drops_readiness_indicator);
   if (!merged) return std::move(merged).error().wrap(kNotExtracted);
-  call->request.config = *std::move(merged);
-  call->facts = facts_of(call->request.config);
-  if (!call->has_container()) return call;
-  if (auto pod = read_pod(*call, rules); !pod) return std::move(pod).error();
+  call.request.config = *std::move(merged);
+  call.facts = facts_of(call.request.config);
+  if (!call.has_container()) return call;
+  MNET_TRY_VOID(read_pod(call, rules));
   return call;
 }
 
 Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& rules,
                                    Arrival arrival) {
   std::string config;
-  auto call = begin(body, std::move(arrival), config);
-  if (!call) return call;
+  MNET_TRY(auto&& call, begin(body, std::move(arrival), config));
   auto filled = with_version(std::move(config), rules.server_config);
   if (!filled) return std::move(filled).error().wrap(kNotExtracted);
-  call->request.config = *std::move(filled);
-  if (!call->has_container()) return call;
-  if (auto pod = read_pod(*call, rules); !pod) return std::move(pod).error();
+  call.request.config = *std::move(filled);
+  if (!call.has_container()) return call;
+  MNET_TRY_VOID(read_pod(call, rules));
   return call;
 }
 

@@ -18,6 +18,7 @@
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/caller.h"
 #include "daemon/cni_service.h"
 #include "daemon/readiness.h"
@@ -125,8 +126,7 @@ http::Response Routes::counted(const http::Exchange& exchange, std::string_view 
 aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange,
                                         const Route* route) {
   if (exchange->header("Expect")) {
-    auto body = co_await exchange->read_body();
-    if (!body) co_return std::move(body).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& body, co_await exchange->read_body());
   }
   http::Response response;
   // The body stays empty (03, 2.7): people find the reason in a header.
@@ -148,9 +148,8 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   std::string body;
   const bool is_read = is_small(*exchange);
   if (is_read) {
-    auto read = co_await exchange->read_body();
-    if (!read) co_return std::move(read).error();
-    body = *std::move(read);
+    MNET_CO_TRY(auto&& read, co_await exchange->read_body());
+    body = std::move(read);
   }
   watch_client(*exchange, arrival);
 
@@ -163,9 +162,8 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   if (!place) co_return refused(place.error());
   arrival.admitted = std::chrono::steady_clock::now();
   if (!is_read) {
-    auto read = co_await exchange->read_body();
-    if (!read) co_return std::move(read).error();
-    body = *std::move(read);
+    MNET_CO_TRY(auto&& read, co_await exchange->read_body());
+    body = std::move(read);
   }
   MNET_FAILPOINT_OR("request-after-admission", refused);
   auto response = co_await serve(*route, std::move(body), std::move(arrival));

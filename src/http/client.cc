@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "http/message.h"
 #include "http/watchdog.h"
@@ -76,8 +77,7 @@ class Call {
     while (!message.done()) {
       auto [ended, count] = co_await socket_.async_read_some(asio::buffer(buffer), aio::kAsValue);
       unread.append(buffer.data(), count);
-      auto taken = take(message, unread);
-      if (!taken) co_return std::move(taken).error();
+      MNET_CO_TRY_VOID(take(message, unread));
       if (ended == asio::error::eof) {
         auto whole = message.take_end();
         if (!whole) co_return std::move(whole).error().wrap(cat("reading from ", name));
@@ -143,9 +143,7 @@ aio::Task<Response> request_unix(std::string socket_path, ClientRequest request,
   }
   const auto executor = co_await asio::this_coro::executor;
   Call call(executor, std::move(request), deadline);
-  auto response =
-      co_await call.run(asio::local::stream_protocol::endpoint(socket_path), socket_path);
-  co_return response;
+  co_return co_await call.run(asio::local::stream_protocol::endpoint(socket_path), socket_path);
 }
 
 aio::Task<Response> request_tcp(std::string address, std::uint16_t port, ClientRequest request,
@@ -155,9 +153,7 @@ aio::Task<Response> request_tcp(std::string address, std::uint16_t port, ClientR
   if (unreadable) co_return Error(Errc::kInvalid, cat("not a numeric address: ", address));
   const auto executor = co_await asio::this_coro::executor;
   Call call(executor, std::move(request), deadline);
-  auto response =
-      co_await call.run(asio::ip::tcp::endpoint(numeric, port), cat(address, ":", port));
-  co_return response;
+  co_return co_await call.run(asio::ip::tcp::endpoint(numeric, port), cat(address, ":", port));
 }
 
 }  // namespace mnet::http

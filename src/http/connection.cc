@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "http/response.h"
 #include "http/target.h"
@@ -177,9 +178,8 @@ aio::Task<std::string> Connection::read_body() {
 
 aio::Task<void> Connection::read_rest_of_body(aio::Deadline end) {
   while (true) {
-    auto is_whole = accept_body();
-    if (!is_whole) co_return std::move(is_whole).error();
-    if (*is_whole) co_return Result<void>();
+    MNET_CO_TRY(auto&& is_whole, accept_body());
+    if (is_whole) co_return Result<void>();
     watchdog_.arm(std::min(end, Clock::now() + limits_.body_progress));
     const Input input = co_await read_some();
     if (input != Input::kBytes) co_return body_failure(input);

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "sys/fd.h"
 
@@ -65,9 +65,8 @@ Result<sys::UniqueFd> listen_on(const Address& address, const std::string& name)
 
 Result<sys::UniqueFd> listen_tcp(const std::string& address, std::uint16_t port) {
   const std::string text = address.empty() ? "::" : address;
-  auto parsed = parse_address(text, port);
-  if (!parsed) return std::move(parsed).error();
-  auto fd = listen_on(*parsed, cat(address, ":", port));
+  MNET_TRY(auto&& parsed, parse_address(text, port));
+  auto fd = listen_on(parsed, cat(address, ":", port));
   if (fd || !address.empty() || fd.error().os_errno() != EAFNOSUPPORT) return fd;
   // A kernel without IPv6.
   return listen_tcp("0.0.0.0", port);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/try.h"
 
 namespace mnet::http {
 namespace {
@@ -94,8 +95,8 @@ TEST(Lookup, IsNotWaitedForBeyondItsDeadline) {
 }
 
 aio::Task<void> ask(Resolver resolver) {
-  auto found = co_await look_up("stuck", aio::kNoDeadline, std::move(resolver));
-  if (!found) co_return std::move(found).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& found,
+              co_await look_up("stuck", aio::kNoDeadline, std::move(resolver)));
   co_return Result<void>();
 }
 

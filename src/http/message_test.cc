@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "http/http.h"
 
 namespace mnet::http {
@@ -25,14 +26,12 @@ Result<std::size_t> feed(Message& message, std::string_view bytes, std::size_t s
     unread += bytes.substr(0, step);
     bytes.remove_prefix(std::min(step, bytes.size()));
     if (!message.has_head()) {
-      auto used = message.take_head(unread);
-      if (!used) return used;
-      unread.erase(0, *used);
+      MNET_TRY(auto&& used, message.take_head(unread));
+      unread.erase(0, used);
     }
     if (message.has_head()) {
-      auto used = message.take_body(unread, kNoLimit);
-      if (!used) return used;
-      unread.erase(0, *used);
+      MNET_TRY(auto&& used, message.take_body(unread, kNoLimit));
+      unread.erase(0, used);
     }
   }
   return unread.size() + bytes.size();

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/byte_stream.h"
 #include "http/http.h"
 #include "http/message.h"
@@ -150,17 +151,14 @@ class Answer final : public ResponseStream {
 
   aio::Task<std::string> read(aio::Deadline deadline) override {
     for (;;) {
-      auto taken = take_unread();
-      if (!taken) co_return std::move(taken).error();
-      if (!taken->empty() || message_.done()) co_return taken;
-      auto bytes = co_await connection_.stream->read(deadline);
-      if (!bytes) co_return std::move(bytes).error();
-      if (bytes->empty()) {
-        auto whole = message_.take_end();
-        if (!whole) co_return std::move(whole).error();
+      MNET_CO_TRY(auto&& taken, take_unread());
+      if (!taken.empty() || message_.done()) co_return taken;
+      MNET_CO_TRY(auto&& bytes, co_await connection_.stream->read(deadline));
+      if (bytes.empty()) {
+        MNET_CO_TRY_VOID(message_.take_end());
         co_return std::string();
       }
-      unread_ += *bytes;
+      unread_ += bytes;
     }
   }
 
@@ -199,13 +197,12 @@ aio::Task<std::string> read_whole(ResponseStream* response, std::size_t max_byte
                                   aio::Deadline deadline) {
   std::string body;
   for (;;) {
-    auto piece = co_await response->read(deadline);
-    if (!piece) co_return std::move(piece).error();
-    if (piece->empty()) co_return body;
-    if (body.size() + piece->size() > max_bytes) {
+    MNET_CO_TRY(auto&& piece, co_await response->read(deadline));
+    if (piece.empty()) co_return body;
+    if (body.size() + piece.size() > max_bytes) {
       co_return Error(Errc::kProtocol, "response too large");
     }
-    body += *piece;
+    body += piece;
   }
 }
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "http/scripted_server.h"
 #include "http/test_tls.h"
@@ -37,10 +37,8 @@ OriginSettings settings_for(const ScriptedServer& server, std::string_view schem
 }
 
 aio::Task<std::string> ask(OriginClient* client, ClientRequest request) {
-  auto answer = co_await client->open(std::move(request), soon());
-  if (!answer) co_return std::move(answer).error();
-  auto body = co_await read_whole((*answer).get(), 1u << 20, soon());
-  co_return body;
+  MNET_CO_TRY(auto&& answer, co_await client->open(std::move(request), soon()));
+  co_return co_await read_whole(answer.get(), 1u << 20, soon());
 }
 
 // Answers every request with its method, target and body.
@@ -159,14 +157,12 @@ TEST(OriginClient, ClosesWhatTheServerWantsClosed) {
 }
 
 aio::Task<std::vector<std::string>> pieces(OriginClient* client) {
-  auto answer = co_await client->open({}, soon());
-  if (!answer) co_return std::move(answer).error();
+  MNET_CO_TRY(auto&& answer, co_await client->open({}, soon()));
   std::vector<std::string> out;
   for (;;) {
-    auto piece = co_await (*answer)->read(soon());
-    if (!piece) co_return std::move(piece).error();
-    if (piece->empty()) co_return out;
-    out.push_back(*piece);
+    MNET_CO_TRY(auto&& piece, co_await (answer)->read(soon()));
+    if (piece.empty()) co_return out;
+    out.push_back(piece);
   }
 }
 
@@ -187,13 +183,11 @@ TEST(OriginClient, HandsOutPiecesOfAStreamAsTheyCome) {
   });
   OriginClient client(settings_for(server), nullptr);
   auto read = [](OriginClient* from, std::atomic<bool>* all) -> aio::Task<std::string> {
-    auto answer = co_await from->open({}, soon());
-    if (!answer) co_return std::move(answer).error();
+    MNET_CO_TRY(auto&& answer, co_await from->open({}, soon()));
     std::string text;
     while (text.size() < 5) {
-      auto piece = co_await (*answer)->read(soon());
-      if (!piece) co_return std::move(piece).error();
-      text += *piece;
+      MNET_CO_TRY(auto&& piece, co_await (answer)->read(soon()));
+      text += piece;
       if (text.size() == 4) *all = true;
     }
     co_return text;

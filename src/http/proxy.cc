@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/byte_stream.h"
 #include "http/message.h"
 #include "http/tls.h"
@@ -87,17 +88,15 @@ aio::Task<void> tunnel(ByteStream* connection, Url proxy, Url target, aio::Deadl
   if (const auto password = proxy_authorization(proxy); !password.empty()) {
     request += cat("Proxy-Authorization: ", password, "\r\n");
   }
-  auto sent = co_await connection->write(request + "\r\n", deadline);
-  if (!sent) co_return sent;
+  MNET_CO_TRY_VOID(co_await connection->write(request + "\r\n", deadline));
 
   Message answer(MessageKind::kResponseToHead);
   std::string unread;
   while (!answer.has_head()) {
-    auto bytes = co_await connection->read(deadline);
-    if (!bytes) co_return std::move(bytes).error();
-    unread += *bytes;
+    MNET_CO_TRY(auto&& bytes, co_await connection->read(deadline));
+    unread += bytes;
     auto used = answer.take_head(unread);
-    if (!used || bytes->empty() || unread.size() > kMaxHead) {
+    if (!used || bytes.empty() || unread.size() > kMaxHead) {
       co_return Error(Errc::kProtocol, cat("proxy ", proxy.authority(), ": no answer in HTTP"));
     }
     unread.erase(0, *used);
@@ -117,18 +116,15 @@ class Socks {
     const bool has_password = !proxy_.user_info.empty();
     std::string greeting =
         has_password ? std::string("\x05\x02\x00\x02", 4) : std::string("\x05\x01\x00", 3);
-    auto method = co_await ask(std::move(greeting), 2);
-    if (!method) co_return std::move(method).error();
-    if ((*method)[0] != 5) co_return refused("does not speak SOCKS 5");
-    if ((*method)[1] == 2 && has_password) {
-      auto known = co_await ask(credentials(), 2);
-      if (!known) co_return std::move(known).error();
-      if ((*known)[1] != 0) co_return refused("wrong user or password");
-    } else if ((*method)[1] != 0) {
+    MNET_CO_TRY(auto&& method, co_await ask(std::move(greeting), 2));
+    if (method[0] != 5) co_return refused("does not speak SOCKS 5");
+    if (method[1] == 2 && has_password) {
+      MNET_CO_TRY(auto&& known, co_await ask(credentials(), 2));
+      if (known[1] != 0) co_return refused("wrong user or password");
+    } else if (method[1] != 0) {
       co_return refused("asks for a way to log in that we do not know");
     }
-    auto opened = co_await open(std::move(target));
-    co_return opened;
+    co_return co_await open(std::move(target));
   }
 
  private:
@@ -138,16 +134,14 @@ class Socks {
     request += target.host;
     request += static_cast<char>(target.port >> 8);
     request += static_cast<char>(target.port & 0xff);
-    auto answer = co_await ask(std::move(request), 5);
-    if (!answer) co_return std::move(answer).error();
-    if ((*answer)[1] != 0) co_return refused(cat("refused with code ", int{(*answer)[1]}));
+    MNET_CO_TRY(auto&& answer, co_await ask(std::move(request), 5));
+    if (answer[1] != 0) co_return refused(cat("refused with code ", int{answer[1]}));
     // The address it is bound to: of no interest, but it must be read. A byte of it is here.
-    const auto kind = (*answer)[3];
+    const auto kind = answer[3];
     const std::size_t length = kind == 1   ? 4u
                                : kind == 4 ? 16u
-                                           : static_cast<unsigned char>((*answer)[4]) + 1u;
-    auto rest = co_await ask({}, length - 1 + 2);
-    if (!rest) co_return std::move(rest).error();
+                                           : static_cast<unsigned char>(answer[4]) + 1u;
+    MNET_CO_TRY([[maybe_unused]] const auto& rest, co_await ask({}, length - 1 + 2));
     co_return Result<void>();
   }
 
@@ -162,14 +156,12 @@ class Socks {
 
   aio::Task<std::string> ask(std::string request, std::size_t wanted) {
     if (!request.empty()) {
-      auto sent = co_await connection_->write(std::move(request), deadline_);
-      if (!sent) co_return std::move(sent).error();
+      MNET_CO_TRY_VOID(co_await connection_->write(std::move(request), deadline_));
     }
     while (unread_.size() < wanted) {
-      auto bytes = co_await connection_->read(deadline_);
-      if (!bytes) co_return std::move(bytes).error();
-      if (bytes->empty()) co_return refused("closed the connection");
-      unread_ += *bytes;
+      MNET_CO_TRY(auto&& bytes, co_await connection_->read(deadline_));
+      if (bytes.empty()) co_return refused("closed the connection");
+      unread_ += bytes;
     }
     std::string answer = unread_.substr(0, wanted);
     unread_.erase(0, wanted);
@@ -204,9 +196,8 @@ Result<std::optional<Url>> proxy_of_environment(const Url& target,
   for (const std::string_view entry : split(exceptions, ',')) {
     if (excludes(entry, target)) return std::optional<Url>();
   }
-  auto proxy = parse_proxy(named);
-  if (!proxy) return std::move(proxy).error();
-  return std::optional<Url>(*std::move(proxy));
+  MNET_TRY(auto&& proxy, parse_proxy(named));
+  return std::optional<Url>(std::move(proxy));
 }
 
 bool needs_absolute_form(const Url& proxy, const Url& target) {
@@ -230,11 +221,9 @@ aio::Task<ByteStreamPtr> connect_through(Url proxy, TlsContextPtr tls, Url targe
   ByteStream* const raw = connection->get();
   if (proxy.scheme.starts_with("socks5")) {
     Socks socks(raw, proxy, deadline);
-    auto through = co_await socks.connect_to(target);
-    if (!through) co_return std::move(through).error();
+    MNET_CO_TRY_VOID(co_await socks.connect_to(target));
   } else {
-    auto through = co_await tunnel(raw, proxy, target, deadline);
-    if (!through) co_return std::move(through).error();
+    MNET_CO_TRY_VOID(co_await tunnel(raw, proxy, target, deadline));
   }
   co_return connection;
 }

@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/scripted_server.h"
 #include "http/url.h"
 
@@ -93,12 +92,9 @@ TEST(Proxy, ComparesAddressesWithAddressesOnly) {
 }
 
 aio::Task<std::string> through(Url proxy, Url target) {
-  auto connection = co_await connect_through(proxy, nullptr, target, soon());
-  if (!connection) co_return std::move(connection).error();
-  auto sent = co_await (*connection)->write("x\r\n\r\n", soon());
-  if (!sent) co_return std::move(sent).error();
-  auto text = co_await (*connection)->read(soon());
-  co_return text;
+  MNET_CO_TRY(auto&& connection, co_await connect_through(proxy, nullptr, target, soon()));
+  MNET_CO_TRY_VOID(co_await (connection)->write("x\r\n\r\n", soon()));
+  co_return co_await (connection)->read(soon());
 }
 
 TEST(Proxy, OpensATunnelWithUserAndPassword) {

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/connection.h"
 #include "http/http.h"
 #include "sys/fd.h"
@@ -89,8 +90,7 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
   Limits::Time backoff = kFirstBackoff;
   while (!self->stopping) {
     if (self->is_full()) {
-      auto woken = co_await self->room.wait();
-      if (!woken) co_return std::move(woken);
+      MNET_CO_TRY_VOID(co_await self->room.wait());
       continue;
     }
     auto [failure] = co_await listener->descriptor.async_wait(
@@ -102,8 +102,7 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
       continue;
     }
     self->log.error("http: accepting connections", Error::from_errno(refused, "accept"));
-    auto slept = co_await aio::sleep_for(backoff + backoff * (jitter() % 50) / 100);
-    if (!slept) co_return std::move(slept);
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff + backoff * (jitter() % 50) / 100));
     backoff = std::min(backoff * 2, kLongestBackoff);
   }
   co_return Result<void>();

@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "http/raw_client.h"
 #include "http/server_fixture.h"
@@ -39,10 +40,9 @@ using namespace std::chrono_literals;
 
 // Answers with `<method> <path> <body>`.
 aio::Task<Response> echo(std::shared_ptr<Exchange> exchange) {
-  auto body = co_await exchange->read_body();
-  if (!body) co_return std::move(body).error();
+  MNET_CO_TRY(auto&& body, co_await exchange->read_body());
   Response response;
-  response.body = cat(exchange->method(), " ", exchange->path(), " ", *body);
+  response.body = cat(exchange->method(), " ", exchange->path(), " ", body);
   co_return response;
 }
 

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/byte_stream.h"
 #include "http/lookup.h"
 #include "http/url.h"
@@ -120,12 +121,11 @@ class TcpStream final : public ByteStream {
 
 aio::Task<ByteStreamPtr> connect_tcp(std::string host, std::uint16_t port, aio::Deadline deadline,
                                      TcpLiveness liveness) {
-  auto addresses = co_await look_up(host, deadline);
-  if (!addresses) co_return std::move(addresses).error();
+  MNET_CO_TRY(auto&& addresses, co_await look_up(host, deadline));
 
   const auto executor = co_await asio::this_coro::executor;
   Error last(Errc::kUnavailable, cat("lookup ", host, ": no addresses"));
-  for (const asio::ip::address& address : *addresses) {
+  for (const asio::ip::address& address : addresses) {
     auto stream = std::make_unique<TcpStream>(executor, host_and_port(host, port));
     auto connected = co_await stream->connect({address, port}, liveness, deadline);
     if (connected) co_return ByteStreamPtr(std::move(stream));

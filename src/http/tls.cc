@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/byte_stream.h"
 
 namespace mnet::http {
@@ -122,9 +123,8 @@ class TlsStream final : public ByteStream {
       if (done == 1) co_return sent;
       if (why != SSL_ERROR_WANT_READ) co_return refused;
       if (!sent) co_return sent;
-      auto more = co_await fill(deadline);
-      if (!more) co_return std::move(more).error();
-      if (!*more) co_return Error(Errc::kIo, "TLS handshake: connection ended");
+      MNET_CO_TRY(auto&& more, co_await fill(deadline));
+      if (!more) co_return Error(Errc::kIo, "TLS handshake: connection ended");
     }
   }
 
@@ -136,12 +136,10 @@ class TlsStream final : public ByteStream {
       const int why = SSL_get_error(ssl_.get(), count);
       if (why == SSL_ERROR_ZERO_RETURN) co_return std::string();
       if (why != SSL_ERROR_WANT_READ) co_return distrust();
-      auto sent = co_await flush(deadline);  // an answer to a key update
-      if (!sent) co_return std::move(sent).error();
-      auto more = co_await fill(deadline);
-      if (!more) co_return std::move(more).error();
+      MNET_CO_TRY_VOID(co_await flush(deadline));  // an answer to a key update
+      MNET_CO_TRY(auto&& more, co_await fill(deadline));
       // Without the notice of TLS somebody may have cut the text short.
-      if (!*more) co_return Error(Errc::kIo, "TLS: connection ended without notice");
+      if (!more) co_return Error(Errc::kIo, "TLS: connection ended without notice");
     }
   }
 
@@ -150,8 +148,7 @@ class TlsStream final : public ByteStream {
       const int count = SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size()));
       if (count <= 0) co_return distrust();
     }
-    auto sent = co_await flush(deadline);
-    co_return sent;
+    co_return co_await flush(deadline);
   }
 
   bool is_quiet() override {
@@ -166,16 +163,14 @@ class TlsStream final : public ByteStream {
     if (bytes.empty()) co_return Result<void>();
     const int count = BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
     bytes.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-    auto sent = co_await connection_->write(std::move(bytes), deadline);
-    co_return sent;
+    co_return co_await connection_->write(std::move(bytes), deadline);
   }
 
   // False at the end of the connection.
   aio::Task<bool> fill(aio::Deadline deadline) {
-    auto bytes = co_await connection_->read(deadline);
-    if (!bytes) co_return std::move(bytes).error();
-    BIO_write(SSL_get_rbio(ssl_.get()), bytes->data(), static_cast<int>(bytes->size()));
-    co_return !bytes->empty();
+    MNET_CO_TRY(auto&& bytes, co_await connection_->read(deadline));
+    BIO_write(SSL_get_rbio(ssl_.get()), bytes.data(), static_cast<int>(bytes.size()));
+    co_return !bytes.empty();
   }
 
   Error distrust() const {
@@ -214,11 +209,10 @@ Result<TlsContextPtr> make_tls_context(const TlsSettings& settings) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   if (settings.verifies) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    if (auto trusted = trust(context, settings.ca); !trusted) return std::move(trusted).error();
+    MNET_TRY_VOID(trust(context, settings.ca));
   }
   if (!settings.certificate.empty() || !settings.key.empty()) {
-    auto known = identify(context, settings.certificate, settings.key);
-    if (!known) return std::move(known).error();
+    MNET_TRY_VOID(identify(context, settings.certificate, settings.key));
   }
   return std::make_shared<const TlsContext>(std::move(impl));
 }
@@ -237,8 +231,7 @@ aio::Task<ByteStreamPtr> start_tls(ByteStreamPtr connection, TlsContextPtr conte
   }
   auto stream =
       std::make_unique<TlsStream>(std::move(connection), std::move(context), std::move(ssl));
-  auto shaken = co_await stream->shake_hands(deadline);
-  if (!shaken) co_return std::move(shaken).error();
+  MNET_CO_TRY_VOID(co_await stream->shake_hands(deadline));
   co_return ByteStreamPtr(std::move(stream));
 }
 

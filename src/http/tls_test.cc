@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "http/byte_stream.h"
 #include "http/scripted_server.h"
 #include "http/test_tls.h"
@@ -34,14 +34,10 @@ class Tls : public testing::Test {
   }
 
   static aio::Task<std::string> talk(std::uint16_t port, TlsSettings settings, std::string name) {
-    auto context = make_tls_context(settings);
-    if (!context) co_return std::move(context).error();
-    auto connection = co_await connect_tcp("127.0.0.1", port, soon());
-    if (!connection) co_return std::move(connection).error();
-    auto secure = co_await start_tls(*std::move(connection), *context, name, soon());
-    if (!secure) co_return std::move(secure).error();
-    auto text = co_await (*secure)->read(soon());
-    co_return text;
+    MNET_CO_TRY(auto&& context, make_tls_context(settings));
+    MNET_CO_TRY(auto&& connection, co_await connect_tcp("127.0.0.1", port, soon()));
+    MNET_CO_TRY(auto&& secure, co_await start_tls(std::move(connection), context, name, soon()));
+    co_return co_await (secure)->read(soon());
   }
 
   TestAuthority authority_;
@@ -119,11 +115,10 @@ TEST_F(Tls, EndsAtTheDeadlineIfTheServerSaysNothing) {
   auto context = make_tls_context({.ca = authority_.pem()});
   ASSERT_TRUE(context.has_value());
   auto shake = [](std::uint16_t port, TlsContextPtr with) -> aio::Task<void> {
-    auto connection = co_await connect_tcp("127.0.0.1", port, soon());
-    if (!connection) co_return std::move(connection).error();
-    auto secure = co_await start_tls(*std::move(connection), with, "127.0.0.1",
-                                     std::chrono::steady_clock::now() + 50ms);
-    if (!secure) co_return std::move(secure).error();
+    MNET_CO_TRY(auto&& connection, co_await connect_tcp("127.0.0.1", port, soon()));
+    MNET_CO_TRY([[maybe_unused]] const auto& secure,
+                co_await start_tls(std::move(connection), with, "127.0.0.1",
+                                   std::chrono::steady_clock::now() + 50ms));
     co_return Result<void>();
   };
 

@@ -10,6 +10,7 @@
 #include "base/pflags.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
@@ -42,12 +43,10 @@ Result<std::string> install(std::string_view program, const std::string& directo
 }
 
 Result<void> install_all(std::string_view program, const std::string& directory) {
-  const auto plugin = install(program, directory);
-  if (!plugin) return plugin.error();
+  MNET_TRY([[maybe_unused]] const auto& plugin, install(program, directory));
   say(STDOUT_FILENO, cat("multus ", program, " copy succeeded!\n"));
-  const auto passthru = install("passthru", directory);
-  if (!passthru) return passthru.error();
-  say(STDOUT_FILENO, cat("passthru cni ", *passthru, " copy succeeded!\n"));
+  MNET_TRY(const auto& passthru, install("passthru", directory));
+  say(STDOUT_FILENO, cat("passthru cni ", passthru, " copy succeeded!\n"));
   // What an installer left that was killed; it is in nobody's way.
   (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
   return {};

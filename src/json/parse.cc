@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/utf8.h"
 #include "json/json.h"
 
@@ -295,11 +296,10 @@ Result<Value> parse(std::string_view text, int max_depth) {
 }
 
 Result<Object> parse_object(std::string_view text, int max_depth) {
-  auto value = parse(text, max_depth);
-  if (!value) return std::move(value).error();
-  Object* object = value->as_object();
+  MNET_TRY(auto&& value, parse(text, max_depth));
+  Object* object = value.as_object();
   if (object == nullptr) {
-    return Error(Errc::kInvalid, cat("expected an object, got ", value->kind()));
+    return Error(Errc::kInvalid, cat("expected an object, got ", value.kind()));
   }
   return std::move(*object);
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "jsonpath/jsonpath.h"
 #include "jsonpath/template.h"
@@ -94,9 +95,8 @@ Result<bool> holds(Comparison comparison, const json::Value& left, const json::V
     }
   };
   if (left.as_number() != nullptr && right.as_number() != nullptr) {
-    auto order = compare_numbers(*left.as_number(), *right.as_number());
-    if (!order) return std::move(order).error();
-    return by_order(*order);
+    MNET_TRY(auto&& order, compare_numbers(*left.as_number(), *right.as_number()));
+    return by_order(order);
   }
   if (left.as_string() != nullptr && right.as_string() != nullptr) {
     return by_order(left.as_string()->compare(*right.as_string()));
@@ -122,19 +122,18 @@ class Evaluation {
   // Appends the text of the parts for one current object.
   Result<void> write(const std::vector<Part>& parts, const json::Value& current, std::string& out) {
     for (const Part& part : parts) {
-      auto items = walk({&current}, part.steps);
-      if (!items) return std::move(items).error();
+      MNET_TRY(auto&& items, walk({&current}, part.steps));
       if (part.is_range) {
-        for (const json::Value* item : *items) {
+        for (const json::Value* item : items) {
           if (left_ == 0) return does_not_fit("the template finds too much in this object");
           --left_;
-          if (auto done = write(part.body, *item, out); !done) return done;
+          MNET_TRY_VOID(write(part.body, *item, out));
         }
         continue;
       }
-      for (std::size_t i = 0; i < items->size(); ++i) {
+      for (std::size_t i = 0; i < items.size(); ++i) {
         if (i > 0) out += ' ';
-        out += jsonpath_text(*(*items)[i]);
+        out += jsonpath_text(*items[i]);
       }
     }
     return {};
@@ -143,10 +142,10 @@ class Evaluation {
  private:
   Result<Items> walk(Items items, const Steps& steps) {
     for (const Step& step : steps) {
-      auto next = std::visit([&](const auto& what) { return apply(what, items); }, step.what);
-      if (!next) return next;
+      MNET_TRY(auto&& next,
+               std::visit([&](const auto& what) { return apply(what, items); }, step.what));
       if (left_ == 0) return does_not_fit("the template finds too much in this object");
-      items = *std::move(next);
+      items = std::move(next);
     }
     return items;
   }
@@ -207,10 +206,9 @@ class Evaluation {
       if (item->is_null()) continue;
       const json::Array* list = item->as_array();
       if (list == nullptr) return does_not_fit(cat(type_name(*item), " is not array or slice"));
-      auto bounds = bounds_of(slice, static_cast<std::int64_t>(list->size()));
-      if (!bounds) return std::move(bounds).error();
-      if (!*bounds) return out;
-      for (std::int64_t i = (*bounds)->from; i < (*bounds)->to; i += (*bounds)->step) {
+      MNET_TRY(auto&& bounds, bounds_of(slice, static_cast<std::int64_t>(list->size())));
+      if (!bounds) return out;
+      for (std::int64_t i = bounds->from; i < bounds->to; i += bounds->step) {
         if (!add(out, &(*list)[static_cast<std::size_t>(i)])) return out;
       }
     }
@@ -220,9 +218,8 @@ class Evaluation {
   Result<Items> apply(const UnionStep& step, const Items& items) {
     Items out;
     for (const Steps& part : step.parts) {
-      auto found = walk(items, part);
-      if (!found) return found;
-      add_all(out, *found);
+      MNET_TRY(auto&& found, walk(items, part));
+      add_all(out, found);
     }
     return out;
   }
@@ -236,25 +233,22 @@ class Evaluation {
             cat(jsonpath_text(*item), " is not array or slice and cannot be filtered"));
       }
       for (const json::Value& element : *list) {
-        auto passes = this->passes(filter, element);
-        if (!passes) return std::move(passes).error();
-        if (*passes && !add(out, &element)) return out;
+        MNET_TRY(auto&& passes, this->passes(filter, element));
+        if (passes && !add(out, &element)) return out;
       }
     }
     return out;
   }
 
   Result<bool> passes(const FilterStep& filter, const json::Value& element) {
-    auto lefts = walk({&element}, filter.left);
-    if (!lefts) return std::move(lefts).error();
-    if (filter.comparison == Comparison::kPresent) return !lefts->empty();
-    auto rights = walk({&element}, filter.right);
-    if (!rights) return std::move(rights).error();
-    if (lefts->empty() || rights->empty()) return false;
-    if (lefts->size() > 1 || rights->size() > 1) {
+    MNET_TRY(auto&& lefts, walk({&element}, filter.left));
+    if (filter.comparison == Comparison::kPresent) return !lefts.empty();
+    MNET_TRY(auto&& rights, walk({&element}, filter.right));
+    if (lefts.empty() || rights.empty()) return false;
+    if (lefts.size() > 1 || rights.size() > 1) {
       return does_not_fit("can only compare one element at a time");
     }
-    return holds(filter.comparison, *lefts->front(), *rights->front());
+    return holds(filter.comparison, *lefts.front(), *rights.front());
   }
 
   std::size_t left_ = kMostItems;
@@ -264,8 +258,7 @@ class Evaluation {
 
 Result<std::string> JsonPath::evaluate(const json::Value& object) const {
   std::string out;
-  auto done = Evaluation().write(template_->parts, object, out);
-  if (!done) return std::move(done).error();
+  MNET_TRY_VOID(Evaluation().write(template_->parts, object, out));
   return out;
 }
 

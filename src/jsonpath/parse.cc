@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/utf8.h"
 #include "json/json.h"
 #include "jsonpath/jsonpath.h"
@@ -83,12 +84,11 @@ class Parser {
 // Steps that stand inside others, as if they were an action of their own.
 Result<Steps> nested(std::string_view text) {
   const std::string closed = cat(text, "}");
-  auto action = Parser(closed).action();
-  if (!action) return std::move(action).error();
-  if (action->is_range || action->is_end) {
-    return reason(cat("unrecognized identifier ", action->is_range ? "range" : "end"));
+  MNET_TRY(auto&& action, Parser(closed).action());
+  if (action.is_range || action.is_end) {
+    return reason(cat("unrecognized identifier ", action.is_range ? "range" : "end"));
   }
-  return std::move(action->steps);
+  return std::move(action.steps);
 }
 
 std::string_view Parser::text() {
@@ -108,7 +108,7 @@ Result<Action> Parser::action() {
   Action out;
   while (!take("}")) {
     if (at_end() || is_end_of_line(input_[at_])) return reason("unclosed action");
-    if (auto done = step(out); !done) return std::move(done).error();
+    MNET_TRY_VOID(step(out));
   }
   return out;
 }
@@ -290,9 +290,8 @@ Result<SliceStep> parse_slice(std::string_view text) {
   if (parts.size() > 3) return reason(cat("invalid array index ", text));
   std::array<std::optional<std::int64_t>, 3> values;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    auto value = slice_index(parts[i], text);
-    if (!value) return std::move(value).error();
-    values[i] = *value;
+    MNET_TRY(auto&& value, slice_index(parts[i], text));
+    values[i] = value;
   }
   return SliceStep{values[0], values[1], values[2], parts.size() == 1};
 }
@@ -310,22 +309,19 @@ Result<void> Parser::brackets(Action& out) {
   if (text.find(',') != std::string_view::npos) {
     UnionStep step;
     for (const std::string_view part : split(text, ',')) {
-      auto steps = nested(cat("[", trim(part), "]"));
-      if (!steps) return std::move(steps).error();
-      step.parts.push_back(*std::move(steps));
+      MNET_TRY(auto&& steps, nested(cat("[", trim(part), "]")));
+      step.parts.push_back(std::move(steps));
     }
     out.steps.push_back({std::move(step)});
     return {};
   }
   if (is_quoted_name(text)) {
-    auto steps = nested(cat(".", text.substr(1, text.size() - 2)));
-    if (!steps) return std::move(steps).error();
-    std::ranges::move(*steps, std::back_inserter(out.steps));
+    MNET_TRY(auto&& steps, nested(cat(".", text.substr(1, text.size() - 2))));
+    std::ranges::move(steps, std::back_inserter(out.steps));
     return {};
   }
-  auto slice = parse_slice(text == "*" ? ":" : text);
-  if (!slice) return std::move(slice).error();
-  out.steps.push_back({*slice});
+  MNET_TRY(auto&& slice, parse_slice(text == "*" ? ":" : text));
+  out.steps.push_back({slice});
   return {};
 }
 
@@ -362,22 +358,19 @@ std::optional<Comparison> parse_comparison(std::string_view text) {
 }
 
 Result<void> Parser::filter(Action& out) {
-  auto text = filter_text();
-  if (!text) return std::move(text).error();
+  MNET_TRY(auto&& text, filter_text());
   constexpr std::string_view kSigns = "!<>=";
-  const std::size_t sign = std::min(text->find_first_of(kSigns), text->size());
+  const std::size_t sign = std::min(text.find_first_of(kSigns), text.size());
   // Something always stands behind the operator: where nothing does, the last of its own signs.
-  const std::size_t behind = std::min(text->find_first_not_of(kSigns, sign), text->size() - 1);
+  const std::size_t behind = std::min(text.find_first_not_of(kSigns, sign), text.size() - 1);
   const bool compares = sign != 0 && sign < behind;
   FilterStep step;
-  auto left = nested(compares ? text->substr(0, sign) : *text);
-  if (!left) return std::move(left).error();
-  step.left = *std::move(left);
+  MNET_TRY(auto&& left, nested(compares ? text.substr(0, sign) : text));
+  step.left = std::move(left);
   if (compares) {
-    auto right = nested(text->substr(behind));
-    if (!right) return std::move(right).error();
-    step.right = *std::move(right);
-    const std::string_view written = text->substr(sign, behind - sign);
+    MNET_TRY(auto&& right, nested(text.substr(behind)));
+    step.right = std::move(right);
+    const std::string_view written = text.substr(sign, behind - sign);
     const auto comparison = parse_comparison(written);
     if (!comparison) return reason(cat("unrecognized filter operator ", written));
     step.comparison = *comparison;
@@ -393,9 +386,8 @@ Result<std::vector<Action>> parse_actions(std::string_view text) {
     const std::string_view between = parser.text();
     if (!between.empty()) out.push_back({.steps = {{ConstantStep{between}}}});
     if (!parser.take_brace()) break;
-    auto action = parser.action();
-    if (!action) return std::move(action).error();
-    out.push_back(*std::move(action));
+    MNET_TRY(auto&& action, parser.action());
+    out.push_back(std::move(action));
   }
   return out;
 }
@@ -412,9 +404,8 @@ Result<std::vector<Part>> nest(std::vector<Action>& actions, std::size_t& at, in
     Part part{.steps = std::move(action.steps), .is_range = action.is_range};
     if (part.is_range) {
       if (depth == json::kMaxDepth) return reason("too many ranges inside each other");
-      auto body = nest(actions, at, depth + 1);
-      if (!body) return body;
-      part.body = *std::move(body);
+      MNET_TRY(auto&& body, nest(actions, at, depth + 1));
+      part.body = std::move(body);
     }
     parts.push_back(std::move(part));
   }

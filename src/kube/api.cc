@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "http/origin_client.h"
 #include "http/proxy.h"
@@ -34,9 +35,8 @@ using Clock = std::chrono::steady_clock;
 Result<std::optional<http::Url>> proxy_for(const Config& config, const http::Url& origin,
                                            const std::vector<std::string>& environment) {
   if (config.proxy_url.empty()) return http::proxy_of_environment(origin, environment);
-  auto proxy = http::parse_proxy(config.proxy_url);
-  if (!proxy) return std::move(proxy).error();
-  return std::optional<http::Url>(*std::move(proxy));
+  MNET_TRY(auto&& proxy, http::parse_proxy(config.proxy_url));
+  return std::optional<http::Url>(std::move(proxy));
 }
 
 Credentials::Settings credential_settings(const ApiSettings& settings) {
@@ -88,11 +88,10 @@ std::string query_value(std::string_view value) {
 Result<std::unique_ptr<Api>> Api::make(Config config, ApiSettings settings, Log log) {
   auto origin = http::parse_url(config.server);
   if (!origin) return std::move(origin).error().wrap("API server");
-  auto proxy = proxy_for(config, *origin, settings.environment);
-  if (!proxy) return std::move(proxy).error();
+  MNET_TRY(auto&& proxy, proxy_for(config, *origin, settings.environment));
   http::OriginSettings where{.origin = *std::move(origin)};
   where.tls_server_name = config.tls_server_name;
-  where.proxy = *std::move(proxy);
+  where.proxy = std::move(proxy);
   where.idle_connections = std::max<std::size_t>(2, settings.requests_at_once / 2);
   return std::unique_ptr<Api>(
       new Api(std::move(config), std::move(settings), std::move(where), std::move(log)));
@@ -117,16 +116,14 @@ aio::Task<Access> Api::access() {
 aio::Task<std::uint64_t> Api::identity() {
   // No program is run only to see whether anything has changed.
   if (credentials_.asks_plugin()) co_return tls_number_;
-  auto now = co_await access();
-  if (!now) co_return std::move(now).error();
-  co_return now->tls_number;
+  MNET_CO_TRY(auto&& now, co_await access());
+  co_return now.tls_number;
 }
 
 aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientRequest request,
                                                               aio::Deadline deadline) {
-  auto access = co_await this->access();
-  if (!access) co_return std::move(access).error();
-  for (auto& header : access->headers) request.headers.push_back(std::move(header));
+  MNET_CO_TRY(auto&& access, co_await this->access());
+  for (auto& header : access.headers) request.headers.push_back(std::move(header));
   ++requests_;
   const std::string_view verb = verb_of(request.method, request.target);
   auto answer = co_await client_.open(std::move(request), deadline);
@@ -146,19 +143,16 @@ aio::Task<std::unique_ptr<http::ResponseStream>> Api::send(http::ClientRequest r
   if (!changed || !*changed) co_return answer;
   // What is left of the refusal would keep its connection busy.
   if (answer) answer->reset();
-  auto again = co_await attempt(std::move(request), deadline);
-  co_return again;
+  co_return co_await attempt(std::move(request), deadline);
 }
 
 aio::Task<Reply> Api::exchange(http::ClientRequest request, std::size_t max_bytes,
                                aio::Deadline deadline) {
-  auto answer = co_await send(std::move(request), deadline);
-  if (!answer) co_return std::move(answer).error();
-  Reply reply{.status = (*answer)->status()};
-  reply.retry_after = parse_retry_after((*answer)->headers());
-  auto body = co_await http::read_whole((*answer).get(), max_bytes, deadline);
-  if (!body) co_return std::move(body).error();
-  reply.body = *std::move(body);
+  MNET_CO_TRY(auto&& answer, co_await send(std::move(request), deadline));
+  Reply reply{.status = answer->status()};
+  reply.retry_after = parse_retry_after(answer->headers());
+  MNET_CO_TRY(auto&& body, co_await http::read_whole(answer.get(), max_bytes, deadline));
+  reply.body = std::move(body);
   if (!reply.ok() && !reply.retry_after) {
     reply.retry_after = parse_status(reply.status, reply.body).retry_after;
   }
@@ -166,14 +160,12 @@ aio::Task<Reply> Api::exchange(http::ClientRequest request, std::size_t max_byte
 }
 
 aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
-  auto place = co_await gate_.enter(call.priority, deadline);
-  if (!place) co_return std::move(place).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& place, co_await gate_.enter(call.priority, deadline));
   deadline = std::min(deadline, Clock::now() + call.time);
   http::ClientRequest request{.method = call.method, .target = std::move(call.path)};
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);
   request.body = std::move(call.body);
-  auto reply = co_await exchange(std::move(request), call.max_bytes, deadline);
-  co_return reply;
+  co_return co_await exchange(std::move(request), call.max_bytes, deadline);
 }
 
 aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
@@ -184,16 +176,14 @@ aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
     auto reply = co_await call(what, attempts.end());
     const auto pause = attempts.pause_after(reply, timer.now());
     if (!pause) co_return reply;
-    auto slept = co_await timer.sleep_for(*pause);
-    if (!slept) co_return std::move(slept).error();
+    MNET_CO_TRY_VOID(co_await timer.sleep_for(*pause));
   }
 }
 
 aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path,
                                                            aio::Deadline deadline) {
   http::ClientRequest request{.method = "GET", .target = std::move(path)};
-  auto answer = co_await send(std::move(request), deadline);
-  co_return answer;
+  co_return co_await send(std::move(request), deadline);
 }
 
 }  // namespace mnet::kube

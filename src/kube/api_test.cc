@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/scripted_server.h"
 #include "http/test_tls.h"
 #include "kube/config.h"
@@ -287,11 +288,10 @@ class GateTest : public testing::Test {
  protected:
   void enter(std::string name, Priority priority) { group_.spawn(name, pass(name, priority)); }
   aio::Task<void> pass(std::string name, Priority priority) {
-    auto place = co_await gate_.enter(priority, aio::kNoDeadline);
-    if (!place) co_return std::move(place).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& place,
+                co_await gate_.enter(priority, aio::kNoDeadline));
     entered_.push_back(name);
-    auto waited = co_await leave_.wait();
-    co_return waited;
+    co_return co_await leave_.wait();
   }
   void let_all_go() {
     leave_.notify_all();

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/proxy.h"
 #include "http/url.h"
 #include "json/fields.h"
@@ -50,20 +51,19 @@ class Kubeconfig {
     std::string context;
     json::Fields fields(document_, "", json::Match::kExact);
     fields.read("current-context", context);
-    if (auto done = fields.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(fields.done());
     if (context.empty()) return Error(Errc::kInvalid, "current-context: missing");
-    auto chosen = find("contexts", "context", context);
-    if (!chosen) return std::move(chosen).error();
+    MNET_TRY(auto&& chosen, find("contexts", "context", context));
 
     std::string cluster, user;
-    json::Fields names(chosen->object, chosen->path, json::Match::kExact);
+    json::Fields names(chosen.object, chosen.path, json::Match::kExact);
     names.read("cluster", cluster);
     names.read("user", user);
     names.read("namespace", config_.ns);
-    if (auto done = names.done(); !done) return std::move(done).error();
-    if (auto read = read_cluster(cluster); !read) return std::move(read).error();
+    MNET_TRY_VOID(names.done());
+    MNET_TRY_VOID(read_cluster(cluster));
     if (user.empty()) return std::move(config_);
-    if (auto read = read_user(user); !read) return std::move(read).error();
+    MNET_TRY_VOID(read_user(user));
     return std::move(config_);
   }
 
@@ -87,23 +87,21 @@ class Kubeconfig {
       });
       return inner.done();
     });
-    if (auto done = fields.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(fields.done());
     if (!is_found) return Error(Errc::kInvalid, cat(list, ": no ", go_quoted(name)));
     return found;
   }
 
   Result<void> read_cluster(const std::string& name) {
-    auto cluster = find("clusters", "cluster", name);
-    if (!cluster) return std::move(cluster).error();
-    json::Fields fields(cluster->object, cluster->path, json::Match::kExact);
+    MNET_TRY(auto&& cluster, find("clusters", "cluster", name));
+    json::Fields fields(cluster.object, cluster.path, json::Match::kExact);
     fields.read("server", config_.server);
     fields.read("insecure-skip-tls-verify", config_.is_insecure);
     fields.read("tls-server-name", config_.tls_server_name);
     fields.read("proxy-url", config_.proxy_url);
-    auto ca = material(fields, "certificate-authority");
-    if (!ca) return std::move(ca).error();
-    config_.ca = *std::move(ca);
-    if (auto done = fields.done(); !done) return done;
+    MNET_TRY(auto&& ca, material(fields, "certificate-authority"));
+    config_.ca = std::move(ca);
+    MNET_TRY_VOID(fields.done());
 
     const auto url = http::parse_url(config_.server);
     if (!url || !url->scheme.starts_with("http")) {
@@ -122,15 +120,12 @@ class Kubeconfig {
   }
 
   Result<void> read_user(const std::string& name) {
-    auto user = find("users", "user", name);
-    if (!user) return std::move(user).error();
-    json::Fields fields(user->object, user->path, json::Match::kExact);
-    auto certificate = material(fields, "client-certificate");
-    if (!certificate) return std::move(certificate).error();
-    config_.certificate = *std::move(certificate);
-    auto key = material(fields, "client-key");
-    if (!key) return std::move(key).error();
-    config_.key = *std::move(key);
+    MNET_TRY(auto&& user, find("users", "user", name));
+    json::Fields fields(user.object, user.path, json::Match::kExact);
+    MNET_TRY(auto&& certificate, material(fields, "client-certificate"));
+    config_.certificate = std::move(certificate);
+    MNET_TRY(auto&& key, material(fields, "client-key"));
+    config_.key = std::move(key);
     if (config_.certificate.empty() != config_.key.empty()) {
       fields.fail(config_.key.empty() ? "client-key" : "client-certificate", "missing");
     }
@@ -196,9 +191,8 @@ class Kubeconfig {
     std::string data;
     fields.read(key, out.file);
     fields.read(key + "-data", data);
-    auto bytes = decoded(data, fields.path_of(key + "-data"));
-    if (!bytes) return std::move(bytes).error();
-    out.data = *std::move(bytes);
+    MNET_TRY(auto&& bytes, decoded(data, fields.path_of(key + "-data")));
+    out.data = std::move(bytes);
     out.file = out.data.empty() ? absolute(out.file, directory_) : "";
     return out;
   }
@@ -211,10 +205,10 @@ class Kubeconfig {
 }  // namespace
 
 Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory) {
-  auto documents = yaml::parse_documents(text, {.bytes = kMaxKubeconfig, .nodes = 100'000});
-  if (!documents) return std::move(documents).error();
-  if (documents->empty()) return Error(Errc::kInvalid, "empty");
-  const json::Object* document = documents->front().value.as_object();
+  MNET_TRY(auto&& documents,
+           yaml::parse_documents(text, {.bytes = kMaxKubeconfig, .nodes = 100'000}));
+  if (documents.empty()) return Error(Errc::kInvalid, "empty");
+  const json::Object* document = documents.front().value.as_object();
   if (document == nullptr) return Error(Errc::kInvalid, "not an object");
   return Kubeconfig(*document, directory).read();
 }

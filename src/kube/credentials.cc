@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "http/tls.h"
 #include "kube/config.h"
@@ -37,37 +38,31 @@ Credentials::Credentials(Config config, Settings settings, Log log)
 aio::Task<Access> Credentials::current() {
   const bool is_fresh = texts_ && Steady::now() - read_at_ < settings_.file_age;
   if (!is_fresh || plugin_is_due()) {
-    auto loaded = co_await load(false);
-    if (!loaded) co_return std::move(loaded).error();
+    MNET_CO_TRY([[maybe_unused]] const auto& loaded, co_await load(false));
   }
   co_return Access{.tls = tls_, .tls_number = tls_number_, .headers = headers()};
 }
 
-aio::Task<bool> Credentials::renew() {
-  auto changed = co_await load(true);
-  co_return changed;
-}
+aio::Task<bool> Credentials::renew() { co_return co_await load(true); }
 
 aio::Task<bool> Credentials::load(bool is_forced) {
   const std::uint64_t seen = readings_;
-  auto turn = co_await lock_.lock("");
-  if (!turn) co_return std::move(turn).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await lock_.lock(""));
   if (readings_ != seen) co_return true;  // somebody else did it while we waited
 
   const std::optional<Texts> before = texts_;
-  auto texts = read_files();
-  if (!texts) co_return std::move(texts).error();
+  MNET_CO_TRY(auto&& texts, read_files());
   if (config_.exec && (is_forced || plugin_is_due())) {
-    auto asked = co_await ask_plugin(texts->ca);
+    auto asked = co_await ask_plugin(texts.ca);
     if (!asked && !plugin_) co_return std::move(asked).error();
     if (!asked) complain(asked.error().text());
   }
   if (plugin_) {
-    if (!plugin_->token.empty()) texts->token = plugin_->token;
-    if (!plugin_->certificate.empty()) texts->certificate = plugin_->certificate;
-    if (!plugin_->key.empty()) texts->key = plugin_->key;
+    if (!plugin_->token.empty()) texts.token = plugin_->token;
+    if (!plugin_->certificate.empty()) texts.certificate = plugin_->certificate;
+    if (!plugin_->key.empty()) texts.key = plugin_->key;
   }
-  if (auto used = use(*std::move(texts)); !used) co_return std::move(used).error();
+  MNET_CO_TRY_VOID(use(std::move(texts)));
   judge_token();
   read_at_ = Steady::now();
   ++readings_;
@@ -86,15 +81,14 @@ Result<Credentials::Texts> Credentials::read_files() {
     complain(text.error().text());
     return known;
   };
-  auto ca = read(config_.ca, "certificate authority", last.ca, config_.ca_may_be_missing);
-  if (!ca) return std::move(ca).error();
-  texts.ca = *std::move(ca);
-  auto certificate = read(config_.certificate, "client certificate", last.certificate, false);
-  if (!certificate) return std::move(certificate).error();
-  texts.certificate = *std::move(certificate);
-  auto key = read(config_.key, "client key", last.key, false);
-  if (!key) return std::move(key).error();
-  texts.key = *std::move(key);
+  MNET_TRY(auto&& ca,
+           read(config_.ca, "certificate authority", last.ca, config_.ca_may_be_missing));
+  texts.ca = std::move(ca);
+  MNET_TRY(auto&& certificate,
+           read(config_.certificate, "client certificate", last.certificate, false));
+  texts.certificate = std::move(certificate);
+  MNET_TRY(auto&& key, read(config_.key, "client key", last.key, false));
+  texts.key = std::move(key);
   texts.token = read_token(last.token);
   if (texts.token.empty() && !config_.token.empty()) {
     return Error(Errc::kUnavailable, cat("token: open ", config_.token.file, ": no token"));
@@ -131,10 +125,9 @@ bool Credentials::plugin_is_due() const {
 }
 
 aio::Task<void> Credentials::ask_plugin(std::string ca) {
-  auto answer = co_await run_exec_plugin(config_, std::move(ca), settings_.environment,
-                                         Steady::now() + settings_.exec_time);
-  if (!answer) co_return std::move(answer).error();
-  plugin_ = *std::move(answer);
+  MNET_CO_TRY(auto&& answer, co_await run_exec_plugin(config_, std::move(ca), settings_.environment,
+                                                      Steady::now() + settings_.exec_time));
+  plugin_ = std::move(answer);
   co_return Result<void>();
 }
 

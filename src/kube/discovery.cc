@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/kube.h"
@@ -29,7 +30,7 @@ Result<Resource> parse_resource(const json::Object& object, const std::string& p
   fields.read("namespaced", out.is_namespaced);
   fields.read("shortNames", out.short_names);
   fields.read("verbs", out.verbs);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   if (out.singular.empty()) out.singular = to_lower(out.kind);
   return out;
 }
@@ -61,19 +62,17 @@ std::string Resource::object_path(std::string_view ns, std::string_view name) co
 std::string Resource::label() const { return group.empty() ? singular : cat(singular, ".", group); }
 
 Result<std::vector<Resource>> parse_resources(std::string_view text, const GroupVersion& of) {
-  auto document = json::parse_object(text);
-  if (!document) return std::move(document).error();
+  MNET_TRY(auto&& document, json::parse_object(text));
   std::vector<Resource> out;
-  json::Fields fields(*document, "", json::Match::kExact);
+  json::Fields fields(document, "", json::Match::kExact);
   fields.list("resources", [&](const json::Value& value, const std::string& path) -> Result<void> {
     const json::Object* object = value.as_object();
     if (object == nullptr) return json::wrong_kind(path, "an object", value);
-    auto resource = parse_resource(*object, path, of);
-    if (!resource) return std::move(resource).error();
-    if (resource->plural.find('/') == std::string::npos) out.push_back(*std::move(resource));
+    MNET_TRY(auto&& resource, parse_resource(*object, path, of));
+    if (resource.plural.find('/') == std::string::npos) out.push_back(std::move(resource));
     return {};
   });
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -92,10 +91,9 @@ aio::Task<std::optional<std::vector<Resource>>> Discovery::fetch(GroupVersion of
 }
 
 aio::Task<std::optional<Resource>> Discovery::find_kind(std::string api_version, std::string kind) {
-  auto resources = co_await fetch(parse_api_version(api_version));
-  if (!resources) co_return std::move(resources).error();
-  if (!*resources) co_return std::optional<Resource>();
-  for (Resource& resource : **resources) {
+  MNET_CO_TRY(auto&& resources, co_await fetch(parse_api_version(api_version)));
+  if (!resources) co_return std::optional<Resource>();
+  for (Resource& resource : *resources) {
     if (resource.kind == kind) co_return std::optional<Resource>(std::move(resource));
   }
   co_return std::optional<Resource>();

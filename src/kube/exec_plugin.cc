@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/config.h"
@@ -113,20 +114,18 @@ aio::Task<std::string> read_to_end(sys::UniqueFd fd) {
 }
 
 aio::Task<std::string> run_program(sys::Program program) {
-  auto child = sys::Child::spawn(program);
-  if (!child) co_return std::move(child).error();
-  child->take_stdin().reset();
+  MNET_CO_TRY(auto&& child, sys::Child::spawn(program));
+  child.take_stdin().reset();
   std::vector<aio::Task<std::string>> reading;
-  reading.push_back(read_to_end(child->take_stdout()));
-  reading.push_back(read_to_end(child->take_stderr()));
+  reading.push_back(read_to_end(child.take_stdout()));
+  reading.push_back(read_to_end(child.take_stderr()));
   auto texts = co_await aio::all(std::move(reading));
   if (!texts[0]) co_return std::move(texts[0]).error();
 
   const auto executor = co_await asio::this_coro::executor;
-  aio::Readable exit(executor, child->pidfd());
-  auto ended = co_await exit.wait();
-  if (!ended) co_return std::move(ended).error();
-  const auto status = child->reap();
+  aio::Readable exit(executor, child.pidfd());
+  MNET_CO_TRY_VOID(co_await exit.wait());
+  const auto status = child.reap();
   if (status && !status->success()) {
     const std::string said = texts[1] ? std::string(trim(*texts[1])) : "";
     co_return Error(Errc::kDenied, cat(status->text(), ": ", said.substr(0, 500)));
@@ -163,11 +162,10 @@ std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_v
 }
 
 Result<ExecCredential> parse_exec_credential(std::string_view text) {
-  auto document = json::parse_object(text, 50);
-  if (!document) return std::move(document).error();
+  MNET_TRY(auto&& document, json::parse_object(text, 50));
   ExecCredential out;
   std::string kind, expires;
-  json::Fields fields(*document, "", json::Match::kExact);
+  json::Fields fields(document, "", json::Match::kExact);
   fields.read("kind", kind);
   if (kind != "ExecCredential") fields.fail("kind", cat("unexpected ", go_quoted(kind)));
   fields.object("status", [&](const json::Object& status, const std::string& path) {
@@ -183,7 +181,7 @@ Result<ExecCredential> parse_exec_credential(std::string_view text) {
     return inner.done();
   });
   if (fields.find("status") == nullptr) fields.fail("status", "missing");
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   if (!expires.empty()) {
     out.expires = parse_rfc3339(expires);
     if (!out.expires) return Error(Errc::kInvalid, "status.expirationTimestamp: not a time");

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/backoff.h"
@@ -75,8 +75,7 @@ aio::Task<void> ObjectFollower::run() {
       is_connected_ = false;
       complain(outcome->why);
     }
-    auto slept = co_await timer_.sleep_for(pauses_.next(outcome->at_least));
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await timer_.sleep_for(pauses_.next(outcome->at_least)));
   }
 }
 
@@ -93,8 +92,7 @@ aio::Task<ObjectFollower::Outcome> ObjectFollower::round() {
     is_read_ = true;
     connected();
   }
-  auto watched = co_await watch();
-  co_return watched;
+  co_return co_await watch();
 }
 
 aio::Task<ObjectFollower::Outcome> ObjectFollower::read_one() {
@@ -188,8 +186,7 @@ aio::Task<ObjectFollower::Outcome> ObjectFollower::watch() {
   auto stream = co_await api_.open(watch_path(seconds), began + settings_.call_time);
   if (!stream) co_return pause(stream.error().text());
   if ((*stream)->status() != 200) {
-    auto outcome = co_await refused(stream->get());
-    co_return outcome;
+    co_return co_await refused(stream->get());
   }
   connected();
   auto outcome = co_await read_stream(stream->get(), std::chrono::seconds(seconds));

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include "aio/task.h"
 #include "aio/waiter.h"
+#include "base/try.h"
 
 namespace mnet::kube {
 
@@ -59,8 +59,7 @@ aio::Task<Gate::Place> Gate::enter(Priority priority, aio::Deadline deadline) {
   }
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Waiter waiter(executor, state->line(priority));
-  auto waited = co_await waiter.wait(deadline);
-  if (!waited) co_return std::move(waited).error();
+  MNET_CO_TRY_VOID(co_await waiter.wait(deadline));
   co_return Place(state, priority);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -26,9 +27,9 @@ Error broken() { return Error(Errc::kProtocol, "the list is no valid JSON"); }
 Result<void> ListReader::put(std::string_view bytes) {
   for (const char byte : bytes) {
     if (!in_items_) {
-      if (auto taken = outside(byte); !taken) return taken;
+      MNET_TRY_VOID(outside(byte));
     } else if (depth_ == kItemsDepth && !in_string_) {
-      if (auto taken = between_items(byte); !taken) return taken;
+      MNET_TRY_VOID(between_items(byte));
     } else {
       inside_item(byte);
     }
@@ -125,7 +126,7 @@ Result<ListEnd> ListReader::finish() const {
     inner.read("continue", out.continuation);
     return inner.done();
   });
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   if (out.resource_version.empty()) return Error(Errc::kProtocol, "a list without a version");
   return out;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -93,9 +94,8 @@ Result<Meta> parse_meta(const json::Object& object) {
 }
 
 Result<Pod> parse_pod(const json::Object& object) {
-  auto meta = parse_meta(object);
-  if (!meta) return std::move(meta).error();
-  Pod pod{.meta = *std::move(meta), .uid = text_at(object, "metadata", "uid")};
+  MNET_TRY(auto&& meta, parse_meta(object));
+  Pod pod{.meta = std::move(meta), .uid = text_at(object, "metadata", "uid")};
   for (const std::string_view key : kUsedAnnotations) {
     if (const std::string* text = annotation_of(object, key)) {
       pod.annotations.emplace(key, *text);
@@ -111,16 +111,15 @@ Result<Pod> parse_pod(const json::Object& object) {
 }
 
 Result<Network> parse_network(const json::Object& object) {
-  auto meta = parse_meta(object);
-  if (!meta) return std::move(meta).error();
-  Network network{.meta = *std::move(meta)};
+  MNET_TRY(auto&& meta, parse_meta(object));
+  Network network{.meta = std::move(meta)};
   if (const std::string* name = annotation_of(object, kResourceName)) {
     network.resource_name = *name;
   }
   if (const json::Object* spec = member(object, "spec")) {
     json::Fields fields(*spec, "spec", json::Match::kExact);
     fields.read("config", network.config);
-    if (auto done = fields.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(fields.done());
   }
   return network;
 }

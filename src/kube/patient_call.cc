@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <utility>
 
 #include "aio/task.h"
 #include "aio/timer.h"
+#include "base/try.h"
 #include "kube/kube.h"
 #include "kube/pauses.h"
 #include "kube/reply.h"
@@ -26,8 +26,7 @@ aio::Task<kube::Reply> patient_call(kube::Api* api, kube::Call call, Tries tries
     if (!may_pass || attempt >= tries.most) co_return reply;
     std::optional<std::chrono::seconds> asked;
     if (reply && reply->retry_after) asked = std::min(*reply->retry_after, kLongestRetryAfter);
-    auto slept = co_await tries.timer->sleep_for(pauses.next(asked));
-    if (!slept) co_return std::move(slept).error();
+    MNET_CO_TRY_VOID(co_await tries.timer->sleep_for(pauses.next(asked)));
   }
 }
 

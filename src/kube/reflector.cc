@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/origin_client.h"
 #include "json/json.h"
 #include "kube/api.h"
@@ -45,8 +46,7 @@ Reflector::Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log, 
       timer_(timer) {}
 
 aio::Task<void> Reflector::wait_synced(aio::Deadline deadline) {
-  auto waited = co_await synced_.wait(deadline);
-  co_return waited;
+  co_return co_await synced_.wait(deadline);
 }
 
 std::optional<Clock::duration> Reflector::down_for() const {
@@ -68,8 +68,7 @@ aio::Task<void> Reflector::run() {
 
     ++counters_.failures;
     if (!outcome->why.empty()) complain(outcome->why);
-    auto slept = co_await timer_.sleep_for(backoff_.next(outcome->at_least));
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await timer_.sleep_for(backoff_.next(outcome->at_least)));
   }
 }
 
@@ -78,8 +77,7 @@ aio::Task<Reflector::Outcome> Reflector::round() {
     auto listed = co_await list();
     if (!listed || position_.empty()) co_return listed;
   }
-  auto watched = co_await watch();
-  co_return watched;
+  co_return co_await watch();
 }
 
 aio::Task<Reflector::Outcome> Reflector::list() {
@@ -116,8 +114,7 @@ aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* e
   if (!stream) co_return pause(stream.error().text());
   http::ResponseStream* const answer = stream->get();
   if (answer->status() != 200) {
-    auto outcome = co_await refused(answer);
-    co_return outcome;
+    co_return co_await refused(answer);
   }
   ListReader reader;
   for (;;) {
@@ -183,8 +180,7 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
     co_return pause(stream.error().text());
   }
   if ((*stream)->status() != 200) {
-    auto outcome = co_await refused(stream->get());
-    co_return outcome;
+    co_return co_await refused(stream->get());
   }
   ++counters_.streams;
   down_since_.reset();

@@ -13,6 +13,7 @@
 
 #include "aio/event.h"
 #include "aio/task.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "kube/objects.h"
 
@@ -56,8 +57,7 @@ class Store final : public Sink {
 
   // Until anything changes. Look first, then wait, with no co_await between the two.
   aio::Task<void> wait_changed(aio::Deadline deadline) {
-    auto changed = co_await changes_.wait(deadline);
-    co_return changed;
+    co_return co_await changes_.wait(deadline);
   }
 
   void begin() override { next_.clear(); }
@@ -72,9 +72,8 @@ class Store final : public Sink {
     return done;
   }
   Result<void> remove(const json::Object& object) override {
-    auto meta = parse_meta(object);
-    if (!meta) return std::move(meta).error();
-    objects_.erase(meta->key());
+    MNET_TRY(auto&& meta, parse_meta(object));
+    objects_.erase(meta.key());
     changes_.notify_all();
     return {};
   }
@@ -83,10 +82,9 @@ class Store final : public Sink {
   using Map = std::unordered_map<std::string, Ptr>;
 
   Result<void> put(Map& map, const json::Object& object) {
-    auto parsed = parse_(object);
-    if (!parsed) return std::move(parsed).error();
-    std::string key = parsed->meta.key();
-    map[std::move(key)] = std::make_shared<const Object>(*std::move(parsed));
+    MNET_TRY(auto&& parsed, parse_(object));
+    std::string key = parsed.meta.key();
+    map[std::move(key)] = std::make_shared<const Object>(std::move(parsed));
     return {};
   }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 
 namespace mnet::kube {
@@ -25,13 +26,12 @@ std::optional<EventType> type_of(std::string_view text) {
 }  // namespace
 
 Result<WatchEvent> parse_watch_event(std::string_view line) {
-  auto document = json::parse_object(line);
-  if (!document) return std::move(document).error();
-  const json::Value* name = document->find("type");
+  MNET_TRY(auto&& document, json::parse_object(line));
+  const json::Value* name = document.find("type");
   const std::string* text = name == nullptr ? nullptr : name->as_string();
   const auto type = text == nullptr ? std::nullopt : type_of(*text);
   if (!type) return Error(Errc::kProtocol, "watch event without a known type");
-  json::Value* object = document->find("object");
+  json::Value* object = document.find("object");
   if (object == nullptr || object->as_object() == nullptr) {
     return Error(Errc::kProtocol, "watch event without an object");
   }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 
@@ -42,27 +43,25 @@ Result<void> overwrite(const std::string& path, std::string_view text) {
 
 Result<Channel> Channel::make(std::string path) {
   Channel channel(std::move(path));
-  auto made = sys::make_directories(sys::directory_of(channel.path_), 0755);
-  if (!made) return std::move(made).error();
-  if (auto emptied = overwrite(channel.path_, ""); !emptied) return std::move(emptied).error();
+  MNET_TRY_VOID(sys::make_directories(sys::directory_of(channel.path_), 0755));
+  MNET_TRY_VOID(overwrite(channel.path_, ""));
   return channel;
 }
 
 Result<std::string> Channel::load_previous() const {
-  auto text = sys::find_file(cat(path_, ".prev"));
-  if (!text) return std::move(text).error();
-  std::string previous = text->value_or("");
+  MNET_TRY(auto&& text, sys::find_file(cat(path_, ".prev")));
+  std::string previous = text.value_or("");
   if (previous.ends_with('\n')) previous.pop_back();
   return previous;
 }
 
 Result<void> Channel::begin(const std::string& value, const std::string& previous) const {
-  if (auto kept = keep_previous(previous); !kept) return kept;
+  MNET_TRY_VOID(keep_previous(previous));
   return overwrite(path_, value);
 }
 
 Result<void> Channel::finish(const std::string& value) const {
-  if (auto kept = keep_previous(value); !kept) return kept;
+  MNET_TRY_VOID(keep_previous(value));
   return overwrite(path_, "");
 }
 

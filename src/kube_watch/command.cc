@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "jsonpath/jsonpath.h"
 #include "nodetools/options.h"
 
@@ -63,9 +64,8 @@ Result<void> take_object_options(const Given& given, Command& out) {
     out.ns.reset();
   }
   if (given.jsonpath && !given.jsonpath->empty()) out.jsonpath = *given.jsonpath;
-  auto path = jsonpath::JsonPath::parse(out.jsonpath);
-  if (!path) return std::move(path).error();
-  out.path = *std::move(path);
+  MNET_TRY(auto&& path, jsonpath::JsonPath::parse(out.jsonpath));
+  out.path = std::move(path);
   return {};
 }
 
@@ -119,7 +119,7 @@ Result<std::size_t> take_target(const std::vector<std::string>& words, Command& 
   if (out.type.find_first_of(",/") != std::string::npos) {
     return wrong(cat("Invalid type: ", out.type, " (one type, without a name)"));
   }
-  if (auto taken = take_name(words[2], out); !taken) return std::move(taken).error();
+  MNET_TRY_VOID(take_name(words[2], out));
   return count;
 }
 
@@ -140,13 +140,11 @@ Result<Command> parse_command(const std::vector<std::string>& words) {
     out.action = Command::Action::kVersion;
     return out;
   }
-  auto count = take_target(words, out);
-  if (!count) return std::move(count).error();
+  MNET_TRY(auto&& count, take_target(words, out));
   Given given;
-  auto parsed =
-      parse_options({words.begin() + static_cast<std::ptrdiff_t>(*count), words.end()}, given);
-  if (!parsed) return std::move(parsed).error();
-  if (auto taken = take_common_options(given, out); !taken) return std::move(taken).error();
+  MNET_TRY_VOID(
+      parse_options({words.begin() + static_cast<std::ptrdiff_t>(count), words.end()}, given));
+  MNET_TRY_VOID(take_common_options(given, out));
   if (out.action == Command::Action::kFile) {
     warn_of_object_options(given, out);
   } else if (auto taken = take_object_options(given, out); !taken) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "kube_watch/channel.h"
 #include "kube_watch/handler.h"
 #include "nodetools/diff_text.h"
@@ -45,9 +46,8 @@ Deliveries::Deliveries(Settings settings, Channel channel, nodetools::Output& ou
     : settings_(std::move(settings)), channel_(std::move(channel)), output_(output) {}
 
 Result<void> Deliveries::remember(const std::string& key) {
-  auto previous = channel_.load_previous();
-  if (!previous) return std::move(previous).error();
-  entries_[key].previous = *std::move(previous);
+  MNET_TRY(auto&& previous, channel_.load_previous());
+  entries_[key].previous = std::move(previous);
   return {};
 }
 
@@ -80,8 +80,7 @@ aio::Task<void> Deliveries::run() {
   for (;;) {
     drop_settled();
     if (Entry* due = find_due()) {
-      auto delivered = co_await deliver(due);
-      if (!delivered) co_return delivered;
+      MNET_CO_TRY_VOID(co_await deliver(due));
       continue;
     }
     auto changed = co_await changes_.wait(next_due());
@@ -140,9 +139,8 @@ aio::Task<void> Deliveries::deliver(Entry* entry) {
 }
 
 aio::Task<void> Deliveries::handle(Value value, std::string previous) {
-  if (auto begun = channel_.begin(value.text, previous); !begun) co_return begun;
-  auto handled = co_await handler_.run(call_for(value, previous));
-  if (!handled) co_return handled;
+  MNET_CO_TRY_VOID(channel_.begin(value.text, previous));
+  MNET_CO_TRY_VOID(co_await handler_.run(call_for(value, previous)));
   co_return channel_.finish(value.text);
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/api.h"
@@ -86,17 +87,15 @@ aio::Task<std::optional<kube::Resource>> TypeFinder::find(std::string type) {
 
 aio::Task<std::optional<kube::Resource>> TypeFinder::find(TypeReading reading) {
   if (!reading.version.empty()) {
-    auto found = co_await find_in({*reading.group, reading.version}, reading.resource);
-    co_return found;
+    co_return co_await find_in({*reading.group, reading.version}, reading.resource);
   }
   if (!reading.group || reading.group->empty()) {
     auto found = co_await find_in({"", "v1"}, reading.resource);
     if (!found || *found || reading.group) co_return found;
   }
-  auto groups = co_await fetch_groups();
-  if (!groups) co_return std::move(groups).error();
+  MNET_CO_TRY(auto&& groups, co_await fetch_groups());
   std::optional<Error> trouble;
-  for (const kube::GroupVersion& where : *groups) {
+  for (const kube::GroupVersion& where : groups) {
     if (reading.group && where.group != *reading.group) continue;
     auto found = co_await find_in(where, reading.resource);
     if (found && *found) co_return found;
@@ -109,20 +108,19 @@ aio::Task<std::optional<kube::Resource>> TypeFinder::find(TypeReading reading) {
 
 aio::Task<std::optional<kube::Resource>> TypeFinder::find_in(kube::GroupVersion where,
                                                              std::string name) {
-  auto resources = co_await discovery_.fetch(std::move(where));
-  if (!resources) co_return std::move(resources).error();
-  if (!*resources) co_return std::optional<kube::Resource>();
-  const kube::Resource* found = find_resource(**resources, name);
+  MNET_CO_TRY(auto&& resources, co_await discovery_.fetch(std::move(where)));
+  if (!resources) co_return std::optional<kube::Resource>();
+  const kube::Resource* found = find_resource(*resources, name);
   co_return found == nullptr ? std::optional<kube::Resource>() : std::optional(*found);
 }
 
 aio::Task<std::vector<kube::GroupVersion>> TypeFinder::fetch_groups() {
-  auto reply = co_await api_.call({.path = "/apis"}, std::chrono::steady_clock::now() + kCallTime);
-  if (!reply) co_return std::move(reply).error();
-  if (reply->status != 200) {
-    co_return Error(Errc::kUnavailable, cat("GET /apis: status ", reply->status));
+  MNET_CO_TRY(auto&& reply,
+              co_await api_.call({.path = "/apis"}, std::chrono::steady_clock::now() + kCallTime));
+  if (reply.status != 200) {
+    co_return Error(Errc::kUnavailable, cat("GET /apis: status ", reply.status));
   }
-  co_return parse_groups(reply->body);
+  co_return parse_groups(reply.body);
 }
 
 Result<std::vector<kube::GroupVersion>> parse_groups(std::string_view text) {
@@ -143,7 +141,7 @@ Result<std::vector<kube::GroupVersion>> parse_groups(std::string_view text) {
     if (!group.version.empty()) out.push_back(std::move(group));
     return one.done();
   });
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/environment.h"
 #include "sys/spawn.h"
 
@@ -53,14 +53,12 @@ Result<std::string> find_handler(const std::string& name,
 }
 
 aio::Task<void> Handler::run(HandlerCall call) {
-  auto path = find_handler(call.handler, call.environment);
-  if (!path) co_return std::move(path).error();
-  auto child = sys::Child::spawn({.path = *std::move(path),
-                                  .env = std::move(call.environment),
-                                  .args = std::move(call.args),
-                                  .shares_output = true});
-  if (!child) co_return std::move(child).error();
-  child_ = *std::move(child);
+  MNET_CO_TRY(auto&& path, find_handler(call.handler, call.environment));
+  MNET_CO_TRY(auto&& child, sys::Child::spawn({.path = std::move(path),
+                                               .env = std::move(call.environment),
+                                               .args = std::move(call.args),
+                                               .shares_output = true}));
+  child_ = std::move(child);
   const auto deadline = call.timeout.count() == 0 ? aio::kNoDeadline : Clock::now() + call.timeout;
   auto ended = co_await await_end(deadline);
   if (!ended) {
@@ -82,8 +80,7 @@ void Handler::kill() const {
 
 aio::Task<void> Handler::await_end(aio::Deadline deadline) {
   aio::Readable pidfd(co_await aio::asio::this_coro::executor, child_->pidfd());
-  auto ended = co_await aio::with_deadline(pidfd.wait(), deadline);
-  co_return ended;
+  co_return co_await aio::with_deadline(pidfd.wait(), deadline);
 }
 
 aio::Task<void> Handler::end(std::chrono::milliseconds grace) {

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "kube/api.h"
 #include "kube/kube.h"
@@ -95,7 +96,7 @@ class Watch {
 Result<void> Watch::prepare() {
   const bool follows_one = command_.action == Command::Action::kFile || !command_.name.empty();
   if (follows_one) {
-    if (auto known = deliveries_.remember(kOnlyKey); !known) return known;
+    MNET_TRY_VOID(deliveries_.remember(kOnlyKey));
   }
   if (command_.action == Command::Action::kObject) return prepare_object();
   std::error_code failed;
@@ -107,17 +108,15 @@ Result<void> Watch::prepare() {
 
 Result<void> Watch::prepare_object() {
   const std::vector<std::string> environment = sys::environment();
-  auto access =
-      nodetools::find_api_access({.kubeconfig = command_.kubeconfig, .environment = environment});
-  if (!access) return std::move(access).error();
+  MNET_TRY(auto&& access, nodetools::find_api_access(
+                              {.kubeconfig = command_.kubeconfig, .environment = environment}));
   kube::ApiSettings settings;
   settings.user_agent = cat("kube-watch/", build_version().version);
   settings.environment = settings.credentials.environment = environment;
   const Log log({std::make_shared<ClientLog>(output_)}, LogLevel::kError);
-  auto api = kube::Api::make(std::move(access->config), std::move(settings), log);
-  if (!api) return std::move(api).error();
-  api_ = *std::move(api);
-  object_.emplace(command_, std::move(access->ns), *api_, deliveries_, output_);
+  MNET_TRY(auto&& api, kube::Api::make(std::move(access.config), std::move(settings), log));
+  api_ = std::move(api);
+  object_.emplace(command_, std::move(access.ns), *api_, deliveries_, output_);
   return {};
 }
 
@@ -131,8 +130,7 @@ void Watch::fail(const Error& why) {
 aio::Task<void> Watch::listen() {
   aio::Readable readable(co_await aio::asio::this_coro::executor, signals_.fd());
   for (;;) {
-    auto ready = co_await readable.wait();
-    if (!ready) co_return ready;
+    MNET_CO_TRY_VOID(co_await readable.wait());
     while (signals_.take()) {
       if (end_.is_set()) deliveries_.kill_handler();
       end_.set();
@@ -145,13 +143,11 @@ aio::Task<int> Watch::run() {
   listening_.spawn("reaper", nodetools::reap_orphans());
   handling_.spawn("handler", deliveries_.run());
   sources_.spawn("source", object_ ? object_->run() : file_->run());
-  auto told = co_await end_.wait();
-  if (!told) co_return std::move(told).error();
+  MNET_CO_TRY_VOID(co_await end_.wait());
   for (aio::Group* group : {&sources_, &handling_, &listening_}) {
     group->cancel();
     // Signals are heard until the handler has ended.
-    auto joined = co_await group->join();
-    if (!joined) co_return std::move(joined).error();
+    MNET_CO_TRY_VOID(co_await group->join());
   }
   co_return has_failed_ ? 1 : 0;
 }
@@ -160,9 +156,8 @@ aio::Task<int> watch(const Command* command, Channel channel, sys::Signals* sign
                      nodetools::Output* output) {
   const auto executor = co_await aio::asio::this_coro::executor;
   Watch watch(executor, *command, std::move(channel), *signals, *output);
-  if (auto prepared = watch.prepare(); !prepared) co_return std::move(prepared).error();
-  auto code = co_await watch.run();
-  co_return code;
+  MNET_CO_TRY_VOID(watch.prepare());
+  co_return co_await watch.run();
 }
 
 int run_watch(const Command& command, nodetools::Output& output) {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "kube/backoff.h"
 #include "kube/discovery.h"
@@ -68,9 +69,8 @@ aio::Task<void> ObjectWatch::run() {
   kube::Pauses pauses(1s, 30s, random_);
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
-    auto resource = co_await resolve();
-    if (!resource) co_return std::move(resource).error();
-    const kube::Followed what{.collection = resource->collection_path(ns_),
+    MNET_CO_TRY(auto&& resource, co_await resolve());
+    const kube::Followed what{.collection = resource.collection_path(ns_),
                               .name = command_.name,
                               .label_selector = command_.label};
     const auto began = timer_.now();
@@ -79,8 +79,7 @@ aio::Task<void> ObjectWatch::run() {
     if (!ended && ended.error().code() != Errc::kNotFound) co_return ended;
     on_trouble(cat("the server no longer has ", what.collection));
     if (timer_.now() - began >= kHealthy) pauses.reset();
-    auto slept = co_await timer_.sleep_for(pauses.next());
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await timer_.sleep_for(pauses.next()));
   }
 }
 
@@ -105,8 +104,7 @@ aio::Task<kube::Resource> ObjectWatch::resolve() {
       last_trouble = found.error().text();
       on_trouble(last_trouble);
     }
-    auto slept = co_await aio::sleep_for(pauses.next());
-    if (!slept) co_return std::move(slept).error();
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(pauses.next()));
   }
 }
 
@@ -141,14 +139,13 @@ FileSource::FileSource(std::string path, Deliveries& deliveries, nodetools::Outp
 
 aio::Task<void> FileSource::run() {
   output_.print(cat("Watching file ", path_, "..."));
-  auto follower = nodetools::FileFollower::make(co_await aio::asio::this_coro::executor,
-                                                nodetools::FileFollower::Settings());
-  if (!follower) co_return std::move(follower).error();
-  if (auto followed = follower->follow(std::set{path_}); !followed) co_return followed;
+  MNET_CO_TRY(auto&& follower,
+              nodetools::FileFollower::make(co_await aio::asio::this_coro::executor,
+                                            nodetools::FileFollower::Settings()));
+  MNET_CO_TRY_VOID(follower.follow(std::set{path_}));
   for (;;) {
     look();
-    auto changed = co_await follower->wait();
-    if (!changed) co_return changed;
+    MNET_CO_TRY_VOID(co_await follower.wait());
   }
 }
 

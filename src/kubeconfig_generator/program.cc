@@ -23,6 +23,7 @@
 #include "base/pflags.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "certs/certs.h"
 #include "kube/config.h"
@@ -70,33 +71,28 @@ Result<std::string> authority_of(const kube::Config& bootstrap) {
 
 // The server as the bootstrap file has it now, with the node's own certificate.
 Result<std::string> text_of(const Options& options, const std::string& certificate) {
-  auto bootstrap = kube::load_kubeconfig(options.bootstrap);
-  if (!bootstrap) return std::move(bootstrap).error();
-  auto authority = authority_of(*bootstrap);
-  if (!authority) return std::move(authority).error();
+  MNET_TRY(auto&& bootstrap, kube::load_kubeconfig(options.bootstrap));
+  MNET_TRY(auto&& authority, authority_of(bootstrap));
   nodeconf::Kubeconfig config{
       .cluster = "default-cluster", .user = "default-auth", .context = "default-context"};
   config.ns = "default";
-  config.server = bootstrap->server;
-  config.is_insecure = bootstrap->is_insecure;
-  config.ca = *std::move(authority);
-  config.tls_server_name = bootstrap->tls_server_name;
-  config.proxy_url = bootstrap->proxy_url;
+  config.server = bootstrap.server;
+  config.is_insecure = bootstrap.is_insecure;
+  config.ca = std::move(authority);
+  config.tls_server_name = bootstrap.tls_server_name;
+  config.proxy_url = bootstrap.proxy_url;
   config.client_certificate = config.client_key = certificate;
   return nodeconf::kubeconfig_text(config);
 }
 
 // True if it had to be written.
 Result<bool> keep_kubeconfig(const Options& options, const std::string& certificate) {
-  auto text = text_of(options, certificate);
-  if (!text) return std::move(text).error();
-  if (const auto there = sys::find_file(options.kubeconfig); there && *there == *text) {
+  MNET_TRY(auto&& text, text_of(options, certificate));
+  if (const auto there = sys::find_file(options.kubeconfig); there && *there == text) {
     return false;
   }
-  auto made = sys::make_directories(sys::directory_of(options.kubeconfig), 0700);
-  if (!made) return std::move(made).error();
-  auto written = sys::replace_file(options.kubeconfig, *text, 0600);
-  if (!written) return std::move(written).error();
+  MNET_TRY_VOID(sys::make_directories(sys::directory_of(options.kubeconfig), 0700));
+  MNET_TRY_VOID(sys::replace_file(options.kubeconfig, text, 0600));
   return true;
 }
 
@@ -124,8 +120,7 @@ Result<certs::NodeCertificateSettings> settings_of(const Options& options) {
 
 // Writes the file as soon as there is a certificate, and keeps it current.
 aio::Task<void> keep(const Options* options, certs::NodeCertificate* certificate, Log log) {
-  auto usable = co_await certificate->wait_usable(aio::kNoDeadline);
-  if (!usable) co_return usable;
+  MNET_CO_TRY_VOID(co_await certificate->wait_usable(aio::kNoDeadline));
   std::string last;
   for (;;) {
     // Whoever finds the kubeconfig finds what it points at.
@@ -138,8 +133,7 @@ aio::Task<void> keep(const Options* options, certs::NodeCertificate* certificate
         write_line(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
       last = now;
     }
-    auto slept = co_await aio::sleep_for(is_stored ? kLook : kStoring);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(is_stored ? kLook : kStoring));
   }
 }
 
@@ -148,21 +142,18 @@ aio::Task<void> run(const Options* options, certs::NodeCertificate* certificate,
   group.spawn("certificate", certificate->run());
   auto kept = co_await keep(options, certificate, log);
   group.cancel();
-  auto joined = co_await aio::shielded(group.join());
-  if (!joined) co_return joined;
+  MNET_CO_TRY_VOID(co_await aio::shielded(group.join()));
   co_return kept;
 }
 
 Result<void> generate(const Options& options) {
-  auto settings = settings_of(options);
-  if (!settings) return std::move(settings).error();
+  MNET_TRY(auto&& settings, settings_of(options));
   const Log log({stderr_target()}, LogLevel::kVerbose);
   boost::asio::io_context loop(1);
   aio::BlockingPool pool(1);
-  auto certificate =
-      certs::NodeCertificate::make(loop.get_executor(), *std::move(settings), pool, log);
-  if (!certificate) return std::move(certificate).error();
-  auto ran = aio::run_until_signal(loop, run(&options, certificate->get(), log));
+  MNET_TRY(auto&& certificate,
+           certs::NodeCertificate::make(loop.get_executor(), std::move(settings), pool, log));
+  auto ran = aio::run_until_signal(loop, run(&options, certificate.get(), log));
   auto removed = sys::remove_file(options.kubeconfig);
   if (!ran) return ran;
   if (!removed) return std::move(removed).error();

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "logfile/gzip.h"
 #include "logfile/rotation.h"
 #include "sys/file.h"
@@ -97,8 +98,7 @@ Result<Backups> list_backups(const BackupNames& names) {
 
 Result<void> remove_all(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    auto removed = sys::remove_file(path, Durability::kInPlace);
-    if (!removed) return std::move(removed).error();
+    MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(path, Durability::kInPlace));
   }
   return {};
 }
@@ -106,8 +106,7 @@ Result<void> remove_all(const std::vector<std::string>& paths) {
 Result<void> compress_all(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.ends_with(kGzipSuffix)) continue;
-    auto compressed = compress_file(path);
-    if (!compressed) return compressed;
+    MNET_TRY_VOID(compress_file(path));
   }
   return {};
 }
@@ -147,12 +146,11 @@ std::string BackupNames::free_path(Time time) const {
 }
 
 Result<void> tidy(const BackupNames& names, const Rotation& rotation, Time now) {
-  auto backups = list_backups(names);
-  if (!backups) return std::move(backups).error();
+  MNET_TRY(auto&& backups, list_backups(names));
 
   Result<void> outcome;
   std::size_t kept = 0;
-  for (const auto& [time, paths] : *backups) {  // newest first
+  for (const auto& [time, paths] : backups) {  // newest first
     const bool too_many = rotation.max_backups != 0 && kept >= rotation.max_backups;
     const bool too_old = rotation.max_age.count() != 0 && time < now - rotation.max_age;
     Result<void> done;

@@ -10,12 +10,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/append_file.h"
 #include "sys/file.h"
 
@@ -60,12 +60,10 @@ Result<void> make_compressed(const std::string& path, const std::string& tempora
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
   // zlib would make it with a mode of its own.
-  auto made = sys::AppendFile::open(temporary, status.st_mode & 07777);
-  if (!made) return std::move(made).error();
-  auto copied = copy_compressed(path, temporary);
-  if (!copied) return copied;
-  auto synced = sys::sync_file(temporary);
-  if (!synced) return synced;
+  MNET_TRY([[maybe_unused]] const auto& made,
+           sys::AppendFile::open(temporary, status.st_mode & 07777));
+  MNET_TRY_VOID(copy_compressed(path, temporary));
+  MNET_TRY_VOID(sys::sync_file(temporary));
   const std::string compressed = cat(path, kGzipSuffix);
   if (::rename(temporary.c_str(), compressed.c_str()) != 0) return failed("rename", temporary);
   return {};
@@ -80,8 +78,7 @@ Result<void> compress_file(const std::string& path) {
     (void)sys::remove_file(temporary, Durability::kInPlace);  // the first error tells more
     return made;
   }
-  auto removed = sys::remove_file(path, Durability::kInPlace);
-  if (!removed) return std::move(removed).error();
+  MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(path, Durability::kInPlace));
   return {};
 }
 

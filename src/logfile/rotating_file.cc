@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "logfile/backups.h"
 #include "logfile/rotation.h"
 #include "logfile/surroundings.h"
@@ -88,19 +89,16 @@ Result<std::uint64_t> RotatingFile::open_if_needed() {
   auto size = file_ != nullptr ? file_->size() : std::nullopt;
   if (size) return *size;
   file_.reset();
-  auto made = sys::make_directories(sys::directory_of(path_), 0755);
-  if (!made) return std::move(made).error();
-  auto file = sys::AppendFile::open(path_, 0600);
-  if (!file) return std::move(file).error();
-  file_ = std::make_unique<sys::AppendFile>(*std::move(file));
+  MNET_TRY_VOID(sys::make_directories(sys::directory_of(path_), 0755));
+  MNET_TRY(auto&& file, sys::AppendFile::open(path_, 0600));
+  file_ = std::make_unique<sys::AppendFile>(std::move(file));
   return file_->size().value_or(0);
 }
 
 Result<bool> RotatingFile::rotate_if_full(std::uint64_t size, std::size_t more) {
   // A line that is larger than a whole file still gets one.
   if (size == 0 || size + more <= rotation_.max_bytes) return false;
-  auto aside = file_->put_aside(tidier_->names().free_path(around_.clock->now()));
-  if (!aside) return std::move(aside).error();
+  MNET_TRY_VOID(file_->put_aside(tidier_->names().free_path(around_.clock->now())));
   return true;
 }
 

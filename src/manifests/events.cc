@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "sys/append_file.h"
@@ -104,14 +105,12 @@ Result<void> EventFile::write(const std::string& line) {
   auto size = file_ != nullptr ? file_->size() : std::nullopt;
   if (!size) {
     file_.reset();
-    auto file = sys::AppendFile::open(path_, 0644);
-    if (!file) return std::move(file).error();
-    file_ = std::make_unique<sys::AppendFile>(*std::move(file));
+    MNET_TRY(auto&& file, sys::AppendFile::open(path_, 0644));
+    file_ = std::make_unique<sys::AppendFile>(std::move(file));
     size = file_->size();
   }
   if (size.value_or(0) > 0 && size.value_or(0) + line.size() > max_bytes_) {
-    auto aside = file_->put_aside(cat(path_, ".1"));
-    if (!aside) return aside;
+    MNET_TRY_VOID(file_->put_aside(cat(path_, ".1")));
   }
   return file_->append(line);
 }

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "manifests/contents.h"
 #include "manifests/folder_watch.h"
 #include "manifests/manifests.h"
@@ -49,49 +50,39 @@ aio::Task<void> Folder::follow() {
     }
     auto loaded = co_await load(everything());
     if (!loaded) log_.error(cat("reading objects folder ", path_), loaded.error());
-    auto slept = co_await aio::sleep_for(timing_.pause);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(timing_.pause));
   }
 }
 
 // Ends only with an error.
 aio::Task<void> Folder::watch() {
-  auto watch = FolderWatch::make(path_);
-  if (!watch) co_return std::move(watch).error();
+  MNET_CO_TRY(auto&& watch, FolderWatch::make(path_));
   const auto executor = co_await aio::asio::this_coro::executor;
-  aio::Readable readable(executor, watch->fd());
+  aio::Readable readable(executor, watch.fd());
 
   Touched touched = everything();
   for (;;) {
     if (!touched.nothing()) {
-      auto loaded = co_await load(std::move(touched));
-      if (!loaded) co_return loaded;
+      MNET_CO_TRY_VOID(co_await load(std::move(touched)));
     }
-    auto ready = co_await readable.wait();
-    if (!ready) co_return ready;
-    auto settled = co_await aio::sleep_for(timing_.settling);
-    if (!settled) co_return settled;
-    auto happened = watch->take();
-    if (!happened) co_return std::move(happened).error();
-    touched = *std::move(happened);
+    MNET_CO_TRY_VOID(co_await readable.wait());
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(timing_.settling));
+    MNET_CO_TRY(auto&& happened, watch.take());
+    touched = std::move(happened);
   }
 }
 
 aio::Task<void> Folder::load(Touched touched) {
-  const auto guard = co_await loads_.lock("");
-  if (!guard) co_return guard.error();
-  auto loaded = co_await load_locked(std::move(touched));
-  co_return loaded;
+  MNET_CO_TRY([[maybe_unused]] const auto& guard, co_await loads_.lock(""));
+  co_return co_await load_locked(std::move(touched));
 }
 
 aio::Task<void> Folder::reread() {
   // One that runs already may have passed by what the caller means; the next one has not.
   const std::uint64_t wanted = whole_readings_ + 1;
-  const auto guard = co_await loads_.lock("");
-  if (!guard) co_return guard.error();
+  MNET_CO_TRY([[maybe_unused]] const auto& guard, co_await loads_.lock(""));
   if (whole_readings_ >= wanted) co_return Result<void>();
-  auto loaded = co_await load_locked(everything());
-  co_return loaded;
+  co_return co_await load_locked(everything());
 }
 
 aio::Task<void> Folder::load_locked(Touched touched) {
@@ -99,9 +90,8 @@ aio::Task<void> Folder::load_locked(Touched touched) {
   auto read = [this, touched = std::move(touched)]() -> Result<Update> {
     return contents_.load(touched);
   };
-  auto update = co_await pool_.run(std::move(read));
-  if (!update) co_return std::move(update).error();
-  publish(*std::move(update));
+  MNET_CO_TRY(auto&& update, co_await pool_.run(std::move(read)));
+  publish(std::move(update));
   co_return Result<void>();
 }
 
@@ -122,8 +112,7 @@ aio::Task<void> Folder::wait_loaded(aio::Deadline deadline) { return loaded_.wai
 aio::Task<std::shared_ptr<const Snapshot>> Folder::wait_newer(std::shared_ptr<const Snapshot> seen,
                                                               aio::Deadline deadline) {
   while (snapshot_ == seen) {
-    auto changed = co_await changes_.wait(deadline);
-    if (!changed) co_return std::move(changed).error();
+    MNET_CO_TRY_VOID(co_await changes_.wait(deadline));
   }
   co_return snapshot_;
 }

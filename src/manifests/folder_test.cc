@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "manifests/manifests.h"
 #include "manifests/objects.h"
 #include "sys/fd.h"
@@ -63,8 +64,7 @@ class Lines final : public LogTarget {
   }
   aio::Task<void> wait_for(std::string part) {
     while (!has(part)) {
-      auto waited = co_await more.wait(in(kLong));
-      if (!waited) co_return waited;
+      MNET_CO_TRY_VOID(co_await more.wait(in(kLong)));
     }
     co_return Result<void>();
   }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "manifests/contents.h"
 #include "sys/file.h"
 #include "sys/file_events.h"
@@ -32,11 +33,9 @@ bool is_missing(const Error& error) {
 }  // namespace
 
 Result<FolderWatch> FolderWatch::make(const std::string& folder) {
-  auto inotify = sys::Inotify::make();
-  if (!inotify) return std::move(inotify).error();
-  FolderWatch watch(*std::move(inotify), clean_path(folder));
-  auto attached = watch.attach();
-  if (!attached) return std::move(attached).error();
+  MNET_TRY(auto&& inotify, sys::Inotify::make());
+  FolderWatch watch(std::move(inotify), clean_path(folder));
+  MNET_TRY_VOID(watch.attach());
   return watch;
 }
 
@@ -50,13 +49,12 @@ Result<void> FolderWatch::attach() {
     }
     if (!is_missing(inside.error())) return std::move(inside).error();
 
-    auto above = watch_above();
-    if (!above) return std::move(above).error();
+    MNET_TRY(auto&& above, watch_above());
     // It was watched already when the folder was looked for: the folder's coming cannot have been
     // missed.
-    if (*above == above_) return {};
+    if (above == above_) return {};
     if (above_ >= 0) inotify_.forget(above_);
-    above_ = *above;
+    above_ = above;
   }
 }
 
@@ -69,19 +67,17 @@ Result<int> FolderWatch::watch_above() {
 }
 
 Result<Touched> FolderWatch::take() {
-  auto happened = inotify_.take();
-  if (!happened) return std::move(happened).error();
+  MNET_TRY(auto&& happened, inotify_.take());
 
   Touched touched;
-  for (const sys::FileEvent& event : happened->events) note(event, touched);
-  if (happened->overflow) {
+  for (const sys::FileEvent& event : happened.events) note(event, touched);
+  if (happened.overflow) {
     // The end of the watch may be among what was lost. Watching again what is watched is harmless.
     inside_ = -1;
     touched.everything = true;
   }
   if (inside_ >= 0) return touched;
-  auto attached = attach();
-  if (!attached) return std::move(attached).error();
+  MNET_TRY_VOID(attach());
   if (inside_ >= 0) touched.everything = true;
   return touched;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "yaml/yaml.h"
@@ -77,8 +78,7 @@ Result<Metadata> read_members(const json::Object& object, const std::string& pat
   if (!is_dns_subdomain(out.name)) {
     fields.fail("name", cat(go_quoted(out.name), " is no DNS subdomain"));
   }
-  auto done = fields.done();
-  if (!done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -92,8 +92,7 @@ Result<Metadata> read_metadata(const json::Object& object, const std::string& pa
     out = *std::move(metadata);
     return Result<void>();
   });
-  auto done = fields.done();
-  if (!done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -139,14 +138,13 @@ class Reader {
   }
 
   Result<void> read_pod(const json::Object& object, const std::string& path) {
-    auto metadata = read_metadata(object, path);
-    if (!metadata) return std::move(metadata).error();
+    MNET_TRY(auto&& metadata, read_metadata(object, path));
     Pod pod;
-    pod.ns = std::move(metadata->ns);
-    pod.name = std::move(metadata->name);
-    pod.uid = std::move(metadata->uid);
-    pod.resource_version = std::move(metadata->resource_version);
-    pod.annotations = std::move(metadata->annotations);
+    pod.ns = std::move(metadata.ns);
+    pod.name = std::move(metadata.name);
+    pod.uid = std::move(metadata.uid);
+    pod.resource_version = std::move(metadata.resource_version);
+    pod.annotations = std::move(metadata.annotations);
     const auto source = pod.annotations.find("kubernetes.io/config.source");
     pod.is_static = source != pod.annotations.end() && source->second != "api";
     objects.pods.push_back(std::move(pod));
@@ -154,8 +152,7 @@ class Reader {
   }
 
   Result<void> read_network(const json::Object& object, const std::string& path) {
-    auto metadata = read_metadata(object, path);
-    if (!metadata) return std::move(metadata).error();
+    MNET_TRY(auto&& metadata, read_metadata(object, path));
     NetworkAttachmentDefinition network;
     json::Fields fields(object, path, json::Match::kExact);
     fields.object("spec", [&network](const json::Object& spec, std::string where) {
@@ -163,12 +160,11 @@ class Reader {
       members.read("config", network.config);
       return members.done();
     });
-    auto done = fields.done();
-    if (!done) return done;
-    network.ns = std::move(metadata->ns);
-    network.name = std::move(metadata->name);
-    network.resource_version = std::move(metadata->resource_version);
-    network.resource_name = annotation(metadata->annotations, "k8s.v1.cni.cncf.io/resourceName");
+    MNET_TRY_VOID(fields.done());
+    network.ns = std::move(metadata.ns);
+    network.name = std::move(metadata.name);
+    network.resource_version = std::move(metadata.resource_version);
+    network.resource_name = annotation(metadata.annotations, "k8s.v1.cni.cncf.io/resourceName");
     objects.networks.push_back(std::move(network));
     return {};
   }
@@ -191,10 +187,9 @@ bool Pod::fits(std::string_view requested_uid) const {
 }
 
 Result<Objects> parse_objects(std::string_view text) {
-  auto documents = parse_text(text);
-  if (!documents) return std::move(documents).error();
+  MNET_TRY(auto&& documents, parse_text(text));
   Reader reader;
-  for (const yaml::Document& document : *documents) {
+  for (const yaml::Document& document : documents) {
     auto read = reader.read(document.value, "", {});
     if (!read) return std::move(read).error().wrap(cat("line ", document.line));
   }

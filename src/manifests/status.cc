@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "sys/file.h"
@@ -43,16 +44,14 @@ std::string text_of(const PodRef& pod, const std::string& network_status) {
 
 Result<void> write_file(const std::string& folder, const PodRef& pod,
                         const std::string& network_status) {
-  auto directory = directory_for(folder, pod);
-  if (!directory) return std::move(directory).error();
+  MNET_TRY(auto&& directory, directory_for(folder, pod));
   std::error_code ignored;
   // A folder that is not mounted yet must not be filled beneath the mount point.
   if (!std::filesystem::is_directory(folder, ignored)) {
     return Error(Errc::kNotFound, cat("objects folder ", folder, " is missing"));
   }
-  auto made = sys::make_directories(*directory, 0755);
-  if (!made) return made;
-  return sys::replace_file(cat(*directory, "/", pod.name, ".json"), text_of(pod, network_status),
+  MNET_TRY_VOID(sys::make_directories(directory, 0755));
+  return sys::replace_file(cat(directory, "/", pod.name, ".json"), text_of(pod, network_status),
                            0644);
 }
 
@@ -81,12 +80,10 @@ bool is_of_another(const json::Object& metadata, const PodRef& pod) {
 }
 
 Result<std::optional<std::string>> find_in_file(const std::string& folder, const PodRef& pod) {
-  auto directory = directory_for(folder, pod);
-  if (!directory) return std::move(directory).error();
-  const std::string path = cat(*directory, "/", pod.name, ".json");
-  auto text = sys::find_file(path);
-  if (!text) return std::move(text).error();
-  const std::optional<std::string>& found = *text;
+  MNET_TRY(auto&& directory, directory_for(folder, pod));
+  const std::string path = cat(directory, "/", pod.name, ".json");
+  MNET_TRY(auto&& text, sys::find_file(path));
+  const std::optional<std::string>& found = text;
   if (!found) return std::optional<std::string>();
   const json::Object metadata = metadata_in(*found);
   if (is_of_another(metadata, pod)) return std::optional<std::string>();
@@ -99,16 +96,13 @@ Result<std::optional<std::string>> find_in_file(const std::string& folder, const
 }
 
 Result<void> remove_file(const std::string& folder, const PodRef& pod) {
-  auto directory = directory_for(folder, pod);
-  if (!directory) return std::move(directory).error();
-  const std::string path = cat(*directory, "/", pod.name, ".json");
-  auto text = sys::find_file(path);
-  if (!text) return std::move(text).error();
-  const std::optional<std::string>& found = *text;
+  MNET_TRY(auto&& directory, directory_for(folder, pod));
+  const std::string path = cat(directory, "/", pod.name, ".json");
+  MNET_TRY(auto&& text, sys::find_file(path));
+  const std::optional<std::string>& found = text;
   if (!found) return {};
   if (is_of_another(metadata_in(*found), pod)) return {};
-  auto removed = sys::remove_file(path);
-  if (!removed) return std::move(removed).error();
+  MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(path));
   return {};
 }
 

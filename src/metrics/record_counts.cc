@@ -5,6 +5,7 @@
 
 #include "aio/task.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "store/store.h"
 
 namespace mnet::metrics {
@@ -13,12 +14,11 @@ namespace {
 Result<store::Counts> count(const std::set<std::string>& directories) {
   store::Counts sum;
   for (const std::string& directory : directories) {
-    const auto found = store::count_files(directory);
-    if (!found) return found.error();
-    sum.attachments += found->attachments;
-    sum.scratch += found->scratch;
-    sum.results += found->results;
-    sum.bad_pending_dels += found->bad_pending_dels;
+    MNET_TRY(const auto& found, store::count_files(directory));
+    sum.attachments += found.attachments;
+    sum.scratch += found.scratch;
+    sum.results += found.results;
+    sum.bad_pending_dels += found.bad_pending_dels;
   }
   return sum;
 }

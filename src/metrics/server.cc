@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
 #include "sys/file.h"
@@ -71,15 +72,14 @@ aio::Task<void> Server::listen() {
       co_return Result<void>();
     }
     log_.error("metrics", listener.error());
-    auto slept = co_await aio::sleep_for(settings_.retry + settings_.retry * (jitter() % 20) / 100);
-    if (!slept) co_return std::move(slept);
+    MNET_CO_TRY_VOID(
+        co_await aio::sleep_for(settings_.retry + settings_.retry * (jitter() % 20) / 100));
   }
 }
 
 aio::Task<http::Response> Server::handle(std::shared_ptr<http::Exchange> exchange) {
   if (exchange->path() != "/metrics") co_return profile(exchange->path());
-  auto shown = co_await page(exchange->method());
-  co_return shown;
+  co_return co_await page(exchange->method());
 }
 
 aio::Task<http::Response> Server::page(std::string method) {

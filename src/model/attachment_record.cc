@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/args.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -105,7 +106,7 @@ Result<RecordedAttachment> decode_attachment(const json::Object& object, std::st
   if (const json::Value* result = fields.find("result")) attachment.result = *result;
   read_name(fields, "state", attachment.state, kAttachmentStates);
   fields.read("addedAt", attachment.added_at);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return attachment;
 }
 
@@ -113,13 +114,12 @@ Result<void> decode_element(const json::Value& value, const std::string& path,
                             AttachmentRecord& record) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  auto attachment = decode_attachment(*object, path);
-  if (!attachment) return std::move(attachment).error();
+  MNET_TRY(auto&& attachment, decode_attachment(*object, path));
   // Who is meant by an interface name must be beyond doubt.
-  if (record.find(attachment->ifname) != nullptr) {
-    return Error(Errc::kProtocol, cat(path, ": interface ", attachment->ifname, " occurs twice"));
+  if (record.find(attachment.ifname) != nullptr) {
+    return Error(Errc::kProtocol, cat(path, ": interface ", attachment.ifname, " occurs twice"));
   }
-  record.attachments.push_back(*std::move(attachment));
+  record.attachments.push_back(std::move(attachment));
   return {};
 }
 

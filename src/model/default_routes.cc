@@ -10,6 +10,7 @@
 #include "base/address_family.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "model/delegate.h"
 
@@ -53,7 +54,7 @@ Result<RoutePlan> plan_default_routes(std::vector<Delegate>& delegates) {
     if (!gateways) continue;
     if (gateways->empty() && std::exchange(keeper, i)) return ecmp();
     for (const std::string& gateway : *gateways) {
-      if (auto named = name_owner(plan, i, gateway); !named) return std::move(named).error();
+      MNET_TRY_VOID(name_owner(plan, i, gateway));
     }
   }
   for (const AddressFamily family : kFamilies) {

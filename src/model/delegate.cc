@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "cni/types.h"
 #include "json/fields.h"
@@ -83,9 +84,8 @@ Result<std::vector<std::string>> plugin_types(const json::Value& plugins) {
 }
 
 Result<cni::ConfList> list_of_conf(std::string_view text) {
-  auto conf = cni::parse_conf(text);
-  if (!conf) return std::move(conf).error();
-  return cni::conflist_of(*conf);
+  MNET_TRY(auto&& conf, cni::parse_conf(text));
+  return cni::conflist_of(conf);
 }
 
 Result<cni::ConfList> list_of_text(std::string_view text) {
@@ -134,10 +134,9 @@ Result<Delegate> parse_delegate(std::string text) {
   if (plugins == nullptr || plugins->is_null()) {
     return Error(Errc::kInvalid, "delegate must have the 'type' or 'plugin' field");
   }
-  auto types = plugin_types(*plugins);
-  if (!types) return std::move(types).error();
+  MNET_TRY(auto&& types, plugin_types(*plugins));
   delegate.is_list = true;
-  delegate.types = *std::move(types);
+  delegate.types = std::move(types);
   delegate.list = list_of_text(delegate.bytes);
   return delegate;
 }

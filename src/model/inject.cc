@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/delegate.h"
@@ -25,11 +26,9 @@ Result<json::Object*> object_in(json::Object& parent, std::string_view key, std:
 }
 
 Result<void> add_cni_args(json::Object& plugin, const json::Object& cni_args) {
-  auto args = object_in(plugin, "args", "args");
-  if (!args) return std::move(args).error();
-  auto cni = object_in(**args, "cni", "args.cni");
-  if (!cni) return std::move(cni).error();
-  for (const auto& [key, value] : cni_args) (*cni)->set(key, value);
+  MNET_TRY(auto&& args, object_in(plugin, "args", "args"));
+  MNET_TRY(auto&& cni, object_in(*args, "cni", "args.cni"));
+  for (const auto& [key, value] : cni_args) cni->set(key, value);
   return {};
 }
 
@@ -62,12 +61,10 @@ Result<void> inject_list(json::Object& list, const Injection& injection) {
 
 Result<Delegate> with_injection(Delegate delegate, const Injection& injection) {
   if (injection.is_empty()) return delegate;
-  auto config = json::parse_object(delegate.bytes);
-  if (!config) return std::move(config).error();
-  auto injected =
-      delegate.is_list ? inject_list(*config, injection) : inject_plugin(*config, injection);
-  if (!injected) return std::move(injected).error();
-  set_bytes(delegate, json::dump(*std::move(config)));
+  MNET_TRY(auto&& config, json::parse_object(delegate.bytes));
+  MNET_TRY_VOID(delegate.is_list ? inject_list(config, injection)
+                                 : inject_plugin(config, injection));
+  set_bytes(delegate, json::dump(std::move(config)));
   return delegate;
 }
 

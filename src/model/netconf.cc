@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/result.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -77,7 +78,7 @@ Result<std::vector<AttachmentId>> read_attachments(const json::Value& value, std
     json::Fields fields(*object, path);
     fields.read("containerID", attachment.container_id);
     fields.read("ifname", attachment.ifname);
-    if (auto done = fields.done(); !done) return std::move(done).error();
+    MNET_TRY_VOID(fields.done());
     attachments.push_back(std::move(attachment));
   }
   return attachments;
@@ -92,9 +93,8 @@ Result<void> read_valid_attachments(const json::Object& object, NetConf& conf) {
       conf.valid_attachments.emplace();
       return {};
     }
-    auto attachments = read_attachments(*value, key);
-    if (!attachments) return std::move(attachments).error();
-    conf.valid_attachments = *std::move(attachments);
+    MNET_TRY(auto&& attachments, read_attachments(*value, key));
+    conf.valid_attachments = std::move(attachments);
     return {};
   }
   return {};
@@ -137,12 +137,11 @@ Result<void> read_members(const json::Object& object, NetConf& conf) {
     return read_log_options(options, std::move(path), conf);
   });
   fields.object("runtimeConfig", [&](const json::Object& value, std::string path) -> Result<void> {
-    auto config = read_runtime_config(value, std::move(path));
-    if (!config) return std::move(config).error();
-    conf.runtime_config = *std::move(config);
+    MNET_TRY(auto&& config, read_runtime_config(value, std::move(path)));
+    conf.runtime_config = std::move(config);
     return {};
   });
-  if (auto done = fields.done(); !done) return done;
+  MNET_TRY_VOID(fields.done());
   return read_valid_attachments(object, conf);
 }
 
@@ -213,7 +212,7 @@ Result<NetConf> load_netconf(std::string_view text, LoadRules rules) {
   }
   if (auto read = read_members(*object, conf); !read) return std::move(read).error().wrap(kFault);
   if (rules.check_prev_result) {
-    if (auto read = read_prev_result(*object, conf); !read) return std::move(read).error();
+    MNET_TRY_VOID(read_prev_result(*object, conf));
   }
   if (auto read = read_delegates(*object, conf); !read) {
     if (rules.check_delegates) return std::move(read).error();

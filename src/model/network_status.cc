@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -84,16 +85,15 @@ std::vector<NetworkStatus> status_per_interface(const cni::NetResult& result,
 Result<std::vector<NetworkStatus>> network_statuses(
     const cni::NetResult& result, std::string_view delegate_name, bool is_master,
     const std::optional<json::Object>& device_info) {
-  auto newest = cni::convert(result, cni::kCurrentVersion);
-  if (!newest) return std::move(newest).error();
+  MNET_TRY(auto&& newest, cni::convert(result, cni::kCurrentVersion));
   NetworkStatus common;
   common.name = delegate_name;
   common.is_default = is_master;
-  common.dns = newest->dns;
+  common.dns = newest.dns;
   common.device_info = device_info;
-  common.gateways = default_gateways(*newest);
-  if (newest->interfaces.size() < 2) return status_of_one(*newest, std::move(common));
-  return status_per_interface(*newest, common, is_master);
+  common.gateways = default_gateways(newest);
+  if (newest.interfaces.size() < 2) return status_of_one(newest, std::move(common));
+  return status_per_interface(newest, common, is_master);
 }
 
 json::Object to_json(const NetworkStatus& status) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -69,24 +70,22 @@ Result<NetworkSelectionElement> parse_item(std::string_view item) {
   if (at_at.size() == 2) element.ifname = trim(at_at[1]);
 
   if (!element.ns.empty()) {
-    if (auto checked = check_label(element.ns); !checked) return std::move(checked).error();
+    MNET_TRY_VOID(check_label(element.ns));
   }
   if (element.name.empty()) {
     return Error(Errc::kInvalid,
                  cat("an item of the comma-delimited list has an empty name: '", trim(item), "'"));
   }
-  if (auto checked = check_label(element.name); !checked) return std::move(checked).error();
-  if (auto checked = check_short_ifname(element.ifname); !checked)
-    return std::move(checked).error();
+  MNET_TRY_VOID(check_label(element.name));
+  MNET_TRY_VOID(check_short_ifname(element.ifname));
   return element;
 }
 
 Result<std::vector<NetworkSelectionElement>> parse_comma_format(std::string_view text) {
   std::vector<NetworkSelectionElement> elements;
   for (const std::string_view item : split(text, ',')) {
-    auto element = parse_item(item);
-    if (!element) return std::move(element).error();
-    elements.push_back(*std::move(element));
+    MNET_TRY(auto&& element, parse_item(item));
+    elements.push_back(std::move(element));
   }
   return elements;
 }
@@ -105,7 +104,7 @@ Result<void> check_ips(const std::vector<std::string>& ips) {
 
 Result<void> check_element(const NetworkSelectionElement& selection) {
   if (selection.ips) {
-    if (auto checked = check_ips(*selection.ips); !checked) return checked;
+    MNET_TRY_VOID(check_ips(*selection.ips));
   }
   if (!selection.mac.empty() && !is_hardware_address(selection.mac)) {
     return Error(Errc::kInvalid,
@@ -137,19 +136,16 @@ Result<std::vector<std::string>> read_gateways(const json::Value& value, const s
 Result<void> read_lists(const json::Fields& fields, NetworkSelectionElement& element) {
   NetworkSelectionElement& selection = element;
   if (const json::Value* value = fields.find("portMappings")) {
-    auto read = read_port_mappings(*value, fields.path_of("portMappings"));
-    if (!read) return std::move(read).error();
-    selection.port_mappings = *std::move(read);
+    MNET_TRY(auto&& read, read_port_mappings(*value, fields.path_of("portMappings")));
+    selection.port_mappings = std::move(read);
   }
   if (const json::Value* value = fields.find("bandwidth")) {
-    auto read = read_bandwidth(*value, fields.path_of("bandwidth"));
-    if (!read) return std::move(read).error();
-    selection.bandwidth = *read;
+    MNET_TRY(auto&& read, read_bandwidth(*value, fields.path_of("bandwidth")));
+    selection.bandwidth = read;
   }
   if (const json::Value* value = fields.find("default-route")) {
-    auto read = read_gateways(*value, fields.path_of("default-route"));
-    if (!read) return std::move(read).error();
-    selection.gateways = *std::move(read);
+    MNET_TRY(auto&& read, read_gateways(*value, fields.path_of("default-route")));
+    selection.gateways = std::move(read);
   }
   if (const json::Value* value = fields.find("cni-args")) {
     const json::Object* object = value->as_object();
@@ -175,8 +171,8 @@ Result<NetworkSelectionElement> read_element(const json::Value& value, const std
   fields.read("interfaceRequest", deprecated_ifname);
   fields.read("deviceID", selection.device_id);
   fields.read("ipam-claim-reference", ipam_claim);
-  if (auto read = fields.done(); !read) return std::move(read).error();
-  if (auto read = read_lists(fields, element); !read) return std::move(read).error();
+  MNET_TRY_VOID(fields.done());
+  MNET_TRY_VOID(read_lists(fields, element));
   if (selection.ifname.empty()) selection.ifname = deprecated_ifname;
   return element;
 }
@@ -208,9 +204,8 @@ Result<std::vector<NetworkSelectionElement>> parse_elements(std::string_view tex
                  cat("the annotation has ", text.size(), " bytes, more than ", kMaxAnnotation));
   }
   const bool is_json = text.find_first_of("[{\"") != std::string_view::npos;
-  auto elements = is_json ? parse_json_format(text) : parse_comma_format(text);
-  if (!elements) return elements;
-  for (NetworkSelectionElement& element : *elements) {
+  MNET_TRY(auto&& elements, is_json ? parse_json_format(text) : parse_comma_format(text));
+  for (NetworkSelectionElement& element : elements) {
     if (element.ns.empty()) element.ns = default_namespace;
   }
   return elements;
@@ -230,13 +225,12 @@ Result<NetworkSelectionElement> parse_default_network_annotation(
     return Error(Errc::kInvalid,
                  "the default-network annotation is empty: it does not have \"network\" as key");
   }
-  auto elements = parse_elements(text, multus_namespace);
-  if (!elements) return std::move(elements).error();
-  if (elements->empty())
+  MNET_TRY(auto&& elements, parse_elements(text, multus_namespace));
+  if (elements.empty())
     return Error(Errc::kInvalid, "the default-network annotation names no network");
-  if (elements->size() > 1)
+  if (elements.size() > 1)
     return Error(Errc::kInvalid, "more than one default network is specified");
-  return std::move(elements->front());
+  return std::move(elements.front());
 }
 
 bool is_hardware_address(std::string_view text) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "cni/args.h"
 #include "model/networks_annotation.h"
@@ -45,16 +46,14 @@ Result<Taken> take_pair(const std::string& key, const std::string& value, PodArg
     return Taken::kYes;
   }
   if (key == kIgnoreUnknown) {
-    auto flag = parse_flag(value);
-    if (!flag) return std::move(flag).error();
-    args.ignore_unknown = *flag;
+    MNET_TRY(auto&& flag, parse_flag(value));
+    args.ignore_unknown = flag;
     return Taken::kYes;
   }
   if (key != kIp) return Taken::kUnknown;
   if (value.empty()) return Taken::kYes;
-  auto address = cni::IpAddress::parse(value);
-  if (!address) return std::move(address).error();
-  args.ip = *address;
+  MNET_TRY(auto&& address, cni::IpAddress::parse(value));
+  args.ip = address;
   return Taken::kYes;
 }
 
@@ -80,10 +79,9 @@ Result<void> check_ip(const std::string& text) {
 
 Result<PodArgs> parse_pod_args(std::string_view text) {
   PodArgs args;
-  auto pairs = cni::parse_args(text);
-  if (!pairs) return std::move(pairs).error();
+  MNET_TRY(auto&& pairs, cni::parse_args(text));
   std::vector<std::string> unknown;
-  for (const auto& [key, value] : *pairs) {
+  for (const auto& [key, value] : pairs) {
     auto taken = take_pair(key, value, args);
     if (!taken) {
       const std::string pair = go_quoted(cat(key, "=", value));
@@ -96,7 +94,7 @@ Result<PodArgs> parse_pod_args(std::string_view text) {
   if (!unknown.empty() && !args.ignore_unknown) {
     return Error(Errc::kInvalid, cat("ARGS: unknown args ", go_quoted_list(unknown)));
   }
-  args.pairs = *std::move(pairs);
+  args.pairs = std::move(pairs);
   return args;
 }
 
@@ -140,7 +138,7 @@ Result<cni::ArgPairs> with_selected_addresses(cni::ArgPairs args,
   }
   if (!selection.ips || selection.ips->empty()) return args;
   for (const std::string& ip : *selection.ips) {
-    if (auto checked = check_ip(ip); !checked) return std::move(checked).error();
+    MNET_TRY_VOID(check_ip(ip));
   }
   set_arg(args, kIp, join(*selection.ips, ","));
   return args;

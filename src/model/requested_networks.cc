@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
 #include "model/networks_annotation.h"
@@ -41,16 +42,13 @@ Result<std::vector<NetworkSelectionElement>> read_networks(const NetConf& conf,
                                                            const PodObject& pod) {
   const std::string* text = pod.annotation(kNetworksAnnotation);
   if (text == nullptr) return std::vector<NetworkSelectionElement>();
-  auto elements = parse_networks_annotation(*text, pod.ns);
-  if (!elements) return elements;
-  if (elements->size() > kMaxNetworks) {
+  MNET_TRY(auto&& elements, parse_networks_annotation(*text, pod.ns));
+  if (elements.size() > kMaxNetworks) {
     return Error(Errc::kInvalid, cat("annotation ", kNetworksAnnotation, " asks for ",
-                                     elements->size(), " networks, more than ", kMaxNetworks));
+                                     elements.size(), " networks, more than ", kMaxNetworks));
   }
-  for (const NetworkSelectionElement& element : *elements) {
-    if (auto checked = check_isolation(conf, pod, element); !checked) {
-      return std::move(checked).error();
-    }
+  for (const NetworkSelectionElement& element : elements) {
+    MNET_TRY_VOID(check_isolation(conf, pod, element));
   }
   return elements;
 }
@@ -59,15 +57,12 @@ Result<std::optional<NetworkSelectionElement>> read_default_network(const NetCon
                                                                     const PodObject& pod) {
   const std::string* text = pod.annotation(kDefaultNetworkAnnotation);
   if (text == nullptr) return std::optional<NetworkSelectionElement>();
-  auto element = parse_default_network_annotation(*text, conf.multus_namespace);
-  if (!element) return std::move(element).error();
+  MNET_TRY(auto&& element, parse_default_network_annotation(*text, conf.multus_namespace));
   // The cluster's own networks lie there, for every pod to choose from.
-  if (element->ns != conf.multus_namespace) {
-    if (auto checked = check_isolation(conf, pod, *element); !checked) {
-      return std::move(checked).error();
-    }
+  if (element.ns != conf.multus_namespace) {
+    MNET_TRY_VOID(check_isolation(conf, pod, element));
   }
-  return std::optional<NetworkSelectionElement>(*std::move(element));
+  return std::optional<NetworkSelectionElement>(std::move(element));
 }
 
 }  // namespace
@@ -89,15 +84,12 @@ std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with
 
 Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod) {
   PodNetworks selection;
-  auto skips = read_skip(pod.annotation(kSkipDefaultNetworksAnnotation));
-  if (!skips) return std::move(skips).error();
-  selection.skips_default_networks = *skips;
-  auto default_network = read_default_network(conf, pod);
-  if (!default_network) return std::move(default_network).error();
-  selection.default_network = *std::move(default_network);
-  auto networks = read_networks(conf, pod);
-  if (!networks) return std::move(networks).error();
-  selection.networks = *std::move(networks);
+  MNET_TRY(auto&& skips, read_skip(pod.annotation(kSkipDefaultNetworksAnnotation)));
+  selection.skips_default_networks = skips;
+  MNET_TRY(auto&& default_network, read_default_network(conf, pod));
+  selection.default_network = std::move(default_network);
+  MNET_TRY(auto&& networks, read_networks(conf, pod));
+  selection.networks = std::move(networks);
   return selection;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/selection_element.h"
@@ -33,21 +34,19 @@ Result<RuntimeConfig> read_runtime_config(const json::Object& object, std::strin
   RuntimeConfig config;
   json::Fields fields(object, std::move(path));
   if (const json::Value* value = fields.find("portMappings")) {
-    auto mappings = read_port_mappings(*value, fields.path_of("portMappings"));
-    if (!mappings) return std::move(mappings).error();
-    config.port_mappings = *std::move(mappings);
+    MNET_TRY(auto&& mappings, read_port_mappings(*value, fields.path_of("portMappings")));
+    config.port_mappings = std::move(mappings);
   }
   if (const json::Value* value = fields.find("bandwidth")) {
-    auto bandwidth = read_bandwidth(*value, fields.path_of("bandwidth"));
-    if (!bandwidth) return std::move(bandwidth).error();
-    config.bandwidth = *bandwidth;
+    MNET_TRY(auto&& bandwidth, read_bandwidth(*value, fields.path_of("bandwidth")));
+    config.bandwidth = bandwidth;
   }
   fields.read("ips", config.ips);
   fields.read("mac", config.mac);
   fields.read("infinibandGUID", config.infiniband_guid);
   fields.read("deviceID", config.device_id);
   fields.read("CNIDeviceInfoFile", config.cni_device_info_file);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   for (const auto& [key, value] : object) {
     if (!is_known(key)) config.others.append(key, value);
   }

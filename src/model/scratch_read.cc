@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/delegate.h"
@@ -88,9 +89,8 @@ NetworkSelectionElement read_selection(const json::Object& element) {
 }
 
 Result<Delegate> decode(const json::Object& element) {
-  auto complete = complete_list(element);
-  if (!complete) return std::move(complete).error();
-  std::optional<std::string> bytes = *std::move(complete);
+  MNET_TRY(auto&& complete, complete_list(element));
+  std::optional<std::string> bytes = std::move(complete);
   const bool from_list_file = bytes.has_value();
   if (!bytes) bytes = decoded_member(element, "Bytes");
   if (!bytes) return Error(Errc::kProtocol, "no usable Bytes");

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -22,7 +23,7 @@ Result<PortMapping> read_port_mapping(const json::Value& value, std::string path
   fields.read("containerPort", mapping.container_port);
   fields.read("protocol", mapping.protocol);
   fields.read("hostIP", mapping.host_ip);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return mapping;
 }
 
@@ -34,9 +35,8 @@ Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
   if (items == nullptr) return json::wrong_kind(path, "a list", value);
   std::vector<PortMapping> mappings;
   for (std::size_t i = 0; i < items->size(); ++i) {
-    auto mapping = read_port_mapping((*items)[i], cat(path, "[", i, "]"));
-    if (!mapping) return std::move(mapping).error();
-    mappings.push_back(*std::move(mapping));
+    MNET_TRY(auto&& mapping, read_port_mapping((*items)[i], cat(path, "[", i, "]")));
+    mappings.push_back(std::move(mapping));
   }
   return mappings;
 }
@@ -50,7 +50,7 @@ Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path) {
   fields.read("ingressBurst", bandwidth.ingress_burst);
   fields.read("egressRate", bandwidth.egress_rate);
   fields.read("egressBurst", bandwidth.egress_burst);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return bandwidth;
 }
 

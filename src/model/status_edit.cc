@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "model/network_status.h"
 
@@ -50,28 +51,26 @@ std::string status_text(const json::Array& entries) {
 
 Result<std::string> with_statuses(const std::optional<std::string>& text,
                                   const std::vector<NetworkStatus>& added) {
-  auto entries = read_entries(text.value_or(""));
-  if (!entries) return std::move(entries).error();
-  std::erase_if(*entries, [&](const json::Value& entry) {
+  MNET_TRY(auto&& entries, read_entries(text.value_or("")));
+  std::erase_if(entries, [&](const json::Value& entry) {
     return std::ranges::any_of(added, [&](const NetworkStatus& status) {
       return is_of(entry, status.name, status.interface);
     });
   });
-  for (const NetworkStatus& status : added) entries->emplace_back(to_json(status));
-  return status_text(*entries);
+  for (const NetworkStatus& status : added) entries.emplace_back(to_json(status));
+  return status_text(entries);
 }
 
 Result<std::optional<std::string>> without_statuses(const std::string& text,
                                                     std::string_view network,
                                                     const std::vector<std::string>& ifnames) {
-  auto entries = read_entries(text);
-  if (!entries) return std::move(entries).error();
-  const auto erased = std::erase_if(*entries, [&](const json::Value& entry) {
+  MNET_TRY(auto&& entries, read_entries(text));
+  const auto erased = std::erase_if(entries, [&](const json::Value& entry) {
     return std::ranges::any_of(
         ifnames, [&](const std::string& ifname) { return is_of(entry, network, ifname); });
   });
   if (erased == 0) return std::optional<std::string>();
-  return std::optional<std::string>(status_text(*entries));
+  return std::optional<std::string>(status_text(entries));
 }
 
 }  // namespace mnet::model

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
@@ -88,10 +89,9 @@ std::vector<std::string> candidates(const std::vector<std::string>& names,
 
 Result<std::vector<std::string>> list_candidates(const std::string& directory,
                                                  const ChoiceRules& rules) {
-  const auto entries = sys::list_directory(directory);
-  if (!entries) return entries.error();
+  MNET_TRY(const auto& entries, sys::list_directory(directory));
   std::vector<std::string> names;
-  for (const sys::Entry& entry : *entries) {
+  for (const sys::Entry& entry : entries) {
     if (!is_directory(cat(directory, "/", entry.name))) names.push_back(entry.name);
   }
   std::vector<std::string> found = candidates(names, rules);
@@ -114,13 +114,12 @@ Result<PrimaryChoice> choose_primary(const std::string& directory, std::string_v
     choice.why = "named by multusMasterCNI";
     return choice;
   }
-  const auto found = list_candidates(directory);
-  if (!found) return found.error();
-  if (found->empty()) return no_candidate(directory);
-  choice.path = cat(directory, "/", found->front());
-  choice.why = found->size() == 1 ? cat("the only candidate in ", directory)
-                                  : cat("the first of ", found->size(), " in ", directory, ": ",
-                                        join(*found, " "));
+  MNET_TRY(const auto& found, list_candidates(directory));
+  if (found.empty()) return no_candidate(directory);
+  choice.path = cat(directory, "/", found.front());
+  choice.why = found.size() == 1
+                   ? cat("the only candidate in ", directory)
+                   : cat("the first of ", found.size(), " in ", directory, ": ", join(found, " "));
   choice.warnings = doubts(choice.path);
   return choice;
 }

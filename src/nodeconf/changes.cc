@@ -57,8 +57,7 @@ aio::Task<void> Changes::wait(aio::Deadline deadline) {
   const auto executor = co_await aio::asio::this_coro::executor;
   open(executor);
   if (watch_ == nullptr) {
-    auto slept = co_await aio::sleep_until(deadline);
-    co_return slept;
+    co_return co_await aio::sleep_until(deadline);
   }
   auto happened = co_await next(deadline);
   if (!happened) co_return std::move(happened).error();

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "nodeconf/manager.h"
 #include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
@@ -67,10 +68,9 @@ aio::Task<void> Manager::follow() {
 
 aio::Task<void> Manager::look_at_primary() {
   using Mark = std::optional<FileMark>;
-  const auto mark =
-      co_await pool_.run([path = primary_]() -> Result<Mark> { return mark_of(path); });
-  if (!mark) co_return mark.error();
-  if (!*mark) {
+  MNET_CO_TRY(const auto& mark,
+              co_await pool_.run([path = primary_]() -> Result<Mark> { return mark_of(path); }));
+  if (!mark) {
     if (!is_gone_) {
       log_.error(cat("the primary CNI configuration ", primary_, " is gone; ", own_.path(),
                      " stays, and ADDs fail until it is back"));
@@ -82,14 +82,13 @@ aio::Task<void> Manager::look_at_primary() {
   if (std::exchange(is_gone_, false)) {
     log_.verbose(cat("the primary CNI configuration ", primary_, " is back"));
   }
-  if (*mark == mark_ && refusal_.empty()) co_return Result<void>();
-  auto regenerated = co_await regenerate();
-  co_return std::move(regenerated);
+  if (mark == mark_ && refusal_.empty()) co_return Result<void>();
+  co_return co_await regenerate();
 }
 
 aio::Task<void> Manager::regenerate() {
   const auto loaded = co_await pool_.run([this]() -> Result<Loaded> {
-    if (auto forced = force(primary_); !forced) return std::move(forced).error();
+    MNET_TRY_VOID(force(primary_));
     return load(primary_);
   });
   if (!loaded) {
@@ -102,11 +101,10 @@ aio::Task<void> Manager::regenerate() {
   }
   mark_ = loaded->mark;
   refusal_.clear();
-  auto output = generator_.output(primary_, loaded->primary);
-  if (!output) co_return std::move(output).error();
-  for (const std::string& text : output->warnings) warn(text);
-  if (output->text == text_) co_return Result<void>();
-  text_ = std::move(output->text);
+  MNET_CO_TRY(auto&& output, generator_.output(primary_, loaded->primary));
+  for (const std::string& text : output.warnings) warn(text);
+  if (output.text == text_) co_return Result<void>();
+  text_ = std::move(output.text);
   log_.verbatim(LogLevel::kVerbose, cat("Generated MultusCNI config: ", text_));
   co_return Result<void>();
 }
@@ -130,18 +128,17 @@ void Manager::note_failed_write() {
 }
 
 aio::Task<void> Manager::look_at_own_file() {
-  const auto look = co_await pool_.run([this]() -> Result<OwnFile::Look> { return own_.look(); });
-  if (!look) co_return look.error();
+  MNET_CO_TRY(const auto& look,
+              co_await pool_.run([this]() -> Result<OwnFile::Look> { return own_.look(); }));
   const auto now = Clock::now();
   const bool is_recent = put_back_at_ && now - *put_back_at_ < options_.pace.peace;
-  if (look->fate != OwnFile::Fate::kThere) {
-    const std::string what = fate_text(own_.path(), *look);
+  if (look.fate != OwnFile::Fate::kThere) {
+    const std::string what = fate_text(own_.path(), look);
     if (is_recent) {
-      if (!is_lost_) fight(what, look->other_name);
+      if (!is_lost_) fight(what, look.other_name);
       co_return Result<void>();
     }
-    auto done = co_await put_back(what);
-    co_return std::move(done);
+    co_return co_await put_back(what);
   }
   if (!is_lost_) co_return Result<void>();
   is_lost_ = false;
@@ -180,12 +177,12 @@ void Manager::fight(const std::string& what, const std::string& other_name) {
 // Choosing anew would flip the cluster network beneath running pods.
 aio::Task<void> Manager::look_for_earlier() {
   if (!options_.master.empty()) co_return Result<void>();
-  const auto found = co_await pool_.run(
-      [directory = options_.autoconfig_dir] { return list_candidates(directory); });
-  if (!found) co_return found.error();
+  MNET_CO_TRY(const auto& found, co_await pool_.run([directory = options_.autoconfig_dir] {
+    return list_candidates(directory);
+  }));
   const std::string ours = std::filesystem::path(primary_).filename().string();
-  if (found->empty() || found->front() >= ours) co_return Result<void>();
-  warn(cat(options_.autoconfig_dir, "/", found->front(), " sorts before the primary ", ours,
+  if (found.empty() || found.front() >= ours) co_return Result<void>();
+  warn(cat(options_.autoconfig_dir, "/", found.front(), " sorts before the primary ", ours,
            ", which stays in use until the daemon is started again; multusMasterCNI names one for "
            "good"));
   co_return Result<void>();

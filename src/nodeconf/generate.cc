@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "nodeconf/primary.h"
 
@@ -59,8 +60,7 @@ std::string generate(const Settings& settings, const FromPrimary& from) {
 
 Result<Generator::Output> Generator::output(const std::string& path, const Primary& primary) {
   Output output;
-  auto name = name_of(primary, output.warnings);
-  if (!name) return std::move(name).error();
+  MNET_TRY(auto&& name, name_of(primary, output.warnings));
   Capabilities capabilities = capabilities_of(primary.object);
   for (const std::string& what : capabilities.ignored) {
     output.warnings.push_back(cat(path, ": ", what, "; ignored"));
@@ -71,7 +71,7 @@ Result<Generator::Output> Generator::output(const std::string& path, const Prima
                                   "to ",
                                   settings_.cni_version, ", and CHECK passes it over"));
   }
-  output.text = generate(settings_, {.name = *std::move(name),
+  output.text = generate(settings_, {.name = std::move(name),
                                      .cluster_network = path,
                                      .capabilities = std::move(capabilities.values)});
   return output;

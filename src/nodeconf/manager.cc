@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
@@ -49,9 +49,9 @@ Manager::Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks h
       own_(clean_path(cat(options_.cni_config_dir, "/", kOwnFile))) {}
 
 Result<void> Manager::check() const {
-  if (auto top = check_top_version(options_.settings.cni_version); !top) return top;
-  if (auto name = check_master_name(options_.autoconfig_dir, options_.master); !name) return name;
-  if (auto there = check_directory(options_.autoconfig_dir); !there) return there;
+  MNET_TRY_VOID(check_top_version(options_.settings.cni_version));
+  MNET_TRY_VOID(check_master_name(options_.autoconfig_dir, options_.master));
+  MNET_TRY_VOID(check_directory(options_.autoconfig_dir));
   if (options_.indicator.empty()) return {};
   return check_directory(sys::directory_of(options_.indicator));
 }
@@ -59,30 +59,26 @@ Result<void> Manager::check() const {
 Result<void> Manager::force(const std::string& path) const {
   if (!options_.forces_version) return {};
   const std::string& version = options_.settings.cni_version;
-  const auto forced = force_version(path, version);
-  if (!forced) return forced.error();
-  if (*forced) log_.warning(cat("forceCNIVersion: set the cniVersion of ", path, " to ", version));
+  MNET_TRY(const auto& forced, force_version(path, version));
+  if (forced) log_.warning(cat("forceCNIVersion: set the cniVersion of ", path, " to ", version));
   return {};
 }
 
 Result<Manager::Loaded> Manager::load(const std::string& path) const {
   // Looked at first: what changes while it is read is another mark afterwards.
   const auto mark = mark_of(path);
-  auto primary = load_primary(path, options_.settings.cni_version, options_.settings.type);
-  if (!primary) return std::move(primary).error();
-  return Loaded{.mark = mark.value_or(FileMark()), .primary = *std::move(primary)};
+  MNET_TRY(auto&& primary,
+           load_primary(path, options_.settings.cni_version, options_.settings.type));
+  return Loaded{.mark = mark.value_or(FileMark()), .primary = std::move(primary)};
 }
 
 aio::Task<void> Manager::find() {
   for (bool is_start = true;; is_start = false) {
     // Watches from here on, so that nothing is missed between a look and the wait behind it.
-    auto watching = co_await changes_.wait(Clock::now());
-    if (!watching) co_return watching;
-    auto found = co_await try_primary(is_start);
-    if (!found) co_return std::move(found).error();
-    if (*found) co_return Result<void>();
-    auto waited = co_await changes_.wait(next_look());
-    if (!waited) co_return waited;
+    MNET_CO_TRY_VOID(co_await changes_.wait(Clock::now()));
+    MNET_CO_TRY(auto&& found, co_await try_primary(is_start));
+    if (found) co_return Result<void>();
+    MNET_CO_TRY_VOID(co_await changes_.wait(next_look()));
   }
 }
 

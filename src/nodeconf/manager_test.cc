@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "nodeconf/own_file.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
@@ -93,8 +94,7 @@ class ManagerTest : public testing::Test {
   static aio::Task<void> poll_for(std::function<bool()> fact) {
     for (int i = 0; i < 12000; ++i) {
       if (fact()) co_return Result<void>();
-      auto slept = co_await aio::sleep_for(5ms);
-      if (!slept) co_return slept;
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(5ms));
     }
     co_return Error(Errc::kTimeout, "it never came true");
   }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "sys/fd.h"
 #include "sys/file.h"
@@ -27,10 +28,9 @@ bool has_text(const json::Object& object, std::string_view key) {
 // What a runtime asks of a file before it takes it: containerd refuses the whole directory for one
 // bad file, and the node is not ready then (pain 10). A list has plugins instead of a type.
 Result<void> check(std::string_view text) {
-  const auto object = json::parse_object(text);
-  if (!object) return object.error();
-  const bool has_plugin = has_text(*object, "type") || object->find("plugins") != nullptr;
-  if (has_plugin && has_text(*object, "name")) return {};
+  MNET_TRY(const auto& object, json::parse_object(text));
+  const bool has_plugin = has_text(object, "type") || object.find("plugins") != nullptr;
+  if (has_plugin && has_text(object, "name")) return {};
   return Error(Errc::kInvalid, "it needs a name, and a type or plugins");
 }
 
@@ -49,7 +49,7 @@ std::optional<FileMark> mark_of(const std::string& path) {
 Result<void> OwnFile::write(std::string_view text) {
   if (auto good = check(text); !good)
     return std::move(good).error().wrap(cat("not written to ", path_));
-  if (auto written = sys::replace_file(path_, text, 0600); !written) return written;
+  MNET_TRY_VOID(sys::replace_file(path_, text, 0600));
   written_ = sys::UniqueFd(::open(path_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   return {};
 }
@@ -57,7 +57,7 @@ Result<void> OwnFile::write(std::string_view text) {
 Result<bool> OwnFile::update(std::string_view text) {
   const auto there = sys::find_file(path_);
   if (there && *there && **there == text) return false;
-  if (auto written = write(text); !written) return std::move(written).error();
+  MNET_TRY_VOID(write(text));
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/types.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -48,7 +49,7 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
 // Whether the primary is older than CHECK while the daemon is not. The order of the checks decides
 // which of several faults is named, and is the original's.
 Result<bool> check_versions(const json::Value& document, std::string_view top_version) {
-  if (auto top = check_top(top_version); !top) return std::move(top).error();
+  MNET_TRY_VOID(check_top(top_version));
   if (*strict_version(top_version) < cni::kCheckSince) return false;
   const json::Object* object = document.as_object();
   const json::Value* version = object == nullptr ? nullptr : object->find("cniVersion");
@@ -67,8 +68,7 @@ bool is_multus_type(std::string_view type, std::string_view own_type) {
 
 Result<Primary> checked(json::Value document, std::string_view top_version,
                         std::string_view own_type) {
-  const auto is_older = check_versions(document, top_version);
-  if (!is_older) return is_older.error();
+  MNET_TRY(const auto& is_older, check_versions(document, top_version));
   json::Object* object = document.as_object();
   if (object == nullptr) return unusable("couldn't get cni config from delegate");
   if (object->find("type") == nullptr && object->find("plugins") == nullptr) {
@@ -78,7 +78,7 @@ Result<Primary> checked(json::Value document, std::string_view top_version,
     return unusable(cat("it is a configuration of Multus itself (", *where,
                         "), not taken to prevent recursive config load"));
   }
-  return Primary{.object = std::move(*object), .is_older = *is_older};
+  return Primary{.object = std::move(*object), .is_older = is_older};
 }
 
 void add_capabilities(const json::Value& holder, const std::string& path, Capabilities& out) {

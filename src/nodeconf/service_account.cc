@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/file.h"
 
 namespace mnet::nodeconf {
@@ -21,9 +22,8 @@ constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
 bool is_printable(char c) { return c > ' ' && c != '\x7f'; }
 
 Result<std::string> read_token(const std::string& path) {
-  auto text = sys::read_file(path, kLargest);
-  if (!text) return std::move(text).error();
-  const std::string_view token = trim(*text);
+  MNET_TRY(auto&& text, sys::read_file(path, kLargest));
+  const std::string_view token = trim(text);
   if (token.empty()) return Error(Errc::kUnavailable, cat(path, " is empty"));
   if (!std::ranges::all_of(token, is_printable)) {
     return Error(Errc::kInvalid, cat(path, " holds no token"));
@@ -32,11 +32,10 @@ Result<std::string> read_token(const std::string& path) {
 }
 
 Result<std::string> read_ca(const std::string& path) {
-  auto text = sys::read_file(path, kLargest);
-  if (!text) return std::move(text).error();
-  if (trim(*text).empty()) return Error(Errc::kUnavailable, cat(path, " is empty"));
-  const std::size_t last = text->rfind(kBegin);
-  if (last == std::string::npos || text->find(kEnd, last) == std::string::npos) {
+  MNET_TRY(auto&& text, sys::read_file(path, kLargest));
+  if (trim(text).empty()) return Error(Errc::kUnavailable, cat(path, " is empty"));
+  const std::size_t last = text.rfind(kBegin);
+  if (last == std::string::npos || text.find(kEnd, last) == std::string::npos) {
     return Error(Errc::kInvalid, cat(path, " holds no whole certificate"));
   }
   return text;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
 #include "sys/file.h"
@@ -56,10 +57,9 @@ std::string namespace_of(const AccessWish& wish, const kube::Config& config) {
 }  // namespace
 
 Result<ApiAccess> find_api_access(const AccessWish& wish) {
-  auto config = config_of(wish);
-  if (!config) return std::move(config).error();
-  std::string ns = namespace_of(wish, *config);
-  return ApiAccess{.config = *std::move(config), .ns = std::move(ns)};
+  MNET_TRY(auto&& config, config_of(wish));
+  std::string ns = namespace_of(wish, config);
+  return ApiAccess{.config = std::move(config), .ns = std::move(ns)};
 }
 
 }  // namespace mnet::nodetools

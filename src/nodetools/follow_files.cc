@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/file_events.h"
 
 namespace mnet::nodetools {
@@ -61,9 +62,8 @@ std::string signature(const struct stat& status) {
 }  // namespace
 
 Result<FileFollower> FileFollower::make(aio::asio::any_io_executor executor, Settings settings) {
-  auto inotify = sys::Inotify::make();
-  if (!inotify) return std::move(inotify).error();
-  return FileFollower(*std::move(inotify), std::move(executor), settings);
+  MNET_TRY(auto&& inotify, sys::Inotify::make());
+  return FileFollower(std::move(inotify), std::move(executor), settings);
 }
 
 FileFollower::FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor,
@@ -74,8 +74,7 @@ Result<void> FileFollower::follow(std::set<std::string> paths) {
   if (paths == paths_) return {};
   paths_ = std::move(paths);
   const Look before = look_;
-  auto armed = arm();
-  if (!armed) return armed;
+  MNET_TRY_VOID(arm());
   // What was followed before and has changed meanwhile is still to be told.
   for (const auto& [path, seen] : before) {
     const auto now = look_.find(path);
@@ -154,8 +153,7 @@ Result<void> FileFollower::arm() {
   Wanted before = wanted();
   for (int attempt = 0; attempt < 10; ++attempt) {
     watches_.clear();
-    auto used = watch_all(before);
-    if (!used) return std::move(used).error();
+    MNET_TRY([[maybe_unused]] const auto& used, watch_all(before));
     Wanted after = wanted();
     const bool is_settled = after.directories == before.directories && after.files == before.files;
     before = std::move(after);
@@ -166,10 +164,9 @@ Result<void> FileFollower::arm() {
 }
 
 Result<bool> FileFollower::take() {
-  auto happened = inotify_.take();
-  if (!happened) return std::move(happened).error();
-  bool matters = happened->overflow;
-  for (const sys::FileEvent& event : happened->events) {
+  MNET_TRY(auto&& happened, inotify_.take());
+  bool matters = happened.overflow;
+  for (const sys::FileEvent& event : happened.events) {
     const auto watch = watches_.find(event.watch);
     if (watch == watches_.end()) {
       // Left from an earlier arming: nobody needs it any more.
@@ -193,13 +190,12 @@ aio::Task<void> FileFollower::wait() {
     auto ready = co_await aio::with_deadline(readable.wait(), until);
     if (!ready && ready.error().code() != Errc::kTimeout) co_return ready;
     if (ready) {
-      auto matters = take();
-      if (!matters) co_return std::move(matters).error();
-      if (*matters && !first) first = Clock::now();
+      MNET_CO_TRY(auto&& matters, take());
+      if (matters && !first) first = Clock::now();
       if (!first || Clock::now() < *first + settings_.longest) continue;
     }
     const Look before = look_;
-    if (auto armed = arm(); !armed) co_return armed;
+    MNET_CO_TRY_VOID(arm());
     if (first || look_ != before) co_return Result<void>();
   }
 }

@@ -8,6 +8,7 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/result.h"
+#include "base/try.h"
 
 namespace mnet::nodetools {
 namespace {
@@ -28,8 +29,7 @@ aio::Task<void> reap_orphans() {
   if (::getpid() != 1) co_return Result<void>();
   for (;;) {
     const pid_t dead = find_dead();
-    auto slept = co_await aio::sleep_for(dead == 0 ? kLook : kMercy);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(dead == 0 ? kLook : kMercy));
     if (dead != 0 && find_dead() == dead) ::waitpid(dead, nullptr, WNOHANG);
   }
 }

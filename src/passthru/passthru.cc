@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/version.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -13,12 +14,11 @@ namespace {
 
 // Only the version: not even `dns`, which results below 1.0.0 otherwise always have.
 Result<void> add(const skel::CmdArgs& args, const skel::Front& front) {
-  const auto config = json::parse_object(args.stdin_data);
-  if (!config) return config.error();
+  MNET_TRY(const auto& config, json::parse_object(args.stdin_data));
   std::string version;
-  json::Fields fields(*config);
+  json::Fields fields(config);
   fields.read("cniVersion", version);
-  if (auto read = fields.done(); !read) return read;
+  MNET_TRY_VOID(fields.done());
   if (version.empty()) version = cni::kOldestVersion;
   return front.write_stdout(json::dump(json::Object{{"cniVersion", version}}, json::kPretty));
 }

@@ -6,6 +6,7 @@
 
 #include "aio/task.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/version_call.h"
 #include "plugin/plugin.h"
 #include "sys/environment.h"
@@ -39,14 +40,13 @@ aio::Task<std::vector<std::string>> fetch_versions(Invocation what) {
 
 aio::Task<Output> delegate(std::string command, std::string type, std::string config,
                            std::vector<std::string> own_environment, aio::Deadline deadline) {
-  auto binary = find_plugin({}, type, directories(sys::variable(own_environment, "CNI_PATH")));
-  if (!binary) co_return std::move(binary).error();
+  MNET_CO_TRY(auto&& binary,
+              find_plugin({}, type, directories(sys::variable(own_environment, "CNI_PATH"))));
   auto env = environment(own_environment, {{"CNI_COMMAND", std::move(command)}});
-  auto output = co_await run({.binary = *std::move(binary),
-                              .env = std::move(env),
-                              .config = std::move(config),
-                              .deadline = deadline});
-  co_return output;
+  co_return co_await run({.binary = std::move(binary),
+                          .env = std::move(env),
+                          .config = std::move(config),
+                          .deadline = deadline});
 }
 
 }  // namespace mnet::plugin

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "plugin/failure.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
@@ -60,15 +61,13 @@ aio::Task<Output> Conversation::run() {
       ended_ = waited.error().code() == Errc::kTimeout ? Ended::kDeadline : Ended::kCancelled;
     }
     // Whoever cancelled gets its answer when nothing of the plugin runs any more.
-    auto gone = co_await aio::shielded(end_child());
-    if (!gone) co_return std::move(gone).error();
+    MNET_CO_TRY_VOID(co_await aio::shielded(end_child()));
   }
   // Whoever is left of the group goes with a plugin that we ended; reap() gives its number away.
   if (ended_) child_.signal_group(SIGKILL);
   const std::optional<sys::ExitStatus> status = child_.reap();
   if (!status) co_return Error(Errc::kBug, "a child that has ended cannot be reaped");
-  auto finished = co_await aio::shielded(finish_pumps());
-  if (!finished) co_return std::move(finished).error();
+  MNET_CO_TRY_VOID(co_await aio::shielded(finish_pumps()));
   co_return conclude(*status);
 }
 
@@ -132,16 +131,14 @@ aio::Task<void> Conversation::end_child() {
     if (obeyed) co_return obeyed;
   }
   child_.signal_group(SIGKILL);
-  auto killed = co_await exit_.wait();
-  co_return killed;
+  co_return co_await exit_.wait();
 }
 
 aio::Task<void> Conversation::finish_pumps() {
   auto ended = co_await pumps_.join(Clock::now() + kPipeGrace);
   if (ended) co_return ended;
   pumps_.cancel();
-  auto cut = co_await pumps_.join();
-  co_return cut;
+  co_return co_await pumps_.join();
 }
 
 Result<Output> Conversation::conclude(const sys::ExitStatus& status) {

@@ -149,8 +149,7 @@ TEST_F(PluginEnding, ComesByCancellingAndTheTaskEndsWhenTheChildIsReaped) {
 aio::Task<void> run_although_cancelled(Invocation what, std::optional<Result<Output>>* outcome) {
   auto slept = co_await aio::sleep_until(aio::kNoDeadline);
   static_cast<void>(slept);
-  auto kept = co_await keep(std::move(what), outcome);
-  co_return kept;
+  co_return co_await keep(std::move(what), outcome);
 }
 
 TEST_F(PluginEnding, OfACancelledCallerComesBeforeTheStart) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "json/json.h"
 
@@ -35,9 +36,8 @@ std::string without_words(const Ending& ending, std::string_view err) {
 }
 
 Result<ErrorObject> read_object(std::string_view out) {
-  auto document = json::parse(out);
-  if (!document) return std::move(document).error();
-  return cni::parse_error_object(*document);
+  MNET_TRY(auto&& document, json::parse(out));
+  return cni::parse_error_object(document);
 }
 
 }  // namespace

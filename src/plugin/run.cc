@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "plugin/conversation.h"
 #include "plugin/failure.h"
 #include "plugin/plugin.h"
@@ -72,17 +73,14 @@ Result<sys::Child> start(const Invocation& what) {
   ignore_broken_pipes();
   sys::Program program{.path = what.binary, .env = what.env, .root = what.world.root};
   if (what.world.mount_namespace.empty()) return sys::Child::spawn(program);
-  auto mounts = sys::open_mount_namespace(what.world.mount_namespace);
-  if (!mounts) return std::move(mounts).error();
-  program.mount_namespace = mounts->get();
+  MNET_TRY(auto&& mounts, sys::open_mount_namespace(what.world.mount_namespace));
+  program.mount_namespace = mounts.get();
   return sys::Child::spawn(program);
 }
 
 aio::Task<Output> run(Invocation what) {
-  auto child = co_await start_patiently(what);
-  if (!child) co_return std::move(child).error();
-  auto output = co_await run_started(*std::move(child), std::move(what));
-  co_return output;
+  MNET_CO_TRY(auto&& child, co_await start_patiently(what));
+  co_return co_await run_started(std::move(child), std::move(what));
 }
 
 aio::Task<Output> run_started(sys::Child child, Invocation what) {
@@ -90,8 +88,7 @@ aio::Task<Output> run_started(sys::Child child, Invocation what) {
   MNET_FAILPOINT("delegate-after-start");
   const auto executor = co_await aio::asio::this_coro::executor;
   Conversation conversation(executor, std::move(child), std::move(what));
-  auto output = co_await conversation.run();
-  co_return output;
+  co_return co_await conversation.run();
 }
 
 }  // namespace mnet::plugin

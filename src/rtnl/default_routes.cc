@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "rtnl/netlink.h"
 #include "rtnl/route.h"
 #include "rtnl/rtnl.h"
@@ -59,23 +59,19 @@ struct Visit {
   std::vector<Route> routes;
 };
 Result<Visit> visit(const sys::NetNs& target, const std::string& ifname, AddressFamily family) {
-  auto netlink = Netlink::open_in(target);
-  if (!netlink) return std::move(netlink).error();
-  auto index = find_link_index(netlink->fd(), ifname);
-  if (!index) return std::move(index).error();
-  if (!*index) return Visit{*std::move(netlink), 0, {}};
-  auto routes = list_defaults(*netlink, family);
-  if (!routes) return std::move(routes).error();
-  std::erase_if(*routes, [&](const Route& route) { return !route.is_on(**index); });
-  return Visit{*std::move(netlink), **index, *std::move(routes)};
+  MNET_TRY(auto&& netlink, Netlink::open_in(target));
+  MNET_TRY(auto&& index, find_link_index(netlink.fd(), ifname));
+  if (!index) return Visit{std::move(netlink), 0, {}};
+  MNET_TRY(auto&& routes, list_defaults(netlink, family));
+  std::erase_if(routes, [&](const Route& route) { return !route.is_on(*index); });
+  return Visit{std::move(netlink), *index, std::move(routes)};
 }
 
 Result<std::vector<int>> indexes_of(const Netlink& netlink, const std::vector<std::string>& names) {
   std::vector<int> found;
   for (const std::string& name : names) {
-    auto index = find_link_index(netlink.fd(), name);
-    if (!index) return std::move(index).error();
-    if (*index) found.push_back(**index);
+    MNET_TRY(auto&& index, find_link_index(netlink.fd(), name));
+    if (index) found.push_back(*index);
   }
   return found;
 }
@@ -98,16 +94,15 @@ bool is_only_on(const Route& route, const std::vector<int>& indexes) {
 Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>& own,
                         Error occupied) {
   const AddressFamily family = family_of(hop.gateway);
-  auto routes = list_defaults(netlink, family);
-  if (!routes) return std::move(routes).error();
-  std::erase_if(*routes, [&](const Route& each) { return each.metric != own_metric(family); });
-  if (std::ranges::any_of(*routes, [&](const Route& each) { return is_exactly(each, hop); })) {
+  MNET_TRY(auto&& routes, list_defaults(netlink, family));
+  std::erase_if(routes, [&](const Route& each) { return each.metric != own_metric(family); });
+  if (std::ranges::any_of(routes, [&](const Route& each) { return is_exactly(each, hop); })) {
     return {};
   }
-  std::erase_if(*routes, [&](const Route& route) { return !is_only_on(route, own); });
-  if (routes->empty()) return occupied;
-  for (const Route& route : *routes) {
-    if (auto removed = remove(netlink, route.deletion); !removed) return removed;
+  std::erase_if(routes, [&](const Route& route) { return !is_only_on(route, own); });
+  if (routes.empty()) return occupied;
+  for (const Route& route : routes) {
+    MNET_TRY_VOID(remove(netlink, route.deletion));
   }
   return add(netlink, hop);
 }
@@ -116,17 +111,15 @@ Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>
 
 Result<bool> has_default_route(const sys::NetNs& target, const std::string& ifname,
                                AddressFamily family) {
-  auto seen = visit(target, ifname, family);
-  if (!seen) return std::move(seen).error();
-  return !seen->routes.empty();
+  MNET_TRY(auto&& seen, visit(target, ifname, family));
+  return !seen.routes.empty();
 }
 
 Result<void> remove_default_routes(const sys::NetNs& target, const std::string& ifname,
                                    AddressFamily family) {
-  auto seen = visit(target, ifname, family);
-  if (!seen) return std::move(seen).error();
-  for (const Route& route : seen->routes) {
-    auto removed = remove(seen->netlink, route.deletion_on(seen->ifindex));
+  MNET_TRY(auto&& seen, visit(target, ifname, family));
+  for (const Route& route : seen.routes) {
+    auto removed = remove(seen.netlink, route.deletion_on(seen.ifindex));
     if (!removed) return std::move(removed).error().wrap(cat("removing one of ", ifname));
   }
   return {};
@@ -137,18 +130,15 @@ Result<void> add_default_route(const sys::NetNs& target, const std::string& ifna
                                const std::vector<std::string>& own_ifnames) {
   auto address = address_bytes(gateway);
   if (!address) return Error(Errc::kInvalid, cat("no address: ", go_quoted(gateway)));
-  auto netlink = Netlink::open_in(target);
-  if (!netlink) return std::move(netlink).error();
-  auto index = find_link_index(netlink->fd(), ifname);
-  if (!index) return std::move(index).error();
-  if (!*index) return Error(Errc::kNotFound, cat("no link ", go_quoted(ifname)));
-  const Hop hop{.ifindex = **index, .gateway = *std::move(address)};
-  auto added = add(*netlink, hop);
+  MNET_TRY(auto&& netlink, Netlink::open_in(target));
+  MNET_TRY(auto&& index, find_link_index(netlink.fd(), ifname));
+  if (!index) return Error(Errc::kNotFound, cat("no link ", go_quoted(ifname)));
+  const Hop hop{.ifindex = *index, .gateway = *std::move(address)};
+  auto added = add(netlink, hop);
   if (!added && added.error().os_errno() == EEXIST) {
-    auto own = indexes_of(*netlink, own_ifnames);
-    if (!own) return std::move(own).error();
-    own->push_back(hop.ifindex);
-    added = add_beside(*netlink, hop, *own, std::move(added).error());
+    MNET_TRY(auto&& own, indexes_of(netlink, own_ifnames));
+    own.push_back(hop.ifindex);
+    added = add_beside(netlink, hop, own, std::move(added).error());
   }
   if (!added) return std::move(added).error().wrap(cat("via ", gateway, " on ", ifname));
   return {};

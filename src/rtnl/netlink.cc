@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "rtnl/socket.h"
 #include "sys/netns.h"
 
@@ -98,13 +99,12 @@ void append_attribute(std::string& message, std::uint16_t type, std::string_view
 }
 
 Result<Netlink> Netlink::open_in(const sys::NetNs& target) {
-  auto fd = socket_in(target, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
-  if (!fd) return std::move(fd).error();
+  MNET_TRY(auto&& fd, socket_in(target, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
   // Kernels that cannot explain themselves still say no.
   const int on = 1;
-  (void)::setsockopt(fd->get(), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
-  (void)::setsockopt(fd->get(), SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
-  Netlink netlink(*std::move(fd));
+  (void)::setsockopt(fd.get(), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
+  (void)::setsockopt(fd.get(), SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
+  Netlink netlink(std::move(fd));
   netlink.buffer_.resize(kDatagram);
   return netlink;
 }
@@ -142,11 +142,10 @@ Result<std::string_view> Netlink::receive() {
 }
 
 Result<void> Netlink::ask(std::uint16_t type, std::uint16_t flags, std::string_view body) {
-  if (auto sent = send(type, flags | NLM_F_ACK, body); !sent) return sent;
+  MNET_TRY_VOID(send(type, flags | NLM_F_ACK, body));
   for (;;) {
-    auto bytes = receive();
-    if (!bytes) return std::move(bytes).error();
-    while (const auto message = take_message(*bytes)) {
+    MNET_TRY(auto&& bytes, receive());
+    while (const auto message = take_message(bytes)) {
       if (message->header.nlmsg_seq != sequence_) continue;
       if (message->header.nlmsg_type == NLMSG_ERROR) return outcome_of(*message);
     }
@@ -155,12 +154,11 @@ Result<void> Netlink::ask(std::uint16_t type, std::uint16_t flags, std::string_v
 
 Result<void> Netlink::dump(std::uint16_t type, std::string_view body,
                            const std::function<void(std::string_view)>& visit) {
-  if (auto sent = send(type, NLM_F_DUMP, body); !sent) return sent;
+  MNET_TRY_VOID(send(type, NLM_F_DUMP, body));
   bool is_interrupted = false;
   for (;;) {
-    auto bytes = receive();
-    if (!bytes) return std::move(bytes).error();
-    while (const auto message = take_message(*bytes)) {
+    MNET_TRY(auto&& bytes, receive());
+    while (const auto message = take_message(bytes)) {
       if (message->header.nlmsg_seq != sequence_) continue;
       is_interrupted |= (message->header.nlmsg_flags & NLM_F_DUMP_INTR) != 0;
       const std::uint16_t kind = message->header.nlmsg_type;
@@ -168,7 +166,7 @@ Result<void> Netlink::dump(std::uint16_t type, std::string_view body,
         visit(message->body);
         continue;
       }
-      if (auto outcome = outcome_of(*message); !outcome) return outcome;
+      MNET_TRY_VOID(outcome_of(*message));
       if (is_interrupted)
         return Error(Errc::kUnavailable, "netlink: it changes while it is listed");
       return {};

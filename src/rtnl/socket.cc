@@ -8,18 +8,18 @@
 #include <cerrno>
 #include <optional>
 #include <string>
-#include <utility>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/netns.h"
 
 namespace mnet::rtnl {
 
 Result<sys::UniqueFd> socket_in(const sys::NetNs& target, int domain, int type, int protocol) {
-  auto inside = sys::ScopedNetNs::enter(target);
-  if (!inside) return std::move(inside).error();
+  MNET_TRY([[maybe_unused]] const auto& inside, sys::ScopedNetNs::enter(target));
   sys::UniqueFd socket(::socket(domain, type | SOCK_CLOEXEC, protocol));
   if (!socket) return Error::from_errno(errno, "socket");
   return socket;

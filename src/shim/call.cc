@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
@@ -165,11 +166,9 @@ Result<Response> Call::ask(const Verb& verb, const Config& config) const {
 }
 
 Result<void> Call::ask_and_forget(const Verb& verb) const {
-  const auto config = load_config(verb);
-  if (!config) return config.error();
-  const auto response = ask(verb, *config);
-  if (!response) return response.error();
-  const auto parsed = wire::parse_response(response->body);
+  MNET_TRY(const auto& config, load_config(verb));
+  MNET_TRY(const auto& response, ask(verb, config));
+  const auto parsed = wire::parse_response(response.body);
   return parsed ? Result<void>() : failed(verb, parsed.error());
 }
 
@@ -178,23 +177,20 @@ Result<void> Call::gc() const { return ask_and_forget(kGc); }
 Result<void> Call::status() const { return ask_and_forget(kStatus); }
 
 Result<cni::NetResult> Call::ask_for_result(const Config& config) const {
-  const auto response = ask(kAdd, config);
-  if (!response) return response.error();
-  auto result = wire::parse_response(response->body);
+  MNET_TRY(const auto& response, ask(kAdd, config));
+  auto result = wire::parse_response(response.body);
   if (!result) return failed(kAdd, result.error());
   if (!*result) return failed(kAdd, Error(Errc::kProtocol, "daemon returned no result"));
   return **std::move(result);
 }
 
 Result<void> Call::add() const {
-  const auto config = load_config(kAdd);
-  if (!config) return config.error();
-  const auto result = ask_for_result(*config);
-  if (!result) return result.error();
+  MNET_TRY(const auto& config, load_config(kAdd));
+  MNET_TRY(const auto& result, ask_for_result(config));
   if (log_.writes(LogLevel::kVerbose)) {
-    log_.verbose(headed(kAdd, json::dump(cni::to_json(*result))));
+    log_.verbose(headed(kAdd, json::dump(cni::to_json(result))));
   }
-  auto printed = skel::print_result(*result, config->cni_version, surroundings_.front);
+  auto printed = skel::print_result(result, config.cni_version, surroundings_.front);
   if (!printed) log_.error(headed(kAdd, printed.error().text()));
   return printed;
 }

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "wire/wire.h"
@@ -55,21 +55,20 @@ std::optional<milliseconds> read_timeout(const json::Object& object, Config& con
 }  // namespace
 
 Result<Config> parse_config(std::string_view text) {
-  const auto object = json::parse_object(text);
-  if (!object) return object.error();
+  MNET_TRY(const auto& object, json::parse_object(text));
   Config config;
   std::string socket_dir;
   LogSettings log;
-  json::Fields fields(*object);
+  json::Fields fields(object);
   fields.read("cniVersion", config.cni_version);
   fields.read("daemonSocketDir", socket_dir);
   fields.read("logFile", log.file);
   fields.read("logLevel", log.level);
   fields.read("logToStderr", log.to_stderr);
-  if (auto read = fields.done(); !read) return std::move(read).error();
+  MNET_TRY_VOID(fields.done());
   config.socket = wire::socket_path(socket_dir);
-  config.cni_dir = read_cni_dir(*object, config);
-  config.timeout = read_timeout(*object, config);
+  config.cni_dir = read_cni_dir(object, config);
+  config.timeout = read_timeout(object, config);
   return config;
 }
 

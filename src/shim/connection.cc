@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "shim/response.h"
 #include "sys/fd.h"
 #include "wire/wire.h"
@@ -82,7 +83,7 @@ Result<void> send_all(int fd, std::string_view bytes, Deadline deadline) {
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
-      if (auto writable = wait_for(fd, POLLOUT, deadline); !writable) return writable;
+      MNET_TRY_VOID(wait_for(fd, POLLOUT, deadline));
     } else if (errno != EINTR) {
       return Error::from_errno(errno, "write unix: write");
     }
@@ -94,13 +95,12 @@ Result<void> send_all(int fd, std::string_view bytes, Deadline deadline) {
 Result<void> receive(int fd, ResponseReader& reader, Deadline deadline) {
   char buffer[4 << 10];  // more than most answers have
   while (!reader.is_complete()) {
-    if (auto readable = wait_for(fd, POLLIN, deadline); !readable) return readable;
+    MNET_TRY_VOID(wait_for(fd, POLLIN, deadline));
     const ssize_t got = ::recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return Error::from_errno(errno, "read unix: read");
-    auto fed = got == 0 ? reader.finish()
-                        : reader.feed(std::string_view(buffer, static_cast<std::size_t>(got)));
-    if (!fed) return fed;
+    MNET_TRY_VOID(got == 0 ? reader.finish()
+                           : reader.feed(std::string_view(buffer, static_cast<std::size_t>(got))));
   }
   return {};
 }

@@ -4,10 +4,10 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/pending.h"
 #include "sys/file.h"
 
@@ -17,7 +17,7 @@ namespace {
 Result<void> make_directory(const std::string& directory) {
   struct stat status{};
   if (::stat(directory.c_str(), &status) == 0) return {};
-  if (auto made = sys::make_directories(directory, 0700); !made) return made;
+  MNET_TRY_VOID(sys::make_directories(directory, 0700));
   return sys::sync_file(directory);  // and its name in the directory above
 }
 
@@ -26,11 +26,9 @@ Result<void> make_directory(const std::string& directory) {
 Result<std::string> write_pending_del(std::string_view cni_dir, std::string_view container_id,
                                       std::string_view ifname, std::string_view body) {
   const std::string directory = cni::pending_del_directory(cni_dir);
-  if (auto made = make_directory(directory); !made) return std::move(made).error();
+  MNET_TRY_VOID(make_directory(directory));
   std::string path = cat(directory, "/", cni::pending_del_file(container_id, ifname));
-  if (auto written = sys::replace_file(path, body, 0600); !written) {
-    return std::move(written).error();
-  }
+  MNET_TRY_VOID(sys::replace_file(path, body, 0600));
   return path;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet::shim {
 namespace {
@@ -36,8 +37,7 @@ bool ResponseReader::reads_lines() const {
 Result<void> ResponseReader::feed(std::string_view bytes) {
   if (!bytes.empty()) started_ = true;
   while (!bytes.empty() && state_ != State::kDone) {
-    auto taken = reads_lines() ? take_line(bytes) : take_data(bytes);
-    if (!taken) return taken;
+    MNET_TRY_VOID(reads_lines() ? take_line(bytes) : take_data(bytes));
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/try.h"
 
 namespace mnet::shim {
 namespace {
@@ -21,10 +22,10 @@ Result<Response> read(std::string_view bytes, std::size_t size = 1) {
   ResponseReader reader;
   while (!bytes.empty()) {
     const std::string_view piece = bytes.substr(0, size);
-    if (auto fed = reader.feed(piece); !fed) return std::move(fed).error();
+    MNET_TRY_VOID(reader.feed(piece));
     bytes.remove_prefix(piece.size());
   }
-  if (auto ended = reader.finish(); !ended) return std::move(ended).error();
+  MNET_TRY_VOID(reader.finish());
   return std::move(reader).take();
 }
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/names.h"
 #include "skel/skel.h"
@@ -59,7 +59,7 @@ Result<Environment> read_environment(const Front& front) {
     if (value.empty()) {
       missing.emplace_back(variable.name);
     } else if (variable.check != nullptr) {
-      if (auto checked = variable.check(value); !checked) return std::move(checked).error();
+      MNET_TRY_VOID(variable.check(value));
     }
   }
   if (missing.empty()) return out;

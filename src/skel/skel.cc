@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/names.h"
 #include "cni/result.h"
@@ -44,7 +45,7 @@ Result<json::Object> parse_config(std::string_view text) {
   fields.read("name", name);
   if (auto read = fields.done(); !read) return refused(read.error());
   if (name.empty()) return coded(Code::kInvalidConfig, "missing network name");
-  if (auto valid = cni::validate_network_name(name); !valid) return std::move(valid).error();
+  MNET_TRY_VOID(cni::validate_network_name(name));
   return config;
 }
 
@@ -75,15 +76,13 @@ Result<cni::VersionNumber> number_of(std::string_view version) {
 // CHECK, GC and STATUS exist only from some version on, for the configuration and for the plugin.
 Result<void> pass_gates(const Plugin& plugin, std::string_view command, std::string_view version,
                         const cni::VersionNumber& since) {
-  const auto wanted = number_of(version);
-  if (!wanted) return wanted.error();
-  if (*wanted < since) {
+  MNET_TRY(const auto& wanted, number_of(version));
+  if (wanted < since) {
     return coded(Code::kIncompatibleVersion, cat("config version does not allow ", command));
   }
   for (const std::string& supported : plugin.versions) {
-    const auto number = number_of(supported);
-    if (!number) return number.error();
-    if (*number >= *wanted) return {};
+    MNET_TRY(const auto& number, number_of(supported));
+    if (number >= wanted) return {};
   }
   return coded(Code::kIncompatibleVersion, cat("plugin version does not allow ", command));
 }
@@ -138,15 +137,13 @@ Result<void> refuse_nested(const Command& command, const Front& front) {
 
 Result<void> dispatch(const Plugin& plugin, const Command& command, const json::Object& config,
                       const CmdArgs& args, const Front& front) {
-  const auto version = version_of(config);
-  if (!version) return version.error();
+  MNET_TRY(const auto& version, version_of(config));
   if (command.since) {
-    auto passed = pass_gates(plugin, command.name, *version, *command.since);
-    if (!passed) return passed;
+    MNET_TRY_VOID(pass_gates(plugin, command.name, version, *command.since));
   }
-  if (auto checked = check_version(plugin, *version); !checked) return checked;
+  MNET_TRY_VOID(check_version(plugin, version));
   if (command.compares_netns) {
-    if (auto checked = check_netns(args); !checked) return checked;
+    MNET_TRY_VOID(check_netns(args));
   }
   if (!plugin.own_mark.empty() && front.env(plugin.own_mark)) return refuse_nested(command, front);
   const Handler& handler = plugin.*command.handler;
@@ -162,20 +159,18 @@ Result<void> print_version(const Plugin& plugin, const Front& front) {
 }
 
 Result<void> run_command(const Plugin& plugin, const Front& front) {
-  auto environment = read_environment(front);
-  if (!environment) return std::move(environment).error();
-  if (environment->command == "VERSION") return print_version(plugin, front);
+  MNET_TRY(auto&& environment, read_environment(front));
+  if (environment.command == "VERSION") return print_version(plugin, front);
 
   auto text = front.read_stdin();
   if (!text) return coded(Code::kIo, cat("error reading from stdin: ", text.error().text()));
-  auto config = parse_config(*text);
-  if (!config) return std::move(config).error();
-  const Command* command = find_command(environment->command);
+  MNET_TRY(auto&& config, parse_config(*text));
+  const Command* command = find_command(environment.command);
   if (command == nullptr) {
-    return coded(Code::kInvalidEnvironment, cat("unknown CNI_COMMAND: ", environment->command));
+    return coded(Code::kInvalidEnvironment, cat("unknown CNI_COMMAND: ", environment.command));
   }
-  environment->args.stdin_data = *std::move(text);
-  return dispatch(plugin, *command, *config, environment->args, front);
+  environment.args.stdin_data = *std::move(text);
+  return dispatch(plugin, *command, config, environment.args, front);
 }
 
 void print_about(const Plugin& plugin, const Front& front) {
@@ -215,9 +210,8 @@ int run(const Plugin& plugin, const Front& front) {
 
 Result<void> print_result(const cni::NetResult& result, std::string_view version,
                           const Front& front) {
-  const auto converted = cni::convert(result, version);
-  if (!converted) return converted.error();
-  return front.write_stdout(json::dump(cni::to_json(*converted), json::kPretty));
+  MNET_TRY(const auto& converted, cni::convert(result, version));
+  return front.write_stdout(json::dump(cni::to_json(converted), json::kPretty));
 }
 
 }  // namespace mnet::skel

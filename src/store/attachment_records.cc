@@ -11,6 +11,7 @@
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "store/names.h"
 #include "store/read.h"
@@ -48,8 +49,7 @@ Result<void> AttachmentRecords::write(const std::string& container_id, const jso
                  cat("no file name can be made of container ID ", go_quoted(container_id)));
   }
   MNET_FAIL_BLOCKING("record-before-write");
-  auto written = replace_below(directory_, *path, json::dump(record), durability);
-  if (!written) return written;
+  MNET_TRY_VOID(replace_below(directory_, *path, json::dump(record), durability));
   MNET_FAIL_BLOCKING("record-after-write");
   return {};
 }
@@ -62,10 +62,9 @@ bool AttachmentRecords::has(const std::string& container_id) const {
 Result<std::optional<json::Object>> AttachmentRecords::find(const std::string& container_id) const {
   const auto path = path_of(container_id);
   if (!path) return std::nullopt;
-  auto text = find_text(*path);
-  if (!text) return std::move(text).error();
-  if (!*text) return std::nullopt;
-  auto record = json::parse_object(**text);
+  MNET_TRY(auto&& text, find_text(*path));
+  if (!text) return std::nullopt;
+  auto record = json::parse_object(*text);
   if (!record) return Error(Errc::kProtocol, cat(*path, ": ", record.error().text()));
   return *std::move(record);
 }

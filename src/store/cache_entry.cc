@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/args.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -30,7 +31,7 @@ Result<std::pair<std::string, std::string>> read_pair(const json::Value& value, 
   std::vector<std::string> texts;
   json::Fields fields(holder, std::move(path));
   fields.read("pair", texts);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   texts.resize(2);
   return std::pair(std::move(texts[0]), std::move(texts[1]));
 }
@@ -71,9 +72,8 @@ Result<DecodedEntry> parse_entry(const json::Value& document) {
   fields.read("networkName", entry.network);
   fields.read("netns", entry.netns);
   fields.list("cniArgs", [&](const json::Value& value, std::string path) -> Result<void> {
-    auto pair = read_pair(value, std::move(path));
-    if (!pair) return std::move(pair).error();
-    entry.cni_args.push_back(*std::move(pair));
+    MNET_TRY(auto&& pair, read_pair(value, std::move(path)));
+    entry.cni_args.push_back(std::move(pair));
     return {};
   });
   fields.object("capabilityArgs",
@@ -85,8 +85,8 @@ Result<DecodedEntry> parse_entry(const json::Value& document) {
     entry.result = result;
     return {};
   });
-  if (auto read = read_config(fields, entry.config); !read) return std::move(read).error();
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(read_config(fields, entry.config));
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 

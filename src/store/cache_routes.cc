@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -64,19 +65,17 @@ Result<bool> is_default(const json::Value& route, Families families) {
 }
 
 Result<void> delete_from(json::Object& holder, std::string_view what, Families families) {
-  auto routes = find_routes(holder, what);
-  if (!routes) return std::move(routes).error();
-  if (*routes == nullptr) return {};
+  MNET_TRY(auto&& routes, find_routes(holder, what));
+  if (routes == nullptr) return {};
   json::Array kept;
-  for (json::Value& route : **routes) {
-    auto goes = is_default(route, families);
-    if (!goes) return std::move(goes).error();
-    if (!*goes) kept.push_back(std::move(route));
+  for (json::Value& route : *routes) {
+    MNET_TRY(auto&& goes, is_default(route, families));
+    if (!goes) kept.push_back(std::move(route));
   }
   if (kept.empty() && (families.v4 || families.v6)) {
     holder.erase("routes");
   } else {
-    **routes = std::move(kept);
+    *routes = std::move(kept);
   }
   return {};
 }
@@ -85,23 +84,19 @@ Result<void> delete_per_family(json::Object& result, Families families) {
   for (const bool v4 : {true, false}) {
     if (!(v4 ? families.v4 : families.v6)) continue;
     const std::string key = v4 ? "ip4" : "ip6";
-    auto holder = find_legacy(result, key);
-    if (!holder) return std::move(holder).error();
-    if (*holder == nullptr) continue;
-    if (auto deleted = delete_from(**holder, cat(key, " routes"), families); !deleted) {
-      return deleted;
-    }
+    MNET_TRY(auto&& holder, find_legacy(result, key));
+    if (holder == nullptr) continue;
+    MNET_TRY_VOID(delete_from(*holder, cat(key, " routes"), families));
   }
   return {};
 }
 
 Result<void> append_routes(json::Object& holder, std::string_view what,
                            const std::vector<cni::IpAddress>& gateways) {
-  auto routes = find_routes(holder, what);
-  if (!routes) return std::move(routes).error();
-  if (*routes == nullptr) *routes = holder.set("routes", json::Array()).as_array();
+  MNET_TRY(auto&& routes, find_routes(holder, what));
+  if (routes == nullptr) routes = holder.set("routes", json::Array()).as_array();
   for (const cni::IpAddress& gateway : gateways) {
-    (*routes)->emplace_back(
+    routes->emplace_back(
         json::Object{{"dst", gateway.is_v4() ? "0.0.0.0/0" : "::/0"}, {"gw", gateway.text()}});
   }
   return {};
@@ -114,10 +109,9 @@ Result<void> append_per_family(json::Object& result, const std::vector<cni::IpAd
                          [&](const cni::IpAddress& gateway) { return gateway.is_v4() == v4; });
     if (of_family.empty()) continue;
     const std::string key = v4 ? "ip4" : "ip6";
-    auto holder = find_legacy(result, key);
-    if (!holder) return std::move(holder).error();
-    if (*holder == nullptr) continue;
-    if (auto added = append_routes(**holder, cat(key, " routes"), of_family); !added) return added;
+    MNET_TRY(auto&& holder, find_legacy(result, key));
+    if (holder == nullptr) continue;
+    MNET_TRY_VOID(append_routes(*holder, cat(key, " routes"), of_family));
   }
   return {};
 }
@@ -129,9 +123,8 @@ Result<void> change_result(json::Object& cache_file, Change change) {
   if (value == nullptr) return Error(Errc::kProtocol, "cannot get result from cache");
   if (value->as_object() == nullptr) return wrong("result type");
   json::Object result = *value->as_object();
-  const auto place = place_of(result);
-  if (!place) return place.error();
-  if (auto changed = change(result, *place); !changed) return changed;
+  MNET_TRY(const auto& place, place_of(result));
+  MNET_TRY_VOID(change(result, place));
   *value = std::move(result);
   return {};
 }
@@ -149,9 +142,8 @@ Result<void> add_default_routes(json::Object& cache_file,
                                 const std::vector<std::string>& gateways) {
   std::vector<cni::IpAddress> addresses;
   for (const std::string& gateway : gateways) {
-    auto address = cni::IpAddress::parse(gateway);
-    if (!address) return std::move(address).error();
-    addresses.push_back(*address);
+    MNET_TRY(auto&& address, cni::IpAddress::parse(gateway));
+    addresses.push_back(address);
   }
   return change_result(cache_file, [&](json::Object& result, Place place) {
     return place == Place::kPerFamily ? append_per_family(result, addresses)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/pending.h"
 #include "store/names.h"
 #include "store/store.h"
@@ -27,18 +28,12 @@ Result<std::size_t> files_in(const std::string& directory) {
 }  // namespace
 
 Result<Counts> count_files(const std::string& cni_dir) {
-  const auto attachments = files_in(cat(cni_dir, "/", kAttachments));
-  if (!attachments) return attachments.error();
-  const auto scratch = files_in(cni_dir);
-  if (!scratch) return scratch.error();
-  const auto results = files_in(cat(cni_dir, "/results"));
-  if (!results) return results.error();
-  const auto bad = files_in(cat(cni::pending_del_directory(cni_dir), "/", kBad));
-  if (!bad) return bad.error();
-  return Counts{.attachments = *attachments,
-                .scratch = *scratch,
-                .results = *results,
-                .bad_pending_dels = *bad};
+  MNET_TRY(const auto& attachments, files_in(cat(cni_dir, "/", kAttachments)));
+  MNET_TRY(const auto& scratch, files_in(cni_dir));
+  MNET_TRY(const auto& results, files_in(cat(cni_dir, "/results")));
+  MNET_TRY(const auto& bad, files_in(cat(cni::pending_del_directory(cni_dir), "/", kBad)));
+  return Counts{
+      .attachments = attachments, .scratch = scratch, .results = results, .bad_pending_dels = bad};
 }
 
 }  // namespace mnet::store

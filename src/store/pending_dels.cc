@@ -13,6 +13,7 @@
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/pending.h"
 #include "store/names.h"
 #include "store/read.h"
@@ -88,7 +89,7 @@ Result<bool> PendingDels::remove(const std::string& file) const {
 Result<void> PendingDels::set_aside(const std::string& file) const {
   if (!is_record(file)) return no_record(file);
   const std::string bad = cat(directory_, "/", kBad);
-  if (auto made = sys::make_directories(bad, kDirectoryMode); !made) return made;
+  MNET_TRY_VOID(sys::make_directories(bad, kDirectoryMode));
   std::string target = cat(bad, "/", file);
   std::error_code failed;
   for (int i = 1; std::filesystem::exists(std::filesystem::symlink_status(target, failed)); ++i) {

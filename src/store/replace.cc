@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "sys/file.h"
 
 namespace mnet::store {
@@ -22,7 +23,7 @@ Result<void> replace_below(const std::string& directory, const std::string& path
                            std::string_view bytes, Durability durability) {
   auto written = sys::replace_file(path, bytes, kFileMode, durability);
   if (written || written.error().os_errno() != ENOENT) return written;
-  if (auto made = sys::make_directories(directory, kDirectoryMode); !made) return made;
+  MNET_TRY_VOID(sys::make_directories(directory, kDirectoryMode));
   return sys::replace_file(path, bytes, kFileMode, durability);
 }
 

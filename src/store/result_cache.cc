@@ -11,6 +11,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/names.h"
 #include "json/json.h"
 #include "store/cache_entry.h"
@@ -48,10 +49,9 @@ bool is_attachment(const DecodedEntry& decoded, const std::string& container_id)
 // The entry in a file that may be the container's; none if it is not one, or damaged.
 Result<std::optional<cni::CacheEntry>> find_entry(const std::string& path,
                                                   const std::string& container_id) {
-  const auto text = find_cache_file(path);
-  if (!text) return text.error();
-  if (!*text) return std::nullopt;
-  const auto document = json::parse(**text);
+  MNET_TRY(const auto& text, find_cache_file(path));
+  if (!text) return std::nullopt;
+  const auto document = json::parse(*text);
   if (!document) return std::nullopt;
   auto decoded = parse_entry(*document);
   if (!decoded || !is_attachment(*decoded, container_id)) return std::nullopt;
@@ -78,40 +78,34 @@ Result<std::optional<std::string>> ResultCache::path_of(const std::string& netwo
 }
 
 Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durability) const {
-  auto path = path_of(entry.network, entry.container_id, entry.ifname);
-  if (!path) return std::move(path).error();
-  if (!*path) {
+  MNET_TRY(auto&& path, path_of(entry.network, entry.container_id, entry.ifname));
+  if (!path) {
     return Error(Errc::kInvalid,
                  cat("no file name can be made of network name ", go_quoted(entry.network),
                      ", container ID ", go_quoted(entry.container_id), " and interface name ",
                      go_quoted(entry.ifname)));
   }
-  return replace_below(directory_, **path, entry_text(entry), durability);
+  return replace_below(directory_, *path, entry_text(entry), durability);
 }
 
 Result<std::optional<json::Value>> ResultCache::find_result(const std::string& network,
                                                             const std::string& container_id,
                                                             const std::string& ifname) const {
-  auto path = path_of(network, container_id, ifname);
-  if (!path) return std::move(path).error();
-  const auto text = find_cache_file(*path);
-  if (!text) return text.error();
-  if (!*text) return std::nullopt;
-  auto result = result_in(**text);
-  if (!result) return std::move(result).error();
-  return *std::move(result);
+  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+  MNET_TRY(const auto& text, find_cache_file(path));
+  if (!text) return std::nullopt;
+  MNET_TRY(auto&& result, result_in(*text));
+  return result;
 }
 
 Result<std::optional<cni::CacheEntry>> ResultCache::find(const std::string& network,
                                                          const std::string& container_id,
                                                          const std::string& ifname) const {
-  auto path = path_of(network, container_id, ifname);
-  if (!path) return std::move(path).error();
-  const auto text = find_cache_file(*path);
-  if (!text) return text.error();
-  if (!*text) return std::nullopt;
+  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+  MNET_TRY(const auto& text, find_cache_file(path));
+  if (!text) return std::nullopt;
   const std::string name = go_quoted(network);
-  const auto document = json::parse(**text);
+  const auto document = json::parse(*text);
   auto decoded = document ? parse_entry(*document) : Result<DecodedEntry>(document.error());
   if (!decoded) {
     return std::move(decoded).error().wrap(
@@ -126,12 +120,10 @@ Result<std::optional<cni::CacheEntry>> ResultCache::find(const std::string& netw
 
 Result<void> ResultCache::remove(const std::string& network, const std::string& container_id,
                                  const std::string& ifname) const {
-  auto path = path_of(network, container_id, ifname);
-  if (!path) return std::move(path).error();
-  if (!*path) return {};
+  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+  if (!path) return {};
   MNET_FAIL_BLOCKING("result-cache-before-remove");
-  auto removed = sys::remove_file(**path);
-  if (!removed) return std::move(removed).error();
+  MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(*path));
   MNET_FAIL_BLOCKING("result-cache-after-remove");
   return {};
 }
@@ -161,23 +153,20 @@ Result<void> ResultCache::edit(const std::string& network, const std::string& co
                                const std::string& ifname,
                                const std::function<Result<void>(json::Object&)>& change,
                                Durability durability) const {
-  auto path = path_of(network, container_id, ifname);
-  if (!path) return std::move(path).error();
-  if (!*path) return Error(Errc::kNotFound, cat("no cached result of ", go_quoted(network)));
-  auto text = sys::read_file(**path);
-  if (!text) return std::move(text).error();
-  auto cache_file = json::parse_object(*text);
-  if (!cache_file) return std::move(cache_file).error().wrap(**path);
-  if (auto changed = change(*cache_file); !changed) return changed;
-  return replace_below(directory_, **path, json::dump(*cache_file), durability);
+  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+  if (!path) return Error(Errc::kNotFound, cat("no cached result of ", go_quoted(network)));
+  MNET_TRY(auto&& text, sys::read_file(*path));
+  auto cache_file = json::parse_object(text);
+  if (!cache_file) return std::move(cache_file).error().wrap(*path);
+  MNET_TRY_VOID(change(*cache_file));
+  return replace_below(directory_, *path, json::dump(*cache_file), durability);
 }
 
 Result<void> ResultCache::sync(const std::string& network, const std::string& container_id,
                                const std::string& ifname) const {
-  auto path = path_of(network, container_id, ifname);
-  if (!path) return std::move(path).error();
-  if (!*path) return {};
-  return sys::sync_file(**path);
+  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+  if (!path) return {};
+  return sys::sync_file(*path);
 }
 
 }  // namespace mnet::store

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "store/names.h"
 #include "store/read.h"
@@ -42,10 +43,9 @@ bool ScratchFiles::has(const std::string& container_id) const {
 Result<std::optional<json::Array>> ScratchFiles::find(const std::string& container_id) const {
   const auto path = path_of(container_id);
   if (!path) return std::nullopt;
-  auto text = find_text(*path);
-  if (!text) return std::move(text).error();
-  if (!*text) return std::nullopt;
-  auto document = json::parse(**text);
+  MNET_TRY(auto&& text, find_text(*path));
+  if (!text) return std::nullopt;
+  auto document = json::parse(*text);
   if (!document) return Error(Errc::kProtocol, cat(*path, ": ", document.error().text()));
   json::Array* delegates = document->as_array();
   if (delegates == nullptr) {

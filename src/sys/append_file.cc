@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 
 namespace mnet::sys {
@@ -49,11 +50,9 @@ Result<UniqueFd> open_or_make(const std::string& path, mode_t mode) {
 }  // namespace
 
 Result<AppendFile> AppendFile::open(const std::string& path, mode_t mode) {
-  auto fd = open_or_make(path, mode);
-  if (!fd) return std::move(fd).error();
+  MNET_TRY(auto&& fd, open_or_make(path, mode));
   AppendFile file(path);
-  auto held = file.hold(*std::move(fd));
-  if (!held) return std::move(held).error();
+  MNET_TRY_VOID(file.hold(std::move(fd)));
   return file;
 }
 
@@ -89,12 +88,11 @@ Result<void> AppendFile::put_aside(const std::string& aside) {
   if (::fstat(fd_.get(), &old) != 0) return failed("stat", path_);
   if (::rename(path_.c_str(), aside.c_str()) != 0) return failed("rename", cat(path_, " ", aside));
 
-  auto fd = open_or_make(path_, old.st_mode & 07777);
-  if (!fd) return std::move(fd).error();
+  MNET_TRY(auto&& fd, open_or_make(path_, old.st_mode & 07777));
   // Who could read the old one can read the new one. Without the right to give files away it stays
   // ours.
-  [[maybe_unused]] const int given = ::fchown(fd->get(), old.st_uid, old.st_gid);
-  return hold(*std::move(fd));
+  [[maybe_unused]] const int given = ::fchown(fd.get(), old.st_uid, old.st_gid);
+  return hold(std::move(fd));
 }
 
 }  // namespace mnet::sys

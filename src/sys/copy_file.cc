@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/replacing.h"
@@ -86,10 +87,9 @@ bool holds(const std::string& path, Blocks& source, mode_t mode) {
 
 Result<void> write_blocks(Blocks& source, int fd, const std::string& path) {
   for (off_t offset = 0;; offset += static_cast<off_t>(kBlock)) {
-    const auto block = source.at(offset);
-    if (!block) return block.error();
-    if (auto written = write_all(fd, *block, path); !written) return written;
-    if (block->size() < kBlock) return {};
+    MNET_TRY(const auto& block, source.at(offset));
+    MNET_TRY_VOID(write_all(fd, block, path));
+    if (block.size() < kBlock) return {};
   }
 }
 
@@ -109,8 +109,7 @@ Result<bool> copy_file(const std::string& from, const std::string& to, std::opti
   const auto fill = [&source](int fd, const std::string& path) {
     return write_blocks(*source, fd, path);
   };
-  auto written = replace_with(to, fill, {.mode = wanted}, Durability::kDurable);
-  if (!written) return std::move(written).error();
+  MNET_TRY_VOID(replace_with(to, fill, {.mode = wanted}, Durability::kDurable));
   return true;
 }
 

@@ -19,6 +19,7 @@
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 
@@ -63,8 +64,7 @@ Result<Directory> Directory::open(const std::string& path) {
 }
 
 Result<Directory> Directory::make(const std::string& path, mode_t mode) {
-  auto made = make_directories(path, mode);
-  if (!made) return std::move(made).error();
+  MNET_TRY_VOID(make_directories(path, mode));
   return open(path);
 }
 
@@ -87,9 +87,8 @@ Result<std::optional<Directory::Content>> Directory::find(const std::string& nam
   if (!S_ISREG(status.st_mode)) {
     return Error(Errc::kInvalid, cat(path_, "/", name, ": not a regular file"));
   }
-  auto bytes = read_all(fd.get(), cat(path_, "/", name), max_bytes);
-  if (!bytes) return std::move(bytes).error();
-  return std::optional(Content{.bytes = *std::move(bytes), .mode = status.st_mode & kModeBits});
+  MNET_TRY(auto&& bytes, read_all(fd.get(), cat(path_, "/", name), max_bytes));
+  return std::optional(Content{.bytes = std::move(bytes), .mode = status.st_mode & kModeBits});
 }
 
 bool Directory::holds(const std::string& name, std::string_view bytes, mode_t mode) const {
@@ -138,9 +137,9 @@ Result<void> Directory::sync() const {
 
 Result<void> Directory::replace(const std::string& name, std::string_view bytes, mode_t mode,
                                 std::string_view prefix) const {
-  if (auto refused = refuse_directory(name); !refused) return refused;
+  MNET_TRY_VOID(refuse_directory(name));
   Temporary temporary(fd_.get(), temporary_name(prefix, name));
-  if (auto written = write_new(temporary.name(), bytes, mode); !written) return written;
+  MNET_TRY_VOID(write_new(temporary.name(), bytes, mode));
   MNET_FAIL_BLOCKING("directory-before-rename");
   if (::renameat(fd_.get(), temporary.name().c_str(), fd_.get(), name.c_str()) != 0) {
     return failed("rename", name, errno);
@@ -151,13 +150,12 @@ Result<void> Directory::replace(const std::string& name, std::string_view bytes,
 }
 
 Result<bool> Directory::remove(const std::string& name) const {
-  if (auto refused = refuse_directory(name); !refused) return std::move(refused).error();
+  MNET_TRY_VOID(refuse_directory(name));
   if (::unlinkat(fd_.get(), name.c_str(), 0) != 0) {
     if (errno == ENOENT) return false;
     return failed("remove", name, errno);
   }
-  auto synced = sync();
-  if (!synced) return std::move(synced).error();
+  MNET_TRY_VOID(sync());
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/file.h"
 #include "sys/file_events.h"
 
@@ -31,24 +32,20 @@ bool is_missing(const Error& error) {
 }  // namespace
 
 Result<DirectoryWatch> DirectoryWatch::make(std::vector<std::string> directories) {
-  auto inotify = Inotify::make();
-  if (!inotify) return std::move(inotify).error();
+  MNET_TRY(auto&& inotify, Inotify::make());
   for (std::string& directory : directories) directory = clean_path(directory);
-  DirectoryWatch watch(*std::move(inotify), std::move(directories));
-  auto attached = watch.attach();
-  if (!attached) return std::move(attached).error();
+  DirectoryWatch watch(std::move(inotify), std::move(directories));
+  MNET_TRY_VOID(watch.attach());
   return watch;
 }
 
 Result<bool> DirectoryWatch::take() {
-  auto happened = inotify_.take();
-  if (!happened) return std::move(happened).error();
-  bool concerns_us = happened->overflow;
+  MNET_TRY(auto&& happened, inotify_.take());
+  bool concerns_us = happened.overflow;
   // The end of a watch that was given up is told, too.
-  for (const FileEvent& event : happened->events) concerns_us |= watches_.contains(event.watch);
+  for (const FileEvent& event : happened.events) concerns_us |= watches_.contains(event.watch);
   if (!concerns_us) return false;
-  auto attached = attach();
-  if (!attached) return std::move(attached).error();
+  MNET_TRY_VOID(attach());
   return true;
 }
 
@@ -72,9 +69,8 @@ Result<void> DirectoryWatch::attach() {
 Result<std::set<int>> DirectoryWatch::watch_all() {
   std::set<int> watches;
   for (const std::string& directory : directories_) {
-    auto watch = watch_nearest(directory);
-    if (!watch) return std::move(watch).error();
-    watches.insert(*watch);
+    MNET_TRY(auto&& watch, watch_nearest(directory));
+    watches.insert(watch);
   }
   return watches;
 }

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 
 namespace mnet::sys {
@@ -135,8 +136,7 @@ Result<void> make_directories(const std::string& path, mode_t mode) {
   if (::stat(clean.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
   for (std::size_t slash = clean.find('/', 1); slash != std::string::npos;
        slash = clean.find('/', slash + 1)) {
-    auto made = make_directory(clean.substr(0, slash), mode);
-    if (!made) return made;
+    MNET_TRY_VOID(make_directory(clean.substr(0, slash), mode));
   }
   return make_directory(clean, mode);
 }

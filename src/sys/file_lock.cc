@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 // <sys/file.h> would be our own sys/file.h (docs/pitfalls.md).
 extern "C" int flock(int fd, int operation) noexcept;
@@ -59,7 +60,7 @@ Result<FileLock> FileLock::take_file(const std::string& path) {
   for (;;) {
     UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd) return Error::from_errno(errno, cat("open ", path));
-    if (auto locked = lock(fd.get(), kAlone, path); !locked) return std::move(locked).error();
+    MNET_TRY_VOID(lock(fd.get(), kAlone, path));
     if (is_still_there(fd.get(), path)) return FileLock(std::move(fd), path);
   }
 }
@@ -94,8 +95,7 @@ Result<FileLock> FileLock::take_directory_within(const std::string& path,
 Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return Error::from_errno(errno, cat("open ", path));
-  auto locked = lock(fd.get(), kind == Kind::kShared ? kShare : kAlone, path);
-  if (!locked) return std::move(locked).error();
+  MNET_TRY_VOID(lock(fd.get(), kind == Kind::kShared ? kShare : kAlone, path));
   return FileLock(std::move(fd), {});
 }
 

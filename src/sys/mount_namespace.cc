@@ -10,11 +10,11 @@
 #include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 
 namespace mnet::sys {
@@ -29,10 +29,9 @@ Result<UniqueFd> open_mount_namespace(const std::string& path) {
 }
 
 Result<void> look_in_mount_namespace(const std::string& path, const std::function<void()>& look) {
-  auto target = open_mount_namespace(path);
-  if (!target) return std::move(target).error();
+  MNET_TRY(auto&& target, open_mount_namespace(path));
   Result<void> entered;
-  auto visit = [&entered, &look, fd = target->get(), &path] {
+  auto visit = [&entered, &look, fd = target.get(), &path] {
     // setns wants a root and working directory that no other thread shares.
     if (::unshare(CLONE_FS) != 0 || ::setns(fd, CLONE_NEWNS) != 0) {
       entered = Error::from_errno(errno, cat("setns ", path));

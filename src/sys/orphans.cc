@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 
@@ -130,11 +131,10 @@ std::optional<std::string> Process::variable(std::string_view name) const {
 }
 
 Result<std::vector<Process>> list_processes_with(std::string_view variable) {
-  auto entries = list_directory("/proc");
-  if (!entries) return std::move(entries).error();
+  MNET_TRY(auto&& entries, list_directory("/proc"));
   std::vector<Process> all;
   std::set<pid_t> groups;
-  for (const Entry& entry : *entries) {
+  for (const Entry& entry : entries) {
     const auto pid = number_of<pid_t>(entry.name);
     if (!pid || *pid == ::getpid()) continue;
     auto process = find_process(*pid);
@@ -149,15 +149,14 @@ Result<std::vector<Process>> list_processes_with(std::string_view variable) {
 
 Result<std::vector<Process>> list_orphans(std::string_view variable,
                                           const std::vector<std::string>& owners) {
-  auto processes = list_processes_with(variable);
-  if (!processes) return processes;
+  MNET_TRY(auto&& processes, list_processes_with(variable));
   std::set<pid_t> owned_groups;
-  for (const Process& process : *processes) {
+  for (const Process& process : processes) {
     if (std::ranges::find(owners, process.parent_command) != owners.end()) {
       owned_groups.insert(process.group);
     }
   }
-  std::erase_if(*processes, [&owned_groups](const Process& process) {
+  std::erase_if(processes, [&owned_groups](const Process& process) {
     return owned_groups.contains(process.group);
   });
   return processes;

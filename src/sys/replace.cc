@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -20,6 +19,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/replacing.h"
@@ -63,8 +63,7 @@ Result<void> write_new(const std::string& path, const Fill& fill, const Shape& s
   }
   // Behind the owner: a change of that takes set-user-id bits away.
   if (::fchmod(fd.get(), shape.mode) != 0) return failed("chmod", path, errno);
-  auto written = fill(fd.get(), path);
-  if (!written) return written;
+  MNET_TRY_VOID(fill(fd.get(), path));
   if (sync && ::fsync(fd.get()) != 0) return failed("sync", path, errno);
   // Where writes are delayed (quota, network file systems) only close() knows.
   if (::close(fd.release()) != 0 && errno != EINTR) return failed("close", path, errno);
@@ -102,8 +101,7 @@ Result<void> replace_with(const std::string& path, const Fill& fill, const Shape
   const bool sync = durability == Durability::kDurable;
   Temporary temporary(temporary_name(directory));
 
-  auto written = write_new(temporary.path(), fill, shape, sync);
-  if (!written) return written;
+  MNET_TRY_VOID(write_new(temporary.path(), fill, shape, sync));
   if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
     return failed("rename", cat(temporary.path(), " ", path), errno);
   }
@@ -140,8 +138,7 @@ Result<bool> remove_file(const std::string& path, Durability durability) {
     return failed("remove", path, errno);
   }
   if (durability == Durability::kDurable) {
-    auto synced = sync_directory(directory_of(path));
-    if (!synced) return std::move(synced).error();
+    MNET_TRY_VOID(sync_directory(directory_of(path)));
   }
   return true;
 }
@@ -158,8 +155,7 @@ Result<void> sweep_temporaries(const std::string& directory, long age_seconds) {
     struct stat status{};
     if (::lstat(path.c_str(), &status) != 0) continue;  // renamed by its owner meanwhile
     if (now - status.st_mtime < age_seconds) continue;
-    auto removed = remove_file(path, Durability::kInPlace);
-    if (!removed) return std::move(removed).error();
+    MNET_TRY([[maybe_unused]] const auto& removed, remove_file(path, Durability::kInPlace));
   }
   return {};
 }

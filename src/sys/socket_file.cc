@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 
@@ -81,9 +82,8 @@ Result<Occupant> occupant_of(const std::string& path) {
   if (!S_ISDIR(status.st_mode)) {
     return Error(Errc::kConflict, cat(path, " exists and is not a socket"));
   }
-  auto entries = list_directory(path);
-  if (!entries) return std::move(entries).error();
-  if (entries->empty()) return Occupant::kEmptyDirectory;
+  MNET_TRY(auto&& entries, list_directory(path));
+  if (entries.empty()) return Occupant::kEmptyDirectory;
   return Error(Errc::kConflict, cat(path, " is a directory that is not empty"));
 }
 
@@ -91,8 +91,7 @@ Result<Occupant> occupant_of(const std::string& path) {
 Result<std::string> prepare_directory(const std::string& directory) {
   struct stat status{};
   if (::stat(directory.c_str(), &status) != 0) {
-    auto made = make_directories(directory, 0700);
-    if (!made) return std::move(made).error();
+    MNET_TRY_VOID(make_directories(directory, 0700));
     return std::string();
   }
   if (!S_ISDIR(status.st_mode)) return Error::from_errno(ENOTDIR, directory);
@@ -131,19 +130,16 @@ Result<SocketFile> SocketFile::make(const std::string& path) {
                  cat("socket path is longer than ", kMaxPath, " bytes: ", out.path_));
   }
 
-  auto warning = prepare_directory(directory);
-  if (!warning) return std::move(warning).error();
-  if (!warning->empty()) out.warnings_.push_back(*std::move(warning));
-  auto occupant = occupant_of(out.path_);
-  if (!occupant) return std::move(occupant).error();
-  if (*occupant == Occupant::kEmptyDirectory) {
+  MNET_TRY(auto&& warning, prepare_directory(directory));
+  if (!warning.empty()) out.warnings_.push_back(std::move(warning));
+  MNET_TRY(auto&& occupant, occupant_of(out.path_));
+  if (occupant == Occupant::kEmptyDirectory) {
     out.warnings_.push_back(cat(out.path_, " is an empty directory; it will be removed"));
   }
 
   sweep_dead_sockets(directory);
-  auto listener = listen_at(temporary);
-  if (!listener) return std::move(listener).error();
-  out.listener_ = *std::move(listener);
+  MNET_TRY(auto&& listener, listen_at(temporary));
+  out.listener_ = std::move(listener);
   out.current_ = temporary;
   out.inode_.reset(::open(temporary.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!out.inode_) {
@@ -175,9 +171,8 @@ bool SocketFile::somebody_listens() const { return somebody_listens_at(path_); }
 Result<void> SocketFile::publish() {
   if (current_ == path_) return {};
   // Looked at again: hours may lie between make() and this.
-  auto occupant = occupant_of(path_);
-  if (!occupant) return std::move(occupant).error();
-  if (*occupant == Occupant::kEmptyDirectory && ::rmdir(path_.c_str()) != 0) {
+  MNET_TRY(auto&& occupant, occupant_of(path_));
+  if (occupant == Occupant::kEmptyDirectory && ::rmdir(path_.c_str()) != 0) {
     return Error::from_errno(errno, cat("remove ", path_));
   }
   if (::rename(current_.c_str(), path_.c_str()) != 0) {

@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/fd.h"
 
 #if defined(__has_feature)
@@ -215,15 +216,12 @@ struct Stdio {
 };
 
 Result<Stdio> make_pipes() {
-  auto in = make_pipe();
-  if (!in) return std::move(in).error();
-  auto out = make_pipe();
-  if (!out) return std::move(out).error();
-  auto err = make_pipe();
-  if (!err) return std::move(err).error();
+  MNET_TRY(auto&& in, make_pipe());
+  MNET_TRY(auto&& out, make_pipe());
+  MNET_TRY(auto&& err, make_pipe());
   Stdio stdio;
-  stdio.theirs = {std::move(in->reader), std::move(out->writer), std::move(err->writer)};
-  stdio.ours = {std::move(in->writer), std::move(out->reader), std::move(err->reader)};
+  stdio.theirs = {std::move(in.reader), std::move(out.writer), std::move(err.writer)};
+  stdio.ours = {std::move(in.writer), std::move(out.reader), std::move(err.reader)};
   for (const UniqueFd& fd : stdio.ours) set_non_blocking(fd);
   return stdio;
 }
@@ -275,8 +273,7 @@ Error start_error(const Program& program, const Plan& plan) {
 }  // namespace
 
 Result<Child> Child::spawn(const Program& program) {
-  auto stdio = program.shares_output ? share_output() : make_pipes();
-  if (!stdio) return std::move(stdio).error();
+  MNET_TRY(auto&& stdio, program.shares_output ? share_output() : make_pipes());
 
   const std::vector<char*> envp = pointers_to(program.env);
   std::vector<char*> argv = pointers_to(program.args);
@@ -287,7 +284,7 @@ Result<Child> Child::spawn(const Program& program) {
   plan.envp = envp.data();
   plan.root = program.root.empty() ? nullptr : program.root.c_str();
   plan.mount_namespace = program.mount_namespace;
-  plan.stdio = {stdio->theirs[0].get(), stdio->theirs[1].get(), stdio->theirs[2].get()};
+  plan.stdio = {stdio.theirs[0].get(), stdio.theirs[1].get(), stdio.theirs[2].get()};
 
   Started started;
   {
@@ -302,9 +299,9 @@ Result<Child> Child::spawn(const Program& program) {
   child.pid_ = started.pid;
   child.pidfd_ = std::move(started.pidfd);
   if (plan.failed_errno != 0) return start_error(program, plan);  // ~Child reaps it
-  child.stdin_ = std::move(stdio->ours[0]);
-  child.stdout_ = std::move(stdio->ours[1]);
-  child.stderr_ = std::move(stdio->ours[2]);
+  child.stdin_ = std::move(stdio.ours[0]);
+  child.stdout_ = std::move(stdio.ours[1]);
+  child.stderr_ = std::move(stdio.ours[2]);
   return child;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "sys/file.h"
 #include "sys/file_lock.h"
 
@@ -22,28 +23,22 @@ constexpr std::string_view kLocks = "_locks";
 
 Result<Locks> Locks::for_container(const std::string& cni_dir, const std::string& container_id) {
   const std::string folder = cat(cni_dir, "/", kLocks);
-  if (auto made = sys::make_directories(folder, kDirectoryMode); !made) {
-    return std::move(made).error();
-  }
+  MNET_TRY_VOID(sys::make_directories(folder, kDirectoryMode));
   Locks locks;
-  auto container = sys::FileLock::take_file(cat(folder, "/", container_id));
-  if (!container) return std::move(container).error();
-  locks.container_ = *std::move(container);
+  MNET_TRY(auto&& container, sys::FileLock::take_file(cat(folder, "/", container_id)));
+  locks.container_ = std::move(container);
   // Last, so that whoever waits for a container keeps no GC waiting.
-  auto directory = sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kShared);
-  if (!directory) return std::move(directory).error();
-  locks.directory_ = *std::move(directory);
+  MNET_TRY(auto&& directory, sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kShared));
+  locks.directory_ = std::move(directory);
   return locks;
 }
 
 Result<Locks> Locks::for_all(const std::string& cni_dir) {
-  if (auto made = sys::make_directories(cni_dir, kDirectoryMode); !made) {
-    return std::move(made).error();
-  }
+  MNET_TRY_VOID(sys::make_directories(cni_dir, kDirectoryMode));
   Locks locks;
-  auto directory = sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kExclusive);
-  if (!directory) return std::move(directory).error();
-  locks.directory_ = *std::move(directory);
+  MNET_TRY(auto&& directory,
+           sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kExclusive));
+  locks.directory_ = std::move(directory);
   return locks;
 }
 

@@ -32,6 +32,7 @@
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "cni/error.h"
 #include "cni/version.h"
@@ -173,11 +174,9 @@ class Call {
 
  private:
   Result<void> checked(Command command) {
-    auto api = make_api(command);
-    if (!api) return std::move(api).error();
-    auto locks = take_locks(command);
-    if (!locks) return std::move(locks).error();
-    Node node(config_, surroundings_, *std::move(api), lines_.log());
+    MNET_TRY(auto&& api, make_api(command));
+    MNET_TRY([[maybe_unused]] const auto& locks, take_locks(command));
+    Node node(config_, surroundings_, std::move(api), lines_.log());
     switch (command) {
       case Command::kAdd:
         return add(node);
@@ -277,21 +276,19 @@ class Call {
       const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
       if (!deleted) log_.error("ADD goes on after a failed pending DEL", deleted.error());
     }
-    auto result = node.run(node.attachments().add(request()));
-    if (!result) return std::move(result).error();
+    MNET_TRY(auto&& result, node.run(node.attachments().add(request())));
     if (*pending) {
       if (auto forgotten = forget(**pending); !forgotten)
         return adapters::pending_in_the_way(forgotten.error());
     }
-    return skel::print_result(*result, config_.cni_version, surroundings_.front);
+    return skel::print_result(result, config_.cni_version, surroundings_.front);
   }
 
   Result<void> del(Node& node) {
-    auto outcome = node.run(node.attachments().del(request()));
-    if (!outcome) return std::move(outcome).error();
-    if (outcome->failed && outcome->keeps_failed) return *std::move(outcome->failed);
-    if (outcome->unreadable) return write_down(*outcome->unreadable);
-    if (outcome->failed) log_.error("DEL", *outcome->failed);
+    MNET_TRY(auto&& outcome, node.run(node.attachments().del(request())));
+    if (outcome.failed && outcome.keeps_failed) return *std::move(outcome.failed);
+    if (outcome.unreadable) return write_down(*outcome.unreadable);
+    if (outcome.failed) log_.error("DEL", *outcome.failed);
     const auto pending = find_pending();
     const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
     if (!pending) log_.error("looking for a pending DEL", pending.error());
@@ -312,14 +309,14 @@ class Call {
 
   // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
   Result<std::optional<std::string>> find_pending() const {
-    const auto record = store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname);
-    if (!record) return record.error();
-    if (!*record) return std::nullopt;
-    if (!(*record)->body) {
-      const Error& why = (*record)->body.error();
+    MNET_TRY(const auto& record,
+             store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname));
+    if (!record) return std::nullopt;
+    if (!record->body) {
+      const Error& why = record->body.error();
       return is_damage(why) ? Result<std::optional<std::string>>(std::nullopt) : why;
     }
-    const auto body = wire::parse_request(*(*record)->body);
+    const auto body = wire::parse_request(*record->body);
     if (!body) return std::nullopt;
     const auto is = [&body](std::string_view name, const std::string& value) {
       const std::string* found = body->find_env(name);
@@ -327,12 +324,12 @@ class Call {
     };
     const bool is_ours =
         is("CNI_CONTAINERID", args_.container_id) && is("CNI_IFNAME", args_.ifname);
-    return is_ours ? std::optional<std::string>((*record)->file) : std::nullopt;
+    return is_ours ? std::optional<std::string>(record->file) : std::nullopt;
   }
 
   Result<void> forget(const std::string& file) const {
-    auto removed = store::PendingDels(config_.cni_dir).remove(file);
-    if (!removed) return std::move(removed).error();
+    MNET_TRY([[maybe_unused]] const auto& removed,
+             store::PendingDels(config_.cni_dir).remove(file));
     return {};
   }
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/version.h"
 #include "json/json.h"
 #include "nodeconf/generate.h"
@@ -141,10 +142,9 @@ Primary in_folder(const Options& options, const std::string& name) {
 }
 
 Result<std::vector<std::string>> names_in_folder(const Options& options) {
-  auto entries = sys::list_directory(options.autoconfig_dir);
-  if (!entries) return std::move(entries).error();
+  MNET_TRY(auto&& entries, sys::list_directory(options.autoconfig_dir));
   std::vector<std::string> names;
-  for (const sys::Entry& entry : *entries) {
+  for (const sys::Entry& entry : entries) {
     if (is_directory(cat(options.autoconfig_dir, "/", entry.name))) continue;
     std::string_view name = entry.name;
     if (options.rename_conf_file && name.ends_with(kOld)) name.remove_suffix(kOld.size());
@@ -173,24 +173,21 @@ Result<Conf> make_conf(const Options& options, const std::string& path, std::str
     return unusable(cat(path, " is a configuration of Multus itself (", *where,
                         "), not taken to prevent recursive config load"));
   }
-  auto level = log_level(options);
-  if (!level) return std::move(level).error();
-  auto version = settle_version(options, path, *primary);
-  if (!version) return std::move(version).error();
-  auto name = settle_name(options, path, *primary);
-  if (!name) return std::move(name).error();
+  MNET_TRY(auto&& level, log_level(options));
+  MNET_TRY(auto&& version, settle_version(options, path, *primary));
+  MNET_TRY(auto&& name, settle_name(options, path, *primary));
   const nodeconf::Capabilities capabilities = settle_capabilities(*primary);
 
   Lines head;
-  head.add("cniVersion", *version);
-  head.add("name", *name);
-  const Lines multus = multus_lines(options, *level, capabilities.values);
+  head.add("cniVersion", version);
+  head.add("name", name);
+  const Lines multus = multus_lines(options, level, capabilities.values);
   const std::string delegate = json::dump(*primary, json::kSorted);
   Conf out;
   for (const std::string& what : capabilities.ignored) {
     out.warnings.push_back(cat(path, ": ", what, "; ignored"));
   }
-  const bool is_list = cni::at_least(*version, kListsSince);
+  const bool is_list = cni::at_least(version, kListsSince);
   out.file = is_list ? kConflist : kConf;
   out.text = is_list ? conflist_text(head, multus, delegate) : conf_text(head, multus, delegate);
   return out;
@@ -198,9 +195,8 @@ Result<Conf> make_conf(const Options& options, const std::string& path, std::str
 
 Result<Primary> choose_primary(const Options& options, const std::string& last) {
   if (!options.master_cni_file_name.empty()) {
-    auto checked =
-        nodeconf::check_master_name(options.autoconfig_dir, options.master_cni_file_name);
-    if (!checked) return std::move(checked).error();
+    MNET_TRY_VOID(
+        nodeconf::check_master_name(options.autoconfig_dir, options.master_cni_file_name));
     Primary named = in_folder(options, options.master_cni_file_name);
     if (exists(named.path)) return named;
     return Error(Errc::kNotFound, cat("cannot find master CNI config ", named.path));

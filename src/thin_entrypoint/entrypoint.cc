@@ -21,6 +21,7 @@
 #include "base/error_list.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "nodeconf/kubeconfig_file.h"
 #include "nodeconf/service_account.h"
 #include "sys/copy_file.h"
@@ -54,8 +55,7 @@ Result<bool> keep(const std::string& path, const std::string& text) {
   const bool has_mode = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
                         (status.st_mode & 07777u) == kSecret;
   if (const auto there = sys::read_file(path); has_mode && there && *there == text) return false;
-  auto written = sys::replace_file(path, text, kSecret);
-  if (!written) return std::move(written).error();
+  MNET_TRY_VOID(sys::replace_file(path, text, kSecret));
   return true;
 }
 
@@ -65,8 +65,8 @@ Entrypoint::Entrypoint(Options options, Surroundings surroundings)
     : options_(std::move(options)), surroundings_(std::move(surroundings)) {}
 
 Result<void> Entrypoint::set_up() {
-  if (auto checked = check_places(); !checked) return checked;
-  if (auto copied = copy_program(); !copied) return copied;
+  MNET_TRY_VOID(check_places());
+  MNET_TRY_VOID(copy_program());
   if (auto made = refresh_kubeconfig(); !made) return std::move(made).error();
   surroundings_.tell(cat("kubeconfig is created in ", kubeconfig_path()));
   if (!options_.is_automatic()) return copy_configuration();
@@ -76,14 +76,13 @@ Result<void> Entrypoint::set_up() {
 }
 
 Result<void> Entrypoint::check_places() const {
-  if (auto ok = check_place("--cni-conf-dir", options_.cni_conf_dir, true); !ok) return ok;
-  if (auto ok = check_place("--cni-bin-dir", options_.cni_bin_dir, true); !ok) return ok;
-  if (auto ok = check_place("--multus-bin-file", options_.multus_bin_file, false); !ok) return ok;
+  MNET_TRY_VOID(check_place("--cni-conf-dir", options_.cni_conf_dir, true));
+  MNET_TRY_VOID(check_place("--cni-bin-dir", options_.cni_bin_dir, true));
+  MNET_TRY_VOID(check_place("--multus-bin-file", options_.multus_bin_file, false));
   if (!options_.is_automatic()) {
     return check_place("--multus-conf-file", options_.multus_conf_file, false);
   }
-  auto level = log_level(options_);
-  if (!level) return std::move(level).error();
+  if (auto level = log_level(options_); !level) return std::move(level).error();
   return {};
 }
 
@@ -95,21 +94,19 @@ Result<void> Entrypoint::copy_program() {
 }
 
 Result<bool> Entrypoint::refresh_kubeconfig() {
-  auto account =
-      nodeconf::read_service_account(surroundings_.service_account, !options_.skip_tls_verify);
-  if (!account) return std::move(account).error();
-  auto server = nodeconf::service_url(surroundings_.environment);
-  if (!server) return std::move(server).error();
+  MNET_TRY(auto&& account, nodeconf::read_service_account(surroundings_.service_account,
+                                                          !options_.skip_tls_verify));
+  MNET_TRY(auto&& server, nodeconf::service_url(surroundings_.environment));
   nodeconf::Kubeconfig config{.cluster = "local", .user = "multus", .context = "multus-context"};
-  config.server = *std::move(server);
+  config.server = std::move(server);
   config.is_insecure = options_.skip_tls_verify;
-  config.ca = std::move(account->ca);
-  config.token = std::move(account->token);
+  config.ca = std::move(account.ca);
+  config.token = std::move(account.token);
 
   const std::string path = kubeconfig_path();
   for (const std::string& folder : {sys::directory_of(path), options_.multus_cni_conf_dir}) {
     if (folder.empty()) continue;
-    if (auto made = sys::make_directories(folder, kFolder); !made) return std::move(made).error();
+    MNET_TRY_VOID(sys::make_directories(folder, kFolder));
   }
   return keep(path, nodeconf::kubeconfig_text(config));
 }
@@ -122,36 +119,31 @@ Result<void> Entrypoint::copy_configuration() {
 }
 
 Result<bool> Entrypoint::refresh_configuration() {
-  auto primary = choose_primary(options_, primary_name_);
-  if (!primary) return std::move(primary).error();
-  auto text = sys::read_file(primary->path);
-  if (!text) return std::move(text).error();
-  auto conf = make_conf(options_, primary->path, *text);
-  if (!conf) return std::move(conf).error();
-  if (conf->warnings != warnings_) {
-    warnings_ = conf->warnings;
+  MNET_TRY(auto&& primary, choose_primary(options_, primary_name_));
+  MNET_TRY(auto&& text, sys::read_file(primary.path));
+  MNET_TRY(auto&& conf, make_conf(options_, primary.path, text));
+  if (conf.warnings != warnings_) {
+    warnings_ = conf.warnings;
     for (const std::string& warning : warnings_) surroundings_.complain(cat("warning: ", warning));
   }
-  auto written = write_configuration(conf->file, conf->text);
+  auto written = write_configuration(conf.file, conf.text);
   if (!written) return written;
-  primary_name_ = primary->name;
-  if (options_.rename_conf_file && !primary->is_renamed) {
-    const std::string old = cat(primary->path, ".old");
-    if (std::rename(primary->path.c_str(), old.c_str()) != 0) {
-      return Error::from_errno(errno, cat("rename ", primary->path, " ", old));
+  primary_name_ = primary.name;
+  if (options_.rename_conf_file && !primary.is_renamed) {
+    const std::string old = cat(primary.path, ".old");
+    if (std::rename(primary.path.c_str(), old.c_str()) != 0) {
+      return Error::from_errno(errno, cat("rename ", primary.path, " ", old));
     }
-    surroundings_.tell(cat("primary configuration ", primary->path, " is renamed to ", old));
+    surroundings_.tell(cat("primary configuration ", primary.path, " is renamed to ", old));
   }
   return written;
 }
 
 Result<bool> Entrypoint::write_configuration(const std::string& name, const std::string& text) {
-  auto written = keep(conf_path(name), text);
-  if (!written) return written;
+  MNET_TRY(auto&& written, keep(conf_path(name), text));
   // The sibling of another version would be read first, or instead.
-  auto removed = sys::remove_file(conf_path(name == kConf ? kConflist : kConf));
-  if (!removed) return removed;
-  return *written || *removed;
+  MNET_TRY(auto&& removed, sys::remove_file(conf_path(name == kConf ? kConflist : kConf)));
+  return written || removed;
 }
 
 aio::Task<void> Entrypoint::follow() {
@@ -161,8 +153,7 @@ aio::Task<void> Entrypoint::follow() {
     const Look seen = look();
     // Whoever undoes what we do shall not make us spin.
     if (!watch || seen == Look::kWrote) {
-      auto rested = co_await aio::sleep_for(surroundings_.rest);
-      if (!rested) co_return std::move(rested).error();
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(surroundings_.rest));
     }
     if (!watch) continue;
     auto waited = co_await wait_for_events(
@@ -185,11 +176,9 @@ std::optional<sys::DirectoryWatch> Entrypoint::make_watch() {
 aio::Task<void> Entrypoint::wait_for_events(sys::DirectoryWatch* watch,
                                             std::chrono::milliseconds longest) {
   aio::Readable events(co_await aio::asio::this_coro::executor, watch->fd());
-  auto happened =
-      co_await aio::with_deadline(events.wait(), std::chrono::steady_clock::now() + longest);
-  if (!happened) co_return happened;
-  auto settled = co_await aio::sleep_for(surroundings_.settle);
-  co_return settled;
+  MNET_CO_TRY_VOID(
+      co_await aio::with_deadline(events.wait(), std::chrono::steady_clock::now() + longest));
+  co_return co_await aio::sleep_for(surroundings_.settle);
 }
 
 Entrypoint::Look Entrypoint::look() {

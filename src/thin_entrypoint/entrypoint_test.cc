@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
@@ -44,8 +45,7 @@ constexpr const char* kPrimary = R"({"cniVersion":"0.3.1","name":"n","type":"t"}
 
 aio::Task<void> await(std::function<bool()> condition) {
   while (!condition()) {
-    auto slept = co_await aio::sleep_for(1ms);
-    if (!slept) co_return slept;
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(1ms));
   }
   co_return Result<void>();
 }

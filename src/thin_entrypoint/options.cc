@@ -5,6 +5,7 @@
 
 #include "base/pflags.h"
 #include "base/result.h"
+#include "base/try.h"
 
 namespace mnet::thin_entrypoint {
 namespace {
@@ -74,9 +75,8 @@ PFlags make_flags(Options& to) {
 Result<Options> parse_options(const std::vector<std::string>& words) {
   Options options;
   PFlags flags = make_flags(options);
-  const auto outcome = flags.parse(words);
-  if (!outcome) return outcome.error();
-  options.wants_help = *outcome == PFlags::Outcome::kHelp;
+  MNET_TRY(const auto& outcome, flags.parse(words));
+  options.wants_help = outcome == PFlags::Outcome::kHelp;
   return options;
 }
 

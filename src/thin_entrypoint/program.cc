@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "sys/environment.h"
 #include "thin_entrypoint/entrypoint.h"
@@ -35,10 +36,9 @@ int failed(const Error& error) {
 // In one task, so that a signal is heard from the beginning: whoever takes the last line of the
 // installation for a sign to end it must not meet the default action.
 aio::Task<void> live(Entrypoint* entrypoint, bool* is_set_up) {
-  if (auto done = entrypoint->set_up(); !done) co_return std::move(done).error();
+  MNET_CO_TRY_VOID(entrypoint->set_up());
   *is_set_up = true;
-  auto followed = co_await entrypoint->follow();
-  co_return std::move(followed);
+  co_return co_await entrypoint->follow();
 }
 
 int install(Options options) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "wire/wire.h"
 
 namespace mnet::wire {
@@ -86,7 +87,7 @@ Result<PodIdentity> pod_identity(std::string_view args, PodRules rules) {
     if (auto* slot = found.slot(trim(part.substr(0, at)))) *slot = trim(part.substr(at + 1));
   }
   if (rules.required) {
-    if (auto checked = check_required(found); !checked) return std::move(checked).error();
+    MNET_TRY_VOID(check_required(found));
   }
   pod.ns = std::move(found.ns).value_or("");
   pod.name = std::move(found.name).value_or("");

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "wire/wire.h"
@@ -96,7 +97,7 @@ Result<InterfaceAttributes> read_attributes(const json::Value& value) {
   };
   fields.object("CNIArgs", take_args);
   fields.object("cni-args", take_args);
-  if (auto read = fields.done(); !read) return std::move(read).error();
+  MNET_TRY_VOID(fields.done());
   return attributes;
 }
 
@@ -120,26 +121,23 @@ std::string to_text(const Request& request) {
 }
 
 Result<Request> parse_request(std::string_view body) {
-  auto document = json::parse(body);
-  if (!document) return std::move(document).error();
+  MNET_TRY(auto&& document, json::parse(body));
   Request request;
-  if (document->is_null()) return request;
-  const json::Object* object = document->as_object();
-  if (object == nullptr) return json::wrong_kind("request", "an object", *document);
+  if (document.is_null()) return request;
+  const json::Object* object = document.as_object();
+  if (object == nullptr) return json::wrong_kind("request", "an object", document);
 
   const json::Fields fields(*object);
   if (const json::Value* env = fields.find("env")) {
-    if (auto read = read_env(*env, request); !read) return std::move(read).error();
+    MNET_TRY_VOID(read_env(*env, request));
   }
   if (const json::Value* config = fields.find("config")) {
-    auto read = read_config(*config);
-    if (!read) return std::move(read).error();
-    request.config = *std::move(read);
+    MNET_TRY(auto&& read, read_config(*config));
+    request.config = std::move(read);
   }
   if (const json::Value* attributes = fields.find("interfaceAttributes")) {
-    auto read = read_attributes(*attributes);
-    if (!read) return std::move(read).error();
-    request.attributes = *std::move(read);
+    MNET_TRY(auto&& read, read_attributes(*attributes));
+    request.attributes = std::move(read);
   }
   return request;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -35,12 +36,11 @@ std::string one_line(std::string_view text) {
 }
 
 Result<std::optional<cni::NetResult>> read_response(std::string_view body) {
-  auto document = json::parse(body);
-  if (!document) return std::move(document).error();
-  if (document->is_null()) return std::optional<cni::NetResult>();
-  const json::Object* object = document->as_object();
+  MNET_TRY(auto&& document, json::parse(body));
+  if (document.is_null()) return std::optional<cni::NetResult>();
+  const json::Object* object = document.as_object();
   if (object == nullptr)
-    return Error(Errc::kProtocol, cat("expected an object, got ", document->kind()));
+    return Error(Errc::kProtocol, cat("expected an object, got ", document.kind()));
   const json::Value* result = object->find_folded("Result");
   if (result == nullptr || result->is_null()) return std::optional<cni::NetResult>();
 
@@ -49,9 +49,8 @@ Result<std::optional<cni::NetResult>> read_response(std::string_view body) {
   if (members != nullptr && members->find_folded("cniVersion") == nullptr) {
     members->set("cniVersion", cni::kCurrentVersion);  // what travels here is always of this one
   }
-  auto read = cni::read_result(labelled);
-  if (!read) return std::move(read).error();
-  return std::optional<cni::NetResult>(*std::move(read));
+  MNET_TRY(auto&& read, cni::read_result(labelled));
+  return std::optional<cni::NetResult>(std::move(read));
 }
 
 // An object with a msg that says something.

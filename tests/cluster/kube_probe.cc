@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -29,6 +28,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/kube.h"
@@ -69,10 +69,9 @@ struct Command {
 };
 
 Result<Command> parse_command(std::string_view line) {
-  auto object = json::parse_object(line);
-  if (!object) return std::move(object).error();
+  MNET_TRY(auto&& object, json::parse_object(line));
   Command out;
-  json::Fields fields(*object);
+  json::Fields fields(object);
   fields.read("id", out.id);
   fields.read("do", out.what);
   fields.read("namespace", out.ns);
@@ -83,7 +82,7 @@ Result<Command> parse_command(std::string_view line) {
   fields.read("warning", out.is_warning);
   fields.read("asksForNetworks", out.asks_for_networks);
   fields.read("waitMs", out.wait_ms);
-  if (auto done = fields.done(); !done) return std::move(done).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -176,22 +175,20 @@ class Probe {
   aio::Task<json::Value> execute(Command command) {
     const aio::Deadline limit = Clock::now() + std::chrono::milliseconds(command.wait_ms);
     if (command.what == "find_pod") {
-      auto pod = co_await source_.find_pod({.ns = command.ns,
-                                            .name = command.name,
-                                            .uid = command.uid,
-                                            .wait = std::chrono::milliseconds(command.wait_ms)});
-      if (!pod) co_return std::move(pod).error();
-      co_return *pod == nullptr ? json::Value() : json::Value(describe(**pod));
+      MNET_CO_TRY(auto&& pod,
+                  co_await source_.find_pod({.ns = command.ns,
+                                             .name = command.name,
+                                             .uid = command.uid,
+                                             .wait = std::chrono::milliseconds(command.wait_ms)}));
+      co_return pod == nullptr ? json::Value() : json::Value(describe(*pod));
     }
     if (command.what == "find_network") {
-      auto network = co_await source_.find_network(command.ns, command.name);
-      if (!network) co_return std::move(network).error();
-      co_return *network == nullptr ? json::Value() : json::Value(describe(**network));
+      MNET_CO_TRY(auto&& network, co_await source_.find_network(command.ns, command.name));
+      co_return network == nullptr ? json::Value() : json::Value(describe(*network));
     }
     if (command.what == "find_status") {
-      auto status = co_await source_.find_status(pod_of(command));
-      if (!status) co_return std::move(status).error();
-      co_return *status ? json::Value(**status) : json::Value();
+      MNET_CO_TRY(auto&& status, co_await source_.find_status(pod_of(command)));
+      co_return status ? json::Value(*status) : json::Value();
     }
     Result<void> done;
     if (command.what == "write_status") {

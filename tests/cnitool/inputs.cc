@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/args.h"
 #include "json/json.h"
 
@@ -88,9 +89,8 @@ Result<CommandLine> parse_command_line(std::vector<std::string> words) {
     GoFlags flags("cnitool", "");
     flags.text("i", &line.ifname, "name of the interface");
     flags.text("ifname", &line.ifname, "name of the interface");
-    auto outcome = flags.parse(words);
-    if (!outcome) return std::move(outcome).error();
-    line.wants_help = line.wants_help || *outcome == GoFlags::Outcome::kHelp;
+    MNET_TRY(auto&& outcome, flags.parse(words));
+    line.wants_help = line.wants_help || outcome == GoFlags::Outcome::kHelp;
     words = flags.rest();
     if (words.empty()) break;
     named.push_back(words.front());
@@ -113,25 +113,21 @@ Result<Inputs> read_inputs(const CommandLine& line, const Variable& variable) {
     auto value = variable(name).value_or("");
     return value.empty() ? fallback : value;
   };
-  auto netns = absolute(line.netns);
-  if (!netns) return std::move(netns).error();
-  auto id = container_id_of(*netns);
-  if (!id) return std::move(id).error();
-  auto capability_args = parse_capability_args(value_or("CAP_ARGS", ""));
-  if (!capability_args) return std::move(capability_args).error();
-  auto args = parse_pairs(value_or("CNI_ARGS", ""));
-  if (!args) return std::move(args).error();
+  MNET_TRY(auto&& netns, absolute(line.netns));
+  MNET_TRY(auto&& id, container_id_of(netns));
+  MNET_TRY(auto&& capability_args, parse_capability_args(value_or("CAP_ARGS", "")));
+  MNET_TRY(auto&& args, parse_pairs(value_or("CNI_ARGS", "")));
 
   Inputs inputs;
   inputs.command = line.command;
   inputs.network = line.network;
   inputs.conf_dir = value_or("NETCONFPATH", "/etc/cni/net.d");
-  inputs.container_id = *std::move(id);
-  inputs.netns = *std::move(netns);
+  inputs.container_id = std::move(id);
+  inputs.netns = std::move(netns);
   inputs.ifname = line.ifname.empty() ? value_or("CNI_IFNAME", "eth0") : line.ifname;
   inputs.dirs = directories(value_or("CNI_PATH", ""));
-  inputs.args = *std::move(args);
-  inputs.capability_args = *std::move(capability_args);
+  inputs.args = std::move(args);
+  inputs.capability_args = std::move(capability_args);
   return inputs;
 }
 

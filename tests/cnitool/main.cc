@@ -12,6 +12,7 @@
 #include "base/command_line.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "confdir/confdir.h"
 #include "inputs.h"
 #include "model/delegate.h"
@@ -23,14 +24,12 @@ namespace mnet::cnitool {
 namespace {
 
 Result<std::string> output_of(const CommandLine& line, const skel::Front& front) {
-  auto inputs = read_inputs(line, front.env);
-  if (!inputs) return std::move(inputs).error();
-  auto list = confdir::load_network(inputs->conf_dir, inputs->network);
-  if (!list) return std::move(list).error();
-  auto network = std::make_shared<const model::Delegate>(model::delegate_of(*std::move(list)));
+  MNET_TRY(auto&& inputs, read_inputs(line, front.env));
+  MNET_TRY(auto&& list, confdir::load_network(inputs.conf_dir, inputs.network));
+  auto network = std::make_shared<const model::Delegate>(model::delegate_of(std::move(list)));
   // The tool's threads may still be on their way out of the loop when the task has ended.
   aio::asio::io_context loop(1);
-  Tool tool(*std::move(inputs), std::move(network), sys::environment());
+  Tool tool(std::move(inputs), std::move(network), sys::environment());
   return aio::run(loop, tool.run());
 }
 

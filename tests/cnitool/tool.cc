@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "chain/chain.h"
 #include "chain/validate.h"
 #include "cni/result.h"
@@ -51,23 +52,20 @@ aio::Task<std::string> Tool::run() {
 }
 
 aio::Task<std::string> Tool::add() {
-  auto result = co_await chain_.add(attachment(), Durability::kDurable);
-  if (!result) co_return std::move(result).error();
-  co_return json::dump(cni::to_json(*result), json::kPretty);
+  MNET_CO_TRY(auto&& result, co_await chain_.add(attachment(), Durability::kDurable));
+  co_return json::dump(cni::to_json(result), json::kPretty);
 }
 
 aio::Task<std::string> Tool::validate() {
   chain::Validation validation(plugins_, inputs_.dirs);
-  auto capabilities = co_await validation.run(network_);
-  if (!capabilities) co_return std::move(capabilities).error();
+  MNET_CO_TRY(auto&& capabilities, co_await validation.run(network_));
   std::string lines;
-  for (const std::string& name : *capabilities) lines += cat(name, "\n");
+  for (const std::string& name : capabilities) lines += cat(name, "\n");
   co_return lines;
 }
 
 aio::Task<std::string> Tool::silent() {
-  auto done = co_await operation();
-  if (!done) co_return std::move(done).error();
+  MNET_CO_TRY_VOID(co_await operation());
   co_return std::string();
 }
 
@@ -79,8 +77,7 @@ aio::Task<void> Tool::operation() {
 }
 
 aio::Task<void> Tool::del() {
-  auto deleted = co_await chain_.del(attachment());
-  if (!deleted) co_return std::move(deleted).error();
+  MNET_CO_TRY([[maybe_unused]] const auto& deleted, co_await chain_.del(attachment()));
   co_return Result<void>();
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -38,7 +39,7 @@ Result<Behaviour> read_behaviour(const json::Object& object, std::string path) {
   fields.read("child_until", out.child_until);
   fields.read("child_leaves_group", out.child_leaves_group);
   fields.read("versions", out.versions);
-  if (auto read = fields.done(); !read) return std::move(read).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 
@@ -51,12 +52,11 @@ Result<Orders> read_orders(const json::Object& object, const std::string& comman
   fields.read("record_end", out.record_end);
   fields.object(object.find(command) != nullptr ? command : "*",
                 [&out](const json::Object& found, std::string path) -> Result<void> {
-                  auto behaviour = read_behaviour(found, std::move(path));
-                  if (!behaviour) return std::move(behaviour).error();
-                  out.behaviour = *std::move(behaviour);
+                  MNET_TRY(auto&& behaviour, read_behaviour(found, std::move(path)));
+                  out.behaviour = std::move(behaviour);
                   return {};
                 });
-  if (auto read = fields.done(); !read) return std::move(read).error();
+  MNET_TRY_VOID(fields.done());
   return out;
 }
 

@@ -37,7 +37,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -46,6 +45,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "behaviour.h"
 #include "json/json.h"
 #include "record.h"
@@ -176,9 +176,8 @@ Result<Orders> orders_of_config(std::string_view config, const std::string& comm
 }
 
 Result<Orders> orders_of_file(const std::string& bytes, const std::string& command) {
-  auto object = json::parse_object(bytes);
-  if (!object) return std::move(object).error();
-  return read_orders(*object, command);
+  MNET_TRY(auto&& object, json::parse_object(bytes));
+  return read_orders(object, command);
 }
 
 int act(const Orders& orders, Call call, std::string& config, bool has_read) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "group.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -17,36 +18,30 @@ namespace mnet::vectors {
 namespace {
 
 Result<std::vector<std::string>> words_of_options(const json::Object& input) {
-  const auto options = object_of(input, "options");
-  if (!options) return options.error();
+  MNET_TRY(const auto& options, object_of(input, "options"));
   std::vector<std::string> words;
-  for (const auto& [name, value] : *options) {
+  for (const auto& [name, value] : options) {
     const std::string text = value.as_string() == nullptr ? json::dump(value) : *value.as_string();
     words.push_back(cat("--", name, "=", text));
   }
-  const auto dir = text_of(input, "dir");
-  if (!dir) return dir.error();
-  words.push_back(cat("--multus-autoconfig-dir=", *dir));
+  MNET_TRY(const auto& dir, text_of(input, "dir"));
+  words.push_back(cat("--multus-autoconfig-dir=", dir));
   return words;
 }
 
 }  // namespace
 
 Result<json::Object> generate_thin(const json::Object& input) {
-  const auto words = words_of_options(input);
-  if (!words) return words.error();
-  const auto options = thin_entrypoint::parse_options(*words);
+  MNET_TRY(const auto& words, words_of_options(input));
+  const auto options = thin_entrypoint::parse_options(words);
   if (!options) return Error(Errc::kBug, options.error().text());
-  const auto primary = thin_entrypoint::choose_primary(*options);
-  if (!primary) return primary.error();
-  const auto text = sys::read_file(primary->path);
-  if (!text) return text.error();
-  const auto conf = thin_entrypoint::make_conf(*options, primary->path, *text);
-  if (!conf) return conf.error();
-  auto config = json::parse(conf->text);
-  if (!config) return Error(Errc::kBug, cat("no JSON: ", conf->text));
+  MNET_TRY(const auto& primary, thin_entrypoint::choose_primary(*options));
+  MNET_TRY(const auto& text, sys::read_file(primary.path));
+  MNET_TRY(const auto& conf, thin_entrypoint::make_conf(*options, primary.path, text));
+  auto config = json::parse(conf.text);
+  if (!config) return Error(Errc::kBug, cat("no JSON: ", conf.text));
   return json::Object{
-      {"file", conf->file}, {"config", *std::move(config)}, {"config_text", conf->text}};
+      {"file", conf.file}, {"config", *std::move(config)}, {"config_text", conf.text}};
 }
 
 }  // namespace mnet::vectors

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "group.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -35,9 +35,8 @@ Result<void> write_files(const json::Object& files, const std::string& directory
       return Error(Errc::kBug, cat("broken case: file ", name, " has no text"));
     }
     const std::string path = cat(directory, "/", name);
-    if (auto made = sys::make_directories(sys::directory_of(path), 0755); !made) return made;
-    auto written = sys::replace_file(path, *contents.as_string(), 0644, Durability::kInPlace);
-    if (!written) return written;
+    MNET_TRY_VOID(sys::make_directories(sys::directory_of(path), 0755));
+    MNET_TRY_VOID(sys::replace_file(path, *contents.as_string(), 0644, Durability::kInPlace));
   }
   return {};
 }
@@ -51,17 +50,14 @@ Result<void> lay_out(const json::Object& input, const std::string& directory) {
       if (std::filesystem::remove(directory, failed)) return {};
       return Error(Errc::kIo, cat("removing ", directory, ": ", failed.message()));
     }
-    auto object = object_of(input, "files");
-    if (!object) return std::move(object).error();
-    if (auto written = write_files(*object, directory); !written) return written;
+    MNET_TRY(auto&& object, object_of(input, "files"));
+    MNET_TRY_VOID(write_files(object, directory));
   }
   if (input.find("empty_dirs") == nullptr) return {};
-  auto names = array_of(input, "empty_dirs");
-  if (!names) return std::move(names).error();
-  for (const json::Value& name : *names) {
+  MNET_TRY(auto&& names, array_of(input, "empty_dirs"));
+  for (const json::Value& name : names) {
     if (name.as_string() == nullptr) return Error(Errc::kBug, "broken case: empty_dirs");
-    auto made = sys::make_directories(cat(directory, "/", *name.as_string()), 0755);
-    if (!made) return made;
+    MNET_TRY_VOID(sys::make_directories(cat(directory, "/", *name.as_string()), 0755));
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "daemon/config.h"
 #include "daemon/node_config.h"
 #include "groups.h"
@@ -19,33 +20,29 @@ namespace mnet::vectors {
 namespace {
 
 Result<daemon::Config> daemon_config(const json::Object& input) {
-  auto document = object_of(input, "daemon_config");
-  if (!document) return std::move(document).error();
-  return daemon::config_of(*std::move(document));
+  MNET_TRY(auto&& document, object_of(input, "daemon_config"));
+  return daemon::config_of(std::move(document));
 }
 
 Result<json::Object> config_member(const std::string& text) {
-  auto config = json::parse(text);
-  if (!config) return std::move(config).error();
-  return json::Object{{"config", *std::move(config)}, {"config_text", text}};
+  MNET_TRY(auto&& config, json::parse(text));
+  return json::Object{{"config", std::move(config)}, {"config_text", text}};
 }
 
 Result<json::Object> generate(const json::Object& input) {
-  const auto config = daemon_config(input);
-  if (!config) return config.error();
-  const auto primary = value_of(input, "primary");
-  if (!primary) return primary.error();
+  MNET_TRY(const auto& config, daemon_config(input));
+  MNET_TRY(const auto& primary, value_of(input, "primary"));
   nodeconf::FromPrimary from;
-  from.cluster_network = config->cluster_network;
-  if (!primary->is_null()) {
-    if (primary->as_object() == nullptr) {
+  from.cluster_network = config.cluster_network;
+  if (!primary.is_null()) {
+    if (primary.as_object() == nullptr) {
       // Only the file is ever read in the program; what is no object is refused there.
-      const auto refused = nodeconf::parse_primary(json::dump(*primary), "0.3.1", config->type);
+      const auto refused = nodeconf::parse_primary(json::dump(primary), "0.3.1", config.type);
       return refused ? Error(Errc::kBug, "taken for a primary") : refused.error();
     }
-    from.capabilities = nodeconf::capabilities_of(*primary->as_object()).values;
+    from.capabilities = nodeconf::capabilities_of(*primary.as_object()).values;
   }
-  return config_member(nodeconf::generate(daemon::node_settings(*config), from));
+  return config_member(nodeconf::generate(daemon::node_settings(config), from));
 }
 
 // The primary of one case: chosen once, then read anew at each change.
@@ -57,24 +54,21 @@ class Node {
   Result<void> choose() {
     const std::string dir = daemon::autoconfig_dir(config_);
     const std::string& master = config_.multus_master_cni;
-    if (auto allowed = nodeconf::check_master_name(dir, master); !allowed) return allowed;
-    auto choice = nodeconf::choose_primary(dir, master);
-    if (!choice) return std::move(choice).error();
-    path_ = std::move(choice->path);
+    MNET_TRY_VOID(nodeconf::check_master_name(dir, master));
+    MNET_TRY(auto&& choice, nodeconf::choose_primary(dir, master));
+    path_ = std::move(choice.path);
     return {};
   }
 
   Result<void> update() {
-    if (auto top = nodeconf::check_top_version(config_.cni_version); !top) return top;
+    MNET_TRY_VOID(nodeconf::check_top_version(config_.cni_version));
     if (config_.force_cni_version) {
-      const auto forced = nodeconf::force_version(path_, config_.cni_version);
-      if (!forced) return forced.error();
+      MNET_TRY([[maybe_unused]] const auto& forced,
+               nodeconf::force_version(path_, config_.cni_version));
     }
-    const auto primary = nodeconf::load_primary(path_, config_.cni_version, config_.type);
-    if (!primary) return primary.error();
-    auto output = generator_.output(path_, *primary);
-    if (!output) return std::move(output).error();
-    text_ = std::move(output->text);
+    MNET_TRY(const auto& primary, nodeconf::load_primary(path_, config_.cni_version, config_.type));
+    MNET_TRY(auto&& output, generator_.output(path_, primary));
+    text_ = std::move(output.text);
     return {};
   }
 
@@ -99,7 +93,7 @@ Result<void> write_update(const std::string& dir, const json::Value& update, Fil
     }
     if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is no text");
     given[name] = *text.as_string();
-    if (auto written = sys::replace_file(path, *text.as_string(), 0644); !written) return written;
+    MNET_TRY_VOID(sys::replace_file(path, *text.as_string(), 0644));
   }
   return {};
 }
@@ -108,21 +102,18 @@ Result<void> write_update(const std::string& dir, const json::Value& update, Fil
 Result<json::Object> rewritten(const std::string& dir, const Files& given) {
   json::Object out;
   for (const auto& [name, text] : given) {
-    const auto now = sys::find_file(cat(dir, "/", name));
-    if (!now) return now.error();
-    if (!*now || **now == text) continue;
-    auto document = json::parse(**now);
-    if (!document) return std::move(document).error();
-    out.append(name, *std::move(document));
+    MNET_TRY(const auto& now, sys::find_file(cat(dir, "/", name)));
+    if (!now || *now == text) continue;
+    MNET_TRY(auto&& document, json::parse(*now));
+    out.append(name, std::move(document));
   }
   return out;
 }
 
 Result<Files> given_files(const json::Object& input) {
-  const auto files = object_of(input, "files");
-  if (!files) return files.error();
+  MNET_TRY(const auto& files, object_of(input, "files"));
   Files given;
-  for (const auto& [name, text] : *files) {
+  for (const auto& [name, text] : files) {
     if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is no text");
     given[name] = *text.as_string();
   }
@@ -131,42 +122,32 @@ Result<Files> given_files(const json::Object& input) {
 
 // The outcome is that of the last generation; one that failed before leaves the text as it was.
 Result<json::Object> run_daemon(const json::Object& input) {
-  auto config = daemon_config(input);
-  if (!config) return std::move(config).error();
-  const auto dir = text_of(input, "dir");
-  if (!dir) return dir.error();
-  auto given = given_files(input);
-  if (!given) return std::move(given).error();
-  const auto updates = array_of(input, "updates");
-  if (!updates) return updates.error();
+  MNET_TRY(auto&& config, daemon_config(input));
+  MNET_TRY(const auto& dir, text_of(input, "dir"));
+  MNET_TRY(auto&& given, given_files(input));
+  MNET_TRY(const auto& updates, array_of(input, "updates"));
 
-  Node node(*std::move(config));
-  if (auto chosen = node.choose(); !chosen) return std::move(chosen).error();
+  Node node(std::move(config));
+  MNET_TRY_VOID(node.choose());
   Result<void> updated = node.update();
   if (!updated) return std::move(updated).error();
-  for (const json::Value& update : *updates) {
-    if (auto written = write_update(*dir, update, *given); !written) {
-      return std::move(written).error();
-    }
+  for (const json::Value& update : updates) {
+    MNET_TRY_VOID(write_update(dir, update, given));
     updated = node.update();
   }
   if (!updated) return std::move(updated).error();
-  auto out = config_member(node.text());
-  if (!out) return out;
-  out->set("file", nodeconf::kOwnFile);
-  auto after = rewritten(*dir, *given);
-  if (!after) return std::move(after).error();
-  out->set("files_after", *std::move(after));
+  MNET_TRY(auto&& out, config_member(node.text()));
+  out.set("file", nodeconf::kOwnFile);
+  MNET_TRY(auto&& after, rewritten(dir, given));
+  out.set("files_after", std::move(after));
   return out;
 }
 
 Result<json::Object> select_primary(const json::Object& input) {
-  const auto dir = text_of(input, "dir");
-  if (!dir) return dir.error();
-  const auto found = nodeconf::list_candidates(*dir);
-  if (!found) return found.error();
-  if (found->empty()) return nodeconf::no_candidate(*dir);
-  return json::Object{{"primary", found->front()}};
+  MNET_TRY(const auto& dir, text_of(input, "dir"));
+  MNET_TRY(const auto& found, nodeconf::list_candidates(dir));
+  if (found.empty()) return nodeconf::no_candidate(dir);
+  return json::Object{{"primary", found.front()}};
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
@@ -17,38 +17,30 @@ Result<json::Object> outcome(Result<cni::NetResult> result) {
 }
 
 Result<json::Object> convert(const json::Object& input) {
-  auto document = value_of(input, "result");
-  if (!document) return std::move(document).error();
-  auto to = text_of(input, "to");
-  if (!to) return std::move(to).error();
-  auto result = cni::read_result(*std::move(document));
-  if (!result) return std::move(result).error();
-  return outcome(cni::convert(*result, *to));
+  MNET_TRY(auto&& document, value_of(input, "result"));
+  MNET_TRY(auto&& to, text_of(input, "to"));
+  MNET_TRY(auto&& result, cni::read_result(document));
+  return outcome(cni::convert(result, to));
 }
 
 Result<json::Object> prev_result(const json::Object& input) {
-  auto version = value_of(input, "config_version");
-  if (!version) return std::move(version).error();
-  auto prev = value_of(input, "prev_result");
-  if (!prev) return std::move(prev).error();
-  auto result = cni::read_prev_result({{"cniVersion", *version}, {"prevResult", *prev}});
-  if (!result) return std::move(result).error();
-  if (!*result) return json::Object{{"result", nullptr}};
-  return outcome(**std::move(result));
+  MNET_TRY(auto&& version, value_of(input, "config_version"));
+  MNET_TRY(auto&& prev, value_of(input, "prev_result"));
+  MNET_TRY(auto&& result, cni::read_prev_result({{"cniVersion", version}, {"prevResult", prev}}));
+  if (!result) return json::Object{{"result", nullptr}};
+  return outcome(*std::move(result));
 }
 
 Result<json::Object> plugin_output(const json::Object& input) {
-  auto netconf = object_of(input, "netconf");
-  if (!netconf) return std::move(netconf).error();
-  auto output = text_of(input, "stdout");
-  if (!output) return std::move(output).error();
+  MNET_TRY(auto&& netconf, object_of(input, "netconf"));
+  MNET_TRY(auto&& output, text_of(input, "stdout"));
   std::string version;
-  json::Fields fields(*netconf);
+  json::Fields fields(netconf);
   fields.read("cniVersion", version);
   if (auto read = fields.done(); !read) {
     return std::move(read).error().wrap("decoding version from network config");
   }
-  return outcome(cni::read_plugin_output(*output, version));
+  return outcome(cni::read_plugin_output(output, version));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "cni/version.h"
 #include "confdir/confdir.h"
@@ -27,26 +28,21 @@ Result<json::Object> outcome(const Result<cni::ConfList>& list) {
 }
 
 Result<json::Object> from_dir(const json::Object& input) {
-  auto dir = text_of(input, "dir");
-  if (!dir) return std::move(dir).error();
-  auto network = text_of(input, "network");
-  if (!network) return std::move(network).error();
-  return outcome(confdir::load_network(*dir, *network));
+  MNET_TRY(auto&& dir, text_of(input, "dir"));
+  MNET_TRY(auto&& network, text_of(input, "network"));
+  return outcome(confdir::load_network(dir, network));
 }
 
 Result<json::Object> from_text(const json::Object& input) {
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  return outcome(cni::parse_conflist(*config));
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  return outcome(cni::parse_conflist(config));
 }
 
 // What the list's bytes say must be what it consists of: ADD runs the one, DEL reads the other.
 Result<json::Object> chain_file(const json::Object& input) {
-  auto dir = text_of(input, "dir");
-  if (!dir) return std::move(dir).error();
-  auto file = text_of(input, "file");
-  if (!file) return std::move(file).error();
-  const auto chain = confdir::load_chain(cat(*dir, "/", *file));
+  MNET_TRY(auto&& dir, text_of(input, "dir"));
+  MNET_TRY(auto&& file, text_of(input, "file"));
+  const auto chain = confdir::load_chain(cat(dir, "/", file));
   if (!chain) return chain.error();
   auto stored = outcome(cni::parse_conflist(chain->bytes));
   auto loaded = outcome(chain);
@@ -56,36 +52,26 @@ Result<json::Object> chain_file(const json::Object& input) {
 
 Result<json::Object> inject(const json::Object& input) {
   cni::PluginConf conf;
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  conf.bytes = *std::move(config);
-  auto values = object_of(input, "values");
-  if (!values) return std::move(values).error();
-  auto injected = cni::inject(conf, *values);
-  if (!injected) return std::move(injected).error();
-  auto document = json::parse(injected->bytes);
-  if (!document) return std::move(document).error();
-  return json::Object{{"config", *std::move(document)}};
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  conf.bytes = std::move(config);
+  MNET_TRY(auto&& values, object_of(input, "values"));
+  MNET_TRY(auto&& injected, cni::inject(conf, values));
+  MNET_TRY(auto&& document, json::parse(injected.bytes));
+  return json::Object{{"config", std::move(document)}};
 }
 
 Result<json::Object> version_parse(const json::Object& input) {
-  auto text = text_of(input, "version");
-  if (!text) return std::move(text).error();
-  const auto version = cni::parse_version(*text);
-  if (!version) return version.error();
-  return json::Object{{"parts", json::Array{version->major, version->minor, version->micro}}};
+  MNET_TRY(auto&& text, text_of(input, "version"));
+  MNET_TRY(const auto& version, cni::parse_version(text));
+  return json::Object{{"parts", json::Array{version.major, version.minor, version.micro}}};
 }
 
 Result<json::Object> version_compare(const json::Object& input) {
-  auto a_text = text_of(input, "a");
-  if (!a_text) return std::move(a_text).error();
-  auto b_text = text_of(input, "b");
-  if (!b_text) return std::move(b_text).error();
-  const auto a = cni::parse_version(*a_text);
-  if (!a) return a.error();
-  const auto b = cni::parse_version(*b_text);
-  if (!b) return b.error();
-  return json::Object{{"greater_or_equal", *a >= *b}, {"greater", *a > *b}};
+  MNET_TRY(auto&& a_text, text_of(input, "a"));
+  MNET_TRY(auto&& b_text, text_of(input, "b"));
+  MNET_TRY(const auto& a, cni::parse_version(a_text));
+  MNET_TRY(const auto& b, cni::parse_version(b_text));
+  return json::Object{{"greater_or_equal", a >= b}, {"greater", a > b}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "certs/certs.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
@@ -21,11 +22,10 @@ constexpr std::string_view kBadDer =
 
 // The PEM text of a case's request.
 Result<std::string> request_of(const json::Object& input) {
-  auto wanted = object_of(input, "request");
-  if (!wanted) return std::move(wanted).error();
+  MNET_TRY(auto&& wanted, object_of(input, "request"));
   std::string malformed;
   certs::Subject subject;
-  json::Fields fields(*wanted);
+  json::Fields fields(wanted);
   fields.read("malformed", malformed);
   fields.read("common_name", subject.common_name);
   fields.read("organizations", subject.organizations);
@@ -49,9 +49,8 @@ Result<void> read_status(const json::Object& status, std::string path, certs::Si
 }
 
 Result<certs::SigningRequest> asked(const json::Object& input) {
-  auto request = request_of(input);
-  if (!request) return std::move(request).error();
-  certs::SigningRequest out{.request = *std::move(request)};
+  MNET_TRY(auto&& request, request_of(input));
+  certs::SigningRequest out{.request = std::move(request)};
   json::Fields fields(input);
   fields.read("name", out.meta.name);
   fields.read("signer_name", out.signer);
@@ -79,9 +78,8 @@ std::string_view name_of(certs::Verdict::Decision decision) {
 }
 
 Result<json::Object> judged(const json::Object& input) {
-  auto request = asked(input);
-  if (!request) return std::move(request).error();
-  const certs::Verdict verdict = certs::judge(*request);
+  MNET_TRY(auto&& request, asked(input));
+  const certs::Verdict verdict = certs::judge(request);
   json::Object out{{"decision", name_of(verdict.decision)}, {"message", verdict.message}};
   if (verdict.decision != certs::Verdict::Decision::kIgnore) {
     out.set("endpoint", certs::kDecisionEndpoint);

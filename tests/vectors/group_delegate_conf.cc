@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/conf.h"
 #include "groups.h"
 #include "json/json.h"
@@ -43,68 +44,49 @@ json::Object selection_of(const model::Delegate& delegate) {
 
 // Read as the one element of an annotation.
 Result<std::optional<model::NetworkSelectionElement>> selection_of(const json::Object& input) {
-  auto value = value_of(input, "selection");
-  if (!value) return std::move(value).error();
-  if (value->is_null()) return std::optional<model::NetworkSelectionElement>();
-  auto elements =
-      model::parse_networks_annotation(json::dump(json::Array{*std::move(value)}), "pod-ns");
-  if (!elements) return std::move(elements).error();
-  return std::optional<model::NetworkSelectionElement>(std::move(elements->front()));
+  MNET_TRY(auto&& value, value_of(input, "selection"));
+  if (value.is_null()) return std::optional<model::NetworkSelectionElement>();
+  MNET_TRY(auto&& elements,
+           model::parse_networks_annotation(json::dump(json::Array{std::move(value)}), "pod-ns"));
+  return std::optional<model::NetworkSelectionElement>(std::move(elements.front()));
 }
 
 Result<json::Object> finish(model::Delegate delegate, const json::Object& input) {
-  auto selection = selection_of(input);
-  if (!selection) return std::move(selection).error();
-  auto resource_name = text_of(input, "resource_name");
-  if (!resource_name) return std::move(resource_name).error();
-  auto device_id = text_of(input, "device_id");
-  if (!device_id) return std::move(device_id).error();
-  auto done = model::fulfil(std::move(delegate), *selection,
-                            {.resource_name = *resource_name, .id = *device_id});
-  if (!done) return std::move(done).error();
-  auto config = json::parse_object(done->bytes);
-  if (!config) return std::move(config).error();
-  return json::Object{{"config", *std::move(config)},
-                      {"config_text", done->bytes},
-                      {"delegate", selection_of(*done)}};
+  MNET_TRY(auto&& selection, selection_of(input));
+  MNET_TRY(auto&& resource_name, text_of(input, "resource_name"));
+  MNET_TRY(auto&& device_id, text_of(input, "device_id"));
+  MNET_TRY(auto&& done, model::fulfil(std::move(delegate), selection,
+                                      {.resource_name = resource_name, .id = device_id}));
+  MNET_TRY(auto&& config, json::parse_object(done.bytes));
+  return json::Object{
+      {"config", std::move(config)}, {"config_text", done.bytes}, {"delegate", selection_of(done)}};
 }
 
 Result<json::Object> load(const json::Object& input) {
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  auto delegate = model::parse_delegate(*std::move(config));
-  if (!delegate) return std::move(delegate).error();
-  return finish(*std::move(delegate), input);
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  MNET_TRY(auto&& delegate, model::parse_delegate(std::move(config)));
+  return finish(std::move(delegate), input);
 }
 
 Result<json::Object> load_conflist(const json::Object& input) {
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  auto extra = array_of(input, "extra_plugins");
-  if (!extra) return std::move(extra).error();
-  auto list = cni::parse_conflist(*config);
-  if (!list) return std::move(list).error();
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  MNET_TRY(auto&& extra, array_of(input, "extra_plugins"));
+  MNET_TRY(auto&& list, cni::parse_conflist(config));
   std::vector<cni::PluginConf> plugins;
-  for (const json::Value& value : *extra) {
-    auto plugin = cni::parse_conf(json::dump(value));
-    if (!plugin) return std::move(plugin).error();
-    plugins.push_back(*std::move(plugin));
+  for (const json::Value& value : extra) {
+    MNET_TRY(auto&& plugin, cni::parse_conf(json::dump(value)));
+    plugins.push_back(std::move(plugin));
   }
-  auto whole = cni::with_plugins(*list, plugins);
-  if (!whole) return std::move(whole).error();
-  return finish(model::delegate_of(*std::move(whole)), input);
+  MNET_TRY(auto&& whole, cni::with_plugins(list, plugins));
+  return finish(model::delegate_of(std::move(whole)), input);
 }
 
 Result<json::Object> inject_cni_version(const json::Object& input) {
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  auto version = text_of(input, "cni_version");
-  if (!version) return std::move(version).error();
-  auto changed = model::with_cni_version(*config, *version);
-  if (!changed) return std::move(changed).error();
-  auto object = json::parse_object(*changed);
-  if (!object) return std::move(object).error();
-  return json::Object{{"config", *std::move(object)}};
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  MNET_TRY(auto&& version, text_of(input, "cni_version"));
+  MNET_TRY(auto&& changed, model::with_cni_version(config, version));
+  MNET_TRY(auto&& object, json::parse_object(changed));
+  return json::Object{{"config", std::move(object)}};
 }
 
 Result<std::vector<model::Delegate>> with_routes(const json::Array& default_routes) {
@@ -122,14 +104,11 @@ Result<std::vector<model::Delegate>> with_routes(const json::Array& default_rout
 }
 
 Result<json::Object> gateway_filter(const json::Object& input) {
-  auto routes = array_of(input, "default_routes");
-  if (!routes) return std::move(routes).error();
-  auto delegates = with_routes(*routes);
-  if (!delegates) return std::move(delegates).error();
-  auto plan = model::plan_default_routes(*delegates);
-  if (!plan) return std::move(plan).error();
+  MNET_TRY(auto&& routes, array_of(input, "default_routes"));
+  MNET_TRY(auto&& delegates, with_routes(routes));
+  MNET_TRY([[maybe_unused]] const auto& plan, model::plan_default_routes(delegates));
   json::Array filters;
-  for (const model::Delegate& delegate : *delegates) {
+  for (const model::Delegate& delegate : delegates) {
     filters.emplace_back(
         json::Object{{"v4", delegate.loses_v4_default}, {"v6", delegate.loses_v6_default}});
   }

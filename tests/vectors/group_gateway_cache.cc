@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "groups.h"
 #include "json/json.h"
@@ -45,14 +46,12 @@ Result<void> step(json::Object& cache, const json::Value& what) {
 }
 
 Result<json::Object> edit(const json::Object& input) {
-  auto cache = object_of(input, "cache");
-  if (!cache) return std::move(cache).error();
-  auto steps = array_of(input, "steps");
-  if (!steps) return std::move(steps).error();
-  for (const json::Value& each : *steps) {
-    if (auto done = step(*cache, each); !done) return std::move(done).error();
+  MNET_TRY(auto&& cache, object_of(input, "cache"));
+  MNET_TRY(auto&& steps, array_of(input, "steps"));
+  for (const json::Value& each : steps) {
+    MNET_TRY_VOID(step(cache, each));
   }
-  return json::Object{{"cache", *std::move(cache)}};
+  return json::Object{{"cache", std::move(cache)}};
 }
 
 // `dst` counts as a prefix: `::0/0` is `::/0`.

@@ -1,6 +1,5 @@
 #include <boost/asio/io_context.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "confdir/confdir.h"
 #include "groups.h"
 #include "json/json.h"
@@ -31,16 +31,13 @@ namespace mnet::vectors {
 namespace {
 
 Result<model::NetworkDefinition> definition_of(const json::Object& nad) {
-  auto name = text_of(nad, "name");
-  if (!name) return std::move(name).error();
-  auto ns = text_of(nad, "namespace");
-  if (!ns) return std::move(ns).error();
-  auto config = text_of(nad, "spec_config");
-  if (!config) return std::move(config).error();
+  MNET_TRY(auto&& name, text_of(nad, "name"));
+  MNET_TRY(auto&& ns, text_of(nad, "namespace"));
+  MNET_TRY(auto&& config, text_of(nad, "spec_config"));
   model::NetworkDefinition definition;
-  definition.ns = *std::move(ns);
-  definition.name = *std::move(name);
-  definition.config = *std::move(config);
+  definition.ns = std::move(ns);
+  definition.name = std::move(name);
+  definition.config = std::move(config);
   return definition;
 }
 
@@ -48,13 +45,11 @@ Result<model::NetworkDefinition> definition_of(const json::Object& nad) {
 class Node {
  public:
   Result<void> lay_out(const json::Object& input) {
-    auto nads = array_of(input, "nads");
-    if (!nads) return std::move(nads).error();
-    for (const json::Value& nad : *nads) {
+    MNET_TRY(auto&& nads, array_of(input, "nads"));
+    for (const json::Value& nad : nads) {
       if (nad.as_object() == nullptr) return Error(Errc::kBug, "broken case: nads");
-      auto definition = definition_of(*nad.as_object());
-      if (!definition) return std::move(definition).error();
-      fakes_.source.add_network(definition->ns, definition->name, *definition->config);
+      MNET_TRY(auto&& definition, definition_of(*nad.as_object()));
+      fakes_.source.add_network(definition.ns, definition.name, *definition.config);
     }
     return {};
   }
@@ -95,47 +90,36 @@ class Node {
 
 Result<std::string> configuration(const model::NetworkDefinition& nad, const std::string& dir) {
   if (model::has_configuration(nad)) return model::configuration_of(nad);
-  auto loaded = confdir::load_by_name(dir, nad.name, Log());
-  if (!loaded) return std::move(loaded).error();
-  return std::visit([](const auto& conf) { return conf.bytes; }, *loaded);
+  MNET_TRY(auto&& loaded, confdir::load_by_name(dir, nad.name, Log()));
+  return std::visit([](const auto& conf) { return conf.bytes; }, loaded);
 }
 
 Result<json::Object> nad(const json::Object& input) {
-  auto nad = object_of(input, "nad");
-  if (!nad) return std::move(nad).error();
-  auto definition = definition_of(*nad);
-  if (!definition) return std::move(definition).error();
-  auto conf_dir = text_of(input, "conf_dir");
-  if (!conf_dir) return std::move(conf_dir).error();
-  auto text = configuration(*definition, *conf_dir);
-  if (!text) return std::move(text).error();
-  auto config = json::parse_object(*text);
-  if (!config) return std::move(config).error();
-  return json::Object{{"config", *std::move(config)}, {"config_text", *std::move(text)}};
+  MNET_TRY(auto&& nad, object_of(input, "nad"));
+  MNET_TRY(auto&& definition, definition_of(nad));
+  MNET_TRY(auto&& conf_dir, text_of(input, "conf_dir"));
+  MNET_TRY(auto&& text, configuration(definition, conf_dir));
+  MNET_TRY(auto&& config, json::parse_object(text));
+  return json::Object{{"config", std::move(config)}, {"config_text", std::move(text)}};
 }
 
 Result<json::Object> cluster_network(const json::Object& input) {
-  auto network = text_of(input, "network");
-  if (!network) return std::move(network).error();
-  auto ns = text_of(input, "multus_namespace");
-  if (!ns) return std::move(ns).error();
-  auto conf_dir = text_of(input, "conf_dir");
-  if (!conf_dir) return std::move(conf_dir).error();
+  MNET_TRY(auto&& network, text_of(input, "network"));
+  MNET_TRY(auto&& ns, text_of(input, "multus_namespace"));
+  MNET_TRY(auto&& conf_dir, text_of(input, "conf_dir"));
   Node node;
-  if (auto laid_out = node.lay_out(input); !laid_out) return std::move(laid_out).error();
-  auto job = node.job(
-      json::Object{{"clusterNetwork", *network}, {"multusNamespace", *ns}, {"confDir", *conf_dir}},
-      "test");
-  if (!job) return std::move(job).error();
+  MNET_TRY_VOID(node.lay_out(input));
+  MNET_TRY(auto&& job, node.job(json::Object{{"clusterNetwork", network},
+                                             {"multusNamespace", ns},
+                                             {"confDir", conf_dir}},
+                                "test"));
   const attach::Core core = node.core();
-  attach::Resolver resolver(core, *job);
-  auto master = node.run(resolver.master());
-  if (!master) return std::move(master).error();
-  auto config = json::parse_object(master->bytes);
-  if (!config) return std::move(config).error();
+  attach::Resolver resolver(core, job);
+  MNET_TRY(auto&& master, node.run(resolver.master()));
+  MNET_TRY(auto&& config, json::parse_object(master.bytes));
   return json::Object{
-      {"delegate", json::Object{{"name", master->name}, {"conflist", master->is_list}}},
-      {"config", *std::move(config)}};
+      {"delegate", json::Object{{"name", master.name}, {"conflist", master.is_list}}},
+      {"config", std::move(config)}};
 }
 
 json::Value listed(const std::vector<model::Delegate>& delegates) {
@@ -148,53 +132,41 @@ json::Value listed(const std::vector<model::Delegate>& delegates) {
 }
 
 Result<json::Object> resolve(const json::Object& input, model::PodObject pod) {
-  auto netconf = object_of(input, "netconf");
-  if (!netconf) return std::move(netconf).error();
-  auto conf_dir = text_of(input, "conf_dir");
-  if (!conf_dir) return std::move(conf_dir).error();
-  netconf->set("confDir", *conf_dir);
+  MNET_TRY(auto&& netconf, object_of(input, "netconf"));
+  MNET_TRY(auto&& conf_dir, text_of(input, "conf_dir"));
+  netconf.set("confDir", conf_dir);
   Node node;
-  if (auto laid_out = node.lay_out(input); !laid_out) return std::move(laid_out).error();
-  auto job = node.job(*std::move(netconf), pod.ns);
-  if (!job) return std::move(job).error();
+  MNET_TRY_VOID(node.lay_out(input));
+  MNET_TRY(auto&& job, node.job(std::move(netconf), pod.ns));
   const attach::Core core = node.core();
-  attach::Resolver resolver(core, *job, std::make_shared<const model::PodObject>(std::move(pod)));
-  auto resolved = node.run(resolver.resolve());
-  if (!resolved) return std::move(resolved).error();
-  return json::Object{{"delegates", listed(resolved->delegates)}};
+  attach::Resolver resolver(core, job, std::make_shared<const model::PodObject>(std::move(pod)));
+  MNET_TRY(auto&& resolved, node.run(resolver.resolve()));
+  return json::Object{{"delegates", listed(resolved.delegates)}};
 }
 
 Result<json::Object> default_networks(const json::Object& input) {
-  auto ns = text_of(input, "pod_namespace");
-  if (!ns) return std::move(ns).error();
+  MNET_TRY(auto&& ns, text_of(input, "pod_namespace"));
   model::PodObject pod;
-  pod.ns = *std::move(ns);
+  pod.ns = std::move(ns);
   pod.name = "p1";
   return resolve(input, std::move(pod));
 }
 
 Result<json::Object> pod_delegates(const json::Object& input) {
-  auto given = object_of(input, "pod");
-  if (!given) return std::move(given).error();
-  auto ns = text_of(*given, "namespace");
-  if (!ns) return std::move(ns).error();
+  MNET_TRY(auto&& given, object_of(input, "pod"));
+  MNET_TRY(auto&& ns, text_of(given, "namespace"));
   model::PodObject pod;
-  pod.ns = *std::move(ns);
+  pod.ns = std::move(ns);
   pod.name = "p1";
   const auto annotate = [&](std::string_view member, std::string_view annotation) -> Result<void> {
-    auto value = value_of(*given, member);
-    if (!value) return std::move(value).error();
-    if (value->as_string() != nullptr) {
-      pod.annotations.emplace(annotation, *value->as_string());
+    MNET_TRY(auto&& value, value_of(given, member));
+    if (value.as_string() != nullptr) {
+      pod.annotations.emplace(annotation, *value.as_string());
     }
     return {};
   };
-  if (auto read = annotate("networks", model::kNetworksAnnotation); !read) {
-    return std::move(read).error();
-  }
-  if (auto read = annotate("default_network", model::kDefaultNetworkAnnotation); !read) {
-    return std::move(read).error();
-  }
+  MNET_TRY_VOID(annotate("networks", model::kNetworksAnnotation));
+  MNET_TRY_VOID(annotate("default_network", model::kDefaultNetworkAnnotation));
   return resolve(input, std::move(pod));
 }
 

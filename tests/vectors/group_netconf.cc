@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/json.h"
@@ -73,11 +74,9 @@ json::Object fields(const model::NetConf& conf) {
 }
 
 Result<json::Object> load(const json::Object& input) {
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  auto conf = model::load_netconf(*config);
-  if (!conf) return std::move(conf).error();
-  return json::Object{{"fields", fields(*conf)}};
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  MNET_TRY(auto&& conf, model::load_netconf(config));
+  return json::Object{{"fields", fields(conf)}};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "groups.h"
 #include "json/json.h"
 #include "model/networks_annotation.h"
@@ -30,30 +31,24 @@ json::Value element(const model::NetworkSelectionElement& selection) {
 }
 
 Result<json::Object> parse_networks(const json::Object& input) {
-  auto annotation = value_of(input, "annotation");
-  if (!annotation) return std::move(annotation).error();
-  auto ns = text_of(input, "namespace");
-  if (!ns) return std::move(ns).error();
+  MNET_TRY(auto&& annotation, value_of(input, "annotation"));
+  MNET_TRY(auto&& ns, text_of(input, "namespace"));
   // A pod without the annotation gets no further networks; the original's parser calls that an
   // error of its own kind.
-  if (annotation->is_null()) return Error(Errc::kNotFound, "no kubernetes network found");
-  auto selections = model::parse_networks_annotation(*annotation->as_string(), *ns);
-  if (!selections) return std::move(selections).error();
+  if (annotation.is_null()) return Error(Errc::kNotFound, "no kubernetes network found");
+  MNET_TRY(auto&& selections, model::parse_networks_annotation(*annotation.as_string(), ns));
   json::Array elements;
-  for (const model::NetworkSelectionElement& selection : *selections)
+  for (const model::NetworkSelectionElement& selection : selections)
     elements.push_back(element(selection));
   return json::Object{{"elements", std::move(elements)}};
 }
 
 Result<json::Object> parse_default_network(const json::Object& input) {
-  auto annotation = value_of(input, "annotation");
-  if (!annotation) return std::move(annotation).error();
-  auto ns = text_of(input, "namespace");
-  if (!ns) return std::move(ns).error();
-  if (annotation->is_null()) return json::Object{{"none", true}};
-  auto selection = model::parse_default_network_annotation(*annotation->as_string(), *ns);
-  if (!selection) return std::move(selection).error();
-  return json::Object{{"elements", json::Array{element(*selection)}}};
+  MNET_TRY(auto&& annotation, value_of(input, "annotation"));
+  MNET_TRY(auto&& ns, text_of(input, "namespace"));
+  if (annotation.is_null()) return json::Object{{"none", true}};
+  MNET_TRY(auto&& selection, model::parse_default_network_annotation(*annotation.as_string(), ns));
+  return json::Object{{"elements", json::Array{element(selection)}}};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
@@ -15,23 +16,19 @@ namespace mnet::vectors {
 namespace {
 
 Result<json::Object> create(const json::Object& input) {
-  auto result = value_of(input, "result");
-  if (!result) return std::move(result).error();
-  auto name = text_of(input, "network_name");
-  if (!name) return std::move(name).error();
-  auto is_default = value_of(input, "default");
-  if (!is_default) return std::move(is_default).error();
+  MNET_TRY(auto&& result, value_of(input, "result"));
+  MNET_TRY(auto&& name, text_of(input, "network_name"));
+  MNET_TRY(auto&& is_default, value_of(input, "default"));
   std::optional<json::Object> device_info;
   if (const json::Value* info = input.find("device_info");
       info != nullptr && info->as_object() != nullptr) {
     device_info = *info->as_object();
   }
-  auto read = cni::read_result(*result);
-  if (!read) return std::move(read).error();
-  auto statuses = model::network_statuses(*read, *name, *is_default->as_bool(), device_info);
-  if (!statuses) return std::move(statuses).error();
+  MNET_TRY(auto&& read, cni::read_result(result));
+  MNET_TRY(auto&& statuses,
+           model::network_statuses(read, name, *is_default.as_bool(), device_info));
   json::Array out;
-  for (const model::NetworkStatus& status : *statuses) out.emplace_back(model::to_json(status));
+  for (const model::NetworkStatus& status : statuses) out.emplace_back(model::to_json(status));
   return json::Object{{"statuses", std::move(out)}};
 }
 
@@ -61,13 +58,11 @@ Result<model::NetworkStatus> read_status(const json::Value& value) {
 }
 
 Result<json::Object> annotation(const json::Object& input) {
-  auto statuses = array_of(input, "statuses");
-  if (!statuses) return std::move(statuses).error();
+  MNET_TRY(auto&& statuses, array_of(input, "statuses"));
   std::vector<model::NetworkStatus> all;
-  for (const json::Value& value : *statuses) {
-    auto status = read_status(value);
-    if (!status) return std::move(status).error();
-    all.push_back(*std::move(status));
+  for (const json::Value& value : statuses) {
+    MNET_TRY(auto&& status, read_status(value));
+    all.push_back(std::move(status));
   }
   return json::Object{{"annotation", model::annotation_text(all)}};
 }

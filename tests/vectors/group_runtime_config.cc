@@ -7,6 +7,7 @@
 #include "attach/plan.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/args.h"
 #include "cni/conf.h"
 #include "groups.h"
@@ -30,10 +31,9 @@ json::Value pairs_value(const cni::ArgPairs& pairs) {
 }
 
 Result<cni::ArgPairs> pairs_of(const json::Object& input, std::string_view key) {
-  auto items = array_of(input, key);
-  if (!items) return std::move(items).error();
+  MNET_TRY(auto&& items, array_of(input, key));
   cni::ArgPairs pairs;
-  for (const json::Value& item : *items) {
+  for (const json::Value& item : items) {
     const json::Array* pair = item.as_array();
     if (pair == nullptr || pair->size() != 2) return Error(Errc::kBug, "broken case: args");
     pairs.emplace_back(*(*pair)[0].as_string(), *(*pair)[1].as_string());
@@ -65,9 +65,8 @@ Result<model::NetworkSelectionElement> selection_of(const json::Object& object) 
 }
 
 Result<std::optional<model::Delegate>> delegate_of(const json::Object& input) {
-  auto value = value_of(input, "delegate");
-  if (!value) return std::move(value).error();
-  const json::Object* object = value->as_object();
+  MNET_TRY(auto&& value, value_of(input, "delegate"));
+  const json::Object* object = value.as_object();
   if (object == nullptr) return std::optional<model::Delegate>();
   model::Delegate delegate;
   std::string device_id;
@@ -76,36 +75,30 @@ Result<std::optional<model::Delegate>> delegate_of(const json::Object& input) {
   fields.read("master", delegate.is_master);
   fields.read("device_id", device_id);
   if (auto done = fields.done(); !done) return broken(done.error());
-  auto members = object_of(*object, "selection");
-  if (!members) return std::move(members).error();
-  auto selection = selection_of(*members);
-  if (!selection) return std::move(selection).error();
-  delegate.selection = *std::move(selection);
+  MNET_TRY(auto&& members, object_of(*object, "selection"));
+  MNET_TRY(auto&& selection, selection_of(members));
+  delegate.selection = std::move(selection);
   if (!device_id.empty()) delegate.selection.device_id = device_id;
   return std::optional<model::Delegate>(std::move(delegate));
 }
 
 Result<std::optional<model::RuntimeConfig>> runtime_config_of(const json::Object& input) {
-  auto value = value_of(input, "runtime_config");
-  if (!value) return std::move(value).error();
-  if (value->as_object() == nullptr) return std::optional<model::RuntimeConfig>();
-  auto config = model::read_runtime_config(*value->as_object(), "runtime_config");
-  if (!config) return std::move(config).error();
-  return std::optional<model::RuntimeConfig>(*std::move(config));
+  MNET_TRY(auto&& value, value_of(input, "runtime_config"));
+  if (value.as_object() == nullptr) return std::optional<model::RuntimeConfig>();
+  MNET_TRY(auto&& config, model::read_runtime_config(*value.as_object(), "runtime_config"));
+  return std::optional<model::RuntimeConfig>(std::move(config));
 }
 
 // Without a delegate runtimeConfig is offered as it is; without either there is nothing to offer.
 Result<json::Value> offered(const json::Object& input, const std::string& container_id,
                             const std::string& ifname) {
-  auto config = runtime_config_of(input);
-  if (!config) return std::move(config).error();
-  auto delegate = delegate_of(input);
-  if (!delegate) return std::move(delegate).error();
-  if (!*delegate && !*config) return json::Value();
-  if (!*delegate) return json::Value(model::to_json(**config));
+  MNET_TRY(auto&& config, runtime_config_of(input));
+  MNET_TRY(auto&& delegate, delegate_of(input));
+  if (!delegate && !config) return json::Value();
+  if (!delegate) return json::Value(model::to_json(*config));
   model::NetConf conf;
-  conf.runtime_config = *std::move(config);
-  return json::Value(attach::capability_args(conf, **delegate, container_id, ifname));
+  conf.runtime_config = std::move(config);
+  return json::Value(attach::capability_args(conf, *delegate, container_id, ifname));
 }
 
 // Where there is no delegate, a file that the runtime names is none of ours.
@@ -132,42 +125,34 @@ Result<json::Object> runtime_conf(const json::Object& input) {
     return args.done();
   });
   if (auto done = fields.done(); !done) return broken(done.error());
-  auto pairs = cni::parse_args(env);
-  if (!pairs) return std::move(pairs).error();
-  auto capability_args = offered(input, container_id, ifname);
-  if (!capability_args) return std::move(capability_args).error();
+  MNET_TRY(auto&& pairs, cni::parse_args(env));
+  MNET_TRY(auto&& capability_args, offered(input, container_id, ifname));
   return json::Object{{"container_id", container_id},
                       {"netns", netns},
                       {"ifname", ifname},
-                      {"args", pairs_value(model::delegate_args(pod, *pairs))},
-                      {"capability_args", *capability_args},
-                      {"cni_device_info_file", device_info_file(*capability_args)}};
+                      {"args", pairs_value(model::delegate_args(pod, pairs))},
+                      {"capability_args", capability_args},
+                      {"cni_device_info_file", device_info_file(capability_args)}};
 }
 
 Result<json::Object> k8s_args(const json::Object& input) {
-  auto text = text_of(input, "args");
-  if (!text) return std::move(text).error();
-  auto args = model::parse_pod_args(*text);
-  if (!args) return std::move(args).error();
+  MNET_TRY(auto&& text, text_of(input, "args"));
+  MNET_TRY(auto&& args, model::parse_pod_args(text));
   return json::Object{
-      {"k8s_args", json::Object{{"K8S_POD_NAME", args->pod.name},
-                                {"K8S_POD_NAMESPACE", args->pod.ns},
-                                {"K8S_POD_INFRA_CONTAINER_ID", args->pod.infra_container_id},
-                                {"K8S_POD_UID", args->pod.uid},
-                                {"IP", args->ip ? json::Value(args->ip->text()) : json::Value()},
-                                {"IgnoreUnknown", args->ignore_unknown}}}};
+      {"k8s_args", json::Object{{"K8S_POD_NAME", args.pod.name},
+                                {"K8S_POD_NAMESPACE", args.pod.ns},
+                                {"K8S_POD_INFRA_CONTAINER_ID", args.pod.infra_container_id},
+                                {"K8S_POD_UID", args.pod.uid},
+                                {"IP", args.ip ? json::Value(args.ip->text()) : json::Value()},
+                                {"IgnoreUnknown", args.ignore_unknown}}}};
 }
 
 Result<json::Object> add_args(const json::Object& input) {
-  auto args = pairs_of(input, "args");
-  if (!args) return std::move(args).error();
-  auto members = object_of(input, "selection");
-  if (!members) return std::move(members).error();
-  auto selection = selection_of(*members);
-  if (!selection) return std::move(selection).error();
-  auto all = model::with_selected_addresses(*std::move(args), *selection);
-  if (!all) return std::move(all).error();
-  return json::Object{{"args", pairs_value(*all)}};
+  MNET_TRY(auto&& args, pairs_of(input, "args"));
+  MNET_TRY(auto&& members, object_of(input, "selection"));
+  MNET_TRY(auto&& selection, selection_of(members));
+  MNET_TRY(auto&& all, model::with_selected_addresses(std::move(args), selection));
+  return json::Object{{"args", pairs_value(all)}};
 }
 
 Result<json::Object> plugin_stdin(const json::Object& input) {
@@ -176,19 +161,13 @@ Result<json::Object> plugin_stdin(const json::Object& input) {
   fields.read("network_name", name);
   fields.read("cni_version", version);
   if (auto done = fields.done(); !done) return broken(done.error());
-  auto plugin = value_of(input, "plugin");
-  if (!plugin) return std::move(plugin).error();
-  auto prev_result = value_of(input, "prev_result");
-  if (!prev_result) return std::move(prev_result).error();
-  auto capability_args = object_of(input, "capability_args");
-  if (!capability_args) return std::move(capability_args).error();
-  auto conf = cni::parse_conf(json::dump(*plugin));
-  if (!conf) return std::move(conf).error();
-  auto config = cni::plugin_stdin(*conf, name, version, *prev_result, *capability_args);
-  if (!config) return std::move(config).error();
-  auto document = json::parse(*config);
-  if (!document) return std::move(document).error();
-  return json::Object{{"stdin", *std::move(document)}};
+  MNET_TRY(auto&& plugin, value_of(input, "plugin"));
+  MNET_TRY(auto&& prev_result, value_of(input, "prev_result"));
+  MNET_TRY(auto&& capability_args, object_of(input, "capability_args"));
+  MNET_TRY(auto&& conf, cni::parse_conf(json::dump(plugin)));
+  MNET_TRY(auto&& config, cni::plugin_stdin(conf, name, version, prev_result, capability_args));
+  MNET_TRY(auto&& document, json::parse(config));
+  return json::Object{{"stdin", std::move(document)}};
 }
 
 Result<json::Object> ifname(const json::Object& input) {
@@ -205,9 +184,8 @@ Result<json::Object> ifname(const json::Object& input) {
 }
 
 Result<json::Object> args_string(const json::Object& input) {
-  auto args = pairs_of(input, "args");
-  if (!args) return std::move(args).error();
-  return json::Object{{"cni_args", cni::args_text(*args)}};
+  MNET_TRY(auto&& args, pairs_of(input, "args"));
+  return json::Object{{"cni_args", cni::args_text(args)}};
 }
 
 }  // namespace

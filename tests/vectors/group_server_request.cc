@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
@@ -25,45 +26,34 @@ bool is_indicator_ignored(const json::Object& input) {
 
 // `config` with `server_config` of the case (text or null) laid over.
 Result<std::string> laid_over(std::string_view config, const json::Object& input) {
-  auto server = value_of(input, "server_config");
-  if (!server) return std::move(server).error();
-  if (server->is_null()) return wire::overlay(config, nullptr, is_indicator_ignored(input));
-  auto parsed = wire::parse_server_config(*server->as_string());
-  if (!parsed) return std::move(parsed).error();
-  return wire::overlay(config, &*parsed, is_indicator_ignored(input));
+  MNET_TRY(auto&& server, value_of(input, "server_config"));
+  if (server.is_null()) return wire::overlay(config, nullptr, is_indicator_ignored(input));
+  MNET_TRY(auto&& parsed, wire::parse_server_config(*server.as_string()));
+  return wire::overlay(config, &parsed, is_indicator_ignored(input));
 }
 
 Result<json::Object> override_config(const json::Object& input) {
-  auto config = text_of(input, "config");
-  if (!config) return std::move(config).error();
-  auto merged = laid_over(*config, input);
-  if (!merged) return std::move(merged).error();
-  auto parsed = json::parse(*merged);
-  if (!parsed) return std::move(parsed).error();
-  return json::Object{{"config", *parsed}, {"config_text", *merged}};
+  MNET_TRY(auto&& config, text_of(input, "config"));
+  MNET_TRY(auto&& merged, laid_over(config, input));
+  MNET_TRY(auto&& parsed, json::parse(merged));
+  return json::Object{{"config", parsed}, {"config_text", merged}};
 }
 
 Result<json::Object> extract(const json::Object& input) {
-  auto body = text_of(input, "request");
-  if (!body) return std::move(body).error();
-  auto request = wire::parse_request(*body);
-  if (!request) return std::move(request).error();
-  auto call = wire::extract_call(*request);
-  if (!call) return std::move(call).error();
-  auto config = laid_over(request->config, input);
-  if (!config) return std::move(config).error();
-  auto parsed = json::parse(*config);
-  if (!parsed) return std::move(parsed).error();
-  return json::Object{{"command", call->command}, {"container_id", call->container_id},
-                      {"netns", call->netns},     {"ifname", call->ifname},
-                      {"args", call->args},       {"config", *parsed}};
+  MNET_TRY(auto&& body, text_of(input, "request"));
+  MNET_TRY(auto&& request, wire::parse_request(body));
+  MNET_TRY(auto&& call, wire::extract_call(request));
+  MNET_TRY(auto&& config, laid_over(request.config, input));
+  MNET_TRY(auto&& parsed, json::parse(config));
+  return json::Object{{"command", call.command}, {"container_id", call.container_id},
+                      {"netns", call.netns},     {"ifname", call.ifname},
+                      {"args", call.args},       {"config", parsed}};
 }
 
 // The daemon asks its object source; here the case's list is that.
 Result<std::string> uid_from_api(const json::Object& input, const wire::PodIdentity& pod) {
-  auto pods = array_of(input, "api_pods");
-  if (!pods) return std::move(pods).error();
-  for (const json::Value& known : *pods) {
+  MNET_TRY(auto&& pods, array_of(input, "api_pods"));
+  for (const json::Value& known : pods) {
     std::string ns, name, uid;
     json::Fields fields(*known.as_object());
     fields.read("namespace", ns);
@@ -75,24 +65,20 @@ Result<std::string> uid_from_api(const json::Object& input, const wire::PodIdent
 }
 
 Result<json::Object> pod_args(const json::Object& input) {
-  auto env = object_of(input, "env");
-  if (!env) return std::move(env).error();
+  MNET_TRY(auto&& env, object_of(input, "env"));
   wire::Request request;
   request.env = {{"CNI_COMMAND", "ADD"}, {"CNI_CONTAINERID", "c"}, {"CNI_NETNS", "/n"}};
-  for (const auto& [name, value] : *env) request.env.emplace_back(name, *value.as_string());
-  auto call = wire::extract_call(request);
-  if (!call) return std::move(call).error();
-  auto pod = wire::pod_identity(call->args, {});
-  if (!pod) return std::move(pod).error();
-  if (pod->uid.empty()) {
-    auto uid = uid_from_api(input, *pod);
-    if (!uid) return std::move(uid).error();
-    pod->uid = *std::move(uid);
+  for (const auto& [name, value] : env) request.env.emplace_back(name, *value.as_string());
+  MNET_TRY(auto&& call, wire::extract_call(request));
+  MNET_TRY(auto&& pod, wire::pod_identity(call.args, {}));
+  if (pod.uid.empty()) {
+    MNET_TRY(auto&& uid, uid_from_api(input, pod));
+    pod.uid = std::move(uid);
   }
-  return json::Object{{"pod", json::Object{{"namespace", pod->ns},
-                                           {"name", pod->name},
-                                           {"uid", pod->uid},
-                                           {"infra_container_id", pod->infra_container_id}}}};
+  return json::Object{{"pod", json::Object{{"namespace", pod.ns},
+                                           {"name", pod.name},
+                                           {"uid", pod.uid},
+                                           {"infra_container_id", pod.infra_container_id}}}};
 }
 
 Result<json::Object> delegate_request(const json::Object& input) {
@@ -120,39 +106,32 @@ Result<json::Object> delegate_request(const json::Object& input) {
     return members.done();
   });
   if (auto read = fields.done(); !read) return Error(Errc::kBug, read.error().text());
-  auto sent = json::parse(wire::to_text(wire::delegate_request(call, config, attributes)));
-  if (!sent) return std::move(sent).error();
-  return json::Object{{"request", *sent}};
+  MNET_TRY(auto&& sent,
+           json::parse(wire::to_text(wire::delegate_request(call, config, attributes))));
+  return json::Object{{"request", sent}};
 }
 
 Result<json::Object> response(const json::Object& input) {
-  auto document = value_of(input, "result");
-  if (!document) return std::move(document).error();
-  auto result = cni::read_result(*document);
-  if (!result) return std::move(result).error();
-  auto body = wire::response_body(*result);
-  if (!body) return std::move(body).error();
-  auto parsed = json::parse(*body);
-  if (!parsed) return std::move(parsed).error();
-  return json::Object{{"response", *parsed}};
+  MNET_TRY(auto&& document, value_of(input, "result"));
+  MNET_TRY(auto&& result, cni::read_result(document));
+  MNET_TRY(auto&& body, wire::response_body(result));
+  MNET_TRY(auto&& parsed, json::parse(body));
+  return json::Object{{"response", parsed}};
 }
 
 Result<json::Object> shim_config(const json::Object& input) {
-  auto text = text_of(input, "config");
-  if (!text) return std::move(text).error();
-  auto config = shim::parse_config(*text);
-  if (!config) return std::move(config).error();
-  return json::Object{{"cni_version", config->cni_version}, {"socket", config->socket}};
+  MNET_TRY(auto&& text, text_of(input, "config"));
+  MNET_TRY(auto&& config, shim::parse_config(text));
+  return json::Object{{"cni_version", config.cni_version}, {"socket", config.socket}};
 }
 
 Result<json::Object> client_error(const json::Object& input) {
-  auto body = text_of(input, "body");
-  if (!body) return std::move(body).error();
+  MNET_TRY(auto&& body, text_of(input, "body"));
   std::int64_t status = 0;
   json::Fields fields(input);
   fields.read("status", status);
   if (auto read = fields.done(); !read) return Error(Errc::kBug, read.error().text());
-  const Error error = wire::parse_error(static_cast<int>(status), *body);
+  const Error error = wire::parse_error(static_cast<int>(status), body);
   if (error.origin() == nullptr) {
     return json::Object{{"error", json::Object{{"text", error.text()}}}};
   }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "cni/error.h"
 #include "cni/version.h"
 #include "groups.h"
@@ -45,9 +46,8 @@ Result<void> handler_outcome(const json::Value& wanted) {
   if (const json::Value* text = object->find("text")) {
     return Error(Errc::kPlugin, *text->as_string());
   }
-  auto error = cni::parse_error_object(wanted);
-  if (!error) return std::move(error).error();
-  return Error::from_object(Errc::kPlugin, *std::move(error)).wrap("wrapped");
+  MNET_TRY(auto&& error, cni::parse_error_object(wanted));
+  return Error::from_object(Errc::kPlugin, std::move(error)).wrap("wrapped");
 }
 
 skel::Handler noting(std::string name, const json::Value& outcome, Trace& trace) {
@@ -92,39 +92,31 @@ json::Object outcome_of(int exit, const Trace& trace) {
 }
 
 Result<json::Object> run_plugin(const json::Object& input) {
-  auto env = object_of(input, "env");
-  if (!env) return std::move(env).error();
-  auto text = value_of(input, "stdin");
-  if (!text) return std::move(text).error();
-  auto versions = array_of(input, "supported_versions");
-  if (!versions) return std::move(versions).error();
-  auto handlers = array_of(input, "handlers");
-  if (!handlers) return std::move(handlers).error();
-  auto handler_error = value_of(input, "handler_error");
-  if (!handler_error) return std::move(handler_error).error();
-  auto about = text_of(input, "about");
-  if (!about) return std::move(about).error();
+  MNET_TRY(auto&& env, object_of(input, "env"));
+  MNET_TRY(auto&& text, value_of(input, "stdin"));
+  MNET_TRY(auto&& versions, array_of(input, "supported_versions"));
+  MNET_TRY(auto&& handlers, array_of(input, "handlers"));
+  MNET_TRY(auto&& handler_error, value_of(input, "handler_error"));
+  MNET_TRY(auto&& about, text_of(input, "about"));
 
   Trace trace;
-  skel::Plugin plugin{.versions = texts_in(*versions), .about = *about};
-  for (const std::string& name : texts_in(*handlers)) {
-    skel::Handler handler = noting(name, *handler_error, trace);
+  skel::Plugin plugin{.versions = texts_in(versions), .about = about};
+  for (const std::string& name : texts_in(handlers)) {
+    skel::Handler handler = noting(name, handler_error, trace);
     if (name == "ADD") plugin.add = handler;
     if (name == "DEL") plugin.del = handler;
     if (name == "CHECK") plugin.check = handler;
     if (name == "GC") plugin.gc = handler;
     if (name == "STATUS") plugin.status = handler;
   }
-  const int exit = skel::run(plugin, front_of(*env, *text, trace));
+  const int exit = skel::run(plugin, front_of(env, text, trace));
   return outcome_of(exit, trace);
 }
 
 Result<json::Object> version_output(const json::Object& input) {
-  auto text = text_of(input, "stdout");
-  if (!text) return std::move(text).error();
-  auto versions = cni::parse_version_reply(*text);
-  if (!versions) return std::move(versions).error();
-  return json::Object{{"supported_versions", *versions}};
+  MNET_TRY(auto&& text, text_of(input, "stdout"));
+  MNET_TRY(auto&& versions, cni::parse_version_reply(text));
+  return json::Object{{"supported_versions", versions}};
 }
 
 }  // namespace

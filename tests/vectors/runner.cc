@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "compare.h"
 #include "doubt.h"
 #include "fixture.h"
@@ -28,11 +29,10 @@ struct Case {
 Result<Case> case_of(const json::Value& value) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return Error(Errc::kBug, "a case must be an object");
-  auto id = text_of(*object, "id");
-  if (!id) return std::move(id).error();
+  MNET_TRY(auto&& id, text_of(*object, "id"));
   auto input = object_of(*object, "input");
-  if (!input) return std::move(input).error().wrap(*id);
-  Case out{.id = *std::move(id), .input = *std::move(input), .expect = {}, .error = {}};
+  if (!input) return std::move(input).error().wrap(id);
+  Case out{.id = std::move(id), .input = *std::move(input), .expect = {}, .error = {}};
   if (object->find("expect") != nullptr) {
     auto expect = object_of(*object, "expect");
     if (!expect) return std::move(expect).error().wrap(out.id);

@@ -5,11 +5,11 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "group.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -26,11 +26,9 @@ Result<json::Object> echo(const json::Object& input) {
 }
 
 Result<json::Object> read(const json::Object& input) {
-  auto dir = text_of(input, "dir");
-  if (!dir) return std::move(dir).error();
-  auto text = sys::read_file(cat(*dir, "/sub/a"));
-  if (!text) return std::move(text).error();
-  return json::Object{{"text", *text}, {"dir", *dir}};
+  MNET_TRY(auto&& dir, text_of(input, "dir"));
+  MNET_TRY(auto&& text, sys::read_file(cat(dir, "/sub/a")));
+  return json::Object{{"text", text}, {"dir", dir}};
 }
 
 Group group() {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "daemon/config.h"
 #include "daemon/service_fixture.h"
 #include "group.h"
@@ -82,12 +83,10 @@ json::Object node_fields(const daemon::Config& config) {
 }  // namespace
 
 Result<json::Object> daemon_config(const json::Object& input) {
-  auto text = text_of(input, "config");
-  if (!text) return std::move(text).error();
-  const auto config = daemon::parse_config(*text);
-  if (!config) return config.error();
-  json::Object fields = serving_fields(*config);
-  for (auto& [key, value] : node_fields(*config)) fields.set(key, value);
+  MNET_TRY(auto&& text, text_of(input, "config"));
+  MNET_TRY(const auto& config, daemon::parse_config(text));
+  json::Object fields = serving_fields(config);
+  for (auto& [key, value] : node_fields(config)) fields.set(key, value);
   return json::Object{{"fields", std::move(fields)}};
 }
 
