@@ -27,7 +27,7 @@ target_compile_options(mnet_flags INTERFACE
   -Wunused -Wcast-align -Wextra-semi -Werror
   -fPIE -fstack-protector-strong -fno-omit-frame-pointer
   # The same bytes from a clone in another folder: paths in messages and debug information start at the root of the tree
-  # (scripts/ccache hands the compiler relative ones).
+  # (scripts/launchers/ccache hands the compiler relative ones).
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${MNET_TREE}= -ffile-compilation-dir=.
   # Precompiled headers must not carry time stamps, or ccache misses in every new clone.
   -Xclang -fno-pch-timestamp)

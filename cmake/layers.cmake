@@ -1,4 +1,4 @@
-# Which folder of src/ may use which: the one table. CMake holds links to it, scripts/check-layers holds
+# Which folder of src/ may use which: the one table. CMake holds links to it, scripts/checks/layers holds
 # #include lines to it. `docs/architecture.md` says in a sentence what each folder is for.
 
 set(MNET_LAYERS

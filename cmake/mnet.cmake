@@ -84,7 +84,7 @@ function(mnet_library folder)
   endif()
   if(arg_NETNS_TESTS)
     _mnet_test(${folder}_netns_test LABEL netns SOURCES ${arg_NETNS_TESTS} LIBS ${test_libs}
-      RUNNER ${CMAKE_SOURCE_DIR}/scripts/in-netns)
+      RUNNER ${CMAKE_SOURCE_DIR}/scripts/launchers/in-netns)
   endif()
 endfunction()
 

@@ -20,9 +20,9 @@ def tree(tmp_path):
 
 @pytest.fixture
 def load():
-    """Loads a script as a module."""
+    """Loads a script, named as below scripts/, as a module."""
     def load(name):
-        loader = SourceFileLoader(name.replace("-", "_"), str(SCRIPTS / name))
+        loader = SourceFileLoader(Path(name).name.replace("-", "_"), str(SCRIPTS / name))
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         sys.modules[loader.name] = module
         loader.exec_module(module)

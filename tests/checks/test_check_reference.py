@@ -1,9 +1,9 @@
-"""check-reference: what the code knows and the reference does not."""
+"""checks/reference: what the code knows and the reference does not."""
 
 import re
 
 import pytest
-from small_tree import ROOT
+from small_tree import ROOT, SCRIPTS
 
 CONFIG = "src/daemon/config.cc"
 
@@ -22,7 +22,7 @@ def add(tree, name, text):
 
 
 def test_accepts_a_reference_that_knows_everything(known):
-    done = known.check("check-reference")
+    done = known.check("checks/reference")
 
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -44,7 +44,7 @@ def test_accepts_a_reference_that_knows_everything(known):
 def test_refuses_what_the_reference_does_not_have(known, source, addition, complaint):
     add(known, source, addition + "\n")
 
-    done = known.check("check-reference")
+    done = known.check("checks/reference")
 
     assert done.returncode == 1
     assert complaint in done.stdout
@@ -54,9 +54,9 @@ def test_refuses_metrics_without_a_description(known):
     known.write("docs/operating.md", "| `multus_old` | what it is |\n")
     add(known, "src/daemon/metrics.cc", 'counter("multus_old", "Help");\ncounter("multus_new_total", "Help");\n')
 
-    done = known.check("check-reference")
+    done = known.check("checks/reference")
 
-    assert done.stdout == "check-reference: docs/operating.md: nothing about the metric `multus_new_total`\n"
+    assert done.stdout == "checks/reference: docs/operating.md: nothing about the metric `multus_new_total`\n"
 
 
 def test_refuses_alerts_on_what_nobody_counts(known):
@@ -64,26 +64,26 @@ def test_refuses_alerts_on_what_nobody_counts(known):
     add(known, "src/daemon/metrics.cc", 'histogram("multus_old_seconds", "Help");\n')
     known.write("deploy/monitoring/rules.yaml", "expr: rate(multus_old_seconds_bucket[5m]) > multus_wrong\n")
 
-    done = known.check("check-reference")
+    done = known.check("checks/reference")
 
-    assert done.stdout == "check-reference: deploy/monitoring/rules.yaml: nobody counts multus_wrong\n"
+    assert done.stdout == "checks/reference: deploy/monitoring/rules.yaml: nobody counts multus_wrong\n"
 
 
 def test_a_key_counts_only_in_its_own_section(known):
     add(known, CONFIG, 'fields.read("name", config.name);\n')
     add(known, "docs/reference.md", "\n## Networks of a pod\n\n| `name` | string |\n")
 
-    assert "'daemon-config.json' does not tell of the key `name`" in known.check("check-reference").stdout
+    assert "'daemon-config.json' does not tell of the key `name`" in known.check("checks/reference").stdout
 
 
 def test_what_only_tests_know_does_not_count(known):
     add(known, "src/daemon/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
 
-    assert known.check("check-reference").returncode == 0
+    assert known.check("checks/reference").returncode == 0
 
 
 def test_the_sources_it_looks_at_are_there():
     """A source that was renamed would otherwise not be looked at any more."""
-    text = (ROOT / "scripts" / "check-reference").read_text()
+    text = (SCRIPTS / "checks" / "reference").read_text()
     for path in re.findall(r'"((?:src|apps)/[\w/.-]+)"', text):
         assert (ROOT / path).exists(), path

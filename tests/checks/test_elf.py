@@ -40,7 +40,7 @@ class Program:
         return self
 
     def check(self, *options):
-        return run(SCRIPTS / "check-elf", self.bin, *options)
+        return run(SCRIPTS / "checks" / "elf", self.bin, *options)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ set(MNET_MAY_USE_http ${MNET_MAY_USE_sys} sys)
 def test_accepts_what_the_table_allows(layered, file, included):
     layered.write(file, f'#include "{included}"\n')
 
-    done = layered.check("check-layers")
+    done = layered.check("checks/layers")
 
     assert done.returncode == 0, done.stdout
 
@@ -40,7 +40,7 @@ def test_accepts_what_the_table_allows(layered, file, included):
 def test_refuses_an_include_that_the_table_does_not_allow(layered, file, included, complaint):
     layered.write(file, f'// a comment\n#  include "{included}"\n')
 
-    done = layered.check("check-layers")
+    done = layered.check("checks/layers")
 
     assert done.returncode == 1
     assert f'{file}:2: "{included}" {complaint}' in done.stdout
@@ -49,7 +49,7 @@ def test_refuses_an_include_that_the_table_does_not_allow(layered, file, include
 def test_refuses_a_table_that_points_upwards(layered):
     layered.write("cmake/layers.cmake", "set(MNET_LAYERS base json)\nset(MNET_MAY_USE_base json)\n")
 
-    done = layered.check("check-layers")
+    done = layered.check("checks/layers")
 
     assert done.returncode == 1
     assert "base may use json, which stands above it" in done.stdout
@@ -58,7 +58,7 @@ def test_refuses_a_table_that_points_upwards(layered):
 def test_refuses_a_folder_that_the_table_does_not_know(layered):
     layered.write("src/helpers/helpers.h", "#pragma once\n")
 
-    done = layered.check("check-layers")
+    done = layered.check("checks/layers")
 
     assert done.returncode == 1
     assert "src/helpers: not in cmake/layers.cmake" in done.stdout

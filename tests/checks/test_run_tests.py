@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from reports import Count, of_closing_line, of_ctest, of_junit
+from lib.reports import Count, of_closing_line, of_ctest, of_junit
 
 
 def gtest(*cases):

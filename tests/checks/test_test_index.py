@@ -36,12 +36,12 @@ def test_cases(x):
 
 @pytest.fixture
 def index(load, tree, monkeypatch):
-    module = load("check-test-index")
+    module = load("checks/test-index")
     monkeypatch.setattr(module.tree, "ROOT", tree.path)
     monkeypatch.setattr(module.tree, "files", lambda: [p.relative_to(tree.path) for p in tree.path.rglob("*.*")])
     monkeypatch.setattr(module, "INDEX", tree.path / "docs" / "test-index.md")
     monkeypatch.setattr(module, "TABLES", (("01", "01-cni.md", "## 10."),))
-    monkeypatch.setattr("sys.argv", ["check-test-index"])
+    monkeypatch.setattr("sys.argv", ["checks/test-index"])
     tree.write("docs/spec/01-cni.md", SPEC)
     tree.write("src/skel/front_test.cc", CPP)
     tree.write("tests/node/test_http.py", PYTHON)
@@ -76,7 +76,7 @@ def test_holds_the_index_to_specification_and_tests(index, tree, capsys, cells, 
 
 def test_writes_what_tests_say_and_keeps_what_was_written_by_hand(index, tree, monkeypatch):
     tree.write("docs/test-index.md", "| 01 P1 | `Front.LongName`, `Front.IsGone` |\n| 01 P2 | open: needs more than `Front.LongName` |\n")
-    monkeypatch.setattr("sys.argv", ["check-test-index", "--write"])
+    monkeypatch.setattr("sys.argv", ["checks/test-index", "--write"])
 
     index.main()
 

@@ -1,4 +1,4 @@
-"""check-format and check-words."""
+"""checks/format and checks/words."""
 
 import pytest
 
@@ -10,8 +10,8 @@ def test_accepts_a_tidy_tree(tree):
     tree.write("src/base/a.cc", "int answer() { return 42; }\n")
     tree.write("docs/a.md", "# Title\n")
 
-    assert tree.check("check-format").returncode == 0
-    assert tree.check("check-words").returncode == 0
+    assert tree.check("checks/format").returncode == 0
+    assert tree.check("checks/words").returncode == 0
 
 
 @pytest.mark.parametrize("name, content, complaint", [
@@ -23,7 +23,7 @@ def test_refuses_untidy_text(tree, name, content, complaint):
     tree.copy(".clang-format")
     tree.write(name, content)
 
-    done = tree.check("check-format")
+    done = tree.check("checks/format")
 
     assert done.returncode == 1
     assert complaint in done.stdout
@@ -36,7 +36,7 @@ def test_refuses_untidy_text(tree, name, content, complaint):
 def test_refuses_words_of_one_machine(tree, content):
     tree.write("docs/a.md", f"first line\n{content}\n")
 
-    done = tree.check("check-words")
+    done = tree.check("checks/words")
 
     assert done.returncode == 1
     assert "docs/a.md:2:" in done.stdout
@@ -57,7 +57,7 @@ def test_refuses_words_of_one_machine(tree, content):
 def test_refuses_the_worst_forms_of_english(tree, content, advice):
     tree.write("docs/a.md", f"first line\n{content}\n")
 
-    done = tree.check("check-words")
+    done = tree.check("checks/words")
 
     assert done.returncode == 1
     assert "docs/a.md:2: " in done.stdout
@@ -72,7 +72,7 @@ def test_refuses_the_worst_forms_of_english(tree, content, advice):
 def test_accepts_plain_english(tree, content):
     tree.write("docs/a.md", f"{content}\n")
 
-    done = tree.check("check-words")
+    done = tree.check("checks/words")
 
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -80,17 +80,17 @@ def test_accepts_plain_english(tree, content):
 def test_finds_bad_english_across_the_end_of_a_line(tree):
     tree.write("deploy/a.yaml", "# A folder is n" + "o\n# file; where there\n# is n" + "o file, there may be a folder.\n")
 
-    done = tree.check("check-words")
+    done = tree.check("checks/words")
 
     assert done.stdout.count("\n") == 1
-    assert done.stdout.startswith("check-words: deploy/a.yaml:1: 'is n" + "o file': write")
+    assert done.stdout.startswith("checks/words: deploy/a.yaml:1: 'is n" + "o file': write")
 
 
 @pytest.mark.parametrize("name", ["docs/spec/a.md", "docs/decisions/0001-a.md", "tests/data/a/README.md"])
 def test_leaves_the_english_of_others_and_of_the_past_alone(tree, name):
     tree.write(name, "N" + "obody rewrites it.\n")
 
-    assert tree.check("check-words").returncode == 0
+    assert tree.check("checks/words").returncode == 0
 
 
 def test_accepts_documents_whose_files_exist(tree):
@@ -98,7 +98,7 @@ def test_accepts_documents_whose_files_exist(tree):
     tree.write("docs/a.md", "See [the other](b.md#part), [a host](https://example.com/x) and `src/base/log.h`.\n")
     tree.write("docs/b.md", "# Part\n")
 
-    assert tree.check("check-docs").returncode == 0
+    assert tree.check("checks/docs").returncode == 0
 
 
 @pytest.mark.parametrize("content, complaint", [
@@ -108,7 +108,7 @@ def test_accepts_documents_whose_files_exist(tree):
 def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, complaint):
     tree.write("docs/a.md", content + "\n")
 
-    done = tree.check("check-docs")
+    done = tree.check("checks/docs")
 
     assert done.returncode == 1
     assert complaint in done.stdout
@@ -117,16 +117,16 @@ def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, com
 def test_refuses_a_decision_that_the_index_does_not_list(tree):
     tree.write("docs/decisions/README.md", "[0001](0001-one.md)\n")
     tree.write("docs/decisions/0001-one.md", "# 0001 One\n")
-    assert tree.check("check-docs").returncode == 0
+    assert tree.check("checks/docs").returncode == 0
     tree.write("docs/decisions/0002-two.md", "# 0002 Two\n")
 
-    done = tree.check("check-docs")
+    done = tree.check("checks/docs")
 
     assert done.returncode == 1
     assert "docs/decisions/0002-two.md: docs/decisions/README.md does not list it" in done.stdout
 
 
-@pytest.mark.parametrize("check", ["check-docs", "check-format", "check-layers", "check-reference", "check-words"])
+@pytest.mark.parametrize("check", ["checks/docs", "checks/format", "checks/layers", "checks/reference", "checks/words"])
 def test_refuses_a_tree_that_is_not_there(tmp_path, check):
     done = run(SCRIPTS / check, tmp_path / "mistyped")
 

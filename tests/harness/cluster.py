@@ -27,8 +27,8 @@ SERVICE_ADDRESS = "10.96.0.1"
 
 def binaries(*names):
     """Paths by name; built where they are missing, which takes minutes once."""
-    done = subprocess.run([ROOT / "scripts" / "cluster-binaries", *names], stdout=subprocess.PIPE, text=True)
-    assert done.returncode == 0, "scripts/cluster-binaries failed"
+    done = subprocess.run([ROOT / "scripts" / "supply" / "cluster-binaries", *names], stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 0, "scripts/supply/cluster-binaries failed"
     return dict(line.split(" ", 1) for line in done.stdout.splitlines())
 
 
@@ -90,7 +90,7 @@ class Cluster:
     address = "127.0.0.1"  # where the API server listens
 
     def __init__(self, folder=None, with_controllers=False, etcd=None, outlives=False):
-        """`etcd`: another program than the one of scripts/cluster-binaries. `outlives`: this process; else the servers end
+        """`etcd`: another program than the one of scripts/supply/cluster-binaries. `outlives`: this process; else the servers end
         with it, however it ends."""
         self.outlives = outlives
         self.folder = Path(folder or tempfile.mkdtemp(prefix="mnet-cluster-"))

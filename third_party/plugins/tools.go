@@ -1,6 +1,6 @@
 //go:build tools
 
-// Names the programs that scripts/plugins.py builds, so that go.mod and go.sum cover what they need.
+// Names the programs that scripts/supply/plugins.py builds, so that go.mod and go.sum cover what they need.
 package tools
 
 import (

@@ -1,6 +1,6 @@
 //go:build tools
 
-// Names the programs that scripts/cluster-binaries builds, so that go.mod and go.sum cover what they need.
+// Names the programs that scripts/supply/cluster-binaries builds, so that go.mod and go.sum cover what they need.
 package tools
 
 import (

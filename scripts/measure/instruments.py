@@ -1,4 +1,4 @@
-"""What scripts/bench and bench_cluster.py measure with: a table of figures and budgets, the memory of a process, load on
+"""What scripts/bench and with_cluster.py measure with: a table of figures and budgets, the memory of a process, load on
 a daemon's socket."""
 
 import json
@@ -6,8 +6,9 @@ import sys
 import threading
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+from lib import tree
+
+sys.path.insert(0, str(tree.ROOT / "tests"))
 sys.dont_write_bytecode = True
 
 from harness.daemon import Daemon, default_config  # noqa: E402

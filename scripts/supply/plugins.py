@@ -1,6 +1,5 @@
 """The reference CNI plugins and flannel, static, with the licences of what is linked into them. Built once from the Go
-modules that third_party/ pins and kept in $XDG_CACHE_HOME/mnet/plugins (gobuild.py says how). As a program it prints a line
-`NAME PATH` for each; the exit status is 77 where they cannot be had: no Go, or no module registry."""
+modules that third_party/ pins and kept in $XDG_CACHE_HOME/mnet/plugins (gobuild.py says how)."""
 
 import json
 import re
@@ -8,8 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import gobuild
-import tree
+from lib import tree
+from supply import gobuild
 
 REPOSITORY = "github.com/containernetworking/plugins"
 # A licence by a phrase of its text. A text that has none of them fails the build: somebody has to look at it.
@@ -68,7 +67,7 @@ def linked(name, version, folder):
              if re.match(r"LICEN[CS]E|COPYING|NOTICE|COPYRIGHT", path.name, re.I)}
     found = {licence_of(text) for text in texts.values()} - {None}
     if not found:
-        raise LookupError(f"{name} {version}: no licence that scripts/plugins.py knows in {sorted(texts)}")
+        raise LookupError(f"{name} {version}: no licence that scripts/supply/plugins.py knows in {sorted(texts)}")
     return Linked(name, version, " AND ".join(sorted(found)), texts)
 
 
@@ -88,8 +87,3 @@ def everything_linked():
     """Each module and version once; programs() must have been asked before."""
     found = {(one.name, one.version): one for module in MODULES for one in module.linked()}
     return [found[key] for key in sorted(found)]
-
-
-if __name__ == "__main__":
-    for program, place in programs().items():
-        print(program, place)

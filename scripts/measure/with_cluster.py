@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from measuring import NETWORK, SHIM_CONFIG, PeakMemory, load, pss_kib, shim_config, start_daemon, step
+from measure.instruments import NETWORK, SHIM_CONFIG, PeakMemory, load, pss_kib, shim_config, start_daemon, step
 
 from harness import metrics
 from harness.autoconf import NET_D

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import tree
+from lib import tree
 
 COMMON_LICENCES = Path("/usr/share/common-licenses")
 LONG = 200_000  # Boost's copyright file has two megabytes
@@ -43,7 +43,7 @@ class Package:
     @property
     def licence(self):
         if self.name not in LICENCES:
-            raise LookupError(f"the licence of {self.name} is not in scripts/parts.py")
+            raise LookupError(f"the licence of {self.name} is not in scripts/images/parts.py")
         return LICENCES[self.name]
 
 

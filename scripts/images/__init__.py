@@ -1,0 +1,1 @@
+"""What images are made of: layers, packages and licences, the bill of materials."""
