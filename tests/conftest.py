@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from harness import sanitizers
-from harness.cni import Runtime
-from harness.daemon import Daemon, default_config
-from harness.fake import Fake
-from harness.host import REFERENCE_PLUGINS, Host
-from harness.leaks import LeakCheck, unexpected
-from harness.objects import Objects
-from harness.outcome import passed
-from harness.pods import PodNode
+from harness.evidence import sanitizers
+from harness.evidence.leaks import LeakCheck, unexpected
+from harness.evidence.outcome import passed
+from harness.machine.host import REFERENCE_PLUGINS, Host
+from harness.node.cni import Runtime
+from harness.node.daemon import Daemon, default_config
+from harness.node.fake import Fake
+from harness.node.objects import Objects
+from harness.node.pods import PodNode
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -11,8 +11,8 @@ from lib import tree
 sys.path.insert(0, str(tree.ROOT / "tests"))
 sys.dont_write_bytecode = True
 
-from harness.daemon import Daemon, default_config  # noqa: E402
-from harness.host import PLUGIN_DIR, TOOLS  # noqa: E402
+from harness.machine.host import PLUGIN_DIR, TOOLS  # noqa: E402
+from harness.node.daemon import Daemon, default_config  # noqa: E402
 
 NETWORK = "/srv/bench/10-instant.conf"
 SHIM_CONFIG = "/srv/bench/shim.json"

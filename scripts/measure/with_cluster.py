@@ -7,13 +7,13 @@ from pathlib import Path
 
 from measure.instruments import NETWORK, SHIM_CONFIG, PeakMemory, load, pss_kib, shim_config, start_daemon, step
 
-from harness import metrics
-from harness.autoconf import NET_D
-from harness.daemon import Daemon
-from harness.host import PLUGIN_DIR, TOOLS, Host
-from harness.host_cluster import HostCluster
-from harness.peer import OriginalDaemon
-from harness.thin import ServiceAccount
+from harness.cluster.host_cluster import HostCluster
+from harness.cluster.peer import OriginalDaemon
+from harness.evidence import metrics
+from harness.machine.host import PLUGIN_DIR, TOOLS, Host
+from harness.node.autoconf import NET_D
+from harness.node.daemon import Daemon
+from harness.node.thin import ServiceAccount
 
 NODE, NAMESPACE, PREFIX = "bench-node", "bench", "podk"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"

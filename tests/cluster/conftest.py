@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.api_proxy import ApiProxy, listen_in
-from harness.cluster import Cluster
-from harness.kube_node import KubeNode
-from harness.outcome import passed
-from harness.peer import PeerNode
-from harness.probe import Probe
-from harness.roles import UPSTREAM_RULES
-from harness.workspace import Workspace
+from harness.cluster.control_plane import Cluster
+from harness.cluster.kube_node import KubeNode
+from harness.cluster.peer import PeerNode
+from harness.cluster.probe import Probe
+from harness.cluster.roles import UPSTREAM_RULES
+from harness.cluster.workspace import Workspace
+from harness.evidence.outcome import passed
+from harness.net.api_proxy import ApiProxy, listen_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

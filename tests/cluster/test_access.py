@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from harness.api_proxy import ApiProxy
-from harness.connect_proxy import ConnectProxy
-from harness.probe import Failed
-from harness.wait import until
+from harness.cluster.probe import Failed
+from harness.machine.wait import until
+from harness.net.api_proxy import ApiProxy
+from harness.net.connect_proxy import ConnectProxy
 
 
 def find(probe, space):

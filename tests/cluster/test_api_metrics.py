@@ -2,8 +2,8 @@
 
 import time
 
-from harness import metrics
-from harness.wait import until
+from harness.evidence import metrics
+from harness.machine.wait import until
 
 
 # pains 15 and 38

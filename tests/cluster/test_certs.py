@@ -10,13 +10,13 @@ import time
 
 import pytest
 
-from harness import metrics
-from harness.api_proxy import listen_in
-from harness.certificates import Authority
-from harness.outcome import passed
-from harness.signing import (BOOTSTRAP, CERTIFICATES, CURRENT, Approver, CertNode, Relay, SigningCluster, conditions_of,
-                             pair_for, subject_of)
-from harness.wait import until
+from harness.cluster.signing import (BOOTSTRAP, CERTIFICATES, CURRENT, Approver, CertNode, Relay, SigningCluster, conditions_of,
+                                     pair_for, subject_of)
+from harness.evidence import metrics
+from harness.evidence.outcome import passed
+from harness.machine.wait import until
+from harness.net.api_proxy import listen_in
+from harness.net.certificates import Authority
 
 METRIC = "multus_client_certificate_expiration_timestamp_seconds"
 
@@ -226,7 +226,7 @@ def test_a_stored_pair_that_cannot_be_used_is_replaced(node, approvers, cluster,
 
 def expired_pair(cluster, node):
     """Issued by the signer's own authority with an end in the past."""
-    from harness.certificates import new_key, openssl
+    from harness.net.certificates import new_key, openssl
     key = new_key(cluster.folder / "expired.key")
     request = openssl("req", "-new", "-key", key, "-subj", f"/O=system:multus/CN=system:multus:{node}")
     text = openssl("x509", "-req", "-CA", cluster.authority.certificate, "-CAkey", cluster.authority.key,
@@ -391,7 +391,7 @@ def test_a_clock_that_is_ahead_is_told_and_lived_with(node, approvers, skew):
 @pytest.mark.slow
 def test_another_authority_is_met_with_the_bootstrap_credentials(nodes, approvers):
     """Pain 16: the cluster's authority is replaced while the daemon runs, and later the bootstrap file."""
-    from harness.workspace import Workspace
+    from harness.cluster.workspace import Workspace
     cluster = SigningCluster(life=300)
     try:
         space = Workspace(cluster)
@@ -437,7 +437,7 @@ def replace_authority(cluster):
 
 def test_a_spoofed_node_gets_no_certificate(node, approvers, cluster, space, tmp_path):
     """Pain 48: a kubelet asks for the certificate of another node."""
-    from harness.signing import REQUESTS, request_object
+    from harness.cluster.signing import REQUESTS, request_object
     approvers()
     thief = cluster.kubelet("thief")
 

@@ -5,11 +5,11 @@ import subprocess
 
 import pytest
 
-from harness.api_proxy import ApiProxy
-from harness.certificates import openssl
-from harness.cluster import Refused
-from harness.signing import REQUESTS, Approver, SigningCluster, conditions_of, request_object
-from harness.wait import until
+from harness.cluster.control_plane import Refused
+from harness.cluster.signing import REQUESTS, Approver, SigningCluster, conditions_of, request_object
+from harness.machine.wait import until
+from harness.net.api_proxy import ApiProxy
+from harness.net.certificates import openssl
 
 NODE = "node1"
 

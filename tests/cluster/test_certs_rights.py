@@ -3,9 +3,9 @@ in this API server, so that lists are needed, too."""
 
 import pytest
 
-from harness.api_proxy import listen_in
-from harness.signing import REQUESTS, Approver, CertNode, Relay, SigningCluster, conditions_of, request_object
-from harness.wait import PATIENCE, Late, until
+from harness.cluster.signing import REQUESTS, Approver, CertNode, Relay, SigningCluster, conditions_of, request_object
+from harness.machine.wait import PATIENCE, Late, until
+from harness.net.api_proxy import listen_in
 
 NODE = "node1"
 APPROVER = "multus-cert-approver"

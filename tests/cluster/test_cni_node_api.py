@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from harness.cluster import DEPLOY, Refused
-from harness.cni_node import CniNode, replace
-from harness.wait import until
+from harness.cluster.control_plane import DEPLOY, Refused
+from harness.machine.wait import until
+from harness.node.cni_node import CniNode, replace
 
 CALICO = '{"name": "k8s", "plugins": [{"type": "calico"}]}\n'
 MULTUS = '{"name": "m", "type": "multus-cni", "delegates": [\n   __10-calico.conflist__\n]}\n'

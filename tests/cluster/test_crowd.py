@@ -4,10 +4,10 @@ import collections
 import concurrent.futures
 import json
 
-from harness.cni import environment
-from harness.daemon import body
-from harness.netconf import netconf_from_files
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node.cni import environment
+from harness.node.daemon import body
+from harness.node.netconf import netconf_from_files
 
 COUNT = 500
 

@@ -6,14 +6,15 @@ import time
 
 import pytest
 
-from harness import metrics, networks
-from harness.autoconf import OWN, PRIMARY, conflist
-from harness.cni import Runtime
-from harness.daemon import default_config
-from harness.host import PLUGIN_DIR, PROGRAMS
-from harness.kube_node import KUBECONFIG
-from harness.netconf import netconf_from_files
-from harness.wait import until
+from harness.cluster.kube_node import KUBECONFIG
+from harness.evidence import metrics
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.autoconf import OWN, PRIMARY, conflist
+from harness.node.cni import Runtime
+from harness.node.daemon import default_config
+from harness.node.netconf import netconf_from_files
 
 ON_UPLINK = {"cniVersion": "1.0.0", "name": "extra", "type": "macvlan", "master": "uplink",
              "ipam": {"type": "host-local", "subnet": "10.77.0.0/24"}}

@@ -8,15 +8,15 @@ import subprocess
 
 import pytest
 
-from harness.sanitizers import assert_clean
-from harness.wait import until
+from harness.evidence.sanitizers import assert_clean
+from harness.machine.wait import until
 
 NODE = "node-of-generator"
 
 
 @pytest.fixture(scope="module")
 def signing():
-    from harness.cluster import Cluster
+    from harness.cluster.control_plane import Cluster
     cluster = Cluster(with_controllers=True)
     group = "rbac.authorization.k8s.io"
     cluster.apply(

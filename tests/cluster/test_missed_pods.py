@@ -2,9 +2,9 @@
 
 import json
 
-from harness import metrics
-from harness.objects import STATUS
-from harness.wait import until
+from harness.evidence import metrics
+from harness.machine.wait import until
+from harness.node.objects import STATUS
 
 REASON = "NetworksNotAttached"
 ON_UPLINK = {"cniVersion": "1.0.0", "name": "extra", "type": "macvlan", "master": "uplink"}

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from harness.certificates import Authority
-from harness.cluster import free_ports
-from harness.probe import Failed, Probe
-from harness.roles import UPSTREAM_RULES
-from harness.wait import until
-from harness.workspace import Workspace
+from harness.cluster.control_plane import free_ports
+from harness.cluster.probe import Failed, Probe
+from harness.cluster.roles import UPSTREAM_RULES
+from harness.cluster.workspace import Workspace
+from harness.machine.wait import until
+from harness.net.certificates import Authority
 
 
 READ_ONLY = [{**rule, "verbs": ["get", "list", "watch"]} for rule in UPSTREAM_RULES if rule["resources"] != ["events"]]

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import as_pod
-from harness.certificates import openssl
-from harness.cluster import free_ports
-from harness.peer import BOTH, ORIGINAL, OURS, VARIABLES, needs_original, told
-from harness.signing import REQUESTS, SigningCluster, conditions_of, request_object, subject_of
-from harness.wait import until
+from harness.cluster import as_pod
+from harness.cluster.control_plane import free_ports
+from harness.cluster.peer import BOTH, ORIGINAL, OURS, VARIABLES, needs_original, told
+from harness.cluster.signing import REQUESTS, SigningCluster, conditions_of, request_object, subject_of
+from harness.machine.wait import until
+from harness.net.certificates import openssl
 
 NODE = "node1"
 

@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from harness import networks
-from harness.autoconf import NET_D, OWN, PRIMARY
-from harness.kube_node import KUBECONFIG
-from harness.netconf import netconf
-from harness.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, settled
-from harness.pods import CNI_DIR
-from harness.wait import until
+from harness.cluster.kube_node import KUBECONFIG
+from harness.cluster.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, settled
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.autoconf import NET_D, OWN, PRIMARY
+from harness.node.netconf import netconf
+from harness.node.pods import CNI_DIR
 
 pytestmark = needs_the_original
 

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from harness import networks
-from harness.autoconf import NET_D
-from harness.fake import RECORD
-from harness.objects import DEFAULT_NETWORK
-from harness.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, settled
+from harness.cluster.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, settled
+from harness.node import networks
+from harness.node.autoconf import NET_D
+from harness.node.fake import RECORD
+from harness.node.objects import DEFAULT_NETWORK
 
 pytestmark = needs_the_original
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from harness.cluster import ROOT
-from harness.recordings import AFTER_ADD, RECORDINGS, cause, recorded, recorded_status, replay, settled
-from harness.wait import until
+from harness.cluster.control_plane import ROOT
+from harness.evidence.recordings import AFTER_ADD, RECORDINGS, cause, recorded, recorded_status, replay, settled
+from harness.machine.wait import until
 
 
 @pytest.fixture

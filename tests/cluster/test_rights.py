@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from harness.cluster import Refused
-from harness.probe import Failed
-from harness.wait import until
+from harness.cluster.control_plane import Refused
+from harness.cluster.probe import Failed
+from harness.machine.wait import until
 
 ENOUGH = 120.0     # seconds for what must succeed
 LONG_WITHOUT = 2.5  # what has not happened by then does not

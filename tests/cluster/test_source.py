@@ -5,11 +5,11 @@ import subprocess
 
 import pytest
 
-from harness.api_proxy import ApiProxy
-from harness.cluster import Refused
-from harness.probe import Failed, Probe
-from harness.wait import until
-from harness.workspace import Workspace
+from harness.cluster.control_plane import Refused
+from harness.cluster.probe import Failed, Probe
+from harness.cluster.workspace import Workspace
+from harness.machine.wait import until
+from harness.net.api_proxy import ApiProxy
 
 
 @pytest.mark.spec("03:101")

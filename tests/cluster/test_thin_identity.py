@@ -5,11 +5,11 @@ import uuid
 
 import pytest
 
-from harness import networks
-from harness.api_proxy import ApiProxy, listen_in
-from harness.cni import Runtime
-from harness.thin import CONF_DIR, KUBECONFIG, ServiceAccount, ThinEntrypoint, generated, token_in
-from harness.wait import until
+from harness.machine.wait import until
+from harness.net.api_proxy import ApiProxy, listen_in
+from harness.node import networks
+from harness.node.cni import Runtime
+from harness.node.thin import CONF_DIR, KUBECONFIG, ServiceAccount, ThinEntrypoint, generated, token_in
 
 
 class Identity:

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from harness.roles import UPSTREAM_RULES
-from harness.wait import until
+from harness.cluster.roles import UPSTREAM_RULES
+from harness.machine.wait import until
 
 ON_UPLINK = {"cniVersion": "1.0.0", "name": "extra", "type": "macvlan", "master": "uplink",
              "ipam": {"type": "host-local", "subnet": "10.77.0.0/24"}}

@@ -6,8 +6,8 @@ import uuid
 
 import pytest
 
-from harness.kube_watch import KubeWatch
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node.kube_watch import KubeWatch
 
 FRUITS = "orange,apple,banana"
 
@@ -170,8 +170,8 @@ def test_what_changes_while_the_stream_is_cut_is_one_call(start, fruits, space, 
 
 @pytest.mark.spec("04:81")
 def test_a_position_that_the_server_has_forgotten(own_cluster, start):
-    from harness.api_proxy import ApiProxy
-    from harness.workspace import Workspace
+    from harness.net.api_proxy import ApiProxy
+    from harness.cluster.workspace import Workspace
     cluster = own_cluster()
     proxy = ApiProxy(cluster)
     fruits = Map(Workspace(cluster)).create(fruits=FRUITS)
@@ -246,7 +246,7 @@ def test_pods_of_all_namespaces_by_label(start, cluster, space, proxy):
 
 
 def test_an_outage_of_the_server(own_cluster, start):
-    from harness.workspace import Workspace
+    from harness.cluster.workspace import Workspace
     cluster = own_cluster()
     fruits = Map(Workspace(cluster)).create(fruits=FRUITS)
     watch = start(cluster.kubeconfig, *words(fruits.space))

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from harness.probe import Failed
-from harness.roles import UPSTREAM_RULES
-from harness.wait import until
+from harness.cluster.probe import Failed
+from harness.cluster.roles import UPSTREAM_RULES
+from harness.machine.wait import until
 
 
 def write(probe, space, name, text, uid=None, **more):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.made_image import TOOLS, made
+from harness.images.made_image import TOOLS, made
 
 
 @pytest.fixture(scope="session")

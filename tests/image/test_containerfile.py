@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from harness.made_image import ROOT
+from harness.images.made_image import ROOT
 
 # Everything that podman keeps goes with the namespace.
 PODMAN = """mount -t tmpfs none /run && mount -t tmpfs none /var/lib && cd "$1" &&

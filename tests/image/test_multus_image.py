@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness.made_image import ROOT, VERSION, build, make
+from harness.images.made_image import ROOT, VERSION, build, make
 
 HOME = "/usr/src/multus-cni/bin"
 PROGRAMS = ["multus", "multus-daemon", "multus-shim", "passthru", "install_multus", "thin_entrypoint",

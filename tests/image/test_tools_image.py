@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness.made_image import TOOLS
+from harness.images.made_image import TOOLS
 
 # 04, 0: at least these.
 PROMISED = ["bridge", "dhcp", "flannel", "host-device", "host-local", "ipvlan", "loopback", "macvlan", "portmap", "ptp",

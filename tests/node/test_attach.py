@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from harness import networks
-from harness.cni import KUBERNETES_ARGS
-from harness.netconf import netconf, netconf_from_files
+from harness.node import networks
+from harness.node.cni import KUBERNETES_ARGS
+from harness.node.netconf import netconf, netconf_from_files
 
 
 def three_networks(host):

@@ -8,10 +8,10 @@ import stat
 import time
 
 import pytest
-from harness.autoconf import NET_D, OWN, PRIMARY, AutoNode, auto_config, conflist, why_not_ready
-from harness.host import PROGRAMS
-from harness.netconf import netconf
-from harness.wait import until, whole_lines
+from harness.machine.host import PROGRAMS
+from harness.machine.wait import until, whole_lines
+from harness.node.autoconf import NET_D, OWN, PRIMARY, AutoNode, auto_config, conflist, why_not_ready
+from harness.node.netconf import netconf
 
 DAEMON = f"{PROGRAMS}/multus-daemon"
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"

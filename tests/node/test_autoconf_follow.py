@@ -7,10 +7,10 @@ import threading
 import time
 
 import pytest
-from harness import metrics
-from harness.autoconf import NET_D, OWN, PRIMARY, AutoNode, conflist, why_not_ready
-from harness.netconf import netconf
-from harness.wait import until
+from harness.evidence import metrics
+from harness.machine.wait import until
+from harness.node.autoconf import NET_D, OWN, PRIMARY, AutoNode, conflist, why_not_ready
+from harness.node.netconf import netconf
 
 GENERATED = "Generated MultusCNI config: "
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"

@@ -9,10 +9,10 @@ import json
 import os
 
 import pytest
-from harness import networks
-from harness.cni import environment
-from harness.daemon import body
-from harness.netconf import netconf
+from harness.node import networks
+from harness.node.cni import environment
+from harness.node.daemon import body
+from harness.node.netconf import netconf
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
 STATE = "/var/lib/cni/multus"

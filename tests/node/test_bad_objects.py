@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from harness.objects import DEFAULT_NETWORK, NETWORKS, network_manifest, pod_manifest
+from harness.node.objects import DEFAULT_NETWORK, NETWORKS, network_manifest, pod_manifest
 
 LONG = "a" * 16
 

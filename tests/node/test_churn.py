@@ -8,10 +8,10 @@ import random
 import threading
 
 import pytest
-from harness import networks
-from harness.cni import KUBERNETES_ARGS
-from harness.netconf import netconf
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.cni import KUBERNETES_ARGS
+from harness.node.netconf import netconf
 
 ROUNDS = int(os.environ.get("MNET_CHURN_ROUNDS", "8"))
 PODS = 6

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from harness.cni_node import PLUGINS, CniNode
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node.cni_node import PLUGINS, CniNode
 
 CALICO = '{"name": "k8s", "plugins": [{"type": "calico"}]}'
 MULTUS = '{"name": "m", "type": "multus-cni", "delegates": [\n   __10-calico.conflist__\n]}\n'

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from harness.cni_node import CniNode
-from harness.proc import cpu_seconds
-from harness.wait import until
+from harness.machine.proc import cpu_seconds
+from harness.machine.wait import until
+from harness.node.cni_node import CniNode
 
 CALICO = '{"name": "k8s", "plugins": [{"type": "calico", "v": %d}]}\n'
 MULTUS = '{"name": "m", "type": "multus-cni", "delegates": [\n   __10-calico.conflist__\n]}\n'

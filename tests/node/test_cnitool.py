@@ -4,10 +4,10 @@ import base64
 import json
 
 import pytest
-from harness import networks
-from harness.cni import Outcome
-from harness.host import PLUGIN_DIR, TOOLS
-from harness.sanitizers import assert_clean
+from harness.evidence.sanitizers import assert_clean
+from harness.machine.host import PLUGIN_DIR, TOOLS
+from harness.node import networks
+from harness.node.cni import Outcome
 
 NET_DIR = "/etc/cni/net.d"
 RESULTS = "/var/lib/cni/results"

@@ -7,12 +7,12 @@ from http.client import HTTPException
 from pathlib import Path
 
 import pytest
-from harness import networks
-from harness.cni import environment
-from harness.daemon import body
-from harness.netconf import netconf
-from harness.pending import FOLDER, leave_pending_del
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.cni import environment
+from harness.node.daemon import body
+from harness.node.netconf import netconf
+from harness.node.pending import FOLDER, leave_pending_del
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "base" / "failpoint.h"

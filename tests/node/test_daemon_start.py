@@ -7,9 +7,9 @@ import stat
 import threading
 
 import pytest
-from harness.daemon import CONFIG, default_config
-from harness.host import PROGRAMS
-from harness.wait import until
+from harness.machine.host import PROGRAMS
+from harness.machine.wait import until
+from harness.node.daemon import CONFIG, default_config
 
 DAEMON = f"{PROGRAMS}/multus-daemon"
 

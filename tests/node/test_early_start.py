@@ -7,11 +7,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from harness import networks
-from harness.cni import environment
-from harness.host import PLUGIN_DIR, PROGRAMS
-from harness.netconf import netconf
-from harness.wait import until
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.cni import environment
+from harness.node.netconf import netconf
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "attach" / "parallel.cc"
 EARLY = re.findall(r'"([a-z-]+)"', re.search(r"kEarly = .*?\{(.*?)\}", SOURCE.read_text(), re.S)[1])

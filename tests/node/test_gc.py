@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from harness import networks
+from harness.node import networks
 
 
 def collect(node, *keep, key="cni.dev/valid-attachments", conf=None):

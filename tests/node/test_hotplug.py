@@ -3,8 +3,8 @@
 import threading
 
 import pytest
-from harness import networks
-from harness.daemon import body
+from harness.node import networks
+from harness.node.daemon import body
 
 HOT = networks.ptp("hot", "10.50.0.0/24", subnet6="fd00:50::/64")
 

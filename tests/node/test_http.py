@@ -8,8 +8,8 @@ import threading
 import time
 
 import pytest
-from harness import unix_http
-from harness.wait import until
+from harness.machine.wait import until
+from harness.net import unix_http
 
 HEAD = b"POST /cni HTTP/1.1\r\nHost: dummy\r\n"
 

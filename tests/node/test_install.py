@@ -7,8 +7,8 @@ import stat
 import threading
 
 import pytest
-from harness.host import PROGRAMS
-from harness.wait import until
+from harness.machine.host import PROGRAMS
+from harness.machine.wait import until
 
 INSTALL = f"{PROGRAMS}/install_multus"
 SOURCES = "/usr/src/multus-cni/bin"

@@ -7,9 +7,9 @@ import subprocess
 import time
 
 import pytest
-from harness.cni_node import replace
-from harness.kube_watch import KubeWatch
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node.cni_node import replace
+from harness.node.kube_watch import KubeWatch
 
 
 @pytest.fixture

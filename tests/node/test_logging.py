@@ -4,8 +4,8 @@ import concurrent.futures
 import json
 import re
 
-from harness.netconf import netconf
-from harness.wait import whole_lines
+from harness.machine.wait import whole_lines
+from harness.node.netconf import netconf
 
 SECRET = "s3cr3t-do-not-log"
 

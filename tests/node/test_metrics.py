@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from harness import metrics, networks
-from harness.netconf import netconf
-from harness.proc import cpu_seconds
-from harness.wait import until
+from harness.evidence import metrics
+from harness.machine.proc import cpu_seconds
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.netconf import netconf
 
 HOLD_PORT = """
 import socket, sys

@@ -3,9 +3,9 @@
 import threading
 
 import pytest
-from harness import networks
-from harness.netconf import netconf
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.netconf import netconf
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import json
 import os
 
 import pytest
-from harness import networks
-from harness.daemon import default_config
-from harness.objects import FOLDER, NETWORKS, network_manifest, pod_manifest
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.daemon import default_config
+from harness.node.objects import FOLDER, NETWORKS, network_manifest, pod_manifest
 
 
 def two_networks(node):

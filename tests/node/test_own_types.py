@@ -5,14 +5,14 @@ import base64
 import json
 
 import pytest
-from harness import networks
-from harness.cni import KUBERNETES_ARGS, Runtime
-from harness.host import PLUGIN_DIR, PROGRAMS
-from harness.netconf import netconf, netconf_from_files
-from harness.objects import DEFAULT_NETWORK, FOLDER, NETWORKS
-from harness.pending import FOLDER as PENDING
-from harness.pending import leave_pending_del
-from harness.wait import until
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.cni import KUBERNETES_ARGS, Runtime
+from harness.node.netconf import netconf, netconf_from_files
+from harness.node.objects import DEFAULT_NETWORK, FOLDER, NETWORKS
+from harness.node.pending import FOLDER as PENDING
+from harness.node.pending import leave_pending_del
 
 TENANT = "/srv/tenant"
 MARK = "/srv/mark"

@@ -3,8 +3,8 @@
 import threading
 
 import pytest
-from harness import networks
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
 
 FOUR = ["n1", "n2", "n3", "n4"]
 

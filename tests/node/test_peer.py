@@ -6,11 +6,11 @@ import shutil
 
 import pytest
 
-from harness import networks
-from harness.leaks import IPAM_DIR
-from harness.netconf import netconf
-from harness.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, program_of, settled
-from harness.pods import CNI_DIR
+from harness.cluster.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, program_of, settled
+from harness.evidence.leaks import IPAM_DIR
+from harness.node import networks
+from harness.node.netconf import netconf
+from harness.node.pods import CNI_DIR
 
 pytestmark = needs_the_original
 

@@ -6,8 +6,8 @@ import stat
 
 import pytest
 
-from harness.peer import BOTH, ORIGINAL, OURS, needs_original, program_of, told
-from harness.wait import until
+from harness.cluster.peer import BOTH, ORIGINAL, OURS, needs_original, program_of, told
+from harness.machine.wait import until
 
 pytestmark = needs_original("install_multus")
 

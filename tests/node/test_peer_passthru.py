@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from harness.netconf import netconf
-from harness.peer import BOTH, needs_original, plugin_of
+from harness.cluster.peer import BOTH, needs_original, plugin_of
+from harness.node.netconf import netconf
 
 pytestmark = needs_original("passthru")
 

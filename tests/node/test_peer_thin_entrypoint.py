@@ -11,9 +11,9 @@ import stat
 
 import pytest
 
-from harness.peer import BOTH, ORIGINAL, OURS, needs_original, program_of
-from harness.thin import ENVIRONMENT, PEM, ServiceAccount, ThinEntrypoint
-from harness.wait import until
+from harness.cluster.peer import BOTH, ORIGINAL, OURS, needs_original, program_of
+from harness.machine.wait import until
+from harness.node.thin import ENVIRONMENT, PEM, ServiceAccount, ThinEntrypoint
 
 pytestmark = needs_original("thin_entrypoint")
 

@@ -4,9 +4,9 @@ import base64
 import threading
 
 import pytest
-from harness import networks
-from harness.netconf import netconf
-from harness.objects import DEFAULT_NETWORK, SKIP_DEFAULT_NETWORKS
+from harness.node import networks
+from harness.node.netconf import netconf
+from harness.node.objects import DEFAULT_NETWORK, SKIP_DEFAULT_NETWORKS
 
 REQUESTED = {"name": "mac1", "ips": ["10.10.1.77/24"], "mac": "02:00:00:00:01:77"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.recordings import AFTER_ADD, CONTAINER, RECORDINGS, cause, recorded, recorded_status, replay, settled
+from harness.evidence.recordings import AFTER_ADD, CONTAINER, RECORDINGS, cause, recorded, recorded_status, replay, settled
 
 CNI_DIR = "/var/lib/cni/multus"
 RESULTS = [f"primary-{CONTAINER}-eth0", f"mac1-{CONTAINER}-net1", f"br1-{CONTAINER}-net2"]

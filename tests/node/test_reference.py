@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from harness.host import PROGRAMS
+from harness.machine.host import PROGRAMS
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
 # Go's way, `  -config string`, pflag's, `  -d, --dest-dir string`, and `  --name=value`.

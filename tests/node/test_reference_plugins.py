@@ -7,8 +7,8 @@ on purpose is found.
 import os
 
 import pytest
-from harness import networks
-from harness.leaks import unexpected
+from harness.evidence.leaks import unexpected
+from harness.node import networks
 
 
 def test_bridge_gives_the_pod_an_address_and_takes_it_back(host, pod, plugin):

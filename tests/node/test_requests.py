@@ -5,12 +5,13 @@ import threading
 import time
 
 import pytest
-from harness import networks, unix_http
-from harness.cni import environment
-from harness.daemon import body
-from harness.fake import address_result
-from harness.netconf import netconf
-from harness.wait import until
+from harness.machine.wait import until
+from harness.net import unix_http
+from harness.node import networks
+from harness.node.cni import environment
+from harness.node.daemon import body
+from harness.node.fake import address_result
+from harness.node.netconf import netconf
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_INFRA_CONTAINER_ID=c0;K8S_POD_UID=u1"
 

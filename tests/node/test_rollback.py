@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from harness import networks
+from harness.node import networks
 
 
 def five(node, fake, failing, behaviour):

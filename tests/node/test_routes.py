@@ -2,8 +2,8 @@
 tell (02, 3.10 and 5.4; pain 45)."""
 
 import pytest
-from harness import networks
-from harness.objects import DEFAULT_NETWORK
+from harness.node import networks
+from harness.node.objects import DEFAULT_NETWORK
 
 V4, V6 = "10.244.0.1", "fd00:244::1"  # the cluster network's
 OTHER4, OTHER6 = "10.1.1.1", "fd00:1::1"

@@ -4,9 +4,9 @@ import threading
 import time
 
 import pytest
-from harness import networks
-from harness.netconf import netconf
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.netconf import netconf
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
 

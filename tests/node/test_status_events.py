@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from harness import networks
-from harness.objects import DEFAULT_NETWORK
+from harness.node import networks
+from harness.node.objects import DEFAULT_NETWORK
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "data" / "recordings"
 

@@ -4,11 +4,11 @@ import concurrent.futures
 import json
 
 import pytest
-from harness import networks
-from harness.cni import KUBERNETES_ARGS, Runtime
-from harness.host import PLUGIN_DIR, PROGRAMS
-from harness.netconf import netconf, netconf_from_files
-from harness.objects import FOLDER, NETWORKS
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
+from harness.node import networks
+from harness.node.cni import KUBERNETES_ARGS, Runtime
+from harness.node.netconf import netconf, netconf_from_files
+from harness.node.objects import FOLDER, NETWORKS
 
 CNI_DIR = "/var/lib/cni/multus"
 

@@ -7,13 +7,13 @@ import threading
 import time
 
 import pytest
-from harness import networks, thin
-from harness.cni import Runtime
-from harness.host import PLUGIN_DIR
-from harness.sanitizers import assert_clean
-from harness.thin import (CONF_DIR, KUBECONFIG, PEM, ServiceAccount, ThinEntrypoint, generated, token_in,
-                          wait_generated)
-from harness.wait import until
+from harness.evidence.sanitizers import assert_clean
+from harness.machine.host import PLUGIN_DIR
+from harness.machine.wait import until
+from harness.node import networks, thin
+from harness.node.cni import Runtime
+from harness.node.thin import (CONF_DIR, KUBECONFIG, PEM, ServiceAccount, ThinEntrypoint, generated, token_in,
+                               wait_generated)
 
 PRIMARY = f"{CONF_DIR}/10-primary.conflist"
 

@@ -5,11 +5,11 @@ import os
 import signal
 
 import pytest
-from harness.autoconf import NET_D, OWN, PRIMARY, AutoNode, auto_config, conflist
-from harness.daemon import default_config
-from harness.host import PLUGIN_DIR, PROGRAMS, children_of
-from harness.pending import FOLDER, leave_pending_del
-from harness.wait import until
+from harness.machine.host import PLUGIN_DIR, PROGRAMS, children_of
+from harness.machine.wait import until
+from harness.node.autoconf import NET_D, OWN, PRIMARY, AutoNode, auto_config, conflist
+from harness.node.daemon import default_config
+from harness.node.pending import FOLDER, leave_pending_del
 
 DAEMON = f"{PROGRAMS}/multus-daemon"
 SHIM = f"{PLUGIN_DIR}/multus-shim"

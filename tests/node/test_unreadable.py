@@ -5,12 +5,12 @@ import json
 import resource
 
 import pytest
-from harness import networks
-from harness.cni import Runtime
-from harness.host import PLUGIN_DIR, PROGRAMS
-from harness.netconf import netconf
-from harness.pending import FOLDER, leave_pending_del
-from harness.wait import until
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.cni import Runtime
+from harness.node.netconf import netconf
+from harness.node.pending import FOLDER, leave_pending_del
 
 CNI_DIR = "/var/lib/cni/multus"
 SCRATCH = "c-pod0"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import ROOT
-from harness.installation import Installation, image_archive, manifest_file
-from harness.node_leaks import NodeLeaks
-from harness.outcome import passed
-from harness.pod_space import PodSpace
-from harness.whole_node import WholeNode
+from harness.cluster.control_plane import ROOT
+from harness.evidence.node_leaks import NodeLeaks
+from harness.evidence.outcome import passed
+from harness.whole_node.boot import WholeNode
+from harness.whole_node.installation import Installation, image_archive, manifest_file
+from harness.whole_node.pod_space import PodSpace
 
 PROGRAMS = ("containerd", "ctr", "runc", "busybox", "nft", "openssl", "clang-19")
 FIRST = ("test_pod_networks", "test_running_pods", "test_settings")

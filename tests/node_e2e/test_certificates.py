@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.cluster import ROOT
-from harness.installation import Installation
-from harness.networks import NODE_BRIDGE
-from harness.pod_space import PodSpace
-from harness.whole_node import NAME as NODE
+from harness.cluster.control_plane import ROOT
+from harness.node.networks import NODE_BRIDGE
+from harness.whole_node.boot import NAME as NODE
+from harness.whole_node.installation import Installation
+from harness.whole_node.pod_space import PodSpace
 
 CERTIFICATES = "/etc/cni/multus/certs"
 

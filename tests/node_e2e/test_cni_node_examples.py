@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import ROOT
-from harness.installation import image_archive
-from harness.networks import NODE_MACVLAN
-from harness.pod_space import PodSpace
-from harness.wait import until
-from harness.whole_node import NAME, PRIMARY
+from harness.cluster.control_plane import ROOT
+from harness.machine.wait import until
+from harness.node.networks import NODE_MACVLAN
+from harness.whole_node.boot import NAME, PRIMARY
+from harness.whole_node.installation import image_archive
+from harness.whole_node.pod_space import PodSpace
 
 EXAMPLES = ROOT / "deploy" / "cni-node"
 CONFIG = "/etc/cni/net.d/05-multus-cni.conf"

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from harness import image
-from harness.cluster import ROOT
-from harness.installation import image_archive
-from harness.pod_space import PodSpace
-from harness.wait import until
+from harness.cluster.control_plane import ROOT
+from harness.images import image
+from harness.machine.wait import until
+from harness.whole_node.installation import image_archive
+from harness.whole_node.pod_space import PodSpace
 
 EXAMPLES = ROOT / "deploy" / "kube-watch"
 LOGGED = """### Channel data ###

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.networks import NODE_BRIDGE, NODE_MACVLAN
-from harness.pod_load import PodLoad
-from harness.pod_space import pod_object
+from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.whole_node.pod_load import PodLoad
+from harness.whole_node.pod_space import pod_object
 
 ALL = {"eth0", "net1", "net2"}
 

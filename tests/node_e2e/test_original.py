@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.installation import Installation
-from harness.networks import NODE_BRIDGE, NODE_MACVLAN
-from harness.pod_space import PodSpace
+from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.whole_node.installation import Installation
+from harness.whole_node.pod_space import PodSpace
 
 MANIFESTS = Path(__file__).resolve().parents[1] / "data" / "manifests"
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from harness import networks
-from harness.networks import NODE_BRIDGE, NODE_MACVLAN
-from harness.pod_space import pod_object
-from harness.wait import until
-from harness.whole_node import NAME as NODE
+from harness.machine.wait import until
+from harness.node import networks
+from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.whole_node.boot import NAME as NODE
+from harness.whole_node.pod_space import pod_object
 
 WISHES = {**NODE_BRIDGE, "capabilities": {"ips": True, "mac": True}}
 

@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from harness.installation import GENERATED
-from harness.networks import NODE_MACVLAN
-from harness.pod_space import pod_object
-from harness.wait import until
-from harness.whole_node import PRIMARY_FILE
+from harness.machine.wait import until
+from harness.node.networks import NODE_MACVLAN
+from harness.whole_node.boot import PRIMARY_FILE
+from harness.whole_node.installation import GENERATED
+from harness.whole_node.pod_space import pod_object
 
 PODS = int(os.environ.get("E2E_REBOOT_PODS", "200"))
 

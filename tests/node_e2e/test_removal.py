@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.installation import GENERATED, SHIM
-from harness.networks import NODE_BRIDGE
-from harness.pod_space import PodSpace
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node.networks import NODE_BRIDGE
+from harness.whole_node.installation import GENERATED, SHIM
+from harness.whole_node.pod_space import PodSpace
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.hotplug import Controller
-from harness.networks import NODE_BRIDGE
+from harness.node.networks import NODE_BRIDGE
+from harness.whole_node.hotplug import Controller
 
 LAB = {**NODE_BRIDGE, "capabilities": {"mac": True}}
 

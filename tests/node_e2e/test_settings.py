@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from harness import networks
-from harness.installation import GENERATED
-from harness.pod_space import PodSpace, pod_object
-from harness.wait import until
+from harness.machine.wait import until
+from harness.node import networks
+from harness.whole_node.installation import GENERATED
+from harness.whole_node.pod_space import PodSpace, pod_object
 
 METRICS_PORT = 9091
 

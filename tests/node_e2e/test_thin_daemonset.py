@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.cluster import ROOT
-from harness.installation import SHIM, Installation
-from harness.networks import NODE_BRIDGE, NODE_MACVLAN
-from harness.pod_space import PodSpace
+from harness.cluster.control_plane import ROOT
+from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.whole_node.installation import SHIM, Installation
+from harness.whole_node.pod_space import PodSpace
 
 ALL = {"eth0", "net1", "net2"}
 

@@ -5,8 +5,9 @@ import subprocess
 import time
 
 import pytest
-from harness import cgroups, image
-from harness.wait import until
+from harness.images import image
+from harness.machine import cgroups
+from harness.machine.wait import until
 
 
 def pytest_collection_modifyitems(items):

@@ -2,9 +2,9 @@
 
 import json
 
-from harness import networks
-from harness.inside import addresses
-from harness.netconf import netconf_from_files
+from harness.machine.inside import addresses
+from harness.node import networks
+from harness.node.netconf import netconf_from_files
 
 WAIT = "ip -o addr; echo up; exec sleep 1000"
 

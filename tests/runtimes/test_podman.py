@@ -1,8 +1,8 @@
 """A real podman with its CNI back end: no cluster, no kubelet, our shim in the network's conflist."""
 
-from harness import networks
-from harness.inside import addresses
-from harness.netconf import write_networks
+from harness.machine.inside import addresses
+from harness.node import networks
+from harness.node.netconf import write_networks
 
 
 def test_the_ground_a_plain_bridge_works_here(host, podman):

@@ -1,0 +1,1 @@
+"""What tells how a test went: leftovers, metrics, findings of sanitizers, recordings of the original."""

@@ -1,0 +1,1 @@
+"""Container images: of busybox, and those that scripts/image makes."""

@@ -1,0 +1,1 @@
+"""A "host" made of namespaces, its processes, and waiting for them."""

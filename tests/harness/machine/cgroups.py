@@ -1,0 +1,51 @@
+"""Cgroups of tests. They know no namespaces here: whoever makes some removes them."""
+
+import os
+import uuid
+from pathlib import Path
+
+from harness.machine.wait import until
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def new_name(kind="test"):
+    return f"mnet-{kind}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+
+def hierarchies():
+    """The folder of each hierarchy: one for each group of controllers with version 1, a single one with version 2."""
+    if (CGROUPS / "cgroup.controllers").exists():
+        return [CGROUPS]
+    return sorted(folder for folder in CGROUPS.iterdir() if folder.is_dir() and not folder.is_symlink())
+
+
+def make(name):
+    for hierarchy in hierarchies():
+        (hierarchy / name).mkdir(exist_ok=True)
+
+
+def remove(name):
+    """With everything below it, as soon as it is empty."""
+    # Others' may vanish meanwhile, which os.walk does not mind.
+    left = sorted((Path(folder) for folder, _, _ in os.walk(CGROUPS) if name in folder.split("/")), reverse=True)
+    for folder in left:
+        until(lambda folder=folder: _removed(folder), f"{folder} empty")
+
+
+def _removed(folder):
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    return True
+
+
+def remove_orphans(kind):
+    """Those of test runs that died."""
+    names = {folder.name for hierarchy in hierarchies() for folder in hierarchy.glob(f"mnet-{kind}-*")}
+    for name in names:
+        if not Path(f"/proc/{name.split('-')[2]}").exists():
+            remove(name)

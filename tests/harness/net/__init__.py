@@ -1,0 +1,1 @@
+"""What stands between a client and a server: raw HTTP, proxies that misbehave, certificates."""

@@ -1,0 +1,1 @@
+"""Our programs on a host, with the configurations, objects and plugins that they are given."""

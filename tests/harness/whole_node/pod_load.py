@@ -1,0 +1,46 @@
+"""Pods that come while something else happens."""
+
+import threading
+
+from harness.whole_node.pod_space import pod_object
+
+
+class PodLoad:
+    """`with PodLoad(space, "mac, lab"):` makes pods, one after the other, for as long as the block runs."""
+
+    def __init__(self, space, networks, pause=0.5, at_most=60):
+        self.space, self.networks, self.pause, self.at_most = space, networks, pause, at_most
+        self.names = []
+        self.failure = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._make, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure):
+        self._stopped.set()
+        self._thread.join()
+
+    def _make(self):
+        while not self._stopped.wait(self.pause) and len(self.names) < self.at_most:
+            name = f"load-{len(self.names)}"
+            try:
+                self.space.apply(pod_object(name, self.networks))
+            except AssertionError as failed:
+                self.failure = failed
+                return
+            self.names.append(name)
+
+    def check(self, interfaces, timeout=300):
+        """Every pod that was made runs, with all of them."""
+        assert self.failure is None, self.failure
+        self.space.wait_ready("pods", "--all", timeout=timeout)
+        seen = self.space.logged_addresses()
+        assert set(self.names) <= set(seen), set(self.names) - set(seen)
+        wrong = {pod: found for pod, found in seen.items() if found.keys() != interfaces}
+        assert not wrong, wrong
+        everything = [address for found in seen.values() for address in found.values()]
+        assert len(set(everything)) == len(everything)
+        print(f"{len(seen)} pods came meanwhile, each with {', '.join(sorted(interfaces))}", flush=True)
