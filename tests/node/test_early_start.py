@@ -13,7 +13,7 @@ from harness.node import networks
 from harness.node.cni import environment
 from harness.node.netconf import netconf
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "attach" / "parallel.cc"
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "chain" / "early_start.cc"
 EARLY = re.findall(r'"([a-z-]+)"', re.search(r"kEarly = .*?\{(.*?)\}", SOURCE.read_text(), re.S)[1])
 OURS = "passthru"
 HERE = [name for name in EARLY if name == OURS or Path("/usr/lib/cni", name).exists()]
