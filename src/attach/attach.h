@@ -7,14 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "aio/task.h"
 #include "attach/ports.h"
 #include "base/log.h"
 #include "chain/caller.h"
 #include "cni/result.h"
-#include "json/json.h"
 #include "model/pod_args.h"
 
 namespace mnet::attach {
@@ -54,16 +52,6 @@ struct DelOutcome {
   }
 };
 
-// One network more, or one less, for a container that runs (02, 5.9; 03, 2.10).
-struct DynamicRequest {
-  Request request;       // its `config` is the delegate's own
-  std::string settings;  // the core's: binDir, cniDir and so on, as a netconf
-  // What is wished of the network; counts for ADD only. Empty members are no wish.
-  std::vector<std::string> ips;
-  std::string mac;
-  std::optional<json::Object> cni_args;
-};
-
 struct Options {
   // How long ADD waits for the readiness indicator, and how often it looks (02, 5.1 step 2).
   std::chrono::milliseconds readiness_wait = std::chrono::seconds(45);
@@ -88,11 +76,8 @@ class Attachments {
   aio::Task<void> status(Request request);
   aio::Task<void> gc(Request request);
 
-  // The same lock, records and rules for a single network; every failure is an error (05, 2).
-  aio::Task<cni::NetResult> add_dynamic(DynamicRequest request);
-  aio::Task<void> del_dynamic(DynamicRequest request);
-  aio::Task<void> check_dynamic(DynamicRequest request);
-  aio::Task<void> status_dynamic(DynamicRequest request);
+  // What the verbs share: for hot-plug, which takes turns with them.
+  Core& core() { return *core_; }
 
  private:
   std::unique_ptr<Core> core_;

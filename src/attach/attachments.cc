@@ -9,7 +9,6 @@
 #include "attach/containers.h"
 #include "attach/core.h"
 #include "attach/del.h"
-#include "attach/dynamic.h"
 #include "attach/gc.h"
 #include "attach/ports.h"
 #include "attach/status.h"
@@ -61,37 +60,6 @@ aio::Task<void> Attachments::gc(Request request) {
   MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kGc, core_->log));
   Collecting collecting(*core_, job);
   co_return co_await collecting.run();
-}
-
-aio::Task<cni::NetResult> Attachments::add_dynamic(DynamicRequest request) {
-  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kAdd, core_->log));
-  const std::string container_id = what.job.request.container_id;
-  Containers::RunningAdd running(core_->containers, container_id, what.job.request.caller);
-  MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_->containers.lock(container_id));
-  Dynamic dynamic(*core_, std::move(what));
-  co_return co_await dynamic.add(running);
-}
-
-aio::Task<void> Attachments::del_dynamic(DynamicRequest request) {
-  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kDel, core_->log));
-  MNET_CO_TRY([[maybe_unused]] const auto& lock,
-              co_await core_->containers.lock(what.job.request.container_id));
-  Dynamic dynamic(*core_, std::move(what));
-  co_return co_await dynamic.del();
-}
-
-aio::Task<void> Attachments::check_dynamic(DynamicRequest request) {
-  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kCheck, core_->log));
-  MNET_CO_TRY([[maybe_unused]] const auto& lock,
-              co_await core_->containers.lock(what.job.request.container_id));
-  Dynamic dynamic(*core_, std::move(what));
-  co_return co_await dynamic.check();
-}
-
-aio::Task<void> Attachments::status_dynamic(DynamicRequest request) {
-  MNET_CO_TRY(auto&& what, read_dynamic_job(std::move(request), Verb::kStatus, core_->log));
-  Dynamic dynamic(*core_, std::move(what));
-  co_return co_await dynamic.status();
 }
 
 }  // namespace mnet::attach

@@ -19,6 +19,7 @@
 #include "daemon/delegate_times.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/request.h"
+#include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "wire/wire.h"
 
@@ -40,8 +41,8 @@ Result<std::string> result_body(const Result<cni::NetResult>& result) {
   return wire::response_body(*result);
 }
 
-attach::DynamicRequest dynamic_request(CniCall& call, const std::string& settings) {
-  attach::DynamicRequest request;
+hotplug::Request dynamic_request(CniCall& call, const std::string& settings) {
+  hotplug::Request request;
   request.request = std::move(call.request);
   request.settings = settings;
   if (!call.attributes) return request;
@@ -249,7 +250,7 @@ aio::Task<std::string> CniService::gc(CniCall call) {
 
 aio::Task<std::string> CniService::run_dynamic(CniCall call) {
   const std::string command = call.call.command;
-  attach::DynamicRequest request = dynamic_request(call, needs_.settings);
+  hotplug::Request request = dynamic_request(call, needs_.settings);
   if (command == "ADD") {
     auto result = co_await needs_.core.add_dynamic(std::move(request));
     co_return result_body(result);

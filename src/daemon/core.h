@@ -1,9 +1,10 @@
-// What the routes ask of the core (02): attach, or a fake in tests.
+// What the routes ask of the core (02): attach and hotplug, or a fake in tests.
 #pragma once
 
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "cni/result.h"
+#include "hotplug/hotplug.h"
 
 namespace mnet::daemon {
 
@@ -17,10 +18,10 @@ class Core {
   virtual aio::Task<void> status(attach::Request request) = 0;
   virtual aio::Task<void> gc(attach::Request request) = 0;
 
-  virtual aio::Task<cni::NetResult> add_dynamic(attach::DynamicRequest request) = 0;
-  virtual aio::Task<void> del_dynamic(attach::DynamicRequest request) = 0;
-  virtual aio::Task<void> check_dynamic(attach::DynamicRequest request) = 0;
-  virtual aio::Task<void> status_dynamic(attach::DynamicRequest request) = 0;
+  virtual aio::Task<cni::NetResult> add_dynamic(hotplug::Request request) = 0;
+  virtual aio::Task<void> del_dynamic(hotplug::Request request) = 0;
+  virtual aio::Task<void> check_dynamic(hotplug::Request request) = 0;
+  virtual aio::Task<void> status_dynamic(hotplug::Request request) = 0;
 };
 
 }  // namespace mnet::daemon

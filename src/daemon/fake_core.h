@@ -20,7 +20,7 @@ class FakeCore final : public Core {
   struct Called {
     std::string command;  // "ADD", "dynamic DEL", ...
     attach::Request request;
-    attach::DynamicRequest dynamic;  // without its `request`
+    hotplug::Request dynamic;  // without its `request`
   };
 
   // The next call of `command` fails so; further ones as well, until told otherwise.
@@ -56,17 +56,17 @@ class FakeCore final : public Core {
   }
   aio::Task<void> gc(attach::Request request) override { return serve("GC", std::move(request)); }
 
-  aio::Task<cni::NetResult> add_dynamic(attach::DynamicRequest request) override {
+  aio::Task<cni::NetResult> add_dynamic(hotplug::Request request) override {
     MNET_CO_TRY_VOID(co_await serve_dynamic("dynamic ADD", std::move(request)));
     co_return result();
   }
-  aio::Task<void> del_dynamic(attach::DynamicRequest request) override {
+  aio::Task<void> del_dynamic(hotplug::Request request) override {
     return serve_dynamic("dynamic DEL", std::move(request));
   }
-  aio::Task<void> check_dynamic(attach::DynamicRequest request) override {
+  aio::Task<void> check_dynamic(hotplug::Request request) override {
     return serve_dynamic("dynamic CHECK", std::move(request));
   }
-  aio::Task<void> status_dynamic(attach::DynamicRequest request) override {
+  aio::Task<void> status_dynamic(hotplug::Request request) override {
     return serve_dynamic("dynamic STATUS", std::move(request));
   }
 
@@ -81,7 +81,7 @@ class FakeCore final : public Core {
     return result;
   }
 
-  aio::Task<void> serve_dynamic(std::string command, attach::DynamicRequest request) {
+  aio::Task<void> serve_dynamic(std::string command, hotplug::Request request) {
     attach::Request base = std::move(request.request);
     dynamic_ = std::move(request);
     return serve(std::move(command), std::move(base));
@@ -103,7 +103,7 @@ class FakeCore final : public Core {
   std::map<std::string, Error> failures_;
   std::map<std::string, bool> gates_;
   aio::Notifier opened_;
-  attach::DynamicRequest dynamic_;
+  hotplug::Request dynamic_;
 };
 
 }  // namespace mnet::daemon

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "attach/dynamic_fixture.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "base/error.h"
@@ -16,13 +15,15 @@
 #include "cni/args.h"
 #include "cni/error.h"
 #include "cni/result.h"
+#include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 
-namespace mnet::attach {
+namespace mnet::hotplug {
 namespace {
 
+using attach::HasCode;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -36,13 +37,13 @@ std::string said(const Result<T>& result) {
   return result ? "no error" : result.error().text();
 }
 
-class DynamicAdd : public DynamicTest {};
-class DynamicDel : public DynamicTest {};
-class DynamicCheck : public DynamicTest {};
+class HotplugAdd : public HotplugTest {};
+class HotplugDel : public HotplugTest {};
+class HotplugCheck : public HotplugTest {};
 
 // 05, 4: row 1; 03, 12: row 63
-TEST_F(DynamicAdd, GivesThePluginWhatTheClientWishes) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugAdd, GivesThePluginWhatTheClientWishes) {
+  Request what = request_of("net1", "x");
   what.ips = {"10.1.1.11/24"};
   what.mac = "02:03:04:05:06:07";
   what.cni_args = json::Object{{"a", "b"}};
@@ -59,8 +60,8 @@ TEST_F(DynamicAdd, GivesThePluginWhatTheClientWishes) {
 }
 
 // 05, R8; 03, 12: row 64
-TEST_F(DynamicAdd, TakesTheCoresSettingsAndGivesNoneOfThemAway) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugAdd, TakesTheCoresSettingsAndGivesNoneOfThemAway) {
+  Request what = request_of("net1", "x");
   what.settings = R"({"cniVersion":"0.3.1","binDir":"/b","cniDir":"/var/lib/x","logLevel":"debug",)"
                   R"("runtimeConfig":{"mac":"02:00:00:00:00:09"},"clusterNetwork":"/nowhere"})";
 
@@ -73,22 +74,22 @@ TEST_F(DynamicAdd, TakesTheCoresSettingsAndGivesNoneOfThemAway) {
 }
 
 // 02, 3.3
-TEST_F(DynamicAdd, RefusesMultusItselfAtEveryDepth) {
+TEST_F(HotplugAdd, RefusesMultusItselfAtEveryDepth) {
   for (const char* config :
        {R"({"cniVersion":"1.1.0","name":"x","type":"multus-cni"})",
         R"({"cniVersion":"1.1.0","name":"x","type":"ours"})",
         R"({"cniVersion":"1.1.0","name":"x","type":"t","ipam":{"type":"multus"}})",
         R"({"cniVersion":"1.1.0","name":"x","plugins":[{"type":"t","d":{"type":"multus"}}]})"}) {
-    DynamicRequest what = dynamic("net1", "x");
+    Request what = request_of("net1", "x");
     what.request.config = config;
     what.settings = R"({"type":"ours"})";
 
     EXPECT_THAT(said(plug(what)), HasSubstr("is multus itself")) << config;
-    EXPECT_THAT(said(check_dynamic(what)), HasSubstr("is multus itself")) << config;
-    EXPECT_THAT(said(status_dynamic(what)), HasSubstr("is multus itself")) << config;
+    EXPECT_THAT(said(check_plugged(what)), HasSubstr("is multus itself")) << config;
+    EXPECT_THAT(said(status_of(what)), HasSubstr("is multus itself")) << config;
     EXPECT_TRUE(unplug(what)) << config;
   }
-  DynamicRequest what = dynamic("net1", "x");
+  Request what = request_of("net1", "x");
   what.cni_args = json::Object{{"type", "../evil"}};
   EXPECT_THAT(said(plug(what)), HasSubstr("args.cni.type: invalid plugin name: ../evil"));
   EXPECT_THAT(node_.runs(), IsEmpty());
@@ -96,8 +97,8 @@ TEST_F(DynamicAdd, RefusesMultusItselfAtEveryDepth) {
 }
 
 // 05, R9
-TEST_F(DynamicAdd, PassesTheContainerIdAsInfraContainer) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugAdd, PassesTheContainerIdAsInfraContainer) {
+  Request what = request_of("net1", "x");
   what.request.args = "K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1;K8S_POD_UID=u1";
 
   ASSERT_TRUE(plug(what));
@@ -105,31 +106,31 @@ TEST_F(DynamicAdd, PassesTheContainerIdAsInfraContainer) {
 }
 
 // A record made up without what cannot be read would take its place.
-TEST_F(DynamicAdd, ChangesNothingWhileTheRecordCannotBeRead) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+TEST_F(HotplugAdd, ChangesNothingWhileTheRecordCannotBeRead) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
   forget();
   for (const int why : {EMFILE, EIO}) {
     node_.records.find_record_error = Error::from_errno(why, "open c1.json");
 
-    EXPECT_THAT(plug(dynamic("net2", "y")).error(), HasCode(11));
-    EXPECT_THAT(unplug(dynamic("net1", "x")).error(), HasCode(11));
+    EXPECT_THAT(plug(request_of("net2", "y")).error(), HasCode(11));
+    EXPECT_THAT(unplug(request_of("net1", "x")).error(), HasCode(11));
   }
   EXPECT_THAT(node_.runs(), IsEmpty());
   node_.records.find_record_error.reset();
-  EXPECT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_TRUE(unplug(request_of("net1", "x")));
 }
 
 // 05, R2: in the books before the plugin runs, with the result before the answer
-TEST_F(DynamicAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
+TEST_F(HotplugAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
   std::string during;
   node_.plugins.on_run = [&](const chain::PluginRun&) {
     during = json::dump(node_.records.records.at("c1"));
   };
 
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
 
   EXPECT_THAT(during, HasSubstr(R"("state":"adding")"));
-  const model::AttachmentRecord record = calls();
+  const model::AttachmentRecord record = recorded();
   ASSERT_THAT(record.attachments, SizeIs(1));
   EXPECT_EQ(record.attachments[0].source, model::Source::kDelegateApi);
   EXPECT_EQ(record.attachments[0].state, model::AttachmentState::kAttached);
@@ -141,12 +142,12 @@ TEST_F(DynamicAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
 }
 
 // 05, 3.7: only what started is undone; a name that nothing was made under stays free
-TEST_F(DynamicAdd, WritesNothingDownForAPluginThatIsNotInstalled) {
+TEST_F(HotplugAdd, WritesNothingDownForAPluginThatIsNotInstalled) {
   node_.plugins.missing.insert("fake");
 
-  auto refused = plug(dynamic("net1", "x"));
+  auto refused = plug(request_of("net1", "x"));
   node_.plugins.missing.clear();
-  auto added = plug(dynamic("net1", "y"));
+  auto added = plug(request_of("net1", "y"));
 
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("failed to find plugin \"fake\""));
@@ -155,12 +156,12 @@ TEST_F(DynamicAdd, WritesNothingDownForAPluginThatIsNotInstalled) {
 }
 
 // 05, R3; 05, 4: row 2
-TEST_F(DynamicAdd, IsAnsweredFromTheRecordWhenRepeated) {
-  auto first = plug(dynamic("net1", "x"));
+TEST_F(HotplugAdd, IsAnsweredFromTheRecordWhenRepeated) {
+  auto first = plug(request_of("net1", "x"));
   ASSERT_TRUE(first);
   forget();
 
-  auto second = plug(dynamic("net1", "x"));
+  auto second = plug(request_of("net1", "x"));
 
   ASSERT_TRUE(second) << second.error().text();
   EXPECT_EQ(*second, *first);
@@ -168,15 +169,15 @@ TEST_F(DynamicAdd, IsAnsweredFromTheRecordWhenRepeated) {
 }
 
 // 05, R3; 05, 4: row 3
-TEST_F(DynamicAdd, RefusesAnInterfaceThatHasAnything) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+TEST_F(HotplugAdd, RefusesAnInterfaceThatHasAnything) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
   forget();
-  DynamicRequest other_config = dynamic("net1", "x");
+  Request other_config = request_of("net1", "x");
   other_config.request.config = R"({"cniVersion":"1.0.0","name":"x","type":"fake","mtu":1400})";
-  DynamicRequest other_wish = dynamic("net1", "x");
+  Request other_wish = request_of("net1", "x");
   other_wish.mac = "02:03:04:05:06:07";
 
-  for (const DynamicRequest& what : {dynamic("net1", "y"), other_config, other_wish}) {
+  for (const Request& what : {request_of("net1", "y"), other_config, other_wish}) {
     auto added = plug(what);
     ASSERT_FALSE(added);
     EXPECT_THAT(added.error().text(), HasSubstr("interface name net1 already exists"));
@@ -185,22 +186,22 @@ TEST_F(DynamicAdd, RefusesAnInterfaceThatHasAnything) {
 }
 
 // 05, R3: the same network, cold-plugged
-TEST_F(DynamicAdd, TakesWhatTheContainersAddMadeForItsOwn) {
+TEST_F(HotplugAdd, TakesWhatTheContainersAddMadeForItsOwn) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   forget();
 
-  auto added = plug(dynamic("net1", "b"));
+  auto added = plug(request_of("net1", "b"));
 
   ASSERT_TRUE(added) << added.error().text();
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 // 05, R7: an absent name arrives as eth0
-TEST_F(DynamicAdd, RefusesTheClusterNetworksInterface) {
+TEST_F(HotplugAdd, RefusesTheClusterNetworksInterface) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
   forget();
 
-  auto added = plug(dynamic("eth0", "a"));
+  auto added = plug(request_of("eth0", "a"));
 
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().text(), HasSubstr("already exists"));
@@ -208,21 +209,21 @@ TEST_F(DynamicAdd, RefusesTheClusterNetworksInterface) {
 }
 
 // 05, 4: row 8
-TEST_F(DynamicAdd, RefusesNamesThatNoInterfaceCanHave) {
+TEST_F(HotplugAdd, RefusesNamesThatNoInterfaceCanHave) {
   for (const std::string name : {"", "sixteen-bytes-xx", "a/b", "."}) {
-    EXPECT_FALSE(plug(dynamic(name, "x"))) << name;
-    EXPECT_FALSE(unplug(dynamic(name, "x"))) << name;
+    EXPECT_FALSE(plug(request_of(name, "x"))) << name;
+    EXPECT_FALSE(unplug(request_of(name, "x"))) << name;
   }
-  EXPECT_FALSE(plug(dynamic("net1", "no/name")));
-  EXPECT_FALSE(unplug(dynamic("net1", "no/name")));
+  EXPECT_FALSE(plug(request_of("net1", "no/name")));
+  EXPECT_FALSE(unplug(request_of("net1", "no/name")));
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 // A link that somebody else made stays, and nothing is deleted (02-F54).
-TEST_F(DynamicAdd, LeavesAForeignLinkAlone) {
+TEST_F(HotplugAdd, LeavesAForeignLinkAlone) {
   node_.links.namespaces["/ns"].insert("net1");
 
-  auto added = plug(dynamic("net1", "x"));
+  auto added = plug(request_of("net1", "x"));
 
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().text(),
@@ -232,27 +233,27 @@ TEST_F(DynamicAdd, LeavesAForeignLinkAlone) {
 }
 
 // 05, R10
-TEST_F(DynamicAdd, GivesAnEmptyResultAVersion) {
+TEST_F(HotplugAdd, GivesAnEmptyResultAVersion) {
   for (const std::string answer : {"{}", "null"}) {
     node_.plugins.answers["ADD x"] = answer;
 
-    auto added = plug(dynamic("net1", "x"));
+    auto added = plug(request_of("net1", "x"));
 
     ASSERT_TRUE(added) << answer << ": " << added.error().text();
     EXPECT_EQ(json::dump(cni::to_json(cni::convert(*added, "1.1.0").value())),
               R"({"cniVersion":"1.1.0"})");
-    ASSERT_TRUE(unplug(dynamic("net1", "x")));
+    ASSERT_TRUE(unplug(request_of("net1", "x")));
   }
 }
 
 // 05, 3.7: this attachment and no other
-TEST_F(DynamicAdd, TakesOnlyItselfDownWhenItsPluginFails) {
+TEST_F(HotplugAdd, TakesOnlyItselfDownWhenItsPluginFails) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
-  ASSERT_TRUE(plug(dynamic("net5", "y")));
+  ASSERT_TRUE(plug(request_of("net5", "y")));
   forget();
   node_.plugins.errors.insert_or_assign("ADD x", cni::coded(static_cast<cni::Code>(42), "no"));
 
-  DynamicRequest what = dynamic("net9", "x");
+  Request what = request_of("net9", "x");
   what.mac = "02:03:04:05:06:07";
   auto added = plug(what);
 
@@ -260,38 +261,38 @@ TEST_F(DynamicAdd, TakesOnlyItselfDownWhenItsPluginFails) {
   EXPECT_THAT(added.error(), HasCode(42));
   EXPECT_THAT(node_.runs(), ElementsAre("ADD x net9", "DEL x net9"));
   EXPECT_EQ(cni::find_arg(node_.plugins.runs.at(1).args, "MAC"), nullptr);
-  EXPECT_EQ(calls().find("net9"), nullptr);
-  EXPECT_NE(calls().find("net5"), nullptr);
+  EXPECT_EQ(recorded().find("net9"), nullptr);
+  EXPECT_NE(recorded().find("net5"), nullptr);
 }
 
-TEST_F(DynamicAdd, StaysInTheBooksWhenItCannotBeTakenDown) {
+TEST_F(HotplugAdd, StaysInTheBooksWhenItCannotBeTakenDown) {
   node_.plugins.errors.insert_or_assign("ADD x", Error(Errc::kPlugin, "no"));
   node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "no"));
 
-  ASSERT_FALSE(plug(dynamic("net1", "x")));
+  ASSERT_FALSE(plug(request_of("net1", "x")));
 
-  ASSERT_NE(calls().find("net1"), nullptr);
-  EXPECT_EQ(calls().find("net1")->state, model::AttachmentState::kRemoving);
+  ASSERT_NE(recorded().find("net1"), nullptr);
+  EXPECT_EQ(recorded().find("net1")->state, model::AttachmentState::kRemoving);
 }
 
 // 05, 3.10: what an operation that was cut off left goes before a new one begins
-TEST_F(DynamicAdd, ClearsAwayWhatWasCutOff) {
+TEST_F(HotplugAdd, ClearsAwayWhatWasCutOff) {
   node_.plugins.errors.insert_or_assign("ADD x", Error(Errc::kPlugin, "no"));
   node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "no"));
-  ASSERT_FALSE(plug(dynamic("net1", "x")));
+  ASSERT_FALSE(plug(request_of("net1", "x")));
   node_.plugins.errors.clear();
   forget();
 
-  auto added = plug(dynamic("net1", "y"));
+  auto added = plug(request_of("net1", "y"));
 
   ASSERT_TRUE(added) << added.error().text();
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "ADD y net1"));
-  EXPECT_EQ(calls().find("net1")->cni_name, "y");
+  EXPECT_EQ(recorded().find("net1")->cni_name, "y");
 }
 
 // 03, 2.11: nobody gets the answer
-TEST_F(DynamicAdd, IsUndoneIfItsCallerLeaves) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugAdd, IsUndoneIfItsCallerLeaves) {
+  Request what = request_of("net1", "x");
   what.request.caller = std::make_shared<chain::Caller>();
   node_.plugins.on_run = [&](const chain::PluginRun& run) {
     if (run.command == "ADD") what.request.caller->leave();
@@ -302,29 +303,29 @@ TEST_F(DynamicAdd, IsUndoneIfItsCallerLeaves) {
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code(), Errc::kCancelled);
   EXPECT_THAT(node_.runs(), ElementsAre("ADD x net1", "DEL x net1"));
-  EXPECT_EQ(calls().find("net1"), nullptr);
+  EXPECT_EQ(recorded().find("net1"), nullptr);
 }
 
 // Nothing that cannot be remembered is begun.
-TEST_F(DynamicAdd, RunsNothingIfItCannotBeNoted) {
+TEST_F(HotplugAdd, RunsNothingIfItCannotBeNoted) {
   node_.records.errors.insert_or_assign("write record c1", Error(Errc::kIo, "disk full"));
 
-  auto added = plug(dynamic("net1", "x"));
+  auto added = plug(request_of("net1", "x"));
 
   ASSERT_FALSE(added);
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 // 05, R2; 05, 4: rows 5 and 6: what was recorded counts, not what the client says now (R6)
-TEST_F(DynamicDel, RunsWhatAddRan) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugDel, RunsWhatAddRan) {
+  Request what = request_of("net1", "x");
   what.cni_args = json::Object{{"a", "b"}};
   what.ips = {"10.1.1.11/24"};
   what.request.config =
       R"({"cniVersion":"1.0.0","name":"x","type":"fake","capabilities":{"ips":true}})";
   ASSERT_TRUE(plug(what));
   forget();
-  DynamicRequest now = dynamic("net1", "x");
+  Request now = request_of("net1", "x");
   now.request.config = R"({"cniVersion":"0.3.1","name":"x","type":"other"})";
 
   auto removed = unplug(now);
@@ -337,101 +338,101 @@ TEST_F(DynamicDel, RunsWhatAddRan) {
   EXPECT_NE(config.find("prevResult"), nullptr);
   EXPECT_EQ(node_.plugins.runs.at(0).binary, "/bin/fake");
   EXPECT_EQ(cni::find_arg(node_.plugins.runs.at(0).args, "IP"), nullptr);
-  EXPECT_EQ(calls().find("net1"), nullptr);
+  EXPECT_EQ(recorded().find("net1"), nullptr);
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
 // 05, R6: the recorded result, too
-TEST_F(DynamicDel, GivesTheRecordedResultIfTheCacheLostIt) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+TEST_F(HotplugDel, GivesTheRecordedResultIfTheCacheLostIt) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
   node_.records.results.clear();
   forget();
 
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
 
   EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
-TEST_F(DynamicDel, LeavesNoRecordOfAContainerThatHasNothingElse) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
-  ASSERT_TRUE(plug(dynamic("net2", "y")));
+TEST_F(HotplugDel, LeavesNoRecordOfAContainerThatHasNothingElse) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net2", "y")));
 
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
-  EXPECT_THAT(calls().attachments, SizeIs(1));
-  ASSERT_TRUE(unplug(dynamic("net2", "y")));
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
+  EXPECT_THAT(recorded().attachments, SizeIs(1));
+  ASSERT_TRUE(unplug(request_of("net2", "y")));
 
   EXPECT_THAT(node_.records.records, IsEmpty());
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
 // 05, R5; 05, 4: row 6
-TEST_F(DynamicDel, RunsTheRequestsConfigurationIfNobodyKnowsTheInterface) {
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+TEST_F(HotplugDel, RunsTheRequestsConfigurationIfNobodyKnowsTheInterface) {
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1"));
   EXPECT_THAT(node_.records.records, IsEmpty());
 }
 
 // 05, 4: row 7; 03, 12: row 67
-TEST_F(DynamicDel, TellsOfAFailureAndForgetsNothing) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+TEST_F(HotplugDel, TellsOfAFailureAndForgetsNothing) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
   node_.plugins.errors.insert_or_assign("DEL x", Error(Errc::kPlugin, "will not"));
 
-  auto removed = unplug(dynamic("net1", "x"));
+  auto removed = unplug(request_of("net1", "x"));
 
   ASSERT_FALSE(removed);
   EXPECT_THAT(removed.error().text(), HasSubstr("will not"));
-  ASSERT_NE(calls().find("net1"), nullptr);
-  EXPECT_EQ(calls().find("net1")->state, model::AttachmentState::kRemoving);
+  ASSERT_NE(recorded().find("net1"), nullptr);
+  EXPECT_EQ(recorded().find("net1")->state, model::AttachmentState::kRemoving);
   node_.plugins.errors.clear();
-  EXPECT_TRUE(unplug(dynamic("net1", "x")));
-  EXPECT_EQ(calls().find("net1"), nullptr);
+  EXPECT_TRUE(unplug(request_of("net1", "x")));
+  EXPECT_EQ(recorded().find("net1"), nullptr);
 }
 
 // 05, R4; 05, 4: row 4: a controller takes back an ADD that was refused
-TEST_F(DynamicDel, LeavesAnotherNetworksInterfaceAlone) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
-  ASSERT_FALSE(plug(dynamic("net1", "y")));
+TEST_F(HotplugDel, LeavesAnotherNetworksInterfaceAlone) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
+  ASSERT_FALSE(plug(request_of("net1", "y")));
   forget();
 
-  ASSERT_TRUE(unplug(dynamic("net1", "y")));
+  ASSERT_TRUE(unplug(request_of("net1", "y")));
 
   EXPECT_THAT(node_.runs(), IsEmpty());
   EXPECT_THAT(node_.links.namespaces["/ns"], Contains("net1"));
 }
 
 // 05, R4; 05, 4: row 69
-TEST_F(DynamicDel, LeavesAnInterfaceAloneThatIsPartOfAnAttachment) {
+TEST_F(HotplugDel, LeavesAnInterfaceAloneThatIsPartOfAnAttachment) {
   node_.plugins.answers["ADD x"] =
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"},)"
       R"({"name":"net1b","sandbox":"/ns"},{"name":"veth1"}]})";
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
   forget();
 
-  ASSERT_TRUE(unplug(dynamic("net1b", "x")));
+  ASSERT_TRUE(unplug(request_of("net1b", "x")));
   EXPECT_THAT(node_.runs(), IsEmpty());
 
-  ASSERT_TRUE(unplug(dynamic("veth1", "x")));  // one of the host's is not
+  ASSERT_TRUE(unplug(request_of("veth1", "x")));  // one of the host's is not
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x veth1"));
 }
 
 // 05, R11; 05, 4: row 9
-TEST_F(DynamicDel, RefusesTheClusterNetwork) {
+TEST_F(HotplugDel, RefusesTheClusterNetwork) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   forget();
 
-  EXPECT_FALSE(unplug(dynamic("eth0", "a")));
-  EXPECT_FALSE(unplug(dynamic("eth0", "other")));
+  EXPECT_FALSE(unplug(request_of("eth0", "a")));
+  EXPECT_FALSE(unplug(request_of("eth0", "other")));
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 // 05, R2; 05, 4: rows 13 and 61
-TEST_F(DynamicDel, TakesAColdPluggedOneOutOfTheScratchFileAndLeavesTheOthersTheirNames) {
+TEST_F(HotplugDel, TakesAColdPluggedOneOutOfTheScratchFileAndLeavesTheOthersTheirNames) {
   ASSERT_TRUE(add(request(delegates({"a", "b", "c", "d"}))));
   forget();
 
-  ASSERT_TRUE(unplug(dynamic("net1", "b")));
+  ASSERT_TRUE(unplug(request_of("net1", "b")));
 
   const json::Array& scratch = node_.records.scratch.at("c1");
   ASSERT_THAT(scratch, SizeIs(3));
@@ -448,54 +449,54 @@ TEST_F(DynamicDel, TakesAColdPluggedOneOutOfTheScratchFileAndLeavesTheOthersThei
 }
 
 // 05, 3.2: made by another multus, without any record of ours
-TEST_F(DynamicDel, WorksFromScratchFileAndResultCacheAlone) {
+TEST_F(HotplugDel, WorksFromScratchFileAndResultCacheAlone) {
   ASSERT_TRUE(add(request(delegates({"a", "b", "c"}))));
   node_.records.records.clear();
   forget();
 
-  EXPECT_FALSE(unplug(dynamic("eth0", "a")));
-  ASSERT_TRUE(unplug(dynamic("net2", "c")));
+  EXPECT_FALSE(unplug(request_of("eth0", "a")));
+  ASSERT_TRUE(unplug(request_of("net2", "c")));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2"));
   EXPECT_THAT(node_.records.scratch.at("c1"), SizeIs(2));
 }
 
 // What only the result cache knows is the work of another multus's /delegate.
-TEST_F(DynamicDel, KnowsWhatOnlyTheResultCacheKnows) {
+TEST_F(HotplugDel, KnowsWhatOnlyTheResultCacheKnows) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
-  ASSERT_TRUE(plug(dynamic("net7", "x")));
+  ASSERT_TRUE(plug(request_of("net7", "x")));
   node_.records.records.clear();
   forget();
 
-  ASSERT_TRUE(unplug(dynamic("net7", "y")));  // 05, R4
+  ASSERT_TRUE(unplug(request_of("net7", "y")));  // 05, R4
   EXPECT_THAT(node_.runs(), IsEmpty());
-  ASSERT_TRUE(unplug(dynamic("net7", "x")));
+  ASSERT_TRUE(unplug(request_of("net7", "x")));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7"));
 }
 
-TEST_F(DynamicDel, ProtectsEth0WithoutAReadableScratchFile) {
+TEST_F(HotplugDel, ProtectsEth0WithoutAReadableScratchFile) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   node_.records.records.clear();
   node_.records.scratch.clear();
   node_.records.damaged.insert("c1");
   forget();
 
-  EXPECT_FALSE(unplug(dynamic("eth0", "a")));
-  EXPECT_TRUE(unplug(dynamic("net1", "b")));
+  EXPECT_FALSE(unplug(request_of("eth0", "a")));
+  EXPECT_TRUE(unplug(request_of("net1", "b")));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
 }
 
-TEST_F(DynamicDel, IsNotStoppedByADamagedRecord) {
+TEST_F(HotplugDel, IsNotStoppedByADamagedRecord) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   node_.records.damaged_records.insert("c1");
 
-  EXPECT_TRUE(unplug(dynamic("net1", "b")));
+  EXPECT_TRUE(unplug(request_of("net1", "b")));
   EXPECT_TRUE(logged("attachment record"));
 }
 
 // 03, 12: row 68
-TEST_F(DynamicCheck, RunsAListWithItsResult) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugCheck, RunsAListWithItsResult) {
+  Request what = request_of("net1", "x");
   what.request.config =
       R"({"cniVersion":"1.0.0","name":"x","plugins":[{"type":"fake"},{"type":"tuning"}]})";
   what.mac = "02:03:04:05:06:07";
@@ -503,7 +504,7 @@ TEST_F(DynamicCheck, RunsAListWithItsResult) {
   forget();
   what.mac.clear();
 
-  auto checked = check_dynamic(what);
+  auto checked = check_plugged(what);
 
   ASSERT_TRUE(checked) << checked.error().text();
   EXPECT_THAT(node_.runs(), ElementsAre("CHECK x net1", "CHECK x net1"));
@@ -511,26 +512,26 @@ TEST_F(DynamicCheck, RunsAListWithItsResult) {
   EXPECT_EQ(*cni::find_arg(node_.plugins.runs.at(0).args, "MAC"), "02:03:04:05:06:07");
 }
 
-TEST_F(DynamicCheck, KeepsTheCodeOfThePlugin) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+TEST_F(HotplugCheck, KeepsTheCodeOfThePlugin) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
   node_.plugins.errors.insert_or_assign("CHECK x", cni::coded(static_cast<cni::Code>(42), "no"));
 
-  auto checked = check_dynamic(dynamic("net1", "x"));
+  auto checked = check_plugged(request_of("net1", "x"));
 
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.error(), HasCode(42));
 }
 
-TEST_F(DynamicCheck, StatusAsksThePluginWithoutAContainer) {
-  DynamicRequest what = dynamic("", "x", "1.1.0");
+TEST_F(HotplugCheck, StatusAsksThePluginWithoutAContainer) {
+  Request what = request_of("", "x", "1.1.0");
   what.request.container_id.clear();
   what.request.args.clear();
 
-  auto answered = status_dynamic(what);
+  auto answered = status_of(what);
 
   ASSERT_TRUE(answered) << answered.error().text();
   EXPECT_THAT(node_.runs(), ElementsAre("STATUS x"));
 }
 
 }  // namespace
-}  // namespace mnet::attach
+}  // namespace mnet::hotplug

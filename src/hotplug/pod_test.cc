@@ -1,4 +1,4 @@
-// Dynamic attachments of pods that an object source knows.
+// Hot-plug for pods that an object source knows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@
 
 #include "aio/run.h"
 #include "attach/attach.h"
-#include "attach/dynamic_fixture.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
+#include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 
-namespace mnet::attach {
+namespace mnet::hotplug {
 namespace {
 
 using testing::ElementsAre;
@@ -26,9 +26,9 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-class DynamicPod : public DynamicTest {
+class HotplugOfPod : public HotplugTest {
  protected:
-  DynamicPod() { node_.source.add_pod("ns1", "p1", {}); }
+  HotplugOfPod() { node_.source.add_pod("ns1", "p1", {}); }
 
   // As with a folder of manifests: not every container has an object, and nobody else keeps the
   // status.
@@ -45,23 +45,24 @@ class DynamicPod : public DynamicTest {
     }
     return names;
   }
-  static DynamicRequest without_pod() {
-    DynamicRequest what = dynamic("net1", "x");
+  static Request without_pod() {
+    Request what = request_of("net1", "x");
     what.request.args = "";
     return what;
   }
 
-  Attachments& attachments() override { return with_source_; }
+  Hotplug& hotplug() override { return hotplug_with_source_; }
 
-  Attachments with_source_{node_.cluster_ports(), log_};
+  attach::Attachments with_source_{node_.cluster_ports(), log_};
+  Hotplug hotplug_with_source_{with_source_};
 };
 
 // 05, 4: row 70; 03, 12: row 66
-TEST_F(DynamicPod, MustExistForAddAndDelButNotForCheck) {
+TEST_F(HotplugOfPod, MustExistForAddAndDelButNotForCheck) {
   node_.source.pods.clear();
 
-  auto added = plug(dynamic("net1", "x"));
-  auto removed = unplug(dynamic("net1", "x"));
+  auto added = plug(request_of("net1", "x"));
+  auto removed = unplug(request_of("net1", "x"));
 
   ASSERT_FALSE(added);
   EXPECT_THAT(added.error().text(), HasSubstr("pod not found during Multus GetPod"));
@@ -69,23 +70,23 @@ TEST_F(DynamicPod, MustExistForAddAndDelButNotForCheck) {
   EXPECT_THAT(removed.error().text(), HasSubstr("pod not found during Multus GetPod"));
   EXPECT_THAT(node_.runs(), IsEmpty());
   EXPECT_EQ(node_.source.lookups.at(0).wait, std::chrono::milliseconds(2500));
-  EXPECT_TRUE(check_dynamic(dynamic("net1", "x")));
+  EXPECT_TRUE(check_plugged(request_of("net1", "x")));
 }
 
 // 05, 4: rows 10 and 70: which UID fits is the source's business, also for static pods
-TEST_F(DynamicPod, MustHaveTheRightUid) {
+TEST_F(HotplugOfPod, MustHaveTheRightUid) {
   node_.source.pod_error =
       Error(Errc::kConflict, R"(expected pod UID "u1" but got "u2" from Kube API)");
 
-  EXPECT_FALSE(plug(dynamic("net1", "x")));
-  EXPECT_FALSE(unplug(dynamic("net1", "x")));
+  EXPECT_FALSE(plug(request_of("net1", "x")));
+  EXPECT_FALSE(unplug(request_of("net1", "x")));
 
   EXPECT_THAT(node_.runs(), IsEmpty());
   EXPECT_EQ(node_.source.lookups.at(0).uid, "u1");
 }
 
-TEST_F(DynamicPod, GivesPluginsItsUidIfTheRequestHasNone) {
-  DynamicRequest what = dynamic("net1", "x");
+TEST_F(HotplugOfPod, GivesPluginsItsUidIfTheRequestHasNone) {
+  Request what = request_of("net1", "x");
   what.request.args = "K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1";
 
   ASSERT_TRUE(plug(what));
@@ -93,40 +94,40 @@ TEST_F(DynamicPod, GivesPluginsItsUidIfTheRequestHasNone) {
 }
 
 // 02, 5.1 step 7d
-TEST_F(DynamicPod, HearsOfItsNewInterfaceOnce) {
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+TEST_F(HotplugOfPod, HearsOfItsNewInterfaceOnce) {
+  ASSERT_TRUE(plug(request_of("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
 
   EXPECT_THAT(node_.source.events,
               ElementsAre("Normal AddedInterface: Add net1 [10.0.0.2/24] from x"));
 }
 
-TEST_F(DynamicPod, HearsNothingOfAnEmptyResult) {
+TEST_F(HotplugOfPod, HearsNothingOfAnEmptyResult) {
   use_folder();
   node_.plugins.answers["ADD x"] = "{}";
 
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
 
   EXPECT_THAT(node_.source.events, IsEmpty());
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }
 
 // 02, 5.9: the client does it (0018)
-TEST_F(DynamicPod, KeepsItsStatusWhereClientsWriteIt) {
+TEST_F(HotplugOfPod, KeepsItsStatusWhereClientsWriteIt) {
   status() = "[]";
 
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
 
   EXPECT_EQ(status(), "[]");
 }
 
-TEST_F(DynamicPod, GetsItsStatusFromUsWhereNobodyElseWritesIt) {
+TEST_F(HotplugOfPod, GetsItsStatusFromUsWhereNobodyElseWritesIt) {
   use_folder();
   status() = R"([{"name":"c","interface":"eth0","default":true,"more":1.50,"dns":{}},{"odd":1}])";
   const std::string before = status();
 
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
 
   const json::Array after = *json::parse(status()).value().as_array();
   ASSERT_THAT(after, SizeIs(3));
@@ -134,61 +135,61 @@ TEST_F(DynamicPod, GetsItsStatusFromUsWhereNobodyElseWritesIt) {
   EXPECT_EQ(json::dump(after[2]), R"({"name":"x","interface":"net1","ips":["10.0.0.2"],"dns":{}})");
   EXPECT_THAT(status(), HasSubstr("\"more\": 1.50"));
 
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
   EXPECT_EQ(json::parse(status()).value(), json::parse(before).value());
 }
 
-TEST_F(DynamicPod, LosesEveryEntryOfARemovedNetworkAndNoOther) {
+TEST_F(HotplugOfPod, LosesEveryEntryOfARemovedNetworkAndNoOther) {
   use_folder();
   node_.plugins.answers["ADD x"] =
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"},)"
       R"({"name":"net1b","sandbox":"/ns"}]})";
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
-  ASSERT_TRUE(plug(dynamic("net2", "y")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net2", "y")));
   node_.plugins.answers["ADD z"] = R"({"cniVersion":"1.0.0","ips":[{"address":"10.0.0.9/24"}]})";
-  ASSERT_TRUE(plug(dynamic("net3", "z")));
+  ASSERT_TRUE(plug(request_of("net3", "z")));
   EXPECT_THAT(entries(), ElementsAre("x net1", "x net1b", "y net2", "z -"));
 
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
   EXPECT_THAT(entries(), ElementsAre("y net2", "z -"));
 
-  ASSERT_TRUE(unplug(dynamic("net3", "z")));
+  ASSERT_TRUE(unplug(request_of("net3", "z")));
   EXPECT_THAT(entries(), ElementsAre("y net2"));
 }
 
 // A status that is not understood is not destroyed, and the interface is there all the same.
-TEST_F(DynamicPod, KeepsAStatusThatNobodyCanRead) {
+TEST_F(HotplugOfPod, KeepsAStatusThatNobodyCanRead) {
   use_folder();
   status() = "garbage";
 
-  ASSERT_TRUE(plug(dynamic("net1", "x")));
-  ASSERT_TRUE(unplug(dynamic("net1", "x")));
+  ASSERT_TRUE(plug(request_of("net1", "x")));
+  ASSERT_TRUE(unplug(request_of("net1", "x")));
 
   EXPECT_EQ(status(), "garbage");
   EXPECT_TRUE(logged("error setting the networks status"));
 }
 
-TEST_F(DynamicPod, HasItsInterfaceAlsoIfTheStatusCannotBeWritten) {
+TEST_F(HotplugOfPod, HasItsInterfaceAlsoIfTheStatusCannotBeWritten) {
   use_folder();
   node_.source.status_error = Error(Errc::kIo, "disk full");
 
-  EXPECT_TRUE(plug(dynamic("net1", "x")));
+  EXPECT_TRUE(plug(request_of("net1", "x")));
   EXPECT_TRUE(logged("disk full"));
 }
 
 // 00-index, "Folder of manifests": in no file, so without annotations
-TEST_F(DynamicPod, NeedNotBeInTheFolder) {
+TEST_F(HotplugOfPod, NeedNotBeInTheFolder) {
   use_folder();
   node_.source.pods.clear();
 
-  EXPECT_TRUE(plug(dynamic("net1", "x")));
-  EXPECT_TRUE(unplug(dynamic("net1", "x")));
+  EXPECT_TRUE(plug(request_of("net1", "x")));
+  EXPECT_TRUE(unplug(request_of("net1", "x")));
   EXPECT_THAT(node_.source.lookups, SizeIs(2));
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }
 
 // 00-index, "Requests of containers that are no pods"
-TEST_F(DynamicPod, IsNotLookedForIfTheRequestNamesNone) {
+TEST_F(HotplugOfPod, IsNotLookedForIfTheRequestNamesNone) {
   use_folder();
 
   ASSERT_TRUE(plug(without_pod()));
@@ -200,7 +201,7 @@ TEST_F(DynamicPod, IsNotLookedForIfTheRequestNamesNone) {
 }
 
 // 05, 3.2: what the annotation names was its wish, the rest is never unplugged
-TEST_F(DynamicPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
+TEST_F(HotplugOfPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
   node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b, ns2/c"}});
   node_.source.add_network("ns1", "b", R"({"cniVersion":"1.0.0","type":"fake"})");
   node_.source.add_network("ns2", "c", R"({"cniVersion":"1.0.0","type":"fake"})");
@@ -208,10 +209,10 @@ TEST_F(DynamicPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
   ASSERT_TRUE(added) << added.error().text();
   node_.records.records.clear();
 
-  ASSERT_TRUE(plug(dynamic("net9", "x")));
+  ASSERT_TRUE(plug(request_of("net9", "x")));
 
   std::vector<std::pair<std::string, model::Source>> sources;
-  for (const model::RecordedAttachment& one : calls().attachments) {
+  for (const model::RecordedAttachment& one : recorded().attachments) {
     sources.emplace_back(one.ifname, one.source);
   }
   using Pair = std::pair<std::string, model::Source>;
@@ -223,7 +224,7 @@ TEST_F(DynamicPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
 }
 
 // 05, R3: the same NAD, asked for by a controller, which fills in its name
-TEST_F(DynamicPod, IsAnsweredForANetworkOfItsAnnotation) {
+TEST_F(HotplugOfPod, IsAnsweredForANetworkOfItsAnnotation) {
   node_.source.add_pod("ns1", "p1",
                        {{"k8s.v1.cni.cncf.io/networks",
                          R"([{"name":"b","ips":["10.9.0.1/24"],"cni-args":{"k":1}}])"}});
@@ -231,7 +232,7 @@ TEST_F(DynamicPod, IsAnsweredForANetworkOfItsAnnotation) {
   auto added = aio::run(loop_, with_source_.add(request(delegates({"a"}))));
   ASSERT_TRUE(added) << added.error().text();
   forget();
-  DynamicRequest what = dynamic("net1", "b");
+  Request what = request_of("net1", "b");
   what.ips = {"10.9.0.1/24"};
   what.cni_args = json::Object{{"k", 1}};
 
@@ -242,15 +243,15 @@ TEST_F(DynamicPod, IsAnsweredForANetworkOfItsAnnotation) {
 }
 
 // The daemon fills in the version of what a client sends (03, 2.10), a definition's stays missing.
-TEST_F(DynamicPod, IsAnsweredForANetworkWithoutAVersion) {
+TEST_F(HotplugOfPod, IsAnsweredForANetworkWithoutAVersion) {
   node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b"}});
   node_.source.add_network("ns1", "b", R"({"type":"fake"})");
   auto added = aio::run(loop_, with_source_.add(request(delegates({"a"}))));
   ASSERT_TRUE(added) << added.error().text();
   forget();
-  DynamicRequest what = dynamic("net1", "b", "0.4.0");
+  Request what = request_of("net1", "b", "0.4.0");
   what.settings = R"({"cniVersion":"0.4.0"})";
-  DynamicRequest other = dynamic("net1", "b", "1.0.0");
+  Request other = request_of("net1", "b", "1.0.0");
   other.settings = what.settings;
 
   EXPECT_TRUE(plug(what));
@@ -259,4 +260,4 @@ TEST_F(DynamicPod, IsAnsweredForANetworkWithoutAVersion) {
 }
 
 }  // namespace
-}  // namespace mnet::attach
+}  // namespace mnet::hotplug

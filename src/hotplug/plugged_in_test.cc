@@ -10,18 +10,19 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "attach/attach.h"
-#include "attach/dynamic_fixture.h"
 #include "attach/node_fixture.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
 #include "cni/error.h"
+#include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
 
-namespace mnet::attach {
+namespace mnet::hotplug {
 namespace {
 
+using attach::HasCode;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -29,16 +30,16 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-class PluggedIn : public DynamicTest {
+class PluggedIn : public HotplugTest {
  protected:
   void plug_and_forget(const std::string& ifname, const std::string& network,
                        const std::string& version = "1.0.0") {
-    auto added = plug(dynamic(ifname, network, version));
+    auto added = plug(request_of(ifname, network, version));
     ASSERT_TRUE(added) << added.error().text();
     forget();
   }
-  static Request gc_request(const std::string& valid) {
-    Request what =
+  static attach::Request gc_request(const std::string& valid) {
+    attach::Request what =
         request(cat(delegates({"a"}, "1.1.0"), R"(,"cni.dev/valid-attachments":)", valid));
     what.container_id.clear();
     return what;
@@ -54,7 +55,7 @@ class PluggedIn : public DynamicTest {
     return ids;
   }
   void set_state(const std::string& ifname, model::AttachmentState state) {
-    model::AttachmentRecord record = calls();
+    model::AttachmentRecord record = recorded();
     record.find(ifname)->state = state;
     node_.records.records["c1"] = model::encode_record(record);
   }
@@ -99,9 +100,9 @@ TEST_F(PluggedIn, IsTriedAgainWithTheContainersDelUntilItIsGone) {
 
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error(), HasCode(cni::Code::kTryAgainLater));
-  EXPECT_EQ(calls().state, model::RecordState::kDeleting);
-  EXPECT_EQ(calls().find("net8"), nullptr);
-  ASSERT_NE(calls().find("net7"), nullptr);
+  EXPECT_EQ(recorded().state, model::RecordState::kDeleting);
+  EXPECT_EQ(recorded().find("net8"), nullptr);
+  ASSERT_NE(recorded().find("net7"), nullptr);
   node_.plugins.errors.clear();
   forget();
   ASSERT_TRUE(del(request(members)));
@@ -191,7 +192,7 @@ TEST_F(PluggedIn, FailsTheContainersCheck) {
 TEST_F(PluggedIn, HalfRemovedColdPluggedOnesAreNotChecked) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   node_.plugins.errors.insert_or_assign("DEL b", Error(Errc::kPlugin, "busy"));
-  ASSERT_FALSE(unplug(dynamic("net1", "b")));
+  ASSERT_FALSE(unplug(request_of("net1", "b")));
   forget();
 
   ASSERT_TRUE(check(request(delegates({"a"}))));
@@ -243,7 +244,7 @@ TEST_F(PluggedIn, IsUndoneWhenTheContainerIsDeletedMeanwhile) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
   forget();
   auto hold = node_.plugins.hold("ADD x");
-  group_.spawn("other", plugging(dynamic("net7", "x")));
+  group_.spawn("other", plugging(request_of("net7", "x")));
   auto reached = aio::run(loop_, hold->reached.wait());
   ASSERT_TRUE(reached);
   group_.spawn("other", deleting(request(delegates({"a"}))));
@@ -260,10 +261,10 @@ TEST_F(PluggedIn, IsUndoneWhenTheContainerIsDeletedMeanwhile) {
 // 05, R1: one after the other for one container, side by side for two
 TEST_F(PluggedIn, WaitsForItsTurn) {
   auto hold = node_.plugins.hold("ADD x");
-  group_.spawn("other", plugging(dynamic("net1", "x")));
+  group_.spawn("other", plugging(request_of("net1", "x")));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
-  group_.spawn("other", plugging(dynamic("net2", "y")));
-  DynamicRequest other = dynamic("net1", "z");
+  group_.spawn("other", plugging(request_of("net2", "y")));
+  Request other = request_of("net1", "z");
   other.request.container_id = "c2";
   other.request.netns = "/ns2";
   node_.links.namespaces["/ns2"] = {};
@@ -282,7 +283,7 @@ TEST_F(PluggedIn, IsValidForGcWhileItIsMade) {
   ASSERT_TRUE(add(request(delegates({"a"}, "1.1.0"))));
   forget();
   auto hold = node_.plugins.hold("ADD x");
-  group_.spawn("other", plugging(dynamic("net7", "x", "1.1.0")));
+  group_.spawn("other", plugging(request_of("net7", "x", "1.1.0")));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
 
   auto collected = gc(gc_request("[]"));
@@ -302,7 +303,7 @@ TEST_F(PluggedIn, SurvivesARepeatedAddOfTheContainer) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
 
   EXPECT_THAT(node_.runs(), IsEmpty());
-  EXPECT_NE(calls().find("net7"), nullptr);
+  EXPECT_NE(recorded().find("net7"), nullptr);
 }
 
 // One whose interfaces are gone replaces it; what was plugged in goes with it.
@@ -314,8 +315,8 @@ TEST_F(PluggedIn, GoesWhenTheContainerIsAddedAnew) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL x net7", "DEL a eth0", "ADD a eth0"));
-  EXPECT_THAT(calls().attachments, SizeIs(1));
+  EXPECT_THAT(recorded().attachments, SizeIs(1));
 }
 
 }  // namespace
-}  // namespace mnet::attach
+}  // namespace mnet::hotplug

@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "attach/dynamic_fixture.h"
 #include "attach/fake_ports.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
 
-namespace mnet::attach {
+namespace mnet::hotplug {
 namespace {
 
 using testing::IsEmpty;
 
-class DynamicSequences : public DynamicTest {
+class HotplugSequences : public HotplugTest {
  protected:
   void SetUp() override {
     node_.plugins.on_run = [this](const chain::PluginRun& run) { watch(run); };
@@ -31,7 +31,7 @@ class DynamicSequences : public DynamicTest {
   // The plugins' own view: what may hold something, and what was deleted since.
   void watch(const chain::PluginRun& run) {
     const json::Object config = json::parse_object(run.config).value();
-    const std::string network = FakePlugins::text_in(config, "name");
+    const std::string network = chain::FakePlugins::text_in(config, "name");
     const std::string what = cat(network, " ", run.ifname);
     const bool fails = node_.plugins.errors.contains(cat(run.command, " ", network));
     if (run.command == "ADD") {
@@ -102,18 +102,18 @@ class DynamicSequences : public DynamicTest {
   }
   void plug_and_look(const std::string& ifname, const std::string& network) {
     const std::size_t before = node_.plugins.runs.size();
-    auto added = plug(dynamic(ifname, network));
+    auto added = plug(request_of(ifname, network));
     if (!added) return;
     EXPECT_TRUE(holds_.contains(cat(network, " ", ifname)));
     if (node_.plugins.runs.size() == before) return;  // answered from what is remembered
-    const model::AttachmentRecord record = calls();
+    const model::AttachmentRecord record = recorded();
     ASSERT_NE(record.find(ifname), nullptr);
     EXPECT_EQ(record.find(ifname)->state, model::AttachmentState::kAttached);
   }
   void unplug_and_look(const std::string& ifname, const std::string& network) {
     const std::string what = cat(network, " ", ifname);
     const bool was_there = holds_.contains(what);
-    auto removed = unplug(dynamic(ifname, network));
+    auto removed = unplug(request_of(ifname, network));
     if (!removed) return;
     EXPECT_FALSE(holds_.contains(what));
     if (was_there) unplugged_.insert(what);
@@ -125,7 +125,7 @@ class DynamicSequences : public DynamicTest {
   std::string retry_;
 };
 
-TEST_F(DynamicSequences, LeaveNothingAndDeleteNothingThatWasUnplugged) {
+TEST_F(HotplugSequences, LeaveNothingAndDeleteNothingThatWasUnplugged) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
     std::mt19937 random(seed);
@@ -153,4 +153,4 @@ TEST_F(DynamicSequences, LeaveNothingAndDeleteNothingThatWasUnplugged) {
 }
 
 }  // namespace
-}  // namespace mnet::attach
+}  // namespace mnet::hotplug

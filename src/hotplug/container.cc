@@ -1,0 +1,102 @@
+#include "hotplug/container.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "aio/task.h"
+#include "attach/core.h"
+#include "attach/plan.h"
+#include "attach/recorded_attachments.h"
+#include "attach/remove.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "chain/chain.h"
+#include "model/attachment_record.h"
+#include "model/messages.h"
+#include "model/pod_args.h"
+
+namespace mnet::hotplug {
+
+Error Container::failed(const Error& error) const { return model::core_error(error, job.base.pod); }
+
+Error Container::not_saved(Error error) const {
+  return failed(std::move(error).wrap("error saving the delegates"));
+}
+
+aio::Task<void> Container::find() {
+  attach::ObjectSource* source = core.ports.source;
+  model::Pod& named = job.base.pod;
+  if (source != nullptr && named.named()) {
+    auto found = co_await source->find_pod({.ns = named.ns,
+                                            .name = named.name,
+                                            .uid = named.uid,
+                                            .wait = job.base.conf.pod_lookup_timeout});
+    if (!found) co_return failed(std::move(found).error());
+    if (*found == nullptr && source->is_complete()) {
+      co_return failed(Error(Errc::kNotFound, "pod not found during Multus GetPod"));
+    }
+    pod = *std::move(found);
+  }
+  if (pod != nullptr && named.uid.empty()) {
+    named.uid = pod->uid;
+    job.base.args = model::delegate_args(named, job.base.args);
+  }
+  co_return co_await load();
+}
+
+aio::Task<void> Container::load() {
+  auto loaded = co_await access.load();
+  if (!loaded) co_return failed(std::move(loaded).error());
+  records = *std::move(loaded);
+  record = attach::attachment_record_of(job.base, records, pod.get());
+  if (!records.attachment_record) record.boot_id = core.options.boot_id;
+  co_return Result<void>();
+}
+
+aio::Task<void> Container::check() {
+  MNET_CO_TRY_VOID(co_await load());
+  const model::RecordedAttachment* there = recorded();
+  if (there != nullptr && there->cni_name != job.delegate.cni_name) there = nullptr;
+  const model::AttachmentPtr attachment =
+      there != nullptr ? attach::attachment_of(job.base, record, *there, true)
+                       : std::make_shared<const model::Attachment>(
+                             attach::plan_again(job.base, job.delegate, ifname(), true));
+  if (there != nullptr && there->result) co_await access.restore_result(attachment, *there->result);
+  chain::Chain chain = attach::chain_of(core, job.base);
+  auto checked = co_await chain.check(attachment);
+  if (!checked) {
+    co_return model::core_error(std::move(checked).error(), job.base.pod,
+                                cat("error checking network ", go_quoted(job.delegate.cni_name)));
+  }
+  co_return Result<void>();
+}
+
+void Container::drop() {
+  std::erase_if(record.attachments,
+                [&](const model::RecordedAttachment& one) { return one.ifname == ifname(); });
+}
+
+aio::Task<void> Container::save() {
+  const bool is_empty = record.attachments.empty() && !records.has_file;
+  return is_empty ? access.remove() : access.write_attachment_record(record);
+}
+
+aio::Task<void> Container::take_down(model::AttachmentPtr attachment) {
+  attach::Remover remover(core, job.base);
+  attach::Removal removal = co_await remover.remove({std::move(attachment)});
+  co_return removal.complete();
+}
+
+bool Container::keeps_status() const {
+  return pod != nullptr && !core.ports.source->clients_keep_status();
+}
+
+void Container::note_status(const Result<void>& kept) const {
+  if (!kept) job.base.log.error("error setting the networks status", kept.error());
+}
+
+}  // namespace mnet::hotplug

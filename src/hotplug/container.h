@@ -1,0 +1,58 @@
+// The container of one hot-plug request: its pod, its records, and the interface that the request
+// is about. Inside use.
+#pragma once
+
+#include <string>
+
+#include "aio/task.h"
+#include "attach/container_records.h"
+#include "attach/core.h"
+#include "attach/source.h"
+#include "chain/chain.h"
+#include "hotplug/job.h"
+#include "model/attachment_record.h"
+
+namespace mnet::hotplug {
+
+class Container {
+ public:
+  // The core must outlive it. The container's lock is held while its tasks run.
+  Container(attach::Core& given_core, Job given_job)
+      : core(given_core), job(std::move(given_job)), access(core, job.base) {}
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+
+  // The pod that the request names, then load(). Without a pod: a container that is not a pod, or
+  // a source that need not have an object for each pod.
+  aio::Task<void> find();
+  // What is recorded of the container. The record is made up if it has none.
+  aio::Task<void> load();
+  // Runs CHECK with what the interface was made with, if it is recorded.
+  aio::Task<void> check();
+
+  const std::string& ifname() const { return job.base.request.ifname; }
+  // nullptr if the interface is not recorded.
+  model::RecordedAttachment* recorded() { return record.find(ifname()); }
+  // Out of the record, which is not written yet.
+  void drop();
+  // Writes the record; removes it if nothing is left and the container had no ADD of its own.
+  aio::Task<void> save();
+  // DEL of the plugins; an error unless all of it is gone.
+  aio::Task<void> take_down(model::AttachmentPtr attachment);
+
+  // Whether we keep the network status, because no client does (0018). It never fails a request.
+  bool keeps_status() const;
+  void note_status(const Result<void>& kept) const;
+
+  Error failed(const Error& error) const;
+  Error not_saved(Error error) const;  // the delegates
+
+  attach::Core& core;
+  Job job;
+  attach::RecordAccess access;
+  model::PodObjectPtr pod;
+  attach::ContainerRecords records;
+  model::AttachmentRecord record;
+};
+
+}  // namespace mnet::hotplug

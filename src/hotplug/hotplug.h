@@ -1,0 +1,44 @@
+// Hot-plug: one network more, or one less, for a container that runs, as /delegate asks (02, 5.9;
+// 03, 2.10; 05, 2). Its records are the attachment record and the result cache; the scratch file
+// changes only when a network that it lists goes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "cni/result.h"
+#include "json/json.h"
+
+namespace mnet::hotplug {
+
+struct Request {
+  attach::Request request;  // its `config` is the delegate's own
+  std::string settings;     // the core's: binDir, cniDir and so on, as a netconf
+  // Attributes of the network, for ADD only. An empty one is not requested.
+  std::vector<std::string> ips;
+  std::string mac;
+  std::optional<json::Object> cni_args;
+};
+
+// Requests wait their turn with all others of the same container. Every failure is an error (05,
+// 2).
+class Hotplug {
+ public:
+  // `attachments` must outlive it. Destroyed only when no task of it runs any more.
+  explicit Hotplug(attach::Attachments& attachments) : core_(attachments.core()) {}
+
+  // An interface that is recorded with the same network, configuration and attributes is answered
+  // from the record (R3).
+  aio::Task<cni::NetResult> add(Request request);
+  aio::Task<void> del(Request request);
+  aio::Task<void> check(Request request);
+  aio::Task<void> status(Request request);
+
+ private:
+  attach::Core& core_;
+};
+
+}  // namespace mnet::hotplug

@@ -1,0 +1,93 @@
+#include "hotplug/job.h"
+
+#include <string>
+#include <utility>
+
+#include "attach/core.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cni/names.h"
+#include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/inject.h"
+#include "model/messages.h"
+#include "model/pod_args.h"
+
+namespace mnet::hotplug {
+namespace {
+
+using attach::Verb;
+
+// As the client wrote them, without the empty ones.
+json::Object attributes_of(const Request& request) {
+  json::Object attributes;
+  if (!request.ips.empty()) attributes.append("ips", request.ips);
+  if (!request.mac.empty()) attributes.append("mac", request.mac);
+  if (request.cni_args) attributes.append("cni-args", *request.cni_args);
+  return attributes;
+}
+
+std::string unfilled_hash(const model::Delegate& delegate, const std::string& config,
+                          const std::string& settings_version) {
+  json::Object object = json::parse_object(config).value_or(json::Object());
+  const json::Value* version = object.find("cniVersion");
+  if (version == nullptr || *version != json::Value(settings_version)) return delegate.config_hash;
+  object.erase("cniVersion");
+  return model::config_hash(object);
+}
+
+// The name of its interface is requested, too: the delegate has no place in a list.
+Result<model::Delegate> read_delegate(const Request& request, Verb verb) {
+  MNET_TRY(auto&& delegate, model::parse_delegate(request.request.config));
+  if (verb != Verb::kStatus) {
+    MNET_TRY_VOID(cni::validate_network_name(delegate.cni_name));
+  }
+  delegate.source = model::Source::kDelegateApi;
+  delegate.config_hash =
+      model::config_hash(json::parse_object(request.request.config).value_or(json::Object()));
+  delegate.selection.ifname = request.request.ifname;
+  if (verb != Verb::kAdd) return delegate;
+  delegate.attributes = attributes_of(request);
+  if (!request.ips.empty()) delegate.selection.ips = request.ips;
+  delegate.selection.mac = request.mac;
+  return model::with_injection(std::move(delegate),
+                               {.device_id = {}, .cni_args = request.cni_args});
+}
+
+}  // namespace
+
+Result<Job> read_job(Request request, Verb verb, const Log& log) {
+  auto delegate = read_delegate(request, verb);
+  const std::string config = request.request.config;
+  attach::Request base = std::move(request.request);
+  base.config = std::move(request.settings);
+  // The networks that the settings name do not matter here.
+  MNET_TRY(auto&& job,
+           attach::read_job(std::move(base), verb,
+                            {.check_prev_result = false, .check_delegates = false}, log));
+  if (!delegate) {
+    return model::core_error(std::move(delegate).error(), job.pod, "failed getting the delegate");
+  }
+  // DEL works from the record; of an unrecorded network it runs the plugins that it may run.
+  if (verb != Verb::kDel) {
+    auto checked = model::check_types(*delegate, job.conf.type);
+    if (!checked) {
+      return model::core_error(std::move(checked).error().wrap(cat("network ", delegate->cni_name)),
+                               job.pod, "failed getting the delegate");
+    }
+  }
+  // The runtime's own arguments were for the networks of its ADD (02, 5.9).
+  job.conf.runtime_config.reset();
+  // Clients do not send it (05, R9).
+  if (job.pod.infra_container_id.empty()) {
+    job.pod.infra_container_id = job.request.container_id;
+  }
+  job.args = model::delegate_args(job.pod, job.args);
+  std::string unfilled = unfilled_hash(*delegate, config, job.conf.cni_version);
+  return Job{std::move(job), *std::move(delegate), std::move(unfilled)};
+}
+
+}  // namespace mnet::hotplug

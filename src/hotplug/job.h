@@ -1,0 +1,25 @@
+// One hot-plug request as read and checked. Pure. Inside use.
+#pragma once
+
+#include <string>
+
+#include "attach/core.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "hotplug/hotplug.h"
+#include "model/delegate.h"
+
+namespace mnet::hotplug {
+
+struct Job {
+  attach::Job base;          // its configuration holds the core's settings
+  model::Delegate delegate;  // of the request's own configuration, with the requested attributes
+  // The hash of the configuration without a `cniVersion` that was filled in on its way here (03,
+  // 2.10): a definition's hash does not cover it.
+  std::string unfilled_hash;
+};
+
+// `verb` is ADD, DEL, CHECK or STATUS.
+Result<Job> read_job(Request request, attach::Verb verb, const Log& log);
+
+}  // namespace mnet::hotplug

@@ -1,0 +1,225 @@
+#include "hotplug/plug_in.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/task.h"
+#include "attach/add_record.h"
+#include "attach/add_report.h"
+#include "attach/core.h"
+#include "attach/plan.h"
+#include "attach/ports.h"
+#include "attach/recorded_attachments.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "chain/chain.h"
+#include "cni/result.h"
+#include "cni/version.h"
+#include "hotplug/container.h"
+#include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/network_status.h"
+#include "model/status_edit.h"
+
+namespace mnet::hotplug {
+namespace {
+
+bool is_nothing(const json::Value& value) {
+  if (value.is_null()) return true;
+  if (value.as_string() != nullptr) return value.as_string()->empty();
+  if (value.as_array() != nullptr) return value.as_array()->empty();
+  return value.as_object() != nullptr && value.as_object()->empty();
+}
+
+json::Value attribute_in(const json::Object& attributes, std::string_view key) {
+  const json::Value* value = attributes.find(key);
+  return value == nullptr || is_nothing(*value) ? json::Value() : *value;
+}
+
+// The attributes that a client may request; absent equals empty (05, R3).
+bool equal_attributes(const json::Object& a, const json::Object& b) {
+  constexpr std::array<std::string_view, 3> kCompared = {"ips", "mac", "cni-args"};
+  return std::ranges::all_of(kCompared, [&](std::string_view key) {
+    return attribute_in(a, key) == attribute_in(b, key);
+  });
+}
+
+}  // namespace
+
+Error PlugIn::with_network(const Error& error) const {
+  return model::add_error(error, container_.job.base.pod, container_.job.delegate.cni_name);
+}
+
+aio::Task<cni::NetResult> PlugIn::run() {
+  if (gone()) co_return container_.failed(aio::cancelled_error());
+  MNET_CO_TRY_VOID(co_await container_.find());
+  MNET_CO_TRY(auto&& recorded, co_await settle_recorded());
+  if (recorded) co_return *std::move(recorded);
+
+  const attach::Job& job = container_.job.base;
+  MNET_CO_TRY(auto&& planned, attach::plan_add(job, {container_.job.delegate}));
+  attachment_ = planned.front();
+  running_.plan({{job.request.container_id, container_.ifname()}});
+  auto free = co_await expect_free();
+  if (!free) co_return with_network(free.error());
+  // Recorded only if something can start: the undo of what never ran could not end (3.7).
+  chain::Chain chain = attach::chain_of(container_.core, job);
+  auto installed = co_await chain.expect_plugin(attachment_);
+  if (!installed) co_return with_network(installed.error());
+  if (gone()) co_return container_.failed(aio::cancelled_error());
+  co_return co_await attach();
+}
+
+// An interface that is there already: its result if it is the one that is asked for. What an
+// operation that was cut off left behind is taken down first (05, 3.10); nothing of it counts.
+aio::Task<std::optional<cni::NetResult>> PlugIn::settle_recorded() {
+  const std::string& ifname = container_.ifname();
+  const model::RecordedAttachment* there = container_.recorded();
+  if (there == nullptr) co_return std::optional<cni::NetResult>();
+  if (there->state != model::AttachmentState::kAttached && attach::is_plugged_in(*there)) {
+    MNET_CO_TRY_VOID(co_await clear_away());
+    co_return std::optional<cni::NetResult>();
+  }
+  if (!is_the_same(*there)) {
+    co_return with_network(
+        model::name_error(model::name_taken(ifname), container_.job.delegate, ifname));
+  }
+  auto result = cni::read_result(*there->result);
+  if (!result) co_return container_.failed(std::move(result).error());
+  container_.job.base.log.verbose(cat("ADD repeated for interface ", ifname, " of container ",
+                                      container_.job.base.request.container_id,
+                                      ": answered from the record"));
+  co_return std::optional<cni::NetResult>(*std::move(result));
+}
+
+bool PlugIn::is_the_same(const model::RecordedAttachment& there) const {
+  const Job& job = container_.job;
+  if (there.source == model::Source::kCluster || there.state != model::AttachmentState::kAttached)
+    return false;
+  if (!there.result || there.cni_name != job.delegate.cni_name) return false;
+  if (there.config_hash != job.delegate.config_hash && there.config_hash != job.unfilled_hash) {
+    return false;
+  }
+  return equal_attributes(there.attributes, job.delegate.attributes);
+}
+
+aio::Task<void> PlugIn::clear_away() {
+  auto deleted = co_await container_.take_down(
+      attach::attachment_of(container_.job.base, container_.record, *container_.recorded(), false));
+  if (!deleted) {
+    co_return container_.failed(std::move(deleted).error().wrap(
+        cat("an earlier ADD of interface ", container_.ifname(), " could not be undone")));
+  }
+  container_.drop();
+  auto saved = co_await container_.save();
+  if (!saved) co_return container_.not_saved(std::move(saved).error());
+  co_return Result<void>();
+}
+
+// A link that is there is not ours, and stays untouched (02, 5.1 step 7b; 02-F54).
+aio::Task<void> PlugIn::expect_free() {
+  const std::string& ifname = container_.ifname();
+  const model::Delegate& delegate = container_.job.delegate;
+  auto seen =
+      co_await container_.core.ports.links.look(container_.job.base.request.netns, {ifname});
+  if (!seen) co_return model::name_error(std::move(seen).error(), delegate, ifname);
+  if (!seen->taken.empty())
+    co_return model::name_error(model::name_taken(ifname), delegate, ifname);
+  if (container_.record.netns_inode == 0) container_.record.netns_inode = seen->netns.inode;
+  co_return Result<void>();
+}
+
+// Recorded before the plugin starts, and with its result before the answer: whatever happens in
+// between, the container's DEL knows of it (R2).
+aio::Task<cni::NetResult> PlugIn::attach() {
+  container_.record.attachments.push_back(attach::begin_attachment(*attachment_));
+  auto saved = co_await container_.save();
+  if (!saved) co_return container_.not_saved(std::move(saved).error());
+
+  auto result = co_await run_plugins();
+  if (!result) {
+    // The caller may be gone by now; what was built comes down regardless.
+    auto undone = co_await aio::shielded(undo());
+    if (!undone) container_.job.base.log.error("rollback is incomplete", undone.error());
+    co_return std::move(result).error();
+  }
+  announce(*result);
+  auto kept = co_await add_status(*result);
+  container_.note_status(kept);
+  co_return result;
+}
+
+aio::Task<cni::NetResult> PlugIn::run_plugins() {
+  chain::Chain chain = attach::chain_of(container_.core, container_.job.base);
+  auto result = co_await chain.add(attachment_, Durability::kDurable);
+  if (!result) co_return with_network(result.error());
+  // A result in a version that cannot be converted does not count (02, 5.1).
+  auto newest = cni::convert(*result, cni::kCurrentVersion);
+  if (!newest) co_return container_.failed(std::move(newest).error());
+  attach::log_added(container_.job.base, container_.pod, *attachment_, *result);
+  model::RecordedAttachment& one = *container_.recorded();
+  one.result = json::Value(cni::to_json(*result));
+  one.state = model::AttachmentState::kAttached;
+  one.added_at = rfc3339_utc(WallClock::system().now());
+  auto saved = co_await container_.save();
+  if (!saved)
+    co_return container_.failed(std::move(saved).error().wrap("error saving the results"));
+  // A caller that left while we worked does not get this answer, and does not know of the
+  // interface.
+  if (gone()) co_return container_.failed(aio::cancelled_error());
+  co_return result;
+}
+
+// This one and no other (05, 3.7). What cannot be undone now stays on record for the container's
+// DEL.
+aio::Task<void> PlugIn::undo() {
+  model::Attachment again = *attachment_;
+  again.args = container_.job.base.args;  // requested addresses are for ADD only (02, 6.3)
+  auto deleted =
+      co_await container_.take_down(std::make_shared<const model::Attachment>(std::move(again)));
+  if (deleted) {
+    container_.drop();
+  } else {
+    container_.recorded()->state = model::AttachmentState::kRemoving;
+  }
+  auto saved = co_await container_.save();
+  if (!deleted) co_return deleted;
+  co_return saved;
+}
+
+void PlugIn::announce(const cni::NetResult& result) {
+  if (container_.pod == nullptr || !result.has_content()) return;
+  auto newest = cni::convert(result, cni::kCurrentVersion);
+  if (!newest) return;
+  container_.core.ports.source->send(
+      {.pod = container_.pod,
+       .is_warning = false,
+       .reason = "AddedInterface",
+       .message =
+           attach::added_interface(*newest, container_.ifname(), container_.job.delegate.name)});
+}
+
+aio::Task<void> PlugIn::add_status(cni::NetResult result) {
+  if (!container_.keeps_status()) co_return Result<void>();
+  MNET_CO_TRY(auto&& added,
+              model::network_statuses(result, container_.job.delegate.name, false, std::nullopt));
+  if (added.empty()) co_return Result<void>();
+  attach::ObjectSource& source = *container_.core.ports.source;
+  MNET_CO_TRY(auto&& present, co_await source.find_status(container_.pod));
+  MNET_CO_TRY(auto&& text, model::with_statuses(present, added));
+  co_return co_await source.write_status(container_.pod, std::move(text));
+}
+
+}  // namespace mnet::hotplug
