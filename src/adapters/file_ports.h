@@ -36,6 +36,7 @@ class FilePorts {
             .routes = routes_,
             .readiness = readiness_,
             .records = records_,
+            .results = records_,
             .device_infos = device_infos_};
   }
 

@@ -1,6 +1,7 @@
 #include "adapters/file_records.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,14 +45,14 @@ bool names_any(std::string_view name, const std::vector<std::string>& ids) {
       ids, [&](const std::string& id) { return name.contains(cat("-", id, "-")); });
 }
 
-// Only what is no JSON object at all: a result of an old libcni is one, and not ours to judge.
+// Only what is not a JSON object at all: a result of an old libcni is one, and not ours to judge.
 bool is_damaged(const std::string& path) {
   auto text = sys::read_file(path);
   return text && !json::parse_object(*text);
 }
 
-Result<std::vector<std::string>> sweep(const std::string& cni_dir,
-                                       const std::vector<std::string>& ids) {
+Result<std::vector<std::string>> sweep_results(const std::string& cni_dir,
+                                               const std::vector<std::string>& ids) {
   std::vector<std::string> removed;
   const std::string directory = cat(cni_dir, "/results");
   auto files = sys::list_directory(directory);
@@ -81,18 +82,18 @@ aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
   co_return Result<void>();
 }
 
-// The scratch file first: it is what every multus can read (05, 3.2).
-Result<void> write_scratch_file(const attach::AddStart& start, const json::Array& delegates) {
+Result<void> write_scratch(const std::string& cni_dir, const std::string& container_id,
+                           const json::Array& delegates) {
   MNET_FAIL_BLOCKING("scratch-before-write");
-  MNET_TRY_VOID(store::ScratchFiles(start.cni_dir)
-                    .write(start.container_id, delegates, Durability::kInPlace));
+  MNET_TRY_VOID(store::ScratchFiles(cni_dir).write(container_id, delegates, Durability::kInPlace));
   MNET_FAIL_BLOCKING("scratch-after-write");
   return {};
 }
 
+// The scratch file first: it is what every multus can read (05, 3.2).
 void write_first(const attach::AddStart& start, attach::AddStarted& started) {
   const attach::AddStart::Notes notes = start.notes(started.seen.netns);
-  started.scratch = write_scratch_file(start, notes.delegates);
+  started.scratch = write_scratch(start.cni_dir, start.container_id, notes.delegates);
   if (!started.scratch) return;
   started.record = store::AttachmentRecords(start.cni_dir)
                        .write(start.container_id, notes.record, Durability::kInPlace);
@@ -114,141 +115,49 @@ Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
   return {};
 }
 
+Result<attach::CacheListing> list_results(const std::string& cni_dir,
+                                          const std::string& container_id) {
+  MNET_TRY(auto&& found, store::ResultCache(cni_dir).list(container_id));
+  return attach::CacheListing{.entries = std::move(found.entries),
+                              .unreadable = std::move(found.unreadable)};
+}
+
+attach::RecordsDone save_files(const std::string& cni_dir, const std::string& container_id,
+                               const attach::RecordsToSave& what) {
+  attach::RecordsDone done;
+  if (what.record) {
+    done.record =
+        store::AttachmentRecords(cni_dir).write(container_id, *what.record, Durability::kDurable);
+  }
+  if (what.scratch) done.scratch = write_scratch(cni_dir, container_id, *what.scratch);
+  if (what.scratch && done.scratch) done.scratch = store::ScratchFiles(cni_dir).sync(container_id);
+  return done;
+}
+
+// As long as the scratch file is there, a DEL that is repeated finds all it needs. A record that a
+// power cut brings back describes a container of an earlier boot, so its removal need not be waited
+// for.
+attach::RecordsDone remove_files(const std::string& cni_dir, const std::string& container_id) {
+  attach::RecordsDone done;
+  const auto record = store::AttachmentRecords(cni_dir).remove(container_id, Durability::kInPlace);
+  if (!record) done.record = record.error();
+  const auto scratch = store::ScratchFiles(cni_dir).remove(container_id);
+  if (!scratch) done.scratch = scratch.error();
+  return done;
+}
+
+Result<attach::RecordsListing> list_files(const std::string& cni_dir) {
+  MNET_TRY(auto&& containers, store::ScratchFiles(cni_dir).list());
+  MNET_TRY(auto&& results, list_results(cni_dir, {}));
+  MNET_TRY(auto&& recorded, store::AttachmentRecords(cni_dir).list());
+  std::ranges::move(recorded, std::back_inserter(containers));
+  std::ranges::sort(containers);
+  const auto doubles = std::ranges::unique(containers);
+  containers.erase(doubles.begin(), doubles.end());
+  return attach::RecordsListing{.containers = std::move(containers), .results = std::move(results)};
+}
+
 }  // namespace
-
-aio::Task<void> FileRecords::write_scratch(std::string cni_dir, std::string container_id,
-                                           json::Array delegates) {
-  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
-                    delegates = std::move(delegates)] {
-    return store::ScratchFiles(cni_dir).write(container_id, delegates, Durability::kInPlace);
-  });
-}
-
-aio::Task<void> FileRecords::sync_scratch(std::string cni_dir, std::string container_id) {
-  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-    return store::ScratchFiles(cni_dir).sync(container_id);
-  });
-}
-
-aio::Task<std::optional<json::Array>> FileRecords::find_scratch(std::string cni_dir,
-                                                                std::string container_id) {
-  // A new container has none, and one look is quicker than the way to the pool and back.
-  if (!store::ScratchFiles(cni_dir).has(container_id)) co_return std::optional<json::Array>();
-  co_return co_await pool_.run(
-      [cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-        return store::ScratchFiles(cni_dir).find(container_id);
-      });
-}
-
-aio::Task<void> FileRecords::remove_scratch(std::string cni_dir, std::string container_id) {
-  MNET_CO_TRY(
-      [[maybe_unused]] const auto& removed,
-      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-        return store::ScratchFiles(cni_dir).remove(container_id);
-      }));
-  co_return Result<void>();
-}
-
-aio::Task<std::vector<std::string>> FileRecords::list_scratch(std::string cni_dir) {
-  return pool_.run([cni_dir = std::move(cni_dir)] { return store::ScratchFiles(cni_dir).list(); });
-}
-
-aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry entry,
-                                          Durability kept) {
-  return pool_.run([cni_dir = std::move(cni_dir), entry = std::move(entry), durability = kept] {
-    return store::ResultCache(cni_dir).write(entry, durability);
-  });
-}
-
-std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
-                                                std::vector<cni::CacheKey> keys) {
-  std::vector<aio::Task<void>> tasks;
-  tasks.reserve(keys.size());
-  for (cni::CacheKey& key : keys) {
-    tasks.push_back(pool_.run([cni_dir, key = std::move(key)] {
-      return store::ResultCache(cni_dir).sync(key.network, key.container_id, key.ifname);
-    }));
-  }
-  return tasks;
-}
-
-aio::Task<void> FileRecords::sync_results(std::string cni_dir, std::vector<cni::CacheKey> keys) {
-  return side_by_side(syncs(cni_dir, std::move(keys)));
-}
-
-aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
-                                                               cni::CacheKey key) {
-  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
-    return store::ResultCache(cni_dir).find_result(key.network, key.container_id, key.ifname);
-  });
-}
-
-aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey key) {
-  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
-    return store::ResultCache(cni_dir).remove(key.network, key.container_id, key.ifname);
-  });
-}
-
-aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir,
-                                                          std::string container_id) {
-  MNET_CO_TRY(auto&& found, co_await pool_.run([cni_dir = std::move(cni_dir),
-                                                container_id = std::move(container_id)] {
-    return store::ResultCache(cni_dir).list(container_id);
-  }));
-  attach::CacheListing listing{.entries = {}, .unreadable = std::move(found.unreadable)};
-  for (cni::CacheEntry& entry : found.entries) {
-    listing.entries.push_back(std::move(entry));
-  }
-  co_return listing;
-}
-
-aio::Task<std::vector<std::string>> FileRecords::sweep_results(std::string cni_dir,
-                                                               std::vector<std::string> ids) {
-  return pool_.run(
-      [cni_dir = std::move(cni_dir), ids = std::move(ids)] { return sweep(cni_dir, ids); });
-}
-
-aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,
-                                         model::RouteEdit change) {
-  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key),
-                    change = std::move(change)] {
-    return store::ResultCache(cni_dir).edit(
-        key.network, key.container_id, key.ifname,
-        [&](json::Object& cache_file) { return edit(cache_file, change); }, Durability::kInPlace);
-  });
-}
-
-aio::Task<std::optional<json::Object>> FileRecords::find_record(std::string cni_dir,
-                                                                std::string container_id) {
-  // As for scratch files.
-  if (!store::AttachmentRecords(cni_dir).has(container_id)) co_return std::optional<json::Object>();
-  co_return co_await pool_.run(
-      [cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-        return store::AttachmentRecords(cni_dir).find(container_id);
-      });
-}
-
-aio::Task<void> FileRecords::write_record(std::string cni_dir, std::string container_id,
-                                          json::Object record, Durability kept) {
-  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
-                    record = std::move(record), durability = kept] {
-    return store::AttachmentRecords(cni_dir).write(container_id, record, durability);
-  });
-}
-
-aio::Task<void> FileRecords::remove_record(std::string cni_dir, std::string container_id) {
-  MNET_CO_TRY(
-      [[maybe_unused]] const auto& removed,
-      co_await pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
-        return store::AttachmentRecords(cni_dir).remove(container_id, Durability::kDurable);
-      }));
-  co_return Result<void>();
-}
-
-aio::Task<std::vector<std::string>> FileRecords::list_records(std::string cni_dir) {
-  return pool_.run(
-      [cni_dir = std::move(cni_dir)] { return store::AttachmentRecords(cni_dir).list(); });
-}
 
 aio::Task<attach::AddStarted> FileRecords::begin_add(attach::AddStart start) {
   return pool_.run([mount_namespace = mount_namespace_,
@@ -258,6 +167,27 @@ aio::Task<attach::AddStarted> FileRecords::begin_add(attach::AddStart start) {
     if (started.seen.taken.empty()) write_first(start, started);
     return started;
   });
+}
+
+std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
+                                                std::vector<cni::CacheKey> keys) {
+  std::vector<aio::Task<void>> tasks;
+  tasks.reserve(keys.size() + 1);
+  for (cni::CacheKey& key : keys) {
+    tasks.push_back(pool_.run([cni_dir, key = std::move(key)] {
+      return store::ResultCache(cni_dir).sync(key.network, key.container_id, key.ifname);
+    }));
+  }
+  return tasks;
+}
+
+aio::Task<void> FileRecords::sync(std::string cni_dir, std::string container_id,
+                                  std::vector<cni::CacheKey> results) {
+  auto tasks = syncs(cni_dir, std::move(results));
+  tasks.push_back(pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+    return store::ScratchFiles(cni_dir).sync(container_id);
+  }));
+  return side_by_side(std::move(tasks));
 }
 
 aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
@@ -271,18 +201,81 @@ aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
   co_return std::move(*ended);
 }
 
-// The scratch file last: as long as it is there, a DEL that is repeated finds all it needs. A
-// record that a power cut brings back describes a container of an earlier boot, so its removal need
-// not be waited for.
-aio::Task<void> FileRecords::end_del(std::string cni_dir, std::string container_id) {
+// A new container has no file, and one look is quicker than the way to the pool and back.
+aio::Task<attach::StoredRecords> FileRecords::load(std::string cni_dir, std::string container_id,
+                                                   attach::RecordParts parts) {
+  using Parts = attach::RecordParts;
+  const bool all = parts == Parts::kAll || (parts == Parts::kOfEarlierAdd &&
+                                            store::ScratchFiles(cni_dir).has(container_id));
+  if (!all && !store::AttachmentRecords(cni_dir).has(container_id)) {
+    co_return attach::StoredRecords();
+  }
+  co_return co_await pool_.run([cni_dir = std::move(cni_dir),
+                                container_id = std::move(container_id),
+                                all]() -> Result<attach::StoredRecords> {
+    attach::StoredRecords stored;
+    if (all) {
+      stored.scratch = store::ScratchFiles(cni_dir).find(container_id);
+      stored.results = list_results(cni_dir, container_id);
+    }
+    stored.record = store::AttachmentRecords(cni_dir).find(container_id);
+    return stored;
+  });
+}
+
+aio::Task<attach::RecordsDone> FileRecords::save(std::string cni_dir, std::string container_id,
+                                                 attach::RecordsToSave what) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
+                    what = std::move(what)]() -> Result<attach::RecordsDone> {
+    return save_files(cni_dir, container_id, what);
+  });
+}
+
+aio::Task<attach::RecordsDone> FileRecords::remove(std::string cni_dir, std::string container_id) {
+  return pool_.run([cni_dir = std::move(cni_dir),
+                    container_id = std::move(container_id)]() -> Result<attach::RecordsDone> {
+    return remove_files(cni_dir, container_id);
+  });
+}
+
+aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,
+                                         model::RouteEdit change) {
+  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key),
+                    change = std::move(change)] {
+    return store::ResultCache(cni_dir).edit(
+        key.network, key.container_id, key.ifname,
+        [&](json::Object& cache_file) { return edit(cache_file, change); }, Durability::kInPlace);
+  });
+}
+
+aio::Task<attach::RecordsListing> FileRecords::list(std::string cni_dir) {
+  return pool_.run([cni_dir = std::move(cni_dir)] { return list_files(cni_dir); });
+}
+
+aio::Task<std::vector<std::string>> FileRecords::sweep(std::string cni_dir,
+                                                       std::vector<std::string> ids) {
   return pool_.run(
-      [cni_dir = std::move(cni_dir), container_id = std::move(container_id)]() -> Result<void> {
-        MNET_TRY([[maybe_unused]] const auto& record,
-                 store::AttachmentRecords(cni_dir).remove(container_id, Durability::kInPlace));
-        MNET_TRY([[maybe_unused]] const auto& scratch,
-                 store::ScratchFiles(cni_dir).remove(container_id));
-        return {};
-      });
+      [cni_dir = std::move(cni_dir), ids = std::move(ids)] { return sweep_results(cni_dir, ids); });
+}
+
+aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry entry,
+                                          Durability kept) {
+  return pool_.run([cni_dir = std::move(cni_dir), entry = std::move(entry), durability = kept] {
+    return store::ResultCache(cni_dir).write(entry, durability);
+  });
+}
+
+aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
+                                                               cni::CacheKey key) {
+  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
+    return store::ResultCache(cni_dir).find_result(key.network, key.container_id, key.ifname);
+  });
+}
+
+aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey key) {
+  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
+    return store::ResultCache(cni_dir).remove(key.network, key.container_id, key.ifname);
+  });
 }
 
 }  // namespace mnet::adapters

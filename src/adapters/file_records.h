@@ -9,45 +9,36 @@
 
 #include "aio/blocking_pool.h"
 #include "attach/ports.h"
+#include "chain/results.h"
 
 namespace mnet::adapters {
 
-class FileRecords : public attach::Records {
+class FileRecords : public attach::Records, public chain::Results {
  public:
   // As NetNsLinks.
   FileRecords(aio::BlockingPool& pool, std::string mount_namespace)
       : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
 
-  aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
-                                json::Array delegates) override;
-  aio::Task<void> sync_scratch(std::string cni_dir, std::string container_id) override;
-  aio::Task<std::optional<json::Array>> find_scratch(std::string cni_dir,
-                                                     std::string container_id) override;
-  aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) override;
-  aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) override;
+  aio::Task<attach::AddStarted> begin_add(attach::AddStart start) override;
+  aio::Task<void> sync(std::string cni_dir, std::string container_id,
+                       std::vector<cni::CacheKey> results) override;
+  aio::Task<attach::AddEnded> end_add(attach::AddEnd end) override;
+  aio::Task<attach::StoredRecords> load(std::string cni_dir, std::string container_id,
+                                        attach::RecordParts parts) override;
+  aio::Task<attach::RecordsDone> save(std::string cni_dir, std::string container_id,
+                                      attach::RecordsToSave what) override;
+  aio::Task<attach::RecordsDone> remove(std::string cni_dir, std::string container_id) override;
+  aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
+                              model::RouteEdit edit) override;
+  aio::Task<attach::RecordsListing> list(std::string cni_dir) override;
+  aio::Task<std::vector<std::string>> sweep(std::string cni_dir,
+                                            std::vector<std::string> ids) override;
 
   aio::Task<void> write_result(std::string cni_dir, cni::CacheEntry entry,
                                Durability kept) override;
-  aio::Task<void> sync_results(std::string cni_dir, std::vector<cni::CacheKey> keys) override;
   aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
                                                     cni::CacheKey key) override;
   aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) override;
-  aio::Task<attach::CacheListing> list_results(std::string cni_dir,
-                                               std::string container_id) override;
-  aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
-                                                    std::vector<std::string> ids) override;
-  aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
-                              model::RouteEdit edit) override;
-
-  aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
-                                                     std::string container_id) override;
-  aio::Task<void> write_record(std::string cni_dir, std::string container_id, json::Object record,
-                               Durability kept) override;
-  aio::Task<void> remove_record(std::string cni_dir, std::string container_id) override;
-  aio::Task<std::vector<std::string>> list_records(std::string cni_dir) override;
-  aio::Task<attach::AddStarted> begin_add(attach::AddStart start) override;
-  aio::Task<attach::AddEnded> end_add(attach::AddEnd end) override;
-  aio::Task<void> end_del(std::string cni_dir, std::string container_id) override;
 
  private:
   std::vector<aio::Task<void>> syncs(const std::string& cni_dir, std::vector<cni::CacheKey> keys);

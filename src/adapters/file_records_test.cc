@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,22 @@ class FileRecordsTest : public testing::Test {
   template <typename T>
   Result<T> run(aio::Task<T> task) {
     return aio::run(loop_, std::move(task));
+  }
+  Result<std::optional<json::Array>> find_scratch(const std::string& cni_dir) {
+    return run(records_.load(cni_dir, "c1", attach::RecordParts::kOfEarlierAdd))->scratch;
+  }
+  Result<std::optional<json::Object>> find_record(const std::string& cni_dir) {
+    return run(records_.load(cni_dir, "c1", attach::RecordParts::kRecord))->record;
+  }
+  Result<attach::CacheListing> list_results(const std::string& container_id) {
+    return run(records_.load(dir_.path(), container_id, attach::RecordParts::kAll))->results;
+  }
+  std::vector<std::string> containers(const std::string& cni_dir) {
+    return run(records_.list(cni_dir))->containers;
+  }
+  // Whether both files are dealt with.
+  static bool is_done(const Result<attach::RecordsDone>& done) {
+    return done && done->scratch && done->record;
   }
   static cni::CacheEntry entry(const std::string& container_id, const std::string& network,
                                const std::string& ifname) {
@@ -59,23 +76,23 @@ class FileRecordsTest : public testing::Test {
 TEST_F(FileRecordsTest, ScratchFilesComeAndGo) {
   const std::string cni_dir = dir_ / "cni";
   const json::Array delegates{json::Object{{"Name", "a"}}};
-  EXPECT_FALSE(*run(records_.find_scratch(cni_dir, "c1")));
-  EXPECT_THAT(*run(records_.list_scratch(cni_dir)), IsEmpty());
+  EXPECT_FALSE(*find_scratch(cni_dir));
+  EXPECT_THAT(containers(cni_dir), IsEmpty());
 
-  ASSERT_TRUE(run(records_.write_scratch(cni_dir, "c1", delegates)));
-  ASSERT_TRUE(run(records_.sync_scratch(cni_dir, "c1")));
+  ASSERT_TRUE(is_done(run(records_.save(cni_dir, "c1", {.scratch = delegates}))));
+  ASSERT_TRUE(run(records_.sync(cni_dir, "c1", {})));
 
-  EXPECT_EQ(json::Value(**run(records_.find_scratch(cni_dir, "c1"))), json::Value(delegates));
+  EXPECT_EQ(json::Value(**find_scratch(cni_dir)), json::Value(delegates));
   EXPECT_EQ(sys::read_file(cni_dir + "/c1").value(), R"([{"Name":"a"}])");
-  EXPECT_THAT(*run(records_.list_scratch(cni_dir)), ElementsAre("c1"));
-  ASSERT_TRUE(run(records_.remove_scratch(cni_dir, "c1")));
-  EXPECT_FALSE(*run(records_.find_scratch(cni_dir, "c1")));
-  EXPECT_TRUE(run(records_.remove_scratch(cni_dir, "c1")));
+  EXPECT_THAT(containers(cni_dir), ElementsAre("c1"));
+  ASSERT_TRUE(is_done(run(records_.remove(cni_dir, "c1"))));
+  EXPECT_FALSE(*find_scratch(cni_dir));
+  EXPECT_TRUE(is_done(run(records_.remove(cni_dir, "c1"))));
 }
 
 TEST_F(FileRecordsTest, ADamagedScratchFileIsAnError) {
   dir_.write("c1", "{\"tr");
-  EXPECT_EQ(run(records_.find_scratch(dir_.path(), "c1")).error().code(), Errc::kProtocol);
+  EXPECT_EQ(find_scratch(dir_.path()).error().code(), Errc::kProtocol);
 }
 
 TEST_F(FileRecordsTest, ResultsComeAndGo) {
@@ -85,18 +102,18 @@ TEST_F(FileRecordsTest, ResultsComeAndGo) {
       run(records_.write_result(dir_.path(), entry("c1", "m", "net1"), Durability::kInPlace)));
   ASSERT_TRUE(
       run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"), Durability::kDurable)));
-  ASSERT_TRUE(run(records_.sync_results(dir_.path(), {{"n", "c1", "eth0"}, {"m", "c1", "net1"}})));
+  ASSERT_TRUE(run(records_.sync(dir_.path(), "c1", {{"n", "c1", "eth0"}, {"m", "c1", "net1"}})));
 
   EXPECT_EQ(**run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})),
             json::Value(json::Object{{"cniVersion", "1.0.0"}}));
-  auto listed = run(records_.list_results(dir_.path(), "c1"));
+  auto listed = list_results("c1");
   ASSERT_EQ(listed->entries.size(), 2u);
   EXPECT_EQ(listed->entries[0].network, "m");
   EXPECT_EQ(listed->entries[1].config, R"({"name":"n","type":"t"})");
   EXPECT_THAT(listed->entries[1].cni_args, ElementsAre(testing::Pair("A", "b")));
   EXPECT_EQ(listed->entries[1].capability_args.size(), 1u);
   EXPECT_TRUE(listed->entries[1].result);
-  EXPECT_EQ(run(records_.list_results(dir_.path(), ""))->entries.size(), 3u);
+  EXPECT_EQ(run(records_.list(dir_.path()))->results.entries.size(), 3u);
 
   ASSERT_TRUE(run(records_.remove_result(dir_.path(), {"n", "c1", "eth0"})));
   EXPECT_FALSE(*run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})));
@@ -104,8 +121,8 @@ TEST_F(FileRecordsTest, ResultsComeAndGo) {
 }
 
 TEST_F(FileRecordsTest, SyncOfNothingSucceeds) {
-  EXPECT_TRUE(run(records_.sync_results(dir_.path(), {})));
-  EXPECT_TRUE(run(records_.sync_results(dir_.path(), {{"n", "c1", "eth0"}})));
+  EXPECT_TRUE(run(records_.sync(dir_.path(), "c1", {})));
+  EXPECT_TRUE(run(records_.sync(dir_.path(), "c1", {{"n", "c1", "eth0"}})));
 }
 
 // 02, 7.3 step 2
@@ -117,54 +134,74 @@ TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
   write_result_file("legacy-gone-eth0", R"({"cniVersion":"0.2.0"})");
   write_result_file(".multus-tmp-1", "");
 
-  EXPECT_THAT(*run(records_.sweep_results(dir_.path(), {"c1"})), ElementsAre("x-gone-eth0"));
+  EXPECT_THAT(*run(records_.sweep(dir_.path(), {"c1"})), ElementsAre("x-gone-eth0"));
 
   EXPECT_FALSE(exists("results/x-gone-eth0"));
   EXPECT_TRUE(exists("results/x-c1-eth0"));
   EXPECT_TRUE(exists("results/legacy-gone-eth0"));
   EXPECT_TRUE(exists("results/n-gone-eth0"));
   EXPECT_TRUE(exists("results/.multus-tmp-1"));
-  EXPECT_THAT(*run(records_.sweep_results(dir_ / "none", {})), IsEmpty());
+  EXPECT_THAT(*run(records_.sweep(dir_ / "none", {})), IsEmpty());
 }
 
 TEST_F(FileRecordsTest, AttachmentRecordsComeAndGo) {
   const json::Object record{{"version", 1}};
-  EXPECT_FALSE(*run(records_.find_record(dir_.path(), "c1")));
-  EXPECT_THAT(*run(records_.list_records(dir_.path())), IsEmpty());
+  EXPECT_FALSE(*find_record(dir_.path()));
+  EXPECT_THAT(containers(dir_.path()), IsEmpty());
 
-  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c1", record, Durability::kInPlace)));
-  ASSERT_TRUE(run(records_.write_record(dir_.path(), "c2", record, Durability::kDurable)));
+  ASSERT_TRUE(is_done(run(records_.save(dir_.path(), "c1", {.record = record}))));
+  ASSERT_TRUE(is_done(run(records_.save(dir_.path(), "c2", {.record = record}))));
 
-  EXPECT_EQ(json::Value(**run(records_.find_record(dir_.path(), "c1"))), json::Value(record));
-  EXPECT_THAT(*run(records_.list_records(dir_.path())), ElementsAre("c1", "c2"));
-  ASSERT_TRUE(run(records_.remove_record(dir_.path(), "c1")));
-  EXPECT_THAT(*run(records_.list_records(dir_.path())), ElementsAre("c2"));
-  EXPECT_TRUE(run(records_.remove_record(dir_.path(), "c1")));
+  EXPECT_EQ(json::Value(**find_record(dir_.path())), json::Value(record));
+  EXPECT_THAT(containers(dir_.path()), ElementsAre("c1", "c2"));
+  ASSERT_TRUE(is_done(run(records_.remove(dir_.path(), "c1"))));
+  EXPECT_THAT(containers(dir_.path()), ElementsAre("c2"));
+  EXPECT_TRUE(is_done(run(records_.remove(dir_.path(), "c1"))));
 }
 
 TEST_F(FileRecordsTest, ADamagedAttachmentRecordIsAnError) {
   dir_.write("_attachments/c1.json", "{\"ver");
-  EXPECT_EQ(run(records_.find_record(dir_.path(), "c1")).error().code(), Errc::kProtocol);
+  EXPECT_EQ(find_record(dir_.path()).error().code(), Errc::kProtocol);
 }
 
-TEST_F(FileRecordsTest, ADelEndsWithoutBothFiles) {
+// An earlier ADD begins with its scratch file: without one the results are not read.
+TEST_F(FileRecordsTest, AllIsLoadedOfAnEarlierAddAndOnlyTheRecordElsewhere) {
+  const auto load = [&](attach::RecordParts parts) {
+    return *run(records_.load(dir_.path(), "c1", parts));
+  };
+  ASSERT_TRUE(
+      run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"), Durability::kInPlace)));
+  dir_.write("_attachments/c1.json", "{}");
+
+  EXPECT_THAT(load(attach::RecordParts::kAll).results->entries, testing::SizeIs(1));
+  EXPECT_THAT(load(attach::RecordParts::kOfEarlierAdd).results->entries, IsEmpty());
+  EXPECT_TRUE(*load(attach::RecordParts::kOfEarlierAdd).record);
+  dir_.write("c1", "[]");
+  EXPECT_THAT(load(attach::RecordParts::kOfEarlierAdd).results->entries, testing::SizeIs(1));
+  EXPECT_FALSE(*load(attach::RecordParts::kRecord).scratch);
+}
+
+TEST_F(FileRecordsTest, BothFilesAreRemoved) {
   dir_.write("c1", "[]");
   dir_.write("_attachments/c1.json", "{}");
 
-  ASSERT_TRUE(run(records_.end_del(dir_.path(), "c1")));
+  ASSERT_TRUE(is_done(run(records_.remove(dir_.path(), "c1"))));
 
   EXPECT_FALSE(exists("c1"));
   EXPECT_FALSE(exists("_attachments/c1.json"));
-  EXPECT_TRUE(run(records_.end_del(dir_.path(), "c1")));
+  EXPECT_TRUE(is_done(run(records_.remove(dir_.path(), "c1"))));
 }
 
-// A record that cannot go leaves the scratch file for the next DEL.
-TEST_F(FileRecordsTest, ADelKeepsTheScratchFileIfTheRecordStays) {
+// 05, 3.2
+TEST_F(FileRecordsTest, ARecordThatCannotBeRemovedDoesNotKeepTheScratchFile) {
   dir_.write("c1", "[]");
   std::filesystem::create_directories(dir_ / "_attachments/c1.json");
 
-  EXPECT_FALSE(run(records_.end_del(dir_.path(), "c1")));
-  EXPECT_TRUE(exists("c1"));
+  const auto removed = run(records_.remove(dir_.path(), "c1"));
+
+  EXPECT_FALSE(removed->record);
+  EXPECT_TRUE(removed->scratch);
+  EXPECT_FALSE(exists("c1"));
 }
 
 // 02, 12: row 94, the cached results.

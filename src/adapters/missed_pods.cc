@@ -73,11 +73,13 @@ bool MissedPods::is_suspect_still(const kube::Pod& pod) const {
 aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni_dirs, Pods pods) {
   for (const std::string& cni_dir : cni_dirs) {
     if (pods.empty()) break;
-    MNET_CO_TRY(auto&& containers, co_await records_.list_records(cni_dir));
-    for (const std::string& container : containers) {
-      auto found = co_await records_.find_record(cni_dir, container);
-      // Nobody is told to delete a pod whose record could not be read.
-      if (!found && !is_damage(found.error())) co_return std::move(found).error();
+    MNET_CO_TRY(const auto& listing, co_await records_.list(cni_dir));
+    for (const std::string& container : listing.containers) {
+      MNET_CO_TRY(const auto& stored,
+                  co_await records_.load(cni_dir, container, attach::RecordParts::kRecord));
+      const auto& found = stored.record;
+      // A pod whose record could not be read is not reported: it may have its networks.
+      if (!found && !is_damage(found.error())) co_return found.error();
       if (!found || !*found) continue;  // damaged, or just gone
       const auto record = model::decode_record(**found);
       if (!record) continue;

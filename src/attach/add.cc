@@ -207,7 +207,7 @@ AddEnd::Notes Adding::last_notes() const {
 aio::Task<void> Adding::attach() {
   std::vector<aio::Task<void>> both;
   both.push_back(build());  // first: the delegate starts before anybody is told to sync
-  both.push_back(access_.sync());
+  both.push_back(core_.ports.records.sync(job_.conf.cni_dir, job_.request.container_id, {}));
   auto ended = co_await aio::all(std::move(both));
   Result<void> attached = std::move(ended[0]);
   if (attached && !ended[1]) {

@@ -101,17 +101,16 @@ aio::Task<bool> Adding::still_stands(ContainerRecords record) {
 }
 
 aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
-  auto scratch =
-      co_await core_.ports.records.find_scratch(job_.conf.cni_dir, job_.request.container_id);
-  if (scratch && !*scratch) {
+  auto stored = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
+                                                  RecordParts::kOfEarlierAdd);
+  if (stored && stored->scratch && !*stored->scratch) {
     // A record that stayed behind is written over (05, 3.2); not one of which nothing is known.
-    auto left =
-        co_await core_.ports.records.find_record(job_.conf.cni_dir, job_.request.container_id);
+    const auto& left = stored->record;
     if (left || is_damage(left.error())) co_return std::optional<cni::NetResult>();
     co_return model::core_error(undecided(left.error()), job_.pod);
   }
 
-  auto loaded = co_await access_.load();
+  auto loaded = access_.read(std::move(stored));
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   const ContainerRecords record = *std::move(loaded);
   auto stands = co_await still_stands(record);
@@ -139,9 +138,8 @@ aio::Task<cni::NetResult> Adding::answer_again(ContainerRecords record) {
   for (const cni::CacheEntry& entry : record.entries) {
     keys.push_back({entry.network, entry.container_id, entry.ifname});
   }
-  auto synced = co_await access_.sync();
-  if (synced) synced = co_await core_.ports.records.sync_results(job_.conf.cni_dir, keys);
-  if (!synced) co_return std::move(synced).error();
+  MNET_CO_TRY_VOID(co_await core_.ports.records.sync(job_.conf.cni_dir, job_.request.container_id,
+                                                     std::move(keys)));
   job_.log.verbose(
       cat("ADD repeated for container ", job_.request.container_id, ": answered from the record"));
   const cni::CacheEntry* entry = record.find_entry(record.delegates->front().cni_name, master);

@@ -132,7 +132,7 @@ Result<std::vector<cni::CacheEntry>> read_listing(Result<CacheListing> found,
   return std::move(found->entries);
 }
 
-Result<std::optional<model::AttachmentRecord>> read_journal(
+Result<std::optional<model::AttachmentRecord>> read_record(
     Result<std::optional<json::Object>> found) {
   if (!found) return std::move(found).error();
   if (!*found) return std::optional<model::AttachmentRecord>();
@@ -166,31 +166,42 @@ std::string ContainerRecords::master_ifname(const std::string& cni_ifname) const
 }
 
 aio::Task<ContainerRecords> RecordAccess::load() {
-  auto record = co_await load_readable();
-  if (!record || record->unreadable.empty()) co_return record;
-  co_return cni::coded(cni::Code::kTryAgainLater,
-                       cat(record->unreadable.join(" / ").error().text(),
-                           "; nothing was changed, mend that and try again"));
+  auto loaded = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
+                                                  RecordParts::kAll);
+  co_return read(std::move(loaded));
 }
 
 aio::Task<ContainerRecords> RecordAccess::load_readable() {
-  const std::string& cni_dir = job_.conf.cni_dir;
-  const std::string& container_id = job_.request.container_id;
+  auto loaded = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
+                                                  RecordParts::kAll);
+  co_return read_readable(std::move(loaded));
+}
+
+Result<ContainerRecords> RecordAccess::read(Result<StoredRecords> loaded) const {
+  auto record = read_readable(std::move(loaded));
+  if (!record || record->unreadable.empty()) return record;
+  return cni::coded(cni::Code::kTryAgainLater,
+                    cat(record->unreadable.join(" / ").error().text(),
+                        "; nothing was changed, mend that and try again"));
+}
+
+Result<ContainerRecords> RecordAccess::read_readable(Result<StoredRecords> loaded) const {
+  StoredRecords stored;
+  if (loaded) {
+    stored = *std::move(loaded);
+  } else {
+    stored.scratch = std::move(loaded).error();
+  }
   ContainerRecords record;
-  auto scratch = co_await core_.ports.records.find_scratch(cni_dir, container_id);
-  record.has_file = !scratch || *scratch;
-  auto taken = take(record, read_scratch(std::move(scratch)), record.delegates, "the scratch file");
-  if (!taken) co_return std::move(taken).error();
-  auto listing = co_await core_.ports.records.list_results(cni_dir, container_id);
-  taken =
-      take(record, read_listing(std::move(listing), record), record.entries, "the result cache");
-  if (!taken) co_return std::move(taken).error();
-  auto attachment_record = co_await core_.ports.records.find_record(cni_dir, container_id);
-  record.has_attachment_record = !attachment_record || *attachment_record;
-  taken = take(record, read_journal(std::move(attachment_record)), record.attachment_record,
-               "the attachment record");
-  if (!taken) co_return std::move(taken).error();
-  co_return record;
+  record.has_file = !stored.scratch || *stored.scratch;
+  record.has_attachment_record = !stored.record || *stored.record;
+  MNET_TRY_VOID(
+      take(record, read_scratch(std::move(stored.scratch)), record.delegates, "the scratch file"));
+  MNET_TRY_VOID(take(record, read_listing(std::move(stored.results), record), record.entries,
+                     "the result cache"));
+  MNET_TRY_VOID(take(record, read_record(std::move(stored.record)), record.attachment_record,
+                     "the attachment record"));
+  return record;
 }
 
 template <typename T>
@@ -214,42 +225,35 @@ Result<void> RecordAccess::note_failure(ContainerRecords& record, const Error& e
   return {};
 }
 
-aio::Task<void> RecordAccess::write(json::Array delegates) {
-  MNET_FAILPOINT("scratch-before-write");
-  MNET_CO_TRY_VOID(co_await core_.ports.records.write_scratch(
-      job_.conf.cni_dir, job_.request.container_id, std::move(delegates)));
-  MNET_FAILPOINT("scratch-after-write");
-  co_return Result<void>();
+aio::Task<void> RecordAccess::save_delegates(std::vector<model::Delegate> delegates) {
+  MNET_CO_TRY(auto&& done,
+              co_await core_.ports.records.save(job_.conf.cni_dir, job_.request.container_id,
+                                                {.scratch = model::encode_scratch(delegates)}));
+  co_return std::move(done.scratch);
 }
 
-aio::Task<void> RecordAccess::sync() {
-  return core_.ports.records.sync_scratch(job_.conf.cni_dir, job_.request.container_id);
+aio::Task<void> RecordAccess::save_record(model::AttachmentRecord attachment_record) {
+  MNET_CO_TRY(auto&& done, co_await core_.ports.records.save(
+                               job_.conf.cni_dir, job_.request.container_id,
+                               {.record = model::encode_record(std::move(attachment_record))}));
+  co_return std::move(done.record);
 }
 
 aio::Task<void> RecordAccess::remove() {
   MNET_FAILPOINT("scratch-before-remove");
-  const std::string& id = job_.request.container_id;
-  auto ended = co_await core_.ports.records.end_del(job_.conf.cni_dir, id);
-  if (!ended) {
-    // An attachment record may stay, the scratch file not (05, 3.2).
-    MNET_CO_TRY_VOID(co_await core_.ports.records.remove_scratch(job_.conf.cni_dir, id));
-    job_.log.error("removing the attachment record", ended.error());
-  }
+  MNET_CO_TRY(const auto& done,
+              co_await core_.ports.records.remove(job_.conf.cni_dir, job_.request.container_id));
+  if (!done.record) job_.log.error("removing the attachment record", done.record.error());
+  if (!done.scratch) co_return done.scratch.error();
   MNET_FAILPOINT("scratch-after-remove");
   co_return Result<void>();
 }
 
-aio::Task<void> RecordAccess::write_attachment_record(model::AttachmentRecord attachment_record) {
-  return core_.ports.records.write_record(job_.conf.cni_dir, job_.request.container_id,
-                                          model::encode_record(std::move(attachment_record)),
-                                          Durability::kDurable);
-}
-
 aio::asio::awaitable<void> RecordAccess::restore_result(model::AttachmentPtr attachment,
                                                         json::Value result) {
-  auto found = co_await core_.ports.records.find_result(job_.conf.cni_dir, attachment->key());
+  auto found = co_await core_.ports.results.find_result(job_.conf.cni_dir, attachment->key());
   if (!found || *found) co_return;  // one that cannot be read is Chain's business
-  auto written = co_await core_.ports.records.write_result(
+  auto written = co_await core_.ports.results.write_result(
       job_.conf.cni_dir, chain::cache_entry(*attachment, std::move(result)), Durability::kInPlace);
   if (!written) job_.log.error("restoring a result-cache entry", written.error());
 }

@@ -9,6 +9,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/ports.h"
 #include "base/error_list.h"
 #include "chain/chain.h"
 #include "model/attachment_record.h"
@@ -41,19 +42,21 @@ class RecordAccess {
   // For DEL, which does what it can: what cannot be read is logged, and in `unreadable`. An error,
   // with code 11, only where the machine lacks the means to read.
   aio::Task<ContainerRecords> load_readable();
-  // In place, not yet durable. The elements are those of model/scratch.h.
-  aio::Task<void> write(json::Array delegates);
-  // On disk.
-  aio::Task<void> sync();
+  // What load() makes of files that are loaded already.
+  Result<ContainerRecords> read(Result<StoredRecords> loaded) const;
+
+  // The scratch file, durable.
+  aio::Task<void> save_delegates(std::vector<model::Delegate> delegates);
+  // The attachment record, durable.
+  aio::Task<void> save_record(model::AttachmentRecord attachment_record);
   // Scratch file and attachment record: one goes with the other (05, 3.11).
   aio::Task<void> remove();
 
-  // The attachment record, on disk when this ends.
-  aio::Task<void> write_attachment_record(model::AttachmentRecord attachment_record);
   // Puts a recorded result back into the result cache, from where plugins get it, if it is lost.
   aio::asio::awaitable<void> restore_result(model::AttachmentPtr attachment, json::Value result);
 
  private:
+  Result<ContainerRecords> read_readable(Result<StoredRecords> loaded) const;
   // Puts what was read into its place in the record.
   template <typename T>
   Result<void> take(ContainerRecords& record, Result<T> read, T& into, std::string_view what) const;

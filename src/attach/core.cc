@@ -113,7 +113,7 @@ chain::Chain chain_of(const Core& core, const Job& job,
   setting.caller = caller == nullptr ? job.request.caller : caller;
   setting.starts_early = job.conf.parallel_attach != model::ParallelAttach::kOff;
   setting.own_type = job.conf.type;
-  return chain::Chain(core.ports.plugins, core.ports.records, std::move(setting), job.log);
+  return chain::Chain(core.ports.plugins, core.ports.results, std::move(setting), job.log);
 }
 
 }  // namespace mnet::attach

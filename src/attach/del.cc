@@ -30,7 +30,6 @@
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"
-#include "model/scratch.h"
 
 namespace mnet::attach {
 namespace {
@@ -158,7 +157,7 @@ aio::Task<void> Deleting::keep_rest(ContainerRecords record, Removal removal) {
   if (removal.removed.empty()) co_return Result<void>();
   std::set<std::string> gone;
   for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
-  if (record.attachment_record) co_await keep_journal(*std::move(record.attachment_record), gone);
+  if (record.attachment_record) co_await keep_record(*std::move(record.attachment_record), gone);
   if (!record.delegates) co_return Result<void>();
   // Elements stay in their places, because names derive from those (02, 4.1); that one is done is a
   // member of our own, which the original ignores.
@@ -168,17 +167,16 @@ aio::Task<void> Deleting::keep_rest(ContainerRecords record, Removal removal) {
     delegate.removed =
         delegate.removed || gone.contains(model::interface_name(delegate, i, master));
   }
-  MNET_CO_TRY_VOID(co_await access_.write(model::encode_scratch(*record.delegates)));
-  co_return co_await access_.sync();
+  co_return co_await access_.save_delegates(*std::move(record.delegates));
 }
 
 // Nobody shall plug anything into it any more (05, 3.3).
-aio::asio::awaitable<void> Deleting::keep_journal(model::AttachmentRecord attachment_record,
-                                                  std::set<std::string> gone) {
+aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachment_record,
+                                                 std::set<std::string> gone) {
   std::erase_if(attachment_record.attachments,
                 [&](const model::RecordedAttachment& one) { return gone.contains(one.ifname); });
   attachment_record.state = model::RecordState::kDeleting;
-  auto written = co_await access_.write_attachment_record(std::move(attachment_record));
+  auto written = co_await access_.save_record(std::move(attachment_record));
   if (!written) job_.log.error("saving the attachment record", written.error());
 }
 

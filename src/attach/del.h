@@ -35,8 +35,8 @@ class Deleting {
   aio::Task<DelOutcome> conclude(ContainerRecords record, Removal removal);
   Error try_again(const Error& error) const;
   aio::Task<void> keep_rest(ContainerRecords record, Removal removal);
-  aio::asio::awaitable<void> keep_journal(model::AttachmentRecord attachment_record,
-                                          std::set<std::string> gone);
+  aio::asio::awaitable<void> keep_record(model::AttachmentRecord attachment_record,
+                                         std::set<std::string> gone);
 
   const Core& core_;
   const Job& job_;

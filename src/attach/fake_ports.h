@@ -250,67 +250,56 @@ class FakeReadiness : public ReadinessIndicator {
   std::function<void()> on_ask;
 };
 
-class FakeRecords : public chain::FakeResultsOf<Records> {
+class FakeRecords : public Records, public chain::FakeResults {
  public:
-  FakeRecords(Calls& calls, FakeLinks& links) : FakeResultsOf(calls), links_(links) {}
+  FakeRecords(Calls& calls, FakeLinks& links) : FakeResults(calls), links_(links) {}
 
-  aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
-                                json::Array delegates) override {
-    MNET_CO_TRY_VOID(act(cat("write scratch ", container_id)));
-    dir_ = cni_dir;
-    scratch[container_id] = std::move(delegates);
-    unsynced.insert(container_id);
-    co_return Result<void>();
-  }
-  aio::Task<void> sync_scratch(std::string, std::string container_id) override {
-    auto done = act(cat("sync scratch ", container_id));
-    if (done) unsynced.erase(container_id);
-    co_return done;
-  }
-  aio::Task<std::optional<json::Array>> find_scratch(std::string,
-                                                     std::string container_id) override {
-    if (read_error) co_return *read_error;
-    if (scratch_error) co_return *scratch_error;
-    if (damaged.contains(container_id)) co_return Error(Errc::kProtocol, "damaged");
-    const auto found = scratch.find(container_id);
-    if (found == scratch.end()) co_return std::optional<json::Array>();
-    co_return std::optional<json::Array>(found->second);
-  }
-  aio::Task<void> remove_scratch(std::string, std::string container_id) override {
-    MNET_CO_TRY_VOID(act(cat("remove scratch ", container_id)));
-    scratch.erase(container_id);
-    damaged.erase(container_id);
-    unsynced.erase(container_id);
-    co_return Result<void>();
-  }
-  aio::Task<std::vector<std::string>> list_scratch(std::string) override {
-    std::vector<std::string> ids(damaged.begin(), damaged.end());
-    for (const auto& [id, delegates] : scratch) ids.push_back(id);
-    co_return ids;
-  }
-
-  aio::Task<void> sync_results(std::string, std::vector<cni::CacheKey> keys) override {
+  aio::Task<void> sync(std::string, std::string container_id,
+                       std::vector<cni::CacheKey> keys) override {
+    MNET_CO_TRY_VOID(sync_scratch(container_id));
+    if (keys.empty()) co_return Result<void>();
     MNET_CO_TRY_VOID(act("sync results"));
     for (const cni::CacheKey& key : keys) unsynced.erase(name_of(key));
     co_return Result<void>();
   }
-  aio::Task<CacheListing> list_results(std::string, std::string container_id) override {
-    if (read_error) co_return *read_error;
-    if (list_error) co_return *list_error;
-    CacheListing listing;
-    for (const auto& [name, entry] : results) {
-      if (!container_id.empty() && entry.container_id != container_id) continue;
-      const auto failure = result_errors.find(name);
-      if (failure == result_errors.end()) {
-        listing.entries.push_back(entry);
-      } else {
-        listing.unreadable.add(failure->second);
-      }
+  aio::Task<StoredRecords> load(std::string, std::string container_id, RecordParts parts) override {
+    StoredRecords stored;
+    if (parts != RecordParts::kRecord) stored.scratch = find_scratch(container_id);
+    if (parts == RecordParts::kAll || !stored.scratch || *stored.scratch) {
+      if (parts != RecordParts::kRecord) stored.results = list_results(container_id);
     }
-    co_return listing;
+    stored.record = find_record(container_id);
+    co_return stored;
   }
-  aio::Task<std::vector<std::string>> sweep_results(std::string,
-                                                    std::vector<std::string> ids) override {
+  aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
+                              RecordsToSave what) override {
+    RecordsDone done;
+    if (what.record) done.record = act(cat("write record ", container_id));
+    if (what.record && done.record) records[container_id] = *std::move(what.record);
+    if (!what.scratch) co_return done;
+    done.scratch = write_scratch(cni_dir, container_id, *std::move(what.scratch));
+    if (done.scratch) done.scratch = sync_scratch(container_id);
+    co_return done;
+  }
+  aio::Task<RecordsDone> remove(std::string, std::string container_id) override {
+    RecordsDone done{.scratch = act(cat("remove scratch ", container_id)), .record = {}};
+    records.erase(container_id);
+    damaged_records.erase(container_id);
+    if (!done.scratch) co_return done;
+    scratch.erase(container_id);
+    damaged.erase(container_id);
+    unsynced.erase(container_id);
+    co_return done;
+  }
+  aio::Task<RecordsListing> list(std::string) override {
+    std::set<std::string> ids = damaged;
+    ids.insert(damaged_records.begin(), damaged_records.end());
+    for (const auto& [id, delegates] : scratch) ids.insert(id);
+    for (const auto& [id, record] : records) ids.insert(id);
+    MNET_CO_TRY(auto&& listed, list_results(""));
+    co_return RecordsListing{.containers = {ids.begin(), ids.end()}, .results = std::move(listed)};
+  }
+  aio::Task<std::vector<std::string>> sweep(std::string, std::vector<std::string> ids) override {
     std::vector<std::string> removed;
     for (const std::string& name : damaged_results) {
       const bool wanted = std::ranges::any_of(
@@ -335,42 +324,13 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     co_return Result<void>();
   }
 
-  aio::Task<std::optional<json::Object>> find_record(std::string,
-                                                     std::string container_id) override {
-    if (read_error) co_return *read_error;
-    if (find_record_error) co_return *find_record_error;
-    if (damaged_records.contains(container_id)) co_return Error(Errc::kProtocol, "damaged");
-    const auto found = records.find(container_id);
-    if (found == records.end()) co_return std::optional<json::Object>();
-    co_return std::optional<json::Object>(found->second);
-  }
-  aio::Task<void> write_record(std::string, std::string container_id, json::Object record,
-                               Durability) override {
-    auto done = act(cat("write record ", container_id));
-    if (done) records[container_id] = std::move(record);
-    co_return done;
-  }
-  aio::Task<void> remove_record(std::string, std::string container_id) override {
-    MNET_CO_TRY_VOID(act(cat("remove record ", container_id)));
-    records.erase(container_id);
-    damaged_records.erase(container_id);
-    co_return Result<void>();
-  }
-  aio::Task<std::vector<std::string>> list_records(std::string) override {
-    std::vector<std::string> ids(damaged_records.begin(), damaged_records.end());
-    for (const auto& [id, record] : records) ids.push_back(id);
-    co_return ids;
-  }
   aio::Task<AddStarted> begin_add(AddStart start) override {
     MNET_CO_TRY(auto&& seen, links_.look_now(start.netns, start.ifnames));
     AddStarted started{.seen = std::move(seen), .scratch = {}, .record = {}};
     if (!started.seen.taken.empty()) co_return started;
     AddStart::Notes notes = start.notes(started.seen.netns);
-    started.scratch = act(cat("write scratch ", start.container_id));
+    started.scratch = write_scratch(start.cni_dir, start.container_id, std::move(notes.delegates));
     if (!started.scratch) co_return started;
-    dir_ = start.cni_dir;
-    scratch[start.container_id] = std::move(notes.delegates);
-    unsynced.insert(start.container_id);
     started.record = keep_record(start.container_id, std::move(notes.record));
     co_return started;
   }
@@ -387,16 +347,6 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
     ended.record = keep_record(end.container_id, std::move(notes.record));
     co_return ended;
   }
-  aio::Task<void> end_del(std::string, std::string container_id) override {
-    MNET_CO_TRY_VOID(act(cat("remove scratch ", container_id)));
-    scratch.erase(container_id);
-    damaged.erase(container_id);
-    unsynced.erase(container_id);
-    records.erase(container_id);
-    damaged_records.erase(container_id);
-    co_return Result<void>();
-  }
-
   const std::string& dir() const { return dir_; }
 
   std::map<std::string, json::Array> scratch;   // by container id
@@ -409,6 +359,50 @@ class FakeRecords : public chain::FakeResultsOf<Records> {
   std::optional<Error> record_error;  // of the record's part of begin_add and end_add
 
  private:
+  Result<void> write_scratch(const std::string& cni_dir, const std::string& container_id,
+                             json::Array delegates) {
+    MNET_TRY_VOID(act(cat("write scratch ", container_id)));
+    dir_ = cni_dir;
+    scratch[container_id] = std::move(delegates);
+    unsynced.insert(container_id);
+    return {};
+  }
+  Result<void> sync_scratch(const std::string& container_id) {
+    auto done = act(cat("sync scratch ", container_id));
+    if (done) unsynced.erase(container_id);
+    return done;
+  }
+  Result<std::optional<json::Array>> find_scratch(const std::string& container_id) {
+    if (read_error) return *read_error;
+    if (scratch_error) return *scratch_error;
+    if (damaged.contains(container_id)) return Error(Errc::kProtocol, "damaged");
+    const auto found = scratch.find(container_id);
+    if (found == scratch.end()) return std::optional<json::Array>();
+    return std::optional<json::Array>(found->second);
+  }
+  Result<CacheListing> list_results(const std::string& container_id) {
+    if (read_error) return *read_error;
+    if (list_error) return *list_error;
+    CacheListing listing;
+    for (const auto& [name, entry] : results) {
+      if (!container_id.empty() && entry.container_id != container_id) continue;
+      const auto failure = result_errors.find(name);
+      if (failure == result_errors.end()) {
+        listing.entries.push_back(entry);
+      } else {
+        listing.unreadable.add(failure->second);
+      }
+    }
+    return listing;
+  }
+  Result<std::optional<json::Object>> find_record(const std::string& container_id) {
+    if (read_error) return *read_error;
+    if (find_record_error) return *find_record_error;
+    if (damaged_records.contains(container_id)) return Error(Errc::kProtocol, "damaged");
+    const auto found = records.find(container_id);
+    if (found == records.end()) return std::optional<json::Object>();
+    return std::optional<json::Object>(found->second);
+  }
   Result<void> keep_record(const std::string& container_id, json::Object record) {
     if (record_error) return *record_error;
     records[container_id] = std::move(record);
@@ -439,6 +433,7 @@ struct FakeNode {
             .routes = routes,
             .readiness = readiness,
             .records = records,
+            .results = records,
             .device_infos = device_infos};
   }
   // The same with a cluster behind it.

@@ -78,10 +78,13 @@ aio::Task<void> Collecting::run() {
   }
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
-  auto recorded = co_await load_recorded();
+  auto listing = co_await core_.ports.records.list(job_.conf.cni_dir);
+  if (!listing) co_return model::core_error(not_told(listing.error()), job_.pod);
+  auto recorded = co_await load_recorded(std::move(listing->containers));
   if (!recorded) co_return model::core_error(not_told(recorded.error()), job_.pod);
   recorded_ = *std::move(recorded);
-  const std::vector<model::DelegatePtr> all = co_await networks();
+  const std::vector<model::DelegatePtr> all =
+      co_await networks(std::move(listing->results.entries));
   chain::Chain chain = chain_of(core_, job_);
   for (const model::DelegatePtr& network : all) {
     // Read anew each time: an ADD may have begun since.
@@ -98,13 +101,9 @@ aio::Task<void> Collecting::run() {
 // Containers with files that the runtime does not list. What a request works on is left alone: the
 // runtime may have made it after it wrote its list.
 aio::Task<std::vector<std::string>> Collecting::stale_containers() {
-  Records& records = core_.ports.records;
-  MNET_CO_TRY(auto&& ids, co_await records.list_scratch(job_.conf.cni_dir));
-  MNET_CO_TRY(auto&& entries, co_await records.list_results(job_.conf.cni_dir, ""));
-  MNET_CO_TRY(auto&& journals, co_await records.list_records(job_.conf.cni_dir));
-  std::set<std::string> known(ids.begin(), ids.end());
-  known.insert(journals.begin(), journals.end());
-  for (const cni::CacheEntry& entry : entries.entries) known.insert(entry.container_id);
+  MNET_CO_TRY(const auto& listing, co_await core_.ports.records.list(job_.conf.cni_dir));
+  std::set<std::string> known(listing.containers.begin(), listing.containers.end());
+  for (const cni::CacheEntry& entry : listing.results.entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
   for (const std::string& id : known) {
@@ -119,8 +118,7 @@ aio::Task<void> Collecting::sweep() {
   for (const model::AttachmentId& planned : core_.containers.planned()) {
     ids.push_back(planned.container_id);
   }
-  MNET_CO_TRY(auto&& swept,
-              co_await core_.ports.records.sweep_results(job_.conf.cni_dir, std::move(ids)));
+  MNET_CO_TRY(auto&& swept, co_await core_.ports.records.sweep(job_.conf.cni_dir, std::move(ids)));
   for (const std::string& name : swept) {
     job_.log.error(cat("GC removed the damaged result-cache file ", name));
   }
@@ -141,7 +139,8 @@ aio::Task<void> Collecting::delete_container(std::string container_id) {
 
 // The master, what is configured beside it, and what living containers were attached to. One that
 // cannot be had does not keep the others from their GC.
-aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks() {
+aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks(
+    std::vector<cni::CacheEntry> entries) {
   NetworkSet networks;
   Resolver resolver(core_, job_);
   auto master = co_await resolver.master();
@@ -157,12 +156,7 @@ aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks() {
   } else {
     errors_.add(std::move(defaults).error());
   }
-  auto entries = co_await core_.ports.records.list_results(job_.conf.cni_dir, "");
-  if (!entries) {
-    errors_.add(std::move(entries).error());
-    co_return networks.take();
-  }
-  for (const cni::CacheEntry& entry : entries->entries) {
+  for (const cni::CacheEntry& entry : entries) {
     if (!is_valid(entry.container_id)) continue;
     auto delegate = model::parse_delegate(entry.config);
     if (delegate) networks.add(*std::move(delegate));
@@ -171,13 +165,14 @@ aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks() {
 }
 
 // A damaged record says nothing; the result cache knows its container, too.
-aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded() {
+aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<std::string> ids) {
   std::set<model::AttachmentId> all;
-  MNET_CO_TRY(auto&& ids, co_await core_.ports.records.list_records(job_.conf.cni_dir));
   for (const std::string& id : ids) {
     if (!is_valid(id) && !is_in_use(id)) continue;
-    auto found = co_await core_.ports.records.find_record(job_.conf.cni_dir, id);
-    if (!found && !is_damage(found.error())) co_return std::move(found).error();
+    MNET_CO_TRY(const auto& stored,
+                co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord));
+    const auto& found = stored.record;
+    if (!found && !is_damage(found.error())) co_return found.error();
     if (!found || !*found) continue;
     auto attachment_record = model::decode_record(**found);
     if (!attachment_record) continue;
@@ -190,11 +185,11 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded() {
 // All that is valid, of every network: a plugin that keeps books per type must not lose another
 // network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left alone.
 aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
-  MNET_CO_TRY(auto&& entries, co_await core_.ports.records.list_results(job_.conf.cni_dir, ""));
-  MNET_CO_TRY_VOID(entries.unreadable.join(" / "));
+  MNET_CO_TRY(const auto& listing, co_await core_.ports.records.list(job_.conf.cni_dir));
+  MNET_CO_TRY_VOID(listing.results.unreadable.join(" / "));
   std::set<model::AttachmentId> all(job_.conf.valid_attachments->begin(),
                                     job_.conf.valid_attachments->end());
-  for (const cni::CacheEntry& entry : entries.entries) {
+  for (const cni::CacheEntry& entry : listing.results.entries) {
     const std::string& id = entry.container_id;
     if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
   }

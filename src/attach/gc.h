@@ -25,9 +25,10 @@ class Collecting {
   aio::Task<std::vector<std::string>> stale_containers();
   aio::Task<void> delete_container(std::string container_id);
   aio::Task<void> sweep();
-  aio::asio::awaitable<std::vector<model::DelegatePtr>> networks();
+  aio::asio::awaitable<std::vector<model::DelegatePtr>> networks(
+      std::vector<cni::CacheEntry> entries);
   aio::Task<std::vector<model::AttachmentId>> attachments();
-  aio::Task<std::set<model::AttachmentId>> load_recorded();
+  aio::Task<std::set<model::AttachmentId>> load_recorded(std::vector<std::string> ids);
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
   // A request came for it since this GC began; not one of ours.
   bool is_in_use(const std::string& container_id) const;

@@ -14,7 +14,6 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/address_family.h"
-#include "base/durability.h"
 #include "base/error_list.h"
 #include "base/netns_id.h"
 #include "chain/plugins.h"
@@ -149,53 +148,74 @@ struct AddEnded {
   Result<void> synced, record;
 };
 
-// What is remembered of a container between ADD and DEL, under the request's cniDir. Each call is
-// atomic: a reader sees the old file or the new one. What ADD writes is in place when the call ends
-// and durable then or when the sync ends (00-index, "Durable when"). An error of a call that reads
-// says that the file is damaged (is_damage()), or else nothing about it: never that there is none.
-class Records : public chain::Results {
+// The files of one container. An error of a part says that the file is damaged (is_damage()), or
+// else nothing about it: never that there is none.
+struct StoredRecords {
+  Result<std::optional<json::Array>> scratch = std::optional<json::Array>();
+  Result<CacheListing> results = CacheListing();  // damaged entries are left out
+  // The attachment record (05, 3.2); model/attachment_record.h says what it means.
+  Result<std::optional<json::Object>> record = std::optional<json::Object>();
+};
+
+// Which of them to load.
+enum class RecordParts : std::uint8_t {
+  kAll,
+  kOfEarlierAdd,  // all if there may be a scratch file, else the attachment record
+  kRecord,        // the attachment record
+};
+
+struct RecordsToSave {
+  std::optional<json::Array> scratch = {};
+  std::optional<json::Object> record = {};
+};
+
+// What a call that writes or removes both did to each.
+struct RecordsDone {
+  Result<void> scratch, record;
+};
+
+struct RecordsListing {
+  std::vector<std::string> containers;  // those with a scratch file or an attachment record; sorted
+  CacheListing results;                 // of all containers (01, 6.5)
+};
+
+// What is remembered of a container between ADD and DEL, under the request's cniDir. Each file
+// changes atomically: a reader sees the old one or the new one. What ADD writes is in place when
+// the call ends and durable then or when the sync ends (00-index, "Durable when").
+class Records {
  public:
-  virtual aio::Task<void> write_scratch(std::string cni_dir, std::string container_id,
-                                        json::Array delegates) = 0;
-  virtual aio::Task<void> sync_scratch(std::string cni_dir, std::string container_id) = 0;
-  // None if there is no file.
-  virtual aio::Task<std::optional<json::Array>> find_scratch(std::string cni_dir,
-                                                             std::string container_id) = 0;
-  virtual aio::Task<void> remove_scratch(std::string cni_dir, std::string container_id) = 0;
-  virtual aio::Task<std::vector<std::string>> list_scratch(std::string cni_dir) = 0;
-
-  virtual aio::Task<void> sync_results(std::string cni_dir, std::vector<cni::CacheKey> keys) = 0;
-  // Default routes of one cached result (02, 5.4): those of `families` go, then the gateways come.
-  // In place; no such entry is an error.
-  virtual aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
-                                      model::RouteEdit edit) = 0;
-  // Of all containers if `container_id` is empty (01, 6.5). Damaged files are left out.
-  virtual aio::Task<CacheListing> list_results(std::string cni_dir, std::string container_id) = 0;
-  // Removes files of the result cache that are damaged and whose name holds `-<id>-` for none
-  // of `ids`; yields their names (02, 7.3).
-  virtual aio::Task<std::vector<std::string>> sweep_results(std::string cni_dir,
-                                                            std::vector<std::string> ids) = 0;
-
-  // Attachment records (05, 3.2), one JSON object per container; what it means is
-  // model/attachment_record.h's business. None if there is no file.
-  virtual aio::Task<std::optional<json::Object>> find_record(std::string cni_dir,
-                                                             std::string container_id) = 0;
-  virtual aio::Task<void> write_record(std::string cni_dir, std::string container_id,
-                                       json::Object record, Durability kept) = 0;
-  virtual aio::Task<void> remove_record(std::string cni_dir, std::string container_id) = 0;
-  virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
+  virtual ~Records() = default;
 
   // Links::look(), and if all names are free scratch file and record, in place. An error if the
   // namespace cannot be used.
   virtual aio::Task<AddStarted> begin_add(AddStart start) = 0;
+  // The scratch file and these results become durable.
+  virtual aio::Task<void> sync(std::string cni_dir, std::string container_id,
+                               std::vector<cni::CacheKey> results) = 0;
   // All results and the record, durable.
   virtual aio::Task<AddEnded> end_add(AddEnd end) = 0;
-  // For DEL, when nothing is left to delete: remove_record() and, if that went well,
-  // remove_scratch() in one go.
-  virtual aio::Task<void> end_del(std::string cni_dir, std::string container_id) = 0;
+
+  // Quick for a container that has nothing of the kind, but for kAll.
+  virtual aio::Task<StoredRecords> load(std::string cni_dir, std::string container_id,
+                                        RecordParts parts) = 0;
+  // Durable. The record first; a failure of one does not keep the other from being written.
+  virtual aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
+                                      RecordsToSave what) = 0;
+  // Scratch file and record. The scratch file goes last, and also if the record stays (05, 3.2).
+  virtual aio::Task<RecordsDone> remove(std::string cni_dir, std::string container_id) = 0;
+  // Default routes of one cached result (02, 5.4): those of `edit.remove` go, then the gateways
+  // come. In place; no such entry is an error.
+  virtual aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
+                                      model::RouteEdit edit) = 0;
+
+  virtual aio::Task<RecordsListing> list(std::string cni_dir) = 0;
+  // Removes files of the result cache that are damaged and whose name holds `-<id>-` for none
+  // of `ids`; yields their names (02, 7.3).
+  virtual aio::Task<std::vector<std::string>> sweep(std::string cni_dir,
+                                                    std::vector<std::string> ids) = 0;
 };
 
-// They must outlive whoever uses them.
+// They must outlive what uses them.
 struct Ports {
   Networks& networks;
   chain::Plugins& plugins;
@@ -203,9 +223,10 @@ struct Ports {
   Routes& routes;
   ReadinessIndicator& readiness;
   Records& records;
+  chain::Results& results;
   DeviceInfos& device_infos;
   ObjectSource* source = nullptr;  // none: only what the configuration says (02, 3.2)
-  Devices* devices = nullptr;      // none: nobody knows of devices
+  Devices* devices = nullptr;      // none: no network gets a device
 };
 
 }  // namespace mnet::attach

@@ -125,11 +125,9 @@ class FakePlugins : public Plugins {
   LinkNames& links_;
 };
 
-// A result cache, for `Port`: Results, or a port that adds to it.
-template <typename Port>
-class FakeResultsOf : public Port {
+class FakeResults : public Results {
  public:
-  explicit FakeResultsOf(Calls& calls) : calls_(calls) {}
+  explicit FakeResults(Calls& calls) : calls_(calls) {}
 
   aio::Task<void> write_result(std::string, cni::CacheEntry entry, Durability kept) override {
     co_return keep(std::move(entry), kept);
@@ -159,7 +157,7 @@ class FakeResultsOf : public Port {
 
   std::map<std::string, cni::CacheEntry> results;  // by file name
   std::set<std::string> damaged_results;           // file names
-  std::set<std::string> unsynced;                  // file names, and whatever the port adds
+  std::set<std::string> unsynced;                  // file names
   std::map<std::string, Error> errors;             // by line of `calls`
   // Files that are there and cannot be read: all, and results by file name.
   std::optional<Error> read_error;
@@ -183,7 +181,6 @@ class FakeResultsOf : public Port {
  private:
   Calls& calls_;
 };
-using FakeResults = FakeResultsOf<Results>;
 
 // What a chain needs of a node. Outlives whatever uses it.
 struct FakeNode {

@@ -82,7 +82,7 @@ void Container::drop() {
 
 aio::Task<void> Container::save() {
   const bool is_empty = record.attachments.empty() && !records.has_file;
-  return is_empty ? access.remove() : access.write_attachment_record(record);
+  return is_empty ? access.remove() : access.save_record(record);
 }
 
 aio::Task<void> Container::take_down(model::AttachmentPtr attachment) {

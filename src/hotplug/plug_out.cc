@@ -22,7 +22,6 @@
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
-#include "model/scratch.h"
 #include "model/status_edit.h"
 
 namespace mnet::hotplug {
@@ -116,8 +115,7 @@ aio::Task<void> PlugOut::unlist() {
     rest.push_back(std::move(delegate));
   }
   if (rest.size() == all.size()) co_return Result<void>();
-  MNET_CO_TRY_VOID(co_await container_.access.write(model::encode_scratch(rest)));
-  co_return co_await container_.access.sync();
+  co_return co_await container_.access.save_delegates(std::move(rest));
 }
 
 aio::Task<void> PlugOut::drop_status(model::RecordedAttachment removed) {

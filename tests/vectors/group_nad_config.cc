@@ -71,6 +71,7 @@ class Node {
                         .routes = fakes_.routes,
                         .readiness = fakes_.readiness,
                         .records = fakes_.records,
+                        .results = fakes_.records,
                         .device_infos = fakes_.device_infos};
     ports.source = &fakes_.source;
     return {ports, Log(), {}};
