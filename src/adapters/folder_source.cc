@@ -34,32 +34,12 @@ constexpr auto kFirstReading = std::chrono::seconds(20);
 // The clock's arithmetic stays sound, whatever a configuration says.
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24);
 
-model::PodObjectPtr object_of(const manifests::Pod& pod) {
-  model::PodObject object;
-  object.ns = pod.ns;
-  object.name = pod.name;
-  object.uid = pod.uid;
-  object.resource_version = pod.resource_version;
-  object.annotations = pod.annotations;
-  object.is_static = pod.is_static;
-  return std::make_shared<const model::PodObject>(std::move(object));
-}
-
-model::NetworkDefinitionPtr definition_of(const manifests::NetworkAttachmentDefinition& network) {
-  model::NetworkDefinition definition;
-  definition.ns = network.ns;
-  definition.name = network.name;
-  definition.config = network.config;
-  definition.resource_name = network.resource_name;
-  return std::make_shared<const model::NetworkDefinition>(std::move(definition));
-}
-
 manifests::PodRef reference_to(const model::PodObject& pod) {
   return {.ns = pod.ns, .name = pod.name, .uid = pod.uid, .resource_version = pod.resource_version};
 }
 
 // One of them without a UID says nothing of being another.
-bool is_another(const manifests::Pod& now, const model::PodObject& then) {
+bool is_another(const model::PodObject& now, const model::PodObject& then) {
   return !now.uid.empty() && !then.uid.empty() && now.uid != then.uid;
 }
 
@@ -110,7 +90,7 @@ aio::Task<model::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) 
   if (!read) co_return std::move(read).error().wrap("error waiting for pod");
   const auto deadline = Clock::now() + std::min(lookup.wait, kLongestWait);
   auto pod = co_await folder_.wait_for_pod(lookup.ns, lookup.name, lookup.uid, deadline);
-  if (pod) co_return object_of(**pod);
+  if (pod) co_return *std::move(pod);
   if (pod.error().code() == Errc::kNotFound) co_return model::PodObjectPtr();
   if (pod.error().code() != Errc::kConflict) co_return std::move(pod).error();
   const auto other = folder_.snapshot()->find_pod(lookup.ns, lookup.name);
@@ -130,8 +110,7 @@ aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(std::string ns
     if (!reread) co_return std::move(reread).error().wrap(cat("reading objects folder ", path_));
     network = folder_.snapshot()->find_network(ns, name);
   }
-  if (network == nullptr) co_return model::NetworkDefinitionPtr();
-  co_return definition_of(*network);
+  co_return network;
 }
 
 aio::Task<void> FolderSource::write_status(model::PodObjectPtr pod, std::string text) {

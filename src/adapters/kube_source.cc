@@ -46,15 +46,6 @@ kube::ReflectorSettings all_networks(const KubeSettings& settings) {
   return out;
 }
 
-model::NetworkDefinitionPtr definition_of(const kube::Network& network) {
-  model::NetworkDefinition definition;
-  definition.ns = network.meta.ns;
-  definition.name = network.meta.name;
-  definition.config = network.config;
-  definition.resource_name = network.resource_name;
-  return std::make_shared<const model::NetworkDefinition>(std::move(definition));
-}
-
 std::string status_key(const model::PodObject& pod) {
   return cat(pod.ns, "/", pod.name, "/", pod.uid);
 }
@@ -65,17 +56,6 @@ bool asks_for_networks(const model::PodObject& pod) {
 }
 
 }  // namespace
-
-model::PodObjectPtr object_of(const kube::Pod& pod) {
-  model::PodObject object;
-  object.ns = pod.meta.ns;
-  object.name = pod.meta.name;
-  object.uid = pod.uid;
-  object.resource_version = pod.meta.resource_version;
-  object.annotations = pod.annotations;
-  object.is_static = pod.is_static;
-  return std::make_shared<const model::PodObject>(std::move(object));
-}
 
 KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
                        KubeSettings settings, const Log& log)
@@ -123,15 +103,15 @@ void KubeSource::cancel() {
 }
 
 // The stored pod, if it is the one that is meant.
-KubeSource::Found KubeSource::stored(const attach::PodLookup& lookup) const {
-  Found pod = pods_.find(lookup.ns, lookup.name);
+model::PodObjectPtr KubeSource::stored(const attach::PodLookup& lookup) const {
+  model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
   return pod != nullptr && pod->fits(lookup.uid) ? pod : nullptr;
 }
 
-aio::Task<KubeSource::Found> KubeSource::wait_stored(attach::PodLookup lookup,
-                                                     aio::Deadline deadline) {
+aio::Task<model::PodObjectPtr> KubeSource::wait_stored(attach::PodLookup lookup,
+                                                       aio::Deadline deadline) {
   for (;;) {
-    if (Found pod = stored(lookup)) co_return pod;
+    if (model::PodObjectPtr pod = stored(lookup)) co_return pod;
     Result<void> waited;
     if (follows_pods()) {
       waited = co_await pods_.wait_changed(deadline);
@@ -144,7 +124,7 @@ aio::Task<KubeSource::Found> KubeSource::wait_stored(attach::PodLookup lookup,
 }
 
 // One live read, repeated while the API is unwell; what the watch brings meanwhile counts as well.
-aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
+aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
   kube::Attempts attempts(settings_.read, settings_.random, Clock::now());
   for (;;) {
     auto reply = co_await api_->call(
@@ -153,11 +133,11 @@ aio::Task<KubeSource::Found> KubeSource::read_pod(attach::PodLookup lookup) {
     const auto pause = attempts.pause_after(reply, Clock::now());
     if (!pause) {
       if (!reply) co_return std::move(reply).error();
-      if (reply->status == 404) co_return Found();
+      if (reply->status == 404) co_return model::PodObjectPtr();
       if (!reply->ok()) co_return reply->error();
       MNET_CO_TRY(auto&& object, json::parse_object(reply->body));
       MNET_CO_TRY(auto&& pod, kube::parse_pod(object));
-      co_return std::make_shared<const kube::Pod>(std::move(pod));
+      co_return std::make_shared<const model::PodObject>(std::move(pod));
     }
     auto found = co_await wait_stored(lookup, Clock::now() + *pause);
     if (!found || *found != nullptr) co_return found;
@@ -168,22 +148,22 @@ aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
   if (!is_dns_label(lookup.ns) || !is_dns_subdomain(lookup.name)) co_return model::PodObjectPtr();
   const auto began = Clock::now();
   const auto wait = std::min(lookup.wait, kLongestWait);
-  if (const Found pod = stored(lookup)) co_return object_of(*pod);
+  if (const model::PodObjectPtr pod = stored(lookup)) co_return pod;
 
   ++live_reads_;
-  Found last;
+  model::PodObjectPtr last;
   // At once, half-way, and at the end (02, 5.2).
   for (int reads = 1;; ++reads) {
     auto read = co_await read_pod(lookup);
     if (!read) co_return std::move(read).error().wrap("error waiting for pod");
     last = *std::move(read);
-    if (last != nullptr && last->fits(lookup.uid)) co_return object_of(*last);
+    if (last != nullptr && last->fits(lookup.uid)) co_return last;
     if (reads == 3 || Clock::now() >= began + wait) break;
     const auto until = reads == 1 ? began + wait / 2 : began + wait;
     MNET_CO_TRY(auto&& found, co_await wait_stored(lookup, until));
-    if (found != nullptr) co_return object_of(*found);
+    if (found != nullptr) co_return found;
   }
-  if (const Found pod = stored(lookup)) co_return object_of(*pod);
+  if (const model::PodObjectPtr pod = stored(lookup)) co_return pod;
   if (last == nullptr) co_return model::PodObjectPtr();
   co_return Error(Errc::kConflict, cat("expected pod UID ", go_quoted(lookup.uid), " but got ",
                                        go_quoted(last->uid), " from Kube API"));
@@ -191,7 +171,7 @@ aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
 
 aio::Task<model::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, std::string name) {
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
-  if (const auto known = networks_.find(ns, name)) co_return definition_of(*known);
+  if (const auto known = networks_.find(ns, name)) co_return known;
   ++live_reads_;
   MNET_CO_TRY(auto&& reply, co_await api_->call_patiently({.path = kube::network_path(ns, name)},
                                                           settings_.read));
@@ -199,7 +179,7 @@ aio::Task<model::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, 
   if (!reply.ok()) co_return reply.error();
   MNET_CO_TRY(auto&& object, json::parse_object(reply.body));
   MNET_CO_TRY(auto&& network, kube::parse_network(object));
-  co_return definition_of(network);
+  co_return std::make_shared<const model::NetworkDefinition>(std::move(network));
 }
 
 aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string text) {

@@ -33,9 +33,6 @@ struct KubeSettings {
   aio::Timer* timer = &aio::Timer::steady();  // of pauses between attempts to write a status
 };
 
-// As attach knows it.
-model::PodObjectPtr object_of(const kube::Pod& pod);
-
 class KubeSource : public attach::ObjectSource {
  public:
   // Asks for nothing yet.
@@ -65,13 +62,12 @@ class KubeSource : public attach::ObjectSource {
   std::uint64_t events_dropped() const { return events_.dropped(); }
   kube::Api& api() { return *api_; }
   const kube::Api& api() const { return *api_; }
-  const kube::Store<kube::Pod>& pods() const { return pods_; }
-  const kube::Store<kube::Network>& networks() const { return networks_; }
+  const kube::Store<model::PodObject>& pods() const { return pods_; }
+  const kube::Store<model::NetworkDefinition>& networks() const { return networks_; }
   const kube::Reflector& pod_watch() const { return pod_watch_; }
   const kube::Reflector& network_watch() const { return network_watch_; }
 
  private:
-  using Found = std::shared_ptr<const kube::Pod>;  // nullptr: there is none
   // A status on its way.
   struct Writing {
     aio::Event ended;
@@ -81,9 +77,9 @@ class KubeSource : public attach::ObjectSource {
   };
 
   bool follows_pods() const { return settings_.follows && !settings_.node_name.empty(); }
-  Found stored(const attach::PodLookup& lookup) const;
-  aio::Task<Found> wait_stored(attach::PodLookup lookup, aio::Deadline deadline);
-  aio::Task<Found> read_pod(attach::PodLookup lookup);
+  model::PodObjectPtr stored(const attach::PodLookup& lookup) const;
+  aio::Task<model::PodObjectPtr> wait_stored(attach::PodLookup lookup, aio::Deadline deadline);
+  aio::Task<model::PodObjectPtr> read_pod(attach::PodLookup lookup);
   aio::Task<void> write_late(model::PodObjectPtr pod, std::string text,
                              std::shared_ptr<Writing> writing);
   // What is still on its way for that pod need not arrive.
@@ -92,8 +88,8 @@ class KubeSource : public attach::ObjectSource {
   const KubeSettings settings_;
   const Log log_;
   std::unique_ptr<kube::Api> api_;
-  kube::Store<kube::Pod> pods_{&kube::parse_pod};
-  kube::Store<kube::Network> networks_{&kube::parse_network};
+  kube::Store<model::PodObject> pods_{&kube::parse_pod};
+  kube::Store<model::NetworkDefinition> networks_{&kube::parse_network};
   kube::Reflector pod_watch_;
   kube::Reflector network_watch_;
   KubeStatus status_;

@@ -27,20 +27,19 @@ namespace {
 constexpr std::size_t kMostNamed = 20;
 
 // An annotation that cannot be read asks, too: with us in charge its pod would not have started.
-bool asks_for_networks(const kube::Pod& pod) {
+bool asks_for_networks(const model::PodObject& pod) {
   const auto found = pod.annotations.find(model::kNetworksAnnotation);
   if (found == pod.annotations.end()) return false;
-  const auto wanted = model::parse_networks_annotation(found->second, pod.meta.ns);
+  const auto wanted = model::parse_networks_annotation(found->second, pod.ns);
   return !wanted || !wanted->empty();
 }
 
-bool is_suspect(const kube::Pod& pod) {
+bool is_suspect(const model::PodObject& pod) {
   return pod.is_running && !pod.has_network_status && asks_for_networks(pod);
 }
 
-bool is_about(const model::AttachmentRecord& record, const kube::Pod& pod) {
-  return record.pod_ns == pod.meta.ns && record.pod_name == pod.meta.name &&
-         pod.fits(record.pod_uid);
+bool is_about(const model::AttachmentRecord& record, const model::PodObject& pod) {
+  return record.pod_ns == pod.ns && record.pod_name == pod.name && pod.fits(record.pod_uid);
 }
 
 }  // namespace
@@ -61,12 +60,12 @@ MissedPods::Pods MissedPods::suspects() const {
   std::for_each(pods_.begin_objects(), pods_.end_objects(), [&suspected](const auto& entry) {
     if (is_suspect(*entry.second)) suspected.push_back(entry.second);
   });
-  std::ranges::sort(suspected, {}, [](const auto& pod) { return pod->meta.key(); });
+  std::ranges::sort(suspected, {}, [](const auto& pod) { return pod->key(); });
   return suspected;
 }
 
-bool MissedPods::is_suspect_still(const kube::Pod& pod) const {
-  const auto now = pods_.find(pod.meta.ns, pod.meta.name);
+bool MissedPods::is_suspect_still(const model::PodObject& pod) const {
+  const auto now = pods_.find(pod.ns, pod.name);
   return now != nullptr && now->uid == pod.uid && is_suspect(*now);
 }
 
@@ -92,12 +91,12 @@ aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni
 void MissedPods::report() const {
   if (found_.empty()) return;
   std::vector<std::string> names;
-  for (const auto& pod : found_ | std::views::take(kMostNamed)) names.push_back(pod->meta.key());
+  for (const auto& pod : found_ | std::views::take(kMostNamed)) names.push_back(pod->key());
   if (found_.size() > kMostNamed) names.emplace_back("...");
   log_.warning(cat("pods of this node that run without the networks they ask for: ", found_.size(),
                    " (", join(names, ", "), "); delete them so that they are created again"));
   for (const auto& pod : found_) {
-    owners_.send({.pod = object_of(*pod),
+    owners_.send({.pod = pod,
                   .is_warning = true,
                   .reason = "NetworksNotAttached",
                   .message = cat("the pod runs without the networks of its annotation ",

@@ -25,7 +25,7 @@ class MissedPods {
   static constexpr std::chrono::milliseconds kGrace = std::chrono::seconds(10);
 
   // All must outlive it and its task.
-  MissedPods(const kube::Store<kube::Pod>& pods, attach::Records& records,
+  MissedPods(const kube::Store<model::PodObject>& pods, attach::Records& records,
              attach::ObjectSource& owners, Log log, std::chrono::milliseconds grace = kGrace)
       : pods_(pods), records_(records), owners_(owners), log_(std::move(log)), grace_(grace) {}
 
@@ -38,14 +38,14 @@ class MissedPods {
   std::size_t count() const;
 
  private:
-  using Pods = std::vector<std::shared_ptr<const kube::Pod>>;
+  using Pods = std::vector<model::PodObjectPtr>;
 
   Pods suspects() const;
-  bool is_suspect_still(const kube::Pod& pod) const;
+  bool is_suspect_still(const model::PodObject& pod) const;
   aio::Task<Pods> without_record(std::set<std::string> cni_dirs, Pods pods);
   void report() const;
 
-  const kube::Store<kube::Pod>& pods_;
+  const kube::Store<model::PodObject>& pods_;
   attach::Records& records_;
   attach::ObjectSource& owners_;
   const Log log_;

@@ -36,6 +36,7 @@ struct SigningRequest {
   std::vector<Condition> conditions = {};
   std::string certificate = {};  // PEM; empty: not issued
 
+  std::string key() const { return meta.key(); }
   // nullptr if there is none of that type.
   const Condition* condition(std::string_view type) const;
 };

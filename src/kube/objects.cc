@@ -10,20 +10,15 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "json/fields.h"
 #include "json/json.h"
+#include "model/objects.h"
 
 namespace mnet::kube {
 namespace {
 
-constexpr std::string_view kConfigSource = "kubernetes.io/config.source";
 // The second is what the original wrote in its early days.
 constexpr std::array<std::string_view, 2> kStatusAnnotations = {
     "k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status"};
-constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
-constexpr std::array<std::string_view, 4> kUsedAnnotations = {
-    "k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network",
-    "v1.multus-cni.io/skip-default-networks", kConfigSource};
 
 const json::Object* member(const json::Object& object, std::string_view key) {
   const json::Value* value = object.find(key);
@@ -93,35 +88,17 @@ Result<Meta> parse_meta(const json::Object& object) {
   return meta;
 }
 
-Result<Pod> parse_pod(const json::Object& object) {
-  MNET_TRY(auto&& meta, parse_meta(object));
-  Pod pod{.meta = std::move(meta), .uid = text_at(object, "metadata", "uid")};
-  for (const std::string_view key : kUsedAnnotations) {
-    if (const std::string* text = annotation_of(object, key)) {
-      pod.annotations.emplace(key, *text);
-    }
-  }
-  const auto source = pod.annotations.find(kConfigSource);
-  pod.is_static = source != pod.annotations.end() && source->second != "api";
+Result<model::PodObject> parse_pod(const json::Object& object) {
+  MNET_TRY(auto&& pod, model::parse_pod_object(object, model::Origin::kApi));
   pod.node_name = text_at(object, "spec", "nodeName");
   pod.is_running = is_running(object);
   pod.has_network_status = has_network_status(object);
   pod.resource_claims = claims_of(object);
-  return pod;
+  return std::move(pod);
 }
 
-Result<Network> parse_network(const json::Object& object) {
-  MNET_TRY(auto&& meta, parse_meta(object));
-  Network network{.meta = std::move(meta)};
-  if (const std::string* name = annotation_of(object, kResourceName)) {
-    network.resource_name = *name;
-  }
-  if (const json::Object* spec = member(object, "spec")) {
-    json::Fields fields(*spec, "spec", json::Match::kExact);
-    fields.read("config", network.config);
-    MNET_TRY_VOID(fields.done());
-  }
-  return network;
+Result<model::NetworkDefinition> parse_network(const json::Object& object) {
+  return model::parse_network_definition(object, model::Origin::kApi);
 }
 
 std::string pod_path(std::string_view ns, std::string_view name) {

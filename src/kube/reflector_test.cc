@@ -117,7 +117,7 @@ class ReflectorTest : public testing::Test {
   bool has(std::string_view name) const { return store_.find("default", name) != nullptr; }
   std::string version_of(std::string_view name) const {
     const auto found = store_.find("default", name);
-    return found == nullptr ? "" : found->meta.resource_version;
+    return found == nullptr ? "" : found->resource_version;
   }
 
   aio::asio::io_context loop_;
@@ -128,7 +128,7 @@ class ReflectorTest : public testing::Test {
                               .shortest = 0ms,
                               .first_pause = 1ms,
                               .longest_pause = 20ms};
-  Store<Pod> store_{&parse_pod};
+  Store<model::PodObject> store_{&parse_pod};
   std::unique_ptr<FakeApi> server_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<aio::FakeTimer> timer_;
@@ -692,7 +692,7 @@ TEST(Reflector, GoesOnUnderANewCertificateWhereItWas) {
   ApiSettings settings;
   settings.credentials.file_age = 0ms;
   const auto api = *Api::make(config, settings, Log());
-  Store<Pod> store(&parse_pod);
+  Store<model::PodObject> store(&parse_pod);
   Reflector reflector(*api, {.path = "/api/v1/pods", .shortest = 0ms}, store, Log());
   aio::Group group(loop.get_executor(), Log());
   group.spawn("reflector", reflector.run());
@@ -714,10 +714,10 @@ TEST(Reflector, GoesOnUnderANewCertificateWhereItWas) {
 
 TEST(Store, WakesThoseWhoWaitForAChange) {
   aio::asio::io_context loop;
-  Store<Pod> store(&parse_pod);
+  Store<model::PodObject> store(&parse_pod);
   aio::Group group(loop.get_executor(), Log());
   bool is_woken = false;
-  auto wait = [](Store<Pod>* in, bool* flag) -> aio::Task<void> {
+  auto wait = [](Store<model::PodObject>* in, bool* flag) -> aio::Task<void> {
     auto changed = co_await in->wait_changed(aio::kNoDeadline);
     *flag = changed.has_value();
     co_return changed;

@@ -34,7 +34,7 @@ class Sink {
   virtual Result<void> remove(const json::Object& object) = 0;
 };
 
-// `Object` has a `meta`.
+// `Object` has a `key()`.
 template <typename Object>
 class Store final : public Sink {
  public:
@@ -83,7 +83,7 @@ class Store final : public Sink {
 
   Result<void> put(Map& map, const json::Object& object) {
     MNET_TRY(auto&& parsed, parse_(object));
-    std::string key = parsed.meta.key();
+    std::string key = parsed.key();
     map[std::move(key)] = std::make_shared<const Object>(std::move(parsed));
     return {};
   }

@@ -140,9 +140,9 @@ TEST(Pod, KeepsOnlyWhatWeUse) {
     "status":{"phase":"Running","resourceClaimStatuses":[2]}})"));
 
   ASSERT_TRUE(pod.has_value()) << pod.error().text();
-  EXPECT_EQ(pod->meta.key(), "ns/p");
+  EXPECT_EQ(pod->key(), "ns/p");
   EXPECT_EQ(pod->uid, "u");
-  EXPECT_EQ(pod->meta.resource_version, "9");
+  EXPECT_EQ(pod->resource_version, "9");
   EXPECT_EQ(pod->node_name, "n");
   EXPECT_THAT(pod->annotations,
               UnorderedElementsAre(Pair("k8s.v1.cni.cncf.io/networks", "a"),

@@ -19,6 +19,7 @@
 #include "manifests/manifests.h"
 #include "manifests/objects.h"
 #include "manifests/snapshot.h"
+#include "model/objects.h"
 
 namespace mnet::manifests {
 namespace {
@@ -117,9 +118,8 @@ aio::Task<std::shared_ptr<const Snapshot>> Folder::wait_newer(std::shared_ptr<co
   co_return snapshot_;
 }
 
-aio::Task<std::shared_ptr<const Pod>> Folder::wait_for_pod(std::string ns, std::string name,
-                                                           std::string uid,
-                                                           aio::Deadline deadline) {
+aio::Task<model::PodObjectPtr> Folder::wait_for_pod(std::string ns, std::string name,
+                                                    std::string uid, aio::Deadline deadline) {
   for (;;) {
     auto pod = snapshot_->find_pod(ns, name);
     if (pod != nullptr && pod->fits(uid)) co_return pod;

@@ -75,11 +75,11 @@ class Lines final : public LogTarget {
 
 struct Found {
   bool ended = false;
-  Result<std::shared_ptr<const Pod>> result;
+  Result<model::PodObjectPtr> result;
 };
 
 // The test owns what is filled in, and joins the group before it ends.
-aio::Task<void> keep(aio::Task<std::shared_ptr<const Pod>> task, Found* into) {
+aio::Task<void> keep(aio::Task<model::PodObjectPtr> task, Found* into) {
   auto result = co_await std::move(task);
   *into = {true, std::move(result)};
   co_return Result<void>();

@@ -16,6 +16,7 @@
 #include "manifests/contents.h"
 #include "manifests/objects.h"
 #include "manifests/snapshot.h"
+#include "model/objects.h"
 
 namespace mnet::manifests {
 
@@ -53,10 +54,10 @@ class Folder {
   // also if no event has told of it yet. Those who ask at the same time share a reading.
   aio::Task<void> reread();
 
-  // Until a pod of that name fits the UID (Pod::fits), at once if it does now. Otherwise, at the
-  // deadline: kNotFound, or kConflict if there is such a pod with another UID. kCancelled.
-  aio::Task<std::shared_ptr<const Pod>> wait_for_pod(std::string ns, std::string name,
-                                                     std::string uid, aio::Deadline deadline);
+  // Until a pod of that name fits the UID (PodObject::fits), at once if it does now. Otherwise, at
+  // the deadline: kNotFound, or kConflict if there is such a pod with another UID. kCancelled.
+  aio::Task<model::PodObjectPtr> wait_for_pod(std::string ns, std::string name, std::string uid,
+                                              aio::Deadline deadline);
 
  private:
   aio::Task<void> watch();

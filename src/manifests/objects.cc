@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/dns_name.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "model/objects.h"
 #include "yaml/yaml.h"
 
 namespace mnet::manifests {
@@ -41,66 +41,6 @@ Kind kind_of(const json::Object& object, const Kind& inherited) {
   return kind;
 }
 
-struct Metadata {
-  std::string ns, name, uid, resource_version;
-  Annotations annotations;
-};
-
-Result<Annotations> read_annotations(const json::Object& object, const std::string& path) {
-  Annotations annotations;
-  for (const auto& [key, value] : object) {
-    const std::string* text = value.as_string();
-    // To the API null is the empty text.
-    if (text == nullptr && !value.is_null()) {
-      return json::wrong_kind(cat(path, "[", go_quoted(key), "]"), "a string", value);
-    }
-    annotations[key] = text == nullptr ? "" : *text;
-  }
-  return annotations;
-}
-
-Result<Metadata> read_members(const json::Object& object, const std::string& path) {
-  Metadata out;
-  json::Fields fields(object, path, json::Match::kExact);
-  fields.read("namespace", out.ns);
-  fields.read("name", out.name);
-  fields.read("uid", out.uid);
-  fields.read("resourceVersion", out.resource_version);
-  fields.object("annotations", [&out](const json::Object& members, const std::string& where) {
-    auto annotations = read_annotations(members, where);
-    if (!annotations) return Result<void>(std::move(annotations).error());
-    out.annotations = *std::move(annotations);
-    return Result<void>();
-  });
-  if (out.ns.empty()) out.ns = "default";
-  if (!is_dns_label(out.ns)) fields.fail("namespace", cat(go_quoted(out.ns), " is no DNS label"));
-  if (out.name.empty()) fields.fail("name", "missing");
-  if (!is_dns_subdomain(out.name)) {
-    fields.fail("name", cat(go_quoted(out.name), " is no DNS subdomain"));
-  }
-  MNET_TRY_VOID(fields.done());
-  return out;
-}
-
-Result<Metadata> read_metadata(const json::Object& object, const std::string& path) {
-  Metadata out;
-  json::Fields fields(object, path, json::Match::kExact);
-  if (fields.find("metadata") == nullptr) fields.fail("metadata", "missing");
-  fields.object("metadata", [&out](const json::Object& members, const std::string& where) {
-    auto metadata = read_members(members, where);
-    if (!metadata) return Result<void>(std::move(metadata).error());
-    out = *std::move(metadata);
-    return Result<void>();
-  });
-  MNET_TRY_VOID(fields.done());
-  return out;
-}
-
-std::string annotation(const Annotations& annotations, std::string_view key) {
-  const auto found = annotations.find(key);
-  return found == annotations.end() ? std::string() : found->second;
-}
-
 class Reader {
  public:
   Result<void> read(const json::Value& value, const std::string& path, const Kind& inherited) {
@@ -122,7 +62,7 @@ class Reader {
   Objects objects;
 
  private:
-  // Without a version these would be left out silently, and nobody means that.
+  // Without a version these would be left out silently, which is never meant.
   static Result<void> check_forgotten_version(const Kind& kind, const std::string& path) {
     if (!kind.api_version.empty()) return {};
     if (kind.kind != "Pod" && kind.kind != kNetworkKind) return {};
@@ -138,33 +78,14 @@ class Reader {
   }
 
   Result<void> read_pod(const json::Object& object, const std::string& path) {
-    MNET_TRY(auto&& metadata, read_metadata(object, path));
-    Pod pod;
-    pod.ns = std::move(metadata.ns);
-    pod.name = std::move(metadata.name);
-    pod.uid = std::move(metadata.uid);
-    pod.resource_version = std::move(metadata.resource_version);
-    pod.annotations = std::move(metadata.annotations);
-    const auto source = pod.annotations.find("kubernetes.io/config.source");
-    pod.is_static = source != pod.annotations.end() && source->second != "api";
+    MNET_TRY(auto&& pod, model::parse_pod_object(object, model::Origin::kManifest, path));
     objects.pods.push_back(std::move(pod));
     return {};
   }
 
   Result<void> read_network(const json::Object& object, const std::string& path) {
-    MNET_TRY(auto&& metadata, read_metadata(object, path));
-    NetworkAttachmentDefinition network;
-    json::Fields fields(object, path, json::Match::kExact);
-    fields.object("spec", [&network](const json::Object& spec, std::string where) {
-      json::Fields members(spec, std::move(where), json::Match::kExact);
-      members.read("config", network.config);
-      return members.done();
-    });
-    MNET_TRY_VOID(fields.done());
-    network.ns = std::move(metadata.ns);
-    network.name = std::move(metadata.name);
-    network.resource_version = std::move(metadata.resource_version);
-    network.resource_name = annotation(metadata.annotations, "k8s.v1.cni.cncf.io/resourceName");
+    MNET_TRY(auto&& network,
+             model::parse_network_definition(object, model::Origin::kManifest, path));
     objects.networks.push_back(std::move(network));
     return {};
   }
@@ -181,10 +102,6 @@ Result<std::vector<yaml::Document>> parse_text(std::string_view text) {
 }
 
 }  // namespace
-
-bool Pod::fits(std::string_view requested_uid) const {
-  return requested_uid.empty() || uid.empty() || uid == requested_uid || is_static;
-}
 
 Result<Objects> parse_objects(std::string_view text) {
   MNET_TRY(auto&& documents, parse_text(text));

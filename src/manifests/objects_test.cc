@@ -34,7 +34,8 @@ std::string error_of(std::string_view text) {
 std::vector<std::string> names_of(const Objects& objects) {
   std::vector<std::string> names;
   names.reserve(objects.pods.size() + objects.networks.size());
-  for (const Pod& pod : objects.pods) names.push_back("pod " + pod.ns + "/" + pod.name);
+  for (const model::PodObject& pod : objects.pods)
+    names.push_back("pod " + pod.ns + "/" + pod.name);
   for (const auto& network : objects.networks) {
     names.push_back("net " + network.ns + "/" + network.name);
   }
@@ -58,7 +59,7 @@ spec:
 )");
 
   ASSERT_EQ(objects.pods.size(), 1u);
-  const Pod& pod = objects.pods[0];
+  const model::PodObject& pod = objects.pods[0];
   EXPECT_EQ(pod.ns, "prod");
   EXPECT_EQ(pod.name, "web-0");
   EXPECT_EQ(pod.uid, "dead8828-7018");
@@ -81,7 +82,7 @@ spec:
 )");
 
   ASSERT_EQ(objects.networks.size(), 1u);
-  const NetworkAttachmentDefinition& network = objects.networks[0];
+  const model::NetworkDefinition& network = objects.networks[0];
   EXPECT_EQ(network.ns, "default");
   EXPECT_EQ(network.name, "sriov.a");
   EXPECT_EQ(network.resource_version, "5");
@@ -178,7 +179,7 @@ TEST(Objects, KnowsStaticPodsByTheirSource) {
 }
 
 TEST(Objects, FitByUid) {
-  Pod pod{.ns = "default", .name = "a", .uid = "1"};
+  model::PodObject pod{.ns = "default", .name = "a", .uid = "1"};
   EXPECT_TRUE(pod.fits("1"));
   EXPECT_TRUE(pod.fits(""));
   EXPECT_FALSE(pod.fits("2"));
@@ -193,9 +194,9 @@ TEST(Objects, SayWhereTheyAreWrong) {
   EXPECT_EQ(error_of("a: 1\n---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: x}\n"),
             "line 3: metadata.name: missing");
   EXPECT_EQ(error_of("{apiVersion: v1, kind: Pod, metadata: {name: A}}"),
-            "line 1: metadata.name: \"A\" is no DNS subdomain");
+            "line 1: metadata.name: \"A\" is not a DNS subdomain");
   EXPECT_EQ(error_of("{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ../x}}"),
-            "line 1: metadata.namespace: \"../x\" is no DNS label");
+            "line 1: metadata.namespace: \"../x\" is not a DNS label");
   EXPECT_EQ(error_of("{apiVersion: v1, kind: Pod, metadata: {name: 5}}"),
             "line 1: metadata.name: expected a string, got a number");
   EXPECT_EQ(error_of("{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: yes}}}"),

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "manifests/objects.h"
+#include "model/objects.h"
 
 namespace mnet::manifests {
 namespace {
@@ -20,23 +21,23 @@ std::shared_ptr<const Object> find_in(const Snapshot::Table<Object>& table, std:
 
 }  // namespace
 
-std::shared_ptr<const Pod> Snapshot::find_pod(std::string_view ns, std::string_view name) const {
+model::PodObjectPtr Snapshot::find_pod(std::string_view ns, std::string_view name) const {
   return find_in(pods_, ns, name);
 }
 
-std::shared_ptr<const NetworkAttachmentDefinition> Snapshot::find_network(
-    std::string_view ns, std::string_view name) const {
+model::NetworkDefinitionPtr Snapshot::find_network(std::string_view ns,
+                                                   std::string_view name) const {
   return find_in(networks_, ns, name);
 }
 
 void Merger::add(const std::string& file, const std::shared_ptr<const Objects>& objects) {
   // One allocation for all objects of a file; each pointer keeps all of them.
-  for (const Pod& pod : objects->pods) {
-    put(snapshot_->pods_, "Pod", file, std::shared_ptr<const Pod>(objects, &pod));
+  for (const model::PodObject& pod : objects->pods) {
+    put(snapshot_->pods_, "Pod", file, model::PodObjectPtr(objects, &pod));
   }
-  for (const NetworkAttachmentDefinition& network : objects->networks) {
+  for (const model::NetworkDefinition& network : objects->networks) {
     put(snapshot_->networks_, "NetworkAttachmentDefinition", file,
-        std::shared_ptr<const NetworkAttachmentDefinition>(objects, &network));
+        model::NetworkDefinitionPtr(objects, &network));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "manifests/objects.h"
+#include "model/objects.h"
 
 namespace mnet::manifests {
 
@@ -21,17 +22,16 @@ class Snapshot {
                          std::shared_ptr<const Object>>;
 
   // nullptr if there is none. What is found stays valid without the snapshot.
-  std::shared_ptr<const Pod> find_pod(std::string_view ns, std::string_view name) const;
-  std::shared_ptr<const NetworkAttachmentDefinition> find_network(std::string_view ns,
-                                                                  std::string_view name) const;
+  model::PodObjectPtr find_pod(std::string_view ns, std::string_view name) const;
+  model::NetworkDefinitionPtr find_network(std::string_view ns, std::string_view name) const;
 
-  const Table<Pod>& pods() const { return pods_; }
-  const Table<NetworkAttachmentDefinition>& networks() const { return networks_; }
+  const Table<model::PodObject>& pods() const { return pods_; }
+  const Table<model::NetworkDefinition>& networks() const { return networks_; }
 
  private:
   friend class Merger;
-  Table<Pod> pods_;
-  Table<NetworkAttachmentDefinition> networks_;
+  Table<model::PodObject> pods_;
+  Table<model::NetworkDefinition> networks_;
 };
 
 // Puts the objects of several files together. An object that came before is replaced by the later

@@ -26,10 +26,10 @@ constexpr std::string_view kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
 // Checked here, where they become a path.
 Result<std::string> directory_for(const std::string& folder, const PodRef& pod) {
   if (!is_dns_label(pod.ns)) {
-    return Error(Errc::kInvalid, cat("namespace ", go_quoted(pod.ns), " is no DNS label"));
+    return Error(Errc::kInvalid, cat("namespace ", go_quoted(pod.ns), " is not a DNS label"));
   }
   if (!is_dns_subdomain(pod.name)) {
-    return Error(Errc::kInvalid, cat("pod name ", go_quoted(pod.name), " is no DNS subdomain"));
+    return Error(Errc::kInvalid, cat("pod name ", go_quoted(pod.name), " is not a DNS subdomain"));
   }
   return cat(folder, "/status/", pod.ns);
 }

@@ -1,6 +1,8 @@
-// The objects that say which networks a pod gets, as every source of them reads them.
+// Pods and network definitions as far as attaching networks needs them (03, 5.2 and 5.3): what is
+// kept of an object, wherever it was read.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,30 +10,67 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+#include "json/json.h"
+
 namespace mnet::model {
+
+using Annotations = std::map<std::string, std::string, std::less<>>;
 
 // A pod's object. Immutable once handed out.
 struct PodObject {
-  std::string ns, name;
-  std::string uid;               // may be empty in a manifest
-  std::string resource_version;  // may be empty
-  std::map<std::string, std::string, std::less<>> annotations;
-  bool is_static = false;  // its object is a mirror with a UID of its own (02, 5.2)
+  std::string ns = {}, name = {};
+  std::string uid = {};               // may be empty in a manifest
+  std::string resource_version = {};  // may be empty
+  Annotations annotations = {};
+  // kubernetes.io/config.source is there and is not "api": the object is a mirror with a UID of its
+  // own (02, 5.2).
+  bool is_static = false;
 
+  // Only of an object that the API has sent.
+  bool is_running = false;  // in a network of its own, and not being deleted
+  bool has_network_status = false;
+  std::string node_name = {};
+  // `{"spec.resourceClaims":…}` and so on, as JSON, for the devices of dynamic resources (02, 8.4);
+  // empty: none of them is there.
+  std::string resource_claims = {};
+
+  // Unique among pods.
+  std::string key() const { return ns + "/" + name; }
   // Empty and absent differ: nullptr if it is absent.
   const std::string* annotation(std::string_view key) const {
     const auto found = annotations.find(key);
     return found == annotations.end() ? nullptr : &found->second;
+  }
+  // Whether a request for this UID means this pod (02, 5.2). A request or a manifest without a UID
+  // fits every other, and so does a static pod.
+  bool fits(std::string_view requested_uid) const {
+    return requested_uid.empty() || uid.empty() || uid == requested_uid || is_static;
   }
 };
 using PodObjectPtr = std::shared_ptr<const PodObject>;
 
 // A NetworkAttachmentDefinition.
 struct NetworkDefinition {
-  std::string ns, name;
-  std::optional<std::string> config;  // spec.config word for word
-  std::string resource_name;          // of the annotation; empty: none (02, 2.3)
+  std::string ns = {}, name = {};
+  std::string resource_version = {};
+  std::optional<std::string> config = {};  // spec.config word for word; absent is not ""
+  std::string resource_name = {};          // of the annotation; empty: none (02, 2.3)
+
+  std::string key() const { return ns + "/" + name; }
 };
 using NetworkDefinitionPtr = std::shared_ptr<const NetworkDefinition>;
+
+enum class Origin : std::uint8_t {
+  kApi,       // the API has checked the names; of a pod's annotations those that we use are kept
+  kManifest,  // names are checked, the namespace defaults to "default", all annotations are kept
+};
+
+// An object that the API would refuse for its names or types is an error:
+// `items[3].metadata.name: missing`. `path` is that of the object.
+Result<PodObject> parse_pod_object(const json::Object& object, Origin origin,
+                                   const std::string& path = {});
+Result<NetworkDefinition> parse_network_definition(const json::Object& object, Origin origin,
+                                                   const std::string& path = {});
 
 }  // namespace mnet::model
