@@ -174,9 +174,8 @@ std::vector<aio::Task<void>> FileRecords::syncs(const std::string& cni_dir,
   std::vector<aio::Task<void>> tasks;
   tasks.reserve(keys.size() + 1);
   for (cni::CacheKey& key : keys) {
-    tasks.push_back(pool_.run([cni_dir, key = std::move(key)] {
-      return store::ResultCache(cni_dir).sync(key.network, key.container_id, key.ifname);
-    }));
+    tasks.push_back(pool_.run(
+        [cni_dir, key = std::move(key)] { return store::ResultCache(cni_dir).sync(key); }));
   }
   return tasks;
 }
@@ -240,12 +239,12 @@ aio::Task<attach::RecordsDone> FileRecords::remove(std::string cni_dir, std::str
 
 aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,
                                          model::RouteEdit change) {
-  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key),
-                    change = std::move(change)] {
-    return store::ResultCache(cni_dir).edit(
-        key.network, key.container_id, key.ifname,
-        [&](json::Object& cache_file) { return edit(cache_file, change); }, Durability::kInPlace);
-  });
+  return pool_.run(
+      [cni_dir = std::move(cni_dir), key = std::move(key), change = std::move(change)] {
+        return store::ResultCache(cni_dir).edit(
+            key, [&](json::Object& cache_file) { return edit(cache_file, change); },
+            Durability::kInPlace);
+      });
 }
 
 aio::Task<attach::RecordsListing> FileRecords::list(std::string cni_dir) {
@@ -268,13 +267,13 @@ aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry e
 aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
                                                                cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
-    return store::ResultCache(cni_dir).find_result(key.network, key.container_id, key.ifname);
+    return store::ResultCache(cni_dir).find_result(key);
   });
 }
 
 aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
-    return store::ResultCache(cni_dir).remove(key.network, key.container_id, key.ifname);
+    return store::ResultCache(cni_dir).remove(key);
   });
 }
 

@@ -62,23 +62,22 @@ Result<std::optional<cni::CacheEntry>> find_entry(const std::string& path,
 
 ResultCache::ResultCache(const std::string& cni_dir) : directory_(cat(cni_dir, "/results")) {}
 
-Result<std::optional<std::string>> ResultCache::path_of(const std::string& network,
-                                                        const std::string& container_id,
-                                                        const std::string& ifname) const {
-  if (network.empty() || container_id.empty() || ifname.empty()) {
-    return Error(Errc::kInvalid, cat("cache file path requires network name (", go_quoted(network),
-                                     "), container ID (", go_quoted(container_id),
-                                     "), and interface name (", go_quoted(ifname), ")"));
+Result<std::optional<std::string>> ResultCache::path_of(const cni::CacheKey& key) const {
+  if (key.network.empty() || key.container_id.empty() || key.ifname.empty()) {
+    return Error(
+        Errc::kInvalid,
+        cat("cache file path requires network name (", go_quoted(key.network), "), container ID (",
+            go_quoted(key.container_id), "), and interface name (", go_quoted(key.ifname), ")"));
   }
-  if (!cni::is_identifier(network) || !cni::is_identifier(container_id) ||
-      !cni::validate_ifname(ifname)) {
+  if (!cni::is_identifier(key.network) || !cni::is_identifier(key.container_id) ||
+      !cni::validate_ifname(key.ifname)) {
     return std::nullopt;
   }
-  return cat(directory_, "/", network, "-", container_id, "-", ifname);
+  return cat(directory_, "/", key.network, "-", key.container_id, "-", key.ifname);
 }
 
 Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durability) const {
-  MNET_TRY(auto&& path, path_of(entry.network, entry.container_id, entry.ifname));
+  MNET_TRY(auto&& path, path_of({entry.network, entry.container_id, entry.ifname}));
   if (!path) {
     return Error(Errc::kInvalid,
                  cat("no file name can be made of network name ", go_quoted(entry.network),
@@ -88,23 +87,19 @@ Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durabil
   return replace_below(directory_, *path, entry_text(entry), durability);
 }
 
-Result<std::optional<json::Value>> ResultCache::find_result(const std::string& network,
-                                                            const std::string& container_id,
-                                                            const std::string& ifname) const {
-  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+Result<std::optional<json::Value>> ResultCache::find_result(const cni::CacheKey& key) const {
+  MNET_TRY(auto&& path, path_of(key));
   MNET_TRY(const auto& text, find_cache_file(path));
   if (!text) return std::nullopt;
   MNET_TRY(auto&& result, result_in(*text));
   return result;
 }
 
-Result<std::optional<cni::CacheEntry>> ResultCache::find(const std::string& network,
-                                                         const std::string& container_id,
-                                                         const std::string& ifname) const {
-  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+Result<std::optional<cni::CacheEntry>> ResultCache::find(const cni::CacheKey& key) const {
+  MNET_TRY(auto&& path, path_of(key));
   MNET_TRY(const auto& text, find_cache_file(path));
   if (!text) return std::nullopt;
-  const std::string name = go_quoted(network);
+  const std::string name = go_quoted(key.network);
   const auto document = json::parse(*text);
   auto decoded = document ? parse_entry(*document) : Result<DecodedEntry>(document.error());
   if (!decoded) {
@@ -118,9 +113,8 @@ Result<std::optional<cni::CacheEntry>> ResultCache::find(const std::string& netw
   return std::move(decoded->entry);
 }
 
-Result<void> ResultCache::remove(const std::string& network, const std::string& container_id,
-                                 const std::string& ifname) const {
-  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+Result<void> ResultCache::remove(const cni::CacheKey& key) const {
+  MNET_TRY(auto&& path, path_of(key));
   if (!path) return {};
   MNET_FAIL_BLOCKING("result-cache-before-remove");
   MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(*path));
@@ -149,12 +143,11 @@ Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) 
   return listing;
 }
 
-Result<void> ResultCache::edit(const std::string& network, const std::string& container_id,
-                               const std::string& ifname,
+Result<void> ResultCache::edit(const cni::CacheKey& key,
                                const std::function<Result<void>(json::Object&)>& change,
                                Durability durability) const {
-  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
-  if (!path) return Error(Errc::kNotFound, cat("no cached result of ", go_quoted(network)));
+  MNET_TRY(auto&& path, path_of(key));
+  if (!path) return Error(Errc::kNotFound, cat("no cached result of ", go_quoted(key.network)));
   MNET_TRY(auto&& text, sys::read_file(*path));
   auto cache_file = json::parse_object(text);
   if (!cache_file) return std::move(cache_file).error().wrap(*path);
@@ -162,9 +155,8 @@ Result<void> ResultCache::edit(const std::string& network, const std::string& co
   return replace_below(directory_, *path, json::dump(*cache_file), durability);
 }
 
-Result<void> ResultCache::sync(const std::string& network, const std::string& container_id,
-                               const std::string& ifname) const {
-  MNET_TRY(auto&& path, path_of(network, container_id, ifname));
+Result<void> ResultCache::sync(const cni::CacheKey& key) const {
+  MNET_TRY(auto&& path, path_of(key));
   if (!path) return {};
   return sys::sync_file(*path);
 }

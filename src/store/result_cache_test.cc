@@ -75,7 +75,7 @@ TEST_F(ResultCacheTest, WritesPrivateFilesWithTheExactConfiguration) {
   EXPECT_EQ(mode_of(dir_ / "cni/results/net-c1-eth0"), 0600u);
   EXPECT_EQ(mode_of(dir_ / "cni/results"), 0700u);
   EXPECT_EQ(mode_of(dir_ / "cni"), 0700u);
-  const auto found = cache_.find("net", "c1", "eth0").value();
+  const auto found = cache_.find({"net", "c1", "eth0"}).value();
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->config, "{ \"name\": \"n\" }\n");
   EXPECT_EQ(found->netns, "/ns");
@@ -88,8 +88,8 @@ TEST_F(ResultCacheTest, ReplacesAnEntryAndMakesUpForSyncing) {
   ASSERT_TRUE(cache_.write(entry("net", "c1", "eth0"), Durability::kInPlace).has_value());
   ASSERT_TRUE(cache_.write(changed, Durability::kInPlace).has_value());
 
-  EXPECT_TRUE(cache_.sync("net", "c1", "eth0").has_value());
-  EXPECT_EQ(cache_.find("net", "c1", "eth0").value()->netns, "/other");
+  EXPECT_TRUE(cache_.sync({"net", "c1", "eth0"}).has_value());
+  EXPECT_EQ(cache_.find({"net", "c1", "eth0"}).value()->netns, "/other");
 }
 
 // X9.
@@ -109,18 +109,18 @@ TEST_F(ResultCacheTest, KeepsInterfacesOfOneContainerApart) {
 }
 
 TEST_F(ResultCacheTest, FindsNothingWhereThereIsNoEntry) {
-  EXPECT_EQ(cache_.find_result("net", "c1", "eth0").value(), std::nullopt);
-  EXPECT_FALSE(cache_.find("net", "c1", "eth0").value().has_value());
-  EXPECT_TRUE(cache_.remove("net", "c1", "eth0").has_value());
-  EXPECT_TRUE(cache_.sync("net", "c1", "eth0").has_value());
+  EXPECT_EQ(cache_.find_result({"net", "c1", "eth0"}).value(), std::nullopt);
+  EXPECT_FALSE(cache_.find({"net", "c1", "eth0"}).value().has_value());
+  EXPECT_TRUE(cache_.remove({"net", "c1", "eth0"}).has_value());
+  EXPECT_TRUE(cache_.sync({"net", "c1", "eth0"}).has_value());
 }
 
 // 01, 6.4.
 TEST_F(ResultCacheTest, FindsNothingInADirectoryOfThatName) {
   std::filesystem::create_directories(dir_ / "cni/results/net-c1-eth0");
 
-  EXPECT_EQ(cache_.find_result("net", "c1", "eth0").value(), std::nullopt);
-  EXPECT_FALSE(cache_.find("net", "c1", "eth0").value().has_value());
+  EXPECT_EQ(cache_.find_result({"net", "c1", "eth0"}).value(), std::nullopt);
+  EXPECT_FALSE(cache_.find({"net", "c1", "eth0"}).value().has_value());
 }
 
 // C4.
@@ -129,15 +129,15 @@ TEST_F(ResultCacheTest, TakesALegacyFileForAResultButForNoConfiguration) {
   place("net-c2-eth0", R"({"kind":"other"})");
   place("net-c3-eth0", "garbage");
 
-  EXPECT_EQ(json::dump(*cache_.find_result("net", "c1", "eth0").value()),
+  EXPECT_EQ(json::dump(*cache_.find_result({"net", "c1", "eth0"}).value()),
             R"({"cniVersion":"0.2.0","ip4":{"ip":"1.2.3.4/24"}})");
-  EXPECT_EQ(cache_.find("net", "c1", "eth0").error().text(),
+  EXPECT_EQ(cache_.find({"net", "c1", "eth0"}).error().text(),
             "read cached network \"net\" config has wrong kind: ");
-  EXPECT_EQ(cache_.find("net", "c2", "eth0").error().text(),
+  EXPECT_EQ(cache_.find({"net", "c2", "eth0"}).error().text(),
             "read cached network \"net\" config has wrong kind: other");
-  EXPECT_THAT(cache_.find("net", "c3", "eth0").error().text(),
+  EXPECT_THAT(cache_.find({"net", "c3", "eth0"}).error().text(),
               testing::StartsWith("failed to unmarshal cached network \"net\" config: "));
-  EXPECT_FALSE(cache_.find_result("net", "c3", "eth0").has_value());
+  EXPECT_FALSE(cache_.find_result({"net", "c3", "eth0"}).has_value());
 }
 
 // C7.
@@ -147,18 +147,18 @@ TEST_F(ResultCacheTest, WantsAllThreeNames) {
       "(\"eth0\")";
 
   EXPECT_EQ(cache_.write(entry("", "c", "eth0"), Durability::kDurable).error().text(), text);
-  EXPECT_EQ(cache_.find_result("", "c", "eth0").error().text(), text);
-  EXPECT_EQ(cache_.find("", "c", "eth0").error().text(), text);
-  EXPECT_EQ(cache_.remove("", "c", "eth0").error().text(), text);
-  EXPECT_FALSE(cache_.find("n", "", "eth0").has_value());
-  EXPECT_FALSE(cache_.find("n", "c", "").has_value());
+  EXPECT_EQ(cache_.find_result({"", "c", "eth0"}).error().text(), text);
+  EXPECT_EQ(cache_.find({"", "c", "eth0"}).error().text(), text);
+  EXPECT_EQ(cache_.remove({"", "c", "eth0"}).error().text(), text);
+  EXPECT_FALSE(cache_.find({"n", "", "eth0"}).has_value());
+  EXPECT_FALSE(cache_.find({"n", "c", ""}).has_value());
 }
 
 // C8: what the entry lacks is empty, for the caller to replace or to keep his own.
 TEST_F(ResultCacheTest, FindsEmptyParametersWhereTheEntryHasNone) {
   place("net-c1-eth0", R"({"kind":"cniCacheV1","containerId":"c1","config":"e30="})");
 
-  const auto found = cache_.find("net", "c1", "eth0").value();
+  const auto found = cache_.find({"net", "c1", "eth0"}).value();
 
   ASSERT_TRUE(found.has_value());
   EXPECT_TRUE(found->capability_args.empty());
@@ -174,15 +174,15 @@ TEST_F(ResultCacheTest, NeverLeavesItsDirectory) {
   const std::vector<std::string> bad = {"..", "../../x", "a/b", "%%", "-a", std::string("a\0b", 3)};
 
   for (const std::string& id : bad) {
-    EXPECT_EQ(cache_.find_result("n", id, "eth0").value(), std::nullopt) << id;
-    EXPECT_FALSE(cache_.find("n", id, "eth0").value().has_value()) << id;
-    EXPECT_TRUE(cache_.remove("n", id, "eth0").has_value()) << id;
+    EXPECT_EQ(cache_.find_result({"n", id, "eth0"}).value(), std::nullopt) << id;
+    EXPECT_FALSE(cache_.find({"n", id, "eth0"}).value().has_value()) << id;
+    EXPECT_TRUE(cache_.remove({"n", id, "eth0"}).has_value()) << id;
     EXPECT_FALSE(cache_.write(entry("n", id, "eth0"), Durability::kDurable).has_value()) << id;
-    EXPECT_TRUE(cache_.remove(id, "c", "eth0").has_value()) << id;
+    EXPECT_TRUE(cache_.remove({id, "c", "eth0"}).has_value()) << id;
     EXPECT_FALSE(cache_.write(entry(id, "c", "eth0"), Durability::kDurable).has_value()) << id;
   }
-  EXPECT_TRUE(cache_.remove("n", "c", "../../../x-eth0").has_value());
-  EXPECT_TRUE(cache_.remove("n", "..", "/../../x-eth0").has_value());
+  EXPECT_TRUE(cache_.remove({"n", "c", "../../../x-eth0"}).has_value());
+  EXPECT_TRUE(cache_.remove({"n", "..", "/../../x-eth0"}).has_value());
   EXPECT_TRUE(std::filesystem::exists(outside));
   EXPECT_THAT(names_in(dir_ / "cni/results"), ElementsAre("n-.."));
 }
@@ -190,7 +190,7 @@ TEST_F(ResultCacheTest, NeverLeavesItsDirectory) {
 TEST_F(ResultCacheTest, RemovesAnEntry) {
   ASSERT_TRUE(cache_.write(entry("net", "c1", "eth0"), Durability::kInPlace).has_value());
 
-  EXPECT_TRUE(cache_.remove("net", "c1", "eth0").has_value());
+  EXPECT_TRUE(cache_.remove({"net", "c1", "eth0"}).has_value());
 
   EXPECT_THAT(names_in(dir_ / "cni/results"), IsEmpty());
 }
@@ -240,8 +240,8 @@ TEST_F(ResultCacheTest, NeverTakesAFileThatCannotBeReadForOneThatIsNotThere) {
   ASSERT_TRUE(cache_.write(entry("a", "c1", "eth0"), Durability::kInPlace).has_value());
   std::filesystem::create_symlink(sys::kFileThatFailsToRead, dir_ / "cni/results/b-c1-net1");
 
-  EXPECT_EQ(cache_.find_result("b", "c1", "net1").error().os_errno(), EIO);
-  EXPECT_EQ(cache_.find("b", "c1", "net1").error().os_errno(), EIO);
+  EXPECT_EQ(cache_.find_result({"b", "c1", "net1"}).error().os_errno(), EIO);
+  EXPECT_EQ(cache_.find({"b", "c1", "net1"}).error().os_errno(), EIO);
   const auto listing = cache_.list("c1").value();
   EXPECT_EQ(listing.entries.size(), 1u);
   ASSERT_EQ(listing.unreadable.size(), 1u);
@@ -265,7 +265,7 @@ TEST_F(ResultCacheTest, EditsAnEntryWithoutLosingUnknownMembers) {
       R"({"kind":"cniCacheV1","extra":12345678901234567890,"result":{"cniVersion":"1.0.0","routes":[{"dst":"::/0"}]}})");
 
   const auto edited = cache_.edit(
-      "net", "c1", "eth0",
+      {"net", "c1", "eth0"},
       [](json::Object& file) { return delete_default_routes(file, {.v4 = true, .v6 = true}); },
       Durability::kDurable);
 
@@ -282,10 +282,10 @@ TEST_F(ResultCacheTest, FailsToEditWhatIsMissingOrRefused) {
   place("net-c1-eth0", R"({ "kind":"cniCacheV1" })");
   place("net-c2-eth0", "[]");
 
-  EXPECT_FALSE(cache_.edit("net", "none", "eth0", keep, Durability::kDurable).has_value());
-  EXPECT_FALSE(cache_.edit("net", "..", "eth0", keep, Durability::kDurable).has_value());
-  EXPECT_FALSE(cache_.edit("net", "c2", "eth0", keep, Durability::kDurable).has_value());
-  EXPECT_EQ(cache_.edit("net", "c1", "eth0", refuse, Durability::kDurable).error().text(), "no");
+  EXPECT_FALSE(cache_.edit({"net", "none", "eth0"}, keep, Durability::kDurable).has_value());
+  EXPECT_FALSE(cache_.edit({"net", "..", "eth0"}, keep, Durability::kDurable).has_value());
+  EXPECT_FALSE(cache_.edit({"net", "c2", "eth0"}, keep, Durability::kDurable).has_value());
+  EXPECT_EQ(cache_.edit({"net", "c1", "eth0"}, refuse, Durability::kDurable).error().text(), "no");
   EXPECT_EQ(sys::read_file(dir_ / "cni/results/net-c1-eth0").value(), R"({ "kind":"cniCacheV1" })");
 }
 

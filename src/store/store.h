@@ -31,17 +31,12 @@ class ResultCache {
   // The `result` document of one entry, for cni::read_cached_result: none if there is no file;
   // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is no JSON at
   // all is damage; a file that cannot be read is an error, too.
-  Result<std::optional<json::Value>> find_result(const std::string& network,
-                                                 const std::string& container_id,
-                                                 const std::string& ifname) const;
+  Result<std::optional<json::Value>> find_result(const cni::CacheKey& key) const;
   // The whole entry, for its configuration and parameters: none if there is no file. A legacy file
   // is an error, it has neither.
-  Result<std::optional<cni::CacheEntry>> find(const std::string& network,
-                                              const std::string& container_id,
-                                              const std::string& ifname) const;
+  Result<std::optional<cni::CacheEntry>> find(const cni::CacheKey& key) const;
   // No such entry is fine.
-  Result<void> remove(const std::string& network, const std::string& container_id,
-                      const std::string& ifname) const;
+  Result<void> remove(const cni::CacheKey& key) const;
   struct Listing {
     std::vector<cni::CacheEntry> entries;
     // Of files that may be entries and cannot be read (EIO, say). Damaged ones are left out.
@@ -51,19 +46,15 @@ class ResultCache {
   // directory that cannot be read.
   Result<Listing> list(const std::string& container_id = {}) const;
   // Rewrites an entry, members that we do not know included. No such entry is an error.
-  Result<void> edit(const std::string& network, const std::string& container_id,
-                    const std::string& ifname,
+  Result<void> edit(const cni::CacheKey& key,
                     const std::function<Result<void>(json::Object& cache_file)>& change,
                     Durability durability) const;
   // Makes up for kInPlace.
-  Result<void> sync(const std::string& network, const std::string& container_id,
-                    const std::string& ifname) const;
+  Result<void> sync(const cni::CacheKey& key) const;
 
  private:
   // None if the names are not safe.
-  Result<std::optional<std::string>> path_of(const std::string& network,
-                                             const std::string& container_id,
-                                             const std::string& ifname) const;
+  Result<std::optional<std::string>> path_of(const cni::CacheKey& key) const;
 
   std::string directory_;
 };
