@@ -1,4 +1,4 @@
-// Several tasks as one: under a deadline, or side by side.
+// Runs tasks under a deadline, or several side by side, as one task.
 #pragma once
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -19,8 +19,8 @@ namespace mnet::aio {
 
 namespace detail {
 
-// Children of one coroutine. Shared with their completions, because the frame of the parent may be
-// destroyed first when the loop is.
+// Children of one coroutine. Shared with their completion handlers, because the parent's frame may
+// be destroyed first when the loop is destroyed.
 template <typename T>
 struct Children {
   Children(const asio::any_io_executor& executor, std::size_t count)
@@ -46,8 +46,8 @@ void start(const std::shared_ptr<Children<T>>& children, std::size_t index, Task
                  asio::bind_cancellation_slot(children->signals[index].slot(), std::move(done)));
 }
 
-// Until all have ended; whether they had to be cancelled because of the deadline. A cancel of the
-// parent is passed on.
+// Waits until all have ended. Yields whether the deadline cancelled them. A cancel of the parent is
+// passed on to them.
 template <typename T>
 asio::awaitable<bool> await_all(std::shared_ptr<Children<T>> children, Deadline deadline) {
   bool late = false;
@@ -65,8 +65,8 @@ asio::awaitable<bool> await_all(std::shared_ptr<Children<T>> children, Deadline 
 
 }  // namespace detail
 
-// Cancels the task at the deadline, and ends when it has ended: with what it yields if that is a
-// success, else with kTimeout. Cancelling cancels the task.
+// Cancels the task at the deadline, but ends only when the task has ended: with its value if it
+// succeeded in spite of that, else with kTimeout. Cancelling cancels the task.
 template <typename T>
 Task<T> with_deadline(Task<T> task, Deadline deadline) {
   const auto executor = co_await asio::this_coro::executor;
@@ -78,8 +78,8 @@ Task<T> with_deadline(Task<T> task, Deadline deadline) {
   co_return std::move(result);
 }
 
-// Runs all side by side; ends when all have ended, each with its own result, in the given order.
-// Cancelling cancels all that still run.
+// Runs all tasks side by side and ends when all have ended. Yields their results in the given
+// order. Cancelling cancels all tasks that still run.
 template <typename T>
 asio::awaitable<std::vector<Result<T>>> all(std::vector<Task<T>> tasks) {
   const auto executor = co_await asio::this_coro::executor;

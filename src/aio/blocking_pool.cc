@@ -81,7 +81,7 @@ void BlockingPool::State::retire(std::list<std::thread>::iterator self) {
   retired.push_back(std::move(*self));
   threads.erase(self);
   if (queue.empty() || idle > 0 || start_thread() || !threads.empty()) return;
-  // The last thread goes and no other comes: nobody would ever answer.
+  // The last thread ends and none can be started: these calls would never be answered.
   for (Job& job : queue) job(false);
   queue.clear();
 }

@@ -15,21 +15,21 @@
 
 namespace mnet::aio {
 
-// Threads are started when there is work for them, at most `threads`. All signals are blocked in
-// them. A thread that a call left in another network namespace (sys::this_thread_is_astray) does no
-// further work: it ends, and another takes its place.
+// Starts threads when there is work for them, at most `threads`. All signals are blocked in them. A
+// thread that a call left in another network namespace (sys::this_thread_is_astray) does no further
+// work: it ends, and another takes its place.
 class BlockingPool {
  public:
   explicit BlockingPool(std::size_t threads);
-  // Waits for the calls that run; what is still queued never runs, and who awaits it is destroyed
+  // Waits for running calls. Queued calls never run; the coroutines that await them are destroyed
   // with the loop. The loop must outlive the pool.
   ~BlockingPool();
   BlockingPool(const BlockingPool&) = delete;
   BlockingPool& operator=(const BlockingPool&) = delete;
 
   // Calls `call`, which yields a Result<T>, on one of the threads, first come first served; the
-  // task goes on where it was. Cancelling changes nothing: the call cannot be stopped, and what it
-  // refers to must not go before it ends. It is destroyed on the thread that ran it. kUnavailable
+  // task then resumes on its own executor. Cancelling has no effect: the call cannot be stopped,
+  // and what it refers to must outlive it. It is destroyed on the thread that ran it. kUnavailable
   // if there is no thread and none can be started.
   template <typename Call>
   auto run(Call call) -> asio::awaitable<std::invoke_result_t<Call&>> {
@@ -42,7 +42,7 @@ class BlockingPool {
       submit([&outcome, call = std::move(call), handler = std::move(handler),
               work = std::move(work)](bool has_thread) mutable {
         {
-          Call ran = std::move(call);  // gone before the one who waits goes on
+          Call ran = std::move(call);  // destroyed before the waiting task resumes
           outcome.emplace(has_thread ? guarded(ran) : Outcome(no_thread_error()));
         }
         asio::post(work.get_executor(), std::move(handler));
@@ -50,7 +50,7 @@ class BlockingPool {
     };
     co_await asio::async_initiate<decltype(asio::use_awaitable), void()>(initiate,
                                                                          asio::use_awaitable);
-    // It is there: the handler runs only after it was set.
+    // It has a value: the handler runs only after it was set.
     co_return *std::move(outcome);
   }
 

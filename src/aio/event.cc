@@ -11,7 +11,7 @@
 namespace mnet::aio {
 namespace {
 
-// Only those who wait now: who is woken may come back at once.
+// Wakes only the tasks that wait now: a woken task may wait again at once.
 void wake_all(Waiter::List& list) {
   for (std::size_t n = list.size(); n > 0; --n) list.front()->wake();
 }
@@ -23,7 +23,7 @@ struct Event::State {
   bool set = false;
   bool gone = false;
 
-  // Holds the state itself: the event may go while somebody waits.
+  // The coroutine owns the state: the event may be destroyed while a task waits.
   static Task<void> wait(std::shared_ptr<State> state, Deadline deadline) {
     if (state->set) co_return Result<void>();
     Waiter self(co_await asio::this_coro::executor, state->waiting);

@@ -1,5 +1,4 @@
-// Waiting for something that another coroutine of the same loop brings about. Not for other
-// threads.
+// Lets coroutines wait for what another coroutine of the same loop does. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -9,11 +8,12 @@
 
 namespace mnet::aio {
 
-// A fact that becomes true: all who wait go on, and who comes later does not wait.
+// A condition that becomes true: set() wakes all waiting tasks, and later calls of wait() return at
+// once.
 class Event {
  public:
   Event();
-  // Those who still wait end with kCancelled.
+  // Waiting tasks end with kCancelled.
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
@@ -23,16 +23,16 @@ class Event {
   void reset();
 
   // kTimeout at the deadline; kCancelled if the waiting coroutine is cancelled or the event is
-  // gone.
+  // destroyed.
   Task<void> wait(Deadline deadline = kNoDeadline);
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // outlives the event as long as somebody waits
+  std::shared_ptr<State> state_;  // outlives the event while a task waits
 };
 
-// Something that happens again and again: who waits when it happens goes on. Nothing is remembered:
-// look first, then wait, with no co_await between the two.
+// Something that happens again and again: notify_all() wakes the tasks that wait at that moment.
+// Nothing is remembered, so look first, then wait, with no co_await in between.
 class Notifier {
  public:
   Notifier();
@@ -42,7 +42,7 @@ class Notifier {
 
   void notify_all();
 
-  // Until the next notify_all(). Errors as for Event::wait.
+  // Waits for the next notify_all(). Errors as for Event::wait.
   Task<void> wait(Deadline deadline = kNoDeadline);
 
  private:

@@ -1,4 +1,4 @@
-// Fail points inside tasks (base/failpoint.h): waiting there does not stop the loop.
+// Fail points inside tasks (base/failpoint.h): a wait there does not stop the loop.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace mnet::aio {
 
 #ifdef MNET_FAILPOINTS
 
-// Crashes, fails or waits here if told so. A wait announces itself by creating `<path>.here`, ends
-// when <path> exists, and with kCancelled when cancelled. Use the macro.
+// Crashes, fails or waits if that was chosen for `point`. A wait announces itself by creating
+// `<path>.here` and ends when <path> exists, or with kCancelled when cancelled. Use the macro.
 Task<void> failpoint(std::string point);
 
-// `co_return`s what `answer` makes of the error of a point that is told to fail. Nothing at all in
-// release.
+// `co_return`s what `answer` makes of the error of a point that was told to fail. Expands to
+// nothing in release.
 #define MNET_FAILPOINT_OR(point, answer)                                      \
   do {                                                                        \
     auto mnet_failpoint = co_await ::mnet::aio::failpoint(point);             \

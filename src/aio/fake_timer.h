@@ -1,5 +1,4 @@
-// For tests: time that passes at once where somebody waits, and remembers for how long they would
-// have waited.
+// For tests: a timer whose waits end at once. It records how long they would have taken.
 #pragma once
 
 #include <boost/asio/post.hpp>
@@ -18,8 +17,8 @@ namespace mnet::aio {
 
 class FakeTimer final : public Timer {
  public:
-  // So many waits end at once; the next one ends only when it is cancelled, so that a loop without
-  // end stands still where a test looks at it.
+  // The first `most` waits end at once; the next one ends only when it is cancelled or its event
+  // is set, so that an endless loop stands still while a test looks at it.
   explicit FakeTimer(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
 
   Deadline now() const override { return std::chrono::steady_clock::now() + skipped_; }
@@ -38,14 +37,14 @@ class FakeTimer final : public Timer {
       co_return co_await event->wait();
     }
     skipped_ += time;
-    // Others have their turn, as during a real wait.
+    // Other tasks get to run, as during a real wait.
     const auto executor = co_await asio::this_coro::executor;
     co_await asio::post(executor, asio::use_awaitable);
     if (event->is_set()) co_return Result<void>();
     co_return Error(Errc::kTimeout, "timed out");
   }
 
-  // In order. One that stands still is among them.
+  // All waits so far, in order, including one that stands still.
   const std::vector<std::chrono::milliseconds>& waits() const { return waits_; }
 
  private:

@@ -12,7 +12,7 @@
 
 namespace mnet::aio {
 
-// A key is in the map while somebody holds it; those behind wait in its list.
+// A key is in the map while a guard holds it; the tasks that wait for it are in its list.
 struct KeyedLock::State {
   std::map<std::string, Waiter::List> held;
 

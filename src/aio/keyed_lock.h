@@ -1,4 +1,5 @@
-// Work on one thing at a time, in order of arrival; different things side by side.
+// A lock for each key: tasks with the same key run one at a time, in order of arrival; tasks with
+// different keys run side by side.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ class KeyedLock {
   struct State;
 
  public:
-  // Holds the key until it goes. Movable; may outlive the lock. An empty one holds nothing.
+  // Holds the key as long as it exists. Movable; may outlive the lock. An empty one holds nothing.
   class Guard {
    public:
     Guard() = default;
@@ -40,11 +41,11 @@ class KeyedLock {
   KeyedLock(const KeyedLock&) = delete;
   KeyedLock& operator=(const KeyedLock&) = delete;
 
-  // Waits its turn. kTimeout at the deadline, kCancelled when cancelled: the place in line is then
-  // given up.
+  // Waits its turn. kTimeout at the deadline, kCancelled when cancelled; both give up the place in
+  // line.
   Task<Guard> lock(std::string key, Deadline deadline = kNoDeadline);
 
-  // How many hold or want `key`.
+  // How many tasks hold `key` or wait for it.
   std::size_t queue_length(const std::string& key) const;
 
  private:

@@ -1,4 +1,4 @@
-// Waiting for a descriptor that somebody else owns: a pidfd, an inotify.
+// Waits for a descriptor that other code owns: a pidfd, an inotify.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -15,7 +15,8 @@ class Readable {
   Readable(const Readable&) = delete;
   Readable& operator=(const Readable&) = delete;
 
-  // Until the descriptor can be read. kCancelled when cancelled, also before.
+  // Waits until the descriptor can be read. kCancelled when cancelled, even if that was before the
+  // call.
   Task<void> wait();
 
  private:

@@ -1,5 +1,5 @@
-// The bottom of every started coroutine: what must hold for all that run above it. For the owners
-// of coroutines inside aio.
+// The bottom frame of every started coroutine: ensures what all tasks rely on. For the code inside
+// aio that starts coroutines.
 #pragma once
 
 #include <exception>
@@ -10,8 +10,8 @@
 
 namespace mnet::aio {
 
-// A cancellation is a value, not an exception; an exception is a defect of ours (kBug), fails this
-// task and nothing else.
+// Makes a cancel a value, not an exception. Turns an exception, which is a defect of ours, into
+// kBug: it fails this task and nothing else.
 template <typename T>
 Task<T> root(Task<T> task) {
   co_await asio::this_coro::throw_if_cancelled(false);

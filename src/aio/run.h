@@ -13,9 +13,8 @@
 
 namespace mnet::aio {
 
-// On a loop that exists already, together with whatever else runs there. A task that waits for
-// something that can never happen is an error (kBug) instead of a hang, if nothing else keeps the
-// loop busy.
+// On the given loop, together with all else that runs there. If the task waits for something that
+// can never happen and nothing else keeps the loop busy, the outcome is kBug instead of a hang.
 template <typename T>
 Result<T> run(asio::io_context& loop, Task<T> task) {
   // Shared, because a task that never ends stays in the loop.
@@ -31,7 +30,7 @@ Result<T> run(asio::io_context& loop, Task<T> task) {
   return std::move(outcome->value());
 }
 
-// On a loop of its own.
+// On a new loop.
 template <typename T>
 Result<T> run(Task<T> task) {
   asio::io_context loop(1);

@@ -1,4 +1,4 @@
-// Letting time pass without stopping the loop.
+// Lets time pass without stopping the loop.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace mnet::aio {
 
-// kCancelled when cancelled, also before.
+// kCancelled when cancelled, even if that was before the call.
 Task<void> sleep_until(Deadline when);
 Task<void> sleep_for(std::chrono::steady_clock::duration time);
 

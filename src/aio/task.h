@@ -1,8 +1,9 @@
 // The coroutine type of the whole program: a task yields a Result and never throws.
 //
-// A task begins to run when it is awaited, or when an owner starts it: aio::Group (aio/group.h), or
-// aio::run (aio/run.h) in tests and small programs. Only these start coroutines: they turn off
-// Asio's habit of throwing out of every co_await behind a cancellation.
+// A task begins to run when it is awaited, or when something starts it: aio::Group (aio/group.h);
+// aio::run and aio::run_until_signal in tests and programs; with_deadline, all and shielded for
+// their own tasks. Production code starts coroutines only through these, because they turn off
+// Asio's habit of throwing from every co_await after a cancel (aio/root.h).
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,12 +19,12 @@ namespace mnet::aio {
 
 namespace asio = boost::asio;
 
-// Parameters of a task are values that own their data; one co_await per statement
-// (docs/architecture.md).
+// Parameters of a task are values that own their data (docs/pitfalls.md). Write one co_await per
+// statement.
 template <typename T>
 using Task = asio::awaitable<Result<T>>;
 
-// One per request, handed down through all layers; no layer invents a fresh one.
+// Each request has one deadline, which all layers pass down.
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNoDeadline = Deadline::max();
 

@@ -15,12 +15,12 @@ class Timer {
   virtual ~Timer() = default;
 
   virtual Deadline now() const = 0;
-  // kCancelled when cancelled, also before.
+  // kCancelled when cancelled, even if that was before the call.
   virtual Task<void> sleep_for(Duration time) = 0;
-  // Until the event, which must outlive the task; kTimeout if it has not come in that time.
+  // Waits for the event, which must outlive the task; kTimeout if it is not set in that time.
   virtual Task<void> wait_for(Event* event, Duration time) = 0;
 
-  // The real one; lives as long as the process.
+  // The real timer; lives as long as the process.
   static Timer& steady();
 };
 

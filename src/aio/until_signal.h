@@ -1,4 +1,4 @@
-// A program's one task, ended by SIGINT or SIGTERM.
+// Runs the one task of a program until SIGINT or SIGTERM ends it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -7,9 +7,9 @@
 
 namespace mnet::aio {
 
-// Runs the task to its end. The first signal cancels it, and kCancelled is success then: the
-// process was told to end. A second signal, also behind this call, ends the process at once with
-// status 1.
+// Runs the task to its end. The first signal cancels it; kCancelled then counts as success, since
+// the process was told to end. A second signal ends the process at once with status 1, even after
+// this call.
 Result<void> run_until_signal(asio::io_context& loop, Task<void> task);
 
 }  // namespace mnet::aio

@@ -1,4 +1,4 @@
-// One coroutine that waits until somebody wakes it: what Event, Notifier and KeyedLock are made of.
+// A coroutine that waits until other code wakes it: Event, Notifier and KeyedLock are made of this.
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
@@ -9,8 +9,8 @@
 
 namespace mnet::aio {
 
-// Lives in the frame of the coroutine that waits, listed in `list` from its birth until it is woken
-// or gone, in order of arrival.
+// Lives in the frame of the waiting coroutine. It is in `list`, in order of arrival, from its
+// construction until it is woken or destroyed.
 class Waiter {
  public:
   using List = std::list<Waiter*>;
@@ -20,11 +20,11 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
   ~Waiter();
 
-  // Takes it off its list; wait() then succeeds, also if a deadline or a cancel came at the same
+  // Takes it off its list. wait() then succeeds, even if the deadline or a cancel comes at the same
   // time.
   void wake();
 
-  // kTimeout at the deadline, kCancelled if the coroutine is cancelled, now or before.
+  // kTimeout at the deadline, kCancelled if the coroutine is or was cancelled.
   Task<void> wait(Deadline deadline);
 
  private:

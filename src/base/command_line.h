@@ -14,13 +14,13 @@
 namespace mnet {
 
 // `-name`, `--name`, `-name=value`, `-name value`; a boolean takes its value only with `=`. Parsing
-// stops at the first word that is no flag, or behind `--`.
+// stops at the first word that is not a flag, or after `--`.
 class GoFlags {
  public:
-  // `program` heads the usage text, `synopsis` says in a sentence what it does.
+  // `program` heads the usage text; `synopsis` says in one sentence what the program does.
   GoFlags(std::string program, std::string synopsis);
 
-  // The value lands in `*value`, which holds the default until then and must outlive parse().
+  // Stores the value in `*value`, which holds the default until then and must outlive parse().
   void text(std::string name, std::string* value, std::string help);
   void boolean(std::string name, bool* value, std::string help);
   void integer(std::string name, std::optional<std::int64_t>* value, std::string help);
@@ -31,7 +31,7 @@ class GoFlags {
   // prints it with usage() and exits 2.
   Result<Outcome> parse(const std::vector<std::string>& words);
 
-  // The words behind the flags.
+  // The words after the flags.
   const std::vector<std::string>& rest() const { return rest_; }
   // Whether the flag was given, under exactly this name.
   bool given(std::string_view name) const;

@@ -1,4 +1,4 @@
-// How much a write has achieved when its call ends.
+// What a write guarantees when its call returns.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace mnet {
 
 enum class Durability : std::uint8_t {
   kInPlace,  // readers see it; a later sync makes it durable
-  kDurable,  // on disk when the call ends
+  kDurable,  // it is on disk
 };
 
 }  // namespace mnet

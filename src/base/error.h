@@ -1,4 +1,5 @@
-// The one error type: a code to branch on, text for people, and what another program said.
+// The one error type: a code to branch on, text for people, and the error object that another
+// program reported.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +11,17 @@ namespace mnet {
 
 // What went wrong, as far as a caller may branch on it. Never branch on text.
 enum class Errc : std::uint8_t {
-  kInvalid,      // what we were given is wrong; trying again will not help
-  kNotFound,     // the thing named does not exist
-  kConflict,     // it exists already, or somebody else has it
+  kInvalid,      // the input is wrong; trying again will not help
+  kNotFound,     // the named thing does not exist
+  kConflict,     // it exists already, or something else uses it
   kDenied,       // not permitted
   kUnavailable,  // not now; trying again may help
   kTimeout,      // the deadline passed
   kCancelled,    // the caller no longer wants it
   kIo,           // the operating system refused
-  kProtocol,     // the other side broke its protocol
+  kProtocol,     // the peer violated the protocol
   kPlugin,       // a plugin ran and failed
-  kBug,          // we are wrong
+  kBug,          // a defect of this program
 };
 
 // An error object as CNI programs exchange it on stdout and on the wire (01, 1.3).
@@ -40,23 +41,23 @@ class Error {
   // An error that carries a CNI error object. `text()` is "msg", or "msg; details".
   static Error from_object(Errc code, ErrorObject object);
 
-  // `what: <strerror(os_errno)>`, with the code that fits the errno.
+  // `<what>: <errno_text(os_errno)>`, with the code that fits the errno.
   static Error from_errno(int os_errno, std::string_view what);
 
   Errc code() const { return code_; }
   int os_errno() const { return os_errno_; }
   const std::string& text() const { return text_; }
 
-  // The error object received from another program, or chosen by us because the container runtime
-  // must see exactly that code; nullptr if there is none. Stays reachable through every wrap().
-  // Valid as long as this Error.
+  // The error object that another program reported, or that we chose because the container runtime
+  // must see exactly that code; nullptr if there is none. wrap() keeps it. Valid as long as this
+  // Error.
   const ErrorObject* origin() const { return origin_.get(); }
 
-  // The same error with `context: ` before its text; the origin is untouched.
+  // The same error with `<context>: ` before its text; the origin is unchanged.
   Error wrap(std::string_view context) &&;
   Error wrap(std::string_view context) const&;
 
-  // The same code, errno and origin under another text.
+  // The same code, errno and origin with another text.
   Error with_text(std::string text) const;
 
  private:
@@ -66,8 +67,8 @@ class Error {
   std::shared_ptr<const ErrorObject> origin_;
 };
 
-// Lower-case text of an errno as Go prints it ("no such file or directory"), so that messages
-// people search for read the same as the original's.
+// Lower-case text of an errno as Go prints it ("no such file or directory"), so that people who
+// search for a message of the original find ours, too.
 std::string errno_text(int os_errno);
 
 }  // namespace mnet

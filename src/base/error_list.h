@@ -1,4 +1,5 @@
-// ErrorList: what went wrong in work that goes on to the end regardless (DEL, rollback, shutdown).
+// ErrorList: the errors of work that continues to its end in spite of them (DEL, rollback,
+// shutdown).
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace mnet {
 class ErrorList {
  public:
   void add(Error error) { errors_.push_back(std::move(error)); }
-  // Keeps the error of a failed result; a good one adds nothing.
+  // Keeps the error of a failed result; a success adds nothing.
   void add(Result<void> result) {
     if (!result) errors_.push_back(std::move(result).error());
   }
@@ -24,8 +25,8 @@ class ErrorList {
   std::size_t size() const { return errors_.size(); }
   const std::vector<Error>& errors() const { return errors_; }
 
-  // One error with all texts joined by `separator`: the code, the errno and the error object are
-  // those of the first error that has an error object, else of the first. Success if there is none.
+  // One error with all texts joined by `separator`; success if the list is empty. Code, errno and
+  // error object come from the first error that has an error object, else from the first error.
   Result<void> join(std::string_view separator) const;
 
  private:

@@ -1,12 +1,13 @@
-// Fail points: named places where a test can make a program crash, fail or wait. Compiled out of
-// release.
+// Fail points: named places where a test can make a program crash, fail or wait. Release builds
+// contain none.
 //
-// The environment variable MULTUS_FAILPOINTS chooses, for example
+// The environment variable MULTUS_FAILPOINTS says what happens where, for example
 //   MULTUS_FAILPOINTS='scratch-before-write=crash;reply-before-send=fail;delegate-after-run=wait:/tmp/go'
-// crash: SIGKILL to ourselves, as a power cut would; fail: the step fails with an error;
-// wait:<path>: stay there until <path> exists (the path plus ".here" is created on arrival, so that
-// a test need not sleep).
-// `<n>*` before the action (`2*fail`) lets the place be passed n-1 times first; it acts once.
+// crash: the process kills itself with SIGKILL, which is as abrupt as a power cut.
+// fail: the step fails with an error.
+// wait:<path>: the step waits until <path> exists. It first creates `<path>.here`, so that a test
+// knows of its arrival without sleeping.
+// Each acts once. `<n>*` before the action (`2*fail`) lets the place be passed n-1 times first.
 #pragma once
 
 #include <array>
@@ -19,8 +20,8 @@
 
 namespace mnet {
 
-// Every place there is, so that "kill -9 at any step" is a loop over this list. fail_here() of a
-// name that is not in it is a bug and aborts.
+// All fail points of the daemon and its core, so that a test of "kill -9 at any step" is a loop
+// over this list. fail_here() aborts on a name that is in neither list.
 inline constexpr std::array<std::string_view, 25> kFailPoints = {
     "request-before-admission",  "request-after-admission",    "scratch-before-write",
     "scratch-after-write",       "record-before-write",        "record-after-write",
@@ -33,7 +34,7 @@ inline constexpr std::array<std::string_view, 25> kFailPoints = {
     "reply-after-send",
 };
 
-// Those of the node tools, which have stories of their own.
+// Those of the node tools, which have tests of their own.
 inline constexpr std::array<std::string_view, 2> kNodeToolPoints = {
     "directory-before-rename",
     "directory-after-rename",
@@ -41,19 +42,19 @@ inline constexpr std::array<std::string_view, 2> kNodeToolPoints = {
 
 #ifdef MNET_FAILPOINTS
 
-// Crashes here if told so, or yields the error it was told to yield. A wait is handed back as the
-// path to wait for: only the caller knows how to wait without stopping the event loop
-// (aio/failpoint.h). From any thread.
+// Crashes if that was chosen for `point`, or yields the chosen error. For a wait it yields the path
+// to wait for: only the caller knows how to wait without stopping the event loop (aio/failpoint.h).
+// May be called from any thread.
 struct FailAction {
   std::optional<Error> error;
   std::string wait_for;
 };
 FailAction fail_here(std::string_view point);
 
-// The same where a thread may block: it waits itself. Use the macro.
+// The same for a thread that may block: it does the waiting itself. Use the macro.
 Result<void> fail_blocking(std::string_view point);
 
-// `return`s the error of a point that is told to fail. Nothing at all in release.
+// `return`s the error of a point that was told to fail. Expands to nothing in release.
 #define MNET_FAIL_BLOCKING(point)                                  \
   do {                                                             \
     auto mnet_failpoint = ::mnet::fail_blocking(point);            \

@@ -1,8 +1,7 @@
 // Log lines as the original writes them: `<RFC 3339 time> [<level>] <message>`, one write per line.
 //
-// A Log is a small value: copying it shares its targets. A request gets its own copy with its id
-// and, where its configuration asks for that, its own level; nothing a request says changes
-// another's log.
+// A Log is a small value: copies share its targets. Each request gets a copy of its own with its id
+// and, if its configuration asks for one, its own level; no request can change the log of another.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,8 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 // "debug", "verbose", "error", "panic" in any letter case.
 std::optional<LogLevel> parse_log_level(std::string_view text);
 
-// Where lines go. One call is one whole line, newline included; it must come out in one piece.
+// Where lines go. One call is one whole line, newline included; the target must write it in one
+// piece.
 class LogTarget {
  public:
   virtual ~LogTarget() = default;
@@ -44,12 +44,12 @@ class Log {
   // A copy whose lines end in ` request=<id>` (JSON: have the member `request`).
   Log with_request(std::string id) const;
   Log with_level(LogLevel level) const;
-  // A copy whose with_file() knows where other files are written to. `elsewhere` yields the targets
-  // for a path; it may be called from any thread.
+  // A copy whose with_file() can open other files: `elsewhere` yields the targets for a path. It
+  // may be called from any thread.
   using Elsewhere = std::function<std::vector<std::shared_ptr<LogTarget>>(const std::string& path)>;
   Log with_elsewhere(Elsewhere elsewhere) const;
-  // A copy that writes to the file of that path (02, 9, "Scope"). An empty path, or one of which
-  // nobody knows where it leads: the same log.
+  // A copy that writes to the file of that path (02, 9, "Scope"). With an empty path, or without
+  // with_elsewhere(), the same log.
   Log with_file(const std::string& path) const;
   // A copy that writes somewhere else.
   Log with_targets(std::vector<std::shared_ptr<LogTarget>> targets) const;
@@ -62,7 +62,7 @@ class Log {
   void warning(std::string_view message) const;
   void verbose(std::string_view message) const;
   void debug(std::string_view message) const;
-  // A verbose or error line that tools compare word for word: it gets no request id behind it.
+  // A verbose or error line that tools compare word for word: no request id follows it.
   void verbatim(LogLevel level, std::string_view message) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace mnet {
 
-// The level called `name`; no name, or one that nobody knows, is panic. Of the latter `complaint`
-// has a line for standard error.
+// The level called `name`; panic if the name is empty or unknown. For an unknown name `complaint`
+// is set to a line for standard error.
 LogLevel choose_log_level(std::string_view name, std::string& complaint);
 
 }  // namespace mnet

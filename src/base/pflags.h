@@ -16,11 +16,11 @@
 namespace mnet {
 
 // `--name=value`, `--name value`, `-n value`, `-nvalue`, `-n=value`; a boolean takes its value only
-// with `=`, and one-letter booleans may stand together. Flags and other words may alternate; behind
-// `--` nothing is a flag.
+// with `=`, and one-letter booleans may be combined (`-ab`). Flags and other words may alternate;
+// after `--` no word is a flag.
 class PFlags {
  public:
-  // `program` heads the usage text, `synopsis` says in a sentence what it does.
+  // `program` heads the usage text; `synopsis` says in one sentence what the program does.
   PFlags(std::string program, std::string synopsis);
 
   // How a flag is written and shown.
@@ -33,7 +33,7 @@ class PFlags {
         : name(std::move(name)), letter(letter), is_hidden(is_hidden) {}
   };
 
-  // The value lands in `*value`, which holds the default until then and must outlive parse().
+  // Stores the value in `*value`, which holds the default until then and must outlive parse().
   void text(Name name, std::string* value, std::string help);
   void boolean(Name name, bool* value, std::string help);
   void integer(Name name, std::optional<std::int64_t>* value, std::string help);
@@ -44,7 +44,7 @@ class PFlags {
   // prints it with usage() and exits 2.
   Result<Outcome> parse(const std::vector<std::string>& words);
 
-  // The words that are no flags.
+  // The words that are not flags.
   const std::vector<std::string>& rest() const { return rest_; }
   bool given(std::string_view name) const;
 
@@ -63,7 +63,7 @@ class PFlags {
   void add(Name name, FlagValue value, std::string help);
   Flag* find(std::string_view name);
   Flag* find_letter(char letter);
-  // Both look at the word at `at`, and move it on if the value is in the next one.
+  // Both parse the word at `at`, and advance `at` if the next word is the value.
   Result<void> parse_long(const Words& words, std::size_t& at);
   Result<void> parse_letters(const Words& words, std::size_t& at);
   static Result<void> set(Flag& flag, std::string_view text, std::string_view written);

@@ -9,7 +9,7 @@
 namespace mnet {
 namespace {
 
-// Whoever reads a record asks both before taking it for absent.
+// Code that reads a record asks both before it takes the record for absent.
 TEST(Reading, TellsAShortageFromDamageAndBothFromTheRest) {
   for (const int shortage : {EMFILE, ENFILE, ENOMEM}) {
     const Error error = Error::from_errno(shortage, "open x").wrap("reading");

@@ -27,7 +27,7 @@ class [[nodiscard]] Result<void> : public std::expected<void, Error> {
   using Base = std::expected<void, Error>;
 
  public:
-  Result() = default;  // for void success is the natural default
+  Result() = default;  // success is the natural default for void
   Result(Error error)
       : Base(std::unexpect, std::move(error)) {
   }  // NOLINT(google-explicit-constructor): reads as `return error`

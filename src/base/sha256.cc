@@ -60,7 +60,7 @@ void mix(std::array<Word, 8>& hash, std::string_view block) {
   for (std::size_t i = 0; i < hash.size(); ++i) hash[i] += mixed[i];
 }
 
-// What is behind the last whole block: the rest, a one bit, zeros, and the length in bits.
+// What follows the last whole block: the rest, a one bit, zeros, and the length in bits.
 std::string tail_of(std::string_view text) {
   std::string tail(text.substr(text.size() / kBlock * kBlock));
   tail.push_back('\x80');

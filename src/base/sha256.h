@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) of a text in memory: names contents, guards no secret.
+// SHA-256 (FIPS 180-4) of a text in memory, to identify contents. Not for secrets.
 #pragma once
 
 #include <string>

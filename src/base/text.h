@@ -1,4 +1,4 @@
-// Building and taking apart text. Small on purpose: the shim must not carry a formatting library.
+// Builds text and takes it apart. Small on purpose: the shim must not carry a formatting library.
 #pragma once
 
 #include <charconv>
@@ -33,7 +33,7 @@ std::string cat(const Pieces&... pieces) {
   return out;
 }
 
-// "a,b,,c" at ',' gives four parts; the empty text gives one empty part. The views point into
+// "a,b,,c" split at ',' gives four parts; the empty text gives one empty part. The views point into
 // `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
@@ -45,21 +45,21 @@ std::string_view trim(std::string_view text);
 std::string to_lower(std::string_view text);                       // ASCII letters only
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII letters only
 
-// The text in double quotes as Go's %q prints it (01, 0.2): messages that people search for contain
-// it.
+// The text in double quotes as Go's %q prints it (01, 0.2): the original's messages, which people
+// search for, contain such texts.
 std::string go_quoted(std::string_view text);
 
-// `["a" "b"]`: a list of quoted texts as in messages of the original; `bracketed` is `[a b]`.
+// Lists as in messages of the original: `["a" "b"]`, and `[a b]` from bracketed().
 std::string go_quoted_list(const std::vector<std::string>& items);
 std::string bracketed(const std::vector<std::string>& items);
 
-// Standard alphabet with padding. Decoding skips CR and LF, as Go's decoder does; anything else
-// that is wrong: false.
+// Base64 with the standard alphabet and padding. Decoding skips CR and LF, as Go's decoder does,
+// and returns false on any other error.
 std::string to_base64(std::string_view bytes);
 bool from_base64(std::string_view text, std::string& bytes);
 
-// A lexically clean path: "//" and "." go, ".." takes its parent, as Go's path.Clean. "" becomes
-// ".".
+// The path cleaned as by Go's path.Clean, without looking at the disk: "//" and "." are removed,
+// ".." removes its parent, and "" becomes ".".
 std::string clean_path(std::string_view path);
 
 }  // namespace mnet

@@ -8,14 +8,14 @@
 // The first argument is a declaration, the rest is an expression that yields a Result; it may hold
 // commas. What adds context, logs or branches is written out.
 //
-// The result stays alive, under a name of its own, until the block ends. A reference refers into it
-// and costs nothing: `auto&&` where the value is changed or moved on, `const auto&` elsewhere. A
-// declaration of a value (`const int port`) moves the value out; that is for what is small, since
-// in a coroutine both the value and what it was moved out of take room in the frame while it waits.
+// The result stays alive, under a hidden name, until the block ends. A reference refers into it and
+// costs nothing: use `auto&&` if the value is changed or moved on, `const auto&` otherwise. A
+// declaration of a value (`const int port`) moves the value out. Use it for small values only: in a
+// coroutine both the value and the result that it was moved from take room in the frame.
 //
-// MNET_TRY and MNET_CO_TRY are several statements, so they stand in a block, one to a line, and not
-// inside an argument of each other. The value of a Result that is not void is never dropped: it may
-// be a lock.
+// MNET_TRY and MNET_CO_TRY expand to several statements: they stand in a block, one to a line, and
+// never inside an argument of each other. MNET_TRY_VOID and MNET_CO_TRY_VOID take a Result<void>
+// only: they never drop a value, which may be a lock.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// What was built: one version for every program, with the commit it came from (never the time of
-// the build).
+// The version of this build, the same for all programs, and the commit it was built from (never the
+// time of the build).
 #pragma once
 
 #include <string>

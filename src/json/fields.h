@@ -1,4 +1,4 @@
-// Reads the known members of one object; every error names the path of the offending field.
+// Reads the known members of an object. Every error names the path of the offending field.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 namespace mnet::json {
 
 enum class Match : std::uint8_t {
-  kFolded,  // the exact key, else one that differs only in letter case: netconf, requests, results
-  kExact,   // list-level keys of a conflist (01, 4.3)
+  kFolded,  // the exact key, else one that differs only in letter case; for most documents
+  kExact,   // only the exact key; for list-level keys of a conflist (01, 4.3)
 };
 
-// Reads into variables; an absent member or null leaves the variable as it is. The first error is
-// kept and ends the reading: read all, then ask done() once.
+// Reads members into variables; an absent member or null leaves its variable unchanged. The first
+// error is kept and ends the reading: read all members, then call done() once.
 //
 //   Fields fields(object, "perNodeCertificate");
 //   fields.read("enabled", config.enabled);
@@ -35,7 +35,7 @@ class Fields {
   void read(std::string_view key, std::int64_t& out);
   void read(std::string_view key, std::uint64_t& out);
   void read(std::string_view key, double& out);
-  void read(std::string_view key, std::vector<std::string>& out);  // replaces
+  void read(std::string_view key, std::vector<std::string>& out);  // replaces the contents
   template <typename T>
   void read(std::string_view key, std::optional<T>& out) {
     if (find(key) == nullptr) return;
@@ -50,11 +50,11 @@ class Fields {
   void list(std::string_view key,
             const std::function<Result<void>(const Value&, std::string)>& visit);
 
-  // The member, not null; nullptr otherwise.
+  // nullptr if the member is absent or null.
   const Value* find(std::string_view key) const;
   std::string path_of(std::string_view key) const;
 
-  // For checks of the caller's own. Only the first is kept.
+  // Reports an error that the caller found. Only the first error is kept.
   void fail(std::string_view key, std::string_view why);
   Result<void> done() const;
 

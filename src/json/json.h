@@ -1,7 +1,7 @@
 // JSON values that lose nothing: numbers keep their text, objects keep the order of their members.
 //
-// Parsing follows 01, 0.3: strict JSON, one value, the last of several equal keys wins, bytes that
-// are not UTF-8 and lone surrogates become U+FFFD, nesting is bounded. Nothing here throws.
+// Parsing follows 01, 0.3: strict JSON, one value; the last of several equal keys wins; bytes that
+// are not UTF-8 and lone surrogates become U+FFFD; nesting is limited. Nothing here throws.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Object {
   Object() = default;
   Object(std::initializer_list<Member> members);
 
-  // nullptr if there is none. Valid until the object is changed.
+  // nullptr if there is no such member. Valid until the object is changed.
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
   // The exact key, else the last member whose key differs only in the case of ASCII letters.
@@ -37,7 +37,7 @@ class Object {
   // Replaces the member in its place, or appends it.
   Value& set(std::string key, Value value);
   bool erase(std::string_view key);
-  // For a key that the caller knows to be new: does not look for it.
+  // Does not look for an equal key: the caller knows that the key is new.
   void append(std::string key, Value value);
 
   std::size_t size() const;
@@ -60,12 +60,12 @@ class Number {
   }  // must be valid JSON number text
 
   const std::string& text() const { return text_; }
-  // Only plain decimal integers that fit: `1.0` and `1e3` are none (01, 0.3).
+  // Only plain decimal integers that fit; none for `1.0` and `1e3` (01, 0.3).
   std::optional<std::int64_t> as_int64() const;
   std::optional<std::uint64_t> as_uint64() const;
   double as_double() const;
 
-  // Equal in value: `1.0` equals `1`, and digits beyond a double's count.
+  // Compares values: `1.0` equals `1`. Digits beyond the precision of a double count.
   friend bool operator==(const Number& a, const Number& b);
 
  private:
@@ -87,7 +87,7 @@ class Value {
   Value(const char* value) : data_(std::string(value)) {}  // NOLINT(google-explicit-constructor)
   Value(Array value) : data_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Value(Object value) : data_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
-  // A list of texts, the most common array there is.
+  // A list of texts, the most common kind of array.
   Value(const std::vector<std::string>& texts);  // NOLINT(google-explicit-constructor)
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
@@ -103,7 +103,7 @@ class Value {
   // "null", "a boolean", "a number", "a string", "a list", "an object": for messages.
   std::string_view kind() const;
 
-  // By structure: the order of members does not matter, numbers are compared by value.
+  // Compares structure: the order of members does not matter, numbers are compared by value.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
@@ -112,7 +112,7 @@ class Value {
 
 inline constexpr int kMaxDepth = 1000;
 
-// Exactly one value; anything but white space behind it is an error. The error says where: `line 1,
+// Exactly one value; anything but white space after it is an error. Errors name the place: `line 1,
 // column 7: expected a value`.
 Result<Value> parse(std::string_view text, int max_depth = kMaxDepth);
 // The same, and it must be an object.

@@ -27,7 +27,7 @@ class Parser {
     if (!parse_value(value)) return failure();
     skip_space();
     if (at_ != text_.size()) {
-      fail("unexpected text behind the value");
+      fail("unexpected text after the value");
       return failure();
     }
     return value;

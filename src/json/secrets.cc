@@ -80,7 +80,7 @@ bool is_secret_name(std::string_view key) {
 
 std::string without_secrets(std::string_view text) {
   auto value = parse(text);
-  if (!value) return cat("<", text.size(), " bytes that are no JSON>");
+  if (!value) return cat("<", text.size(), " bytes that are not JSON>");
   if (!remove_secrets(*value)) return std::string(text);
   return dump(*value, {.escape_html = false});
 }

@@ -1,4 +1,4 @@
-// Configurations as they may stand in a log: readable, and without what nobody may read there.
+// Makes configurations fit for a log: readable, and without their secrets.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@ namespace mnet::json {
 
 // Whether a member of this name holds a secret: token, password, passphrase, secret, credential,
 // authorization, private key and their like in any spelling (`k8s_auth_token`, `client-key-data`,
-// `apiKey`). Names of places are none: `tokenFile`, `secretName`.
+// `apiKey`). Names that only say where a secret is do not count: `tokenFile`, `secretName`.
 bool is_secret_name(std::string_view key);
 
-// The text as it is if it holds no secret; otherwise with `<removed>` in their places, at any
-// depth. Switches, null and empty texts are no secrets, and neither is a kubeconfig's path. A text
-// that is no JSON might be anything: only its size is told.
+// The text unchanged if it holds no secret; otherwise with `<removed>` in place of each secret, at
+// any depth. Booleans, null, empty texts and the path of a kubeconfig are not secrets. A text that
+// is not JSON might contain anything, so only its size is given.
 std::string without_secrets(std::string_view text);
 
 }  // namespace mnet::json

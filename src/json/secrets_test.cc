@@ -47,7 +47,7 @@ TEST(Secrets, TakeTheContentsOfAKubeconfigForOne) {
 }
 
 TEST(Secrets, TellOnlyTheSizeOfWhatCannotBeRead) {
-  EXPECT_EQ(without_secrets(R"({"token":"abc)"), "<13 bytes that are no JSON>");
+  EXPECT_EQ(without_secrets(R"({"token":"abc)"), "<13 bytes that are not JSON>");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What was put aside of one log file: `<base>-<UTC yyyy-mm-ddThh-mm-ss.mmm><ext>`, later `.gz`
-// (02, 9). Knows nothing of the file that is written to.
+// The backups of a log file: `<base>-<UTC yyyy-mm-ddThh-mm-ss.mmm><ext>`, with `.gz` once they are
+// compressed (02, 9). Knows nothing of the file that is being written.
 #pragma once
 
 #include <chrono>
@@ -21,9 +21,10 @@ class BackupNames {
 
   const std::string& directory() const { return directory_; }
   std::string name_at(Time time) const;
-  // The time in the name of a backup, compressed or not; none if it is something else's name.
+  // The time in the name of a backup, compressed or not; none if this is not a backup's name.
   std::optional<Time> time_of(std::string_view name) const;
-  // A path that nothing has, for a backup made at `time`: a later millisecond if that one is taken.
+  // A path that does not exist yet, for a backup made at `time`: with a later millisecond if that
+  // name is taken.
   std::string free_path(Time time) const;
 
  private:
@@ -31,8 +32,9 @@ class BackupNames {
   std::string base_, extension_;
 };
 
-// Removes what is too much or too old, compresses the rest if that is asked for. One that fails
-// does not stop the others; the first error is returned. Not for the same log file twice at once.
+// Removes backups that are too many or too old, and compresses the rest if `rotation` says so. A
+// failure does not stop the work on the others; the first error is returned. Must not run twice at
+// once for the same log file.
 Result<void> tidy(const BackupNames& names, const Rotation& rotation, Time now);
 
 }  // namespace mnet::logfile

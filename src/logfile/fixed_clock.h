@@ -1,4 +1,4 @@
-// A wall clock that stands still until told otherwise. For tests only.
+// For tests: a wall clock that moves only when told to.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Compressing a file in its place.
+// Compresses a file in place.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@ namespace mnet::logfile {
 
 inline constexpr std::string_view kGzipSuffix = ".gz";
 
-// Makes `<path>.gz` with the mode of `path`, on disk before `path` is removed; a reader sees one or
-// the other, complete. After a failure `path` is as it was, and a second try works.
+// Makes `<path>.gz` with the mode of `path`, and removes `path` once that is on disk; readers find
+// one or both of them, always complete. After a failure `path` is unchanged, and the call may be
+// repeated.
 Result<void> compress_file(const std::string& path);
 
 }  // namespace mnet::logfile

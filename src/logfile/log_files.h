@@ -1,5 +1,5 @@
-// Log files with rotation (02, 9): renamed when full, old ones compressed and removed. Not for the
-// shim, which appends to what is there (sys/log_file.h).
+// Log files with rotation (02, 9): renamed when full; old ones are compressed and later removed.
+// Not for the shim, which only appends (sys/log_file.h).
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace mnet::logfile {
 
 class RotatingFile;
 
-// One per program. May be used from several threads, and so may the targets, which may outlive it.
+// One per program. It and its targets may be used from several threads; the targets may outlive it.
 class LogFiles {
  public:
   explicit LogFiles(Surroundings around = {});
@@ -24,10 +24,10 @@ class LogFiles {
   LogFiles(const LogFiles&) = delete;
   LogFiles& operator=(const LogFiles&) = delete;
 
-  // The target of that path: one file and one descriptor, however many hold it, closed when the
-  // last one lets go. Its rotation is that of the first holder. Never fails: the file is opened
-  // with the first line (made with mode 0600, directories with 0755), and lines that cannot be
-  // written are lost. What is no regular file is never rotated.
+  // The target for that path: all callers share one file and one descriptor, closed when the last
+  // of them releases its target. The rotation of the first caller counts. Never fails: the file is
+  // opened with the first line (created with mode 0600, directories with 0755), and lines that
+  // cannot be written are lost. A file that is not regular is never rotated.
   std::shared_ptr<LogTarget> open(const std::string& path, const Rotation& rotation = {});
 
  private:

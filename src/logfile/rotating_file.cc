@@ -65,8 +65,8 @@ void RotatingFile::write(std::string_view line) {
     const std::lock_guard lock(mutex_);
     outcome = write_locked(line);
   }
-  // Outside the lock: who is told, here and while tidying, may well write a line to a log that has
-  // this file among its targets.
+  // Outside the lock: the receiver of a report, here and while tidying, may write a line to a log
+  // that has this file among its targets.
   const bool had_trouble = in_trouble_->exchange(!outcome.written);
   if (!outcome.written && !had_trouble) {
     around_.report(cat("log file: ", outcome.written.error().text()));
@@ -85,7 +85,7 @@ RotatingFile::Outcome RotatingFile::write_locked(std::string_view line) {
 }
 
 Result<std::uint64_t> RotatingFile::open_if_needed() {
-  // Somebody else may have moved or removed it; lines written to such a file are lost.
+  // Another process may have moved or removed it; lines written to such a file are lost.
   auto size = file_ != nullptr ? file_->size() : std::nullopt;
   if (size) return *size;
   file_.reset();

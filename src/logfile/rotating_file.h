@@ -1,4 +1,4 @@
-// One log file with its rotation. Inside use: programs get theirs from LogFiles.
+// One log file with its rotation. Internal: programs get theirs from LogFiles.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@
 
 namespace mnet::logfile {
 
-// Removes and compresses backups, one run at a time. Outlives the file as long as a run is due.
+// Removes and compresses backups, one run at a time. Outlives the file while a run is due.
 class Tidier : public std::enable_shared_from_this<Tidier> {
  public:
   Tidier(const std::string& path, const Rotation& rotation, Surroundings around);
-  // A run that began before this call does not count.
+  // If a run is already under way, another one follows it.
   void start();
   const BackupNames& names() const { return names_; }
 
@@ -38,8 +38,8 @@ class Tidier : public std::enable_shared_from_this<Tidier> {
 
 class RotatingFile final : public LogTarget {
  public:
-  // `around` is complete. `in_trouble` outlives the file: trouble is reported when it becomes true,
-  // not for every line and not again by the next handle of the same path.
+  // All members of `around` must be set. `in_trouble` outlives the file: trouble is reported when
+  // it becomes true, not for every line, and not again by the next object for the same path.
   RotatingFile(std::string path, const Rotation& rotation, Surroundings around,
                std::shared_ptr<std::atomic<bool>> in_trouble);
 
@@ -52,9 +52,9 @@ class RotatingFile final : public LogTarget {
     bool rotated = false;
   };
   Outcome write_locked(std::string_view line);
-  // Yields the size.
+  // Yields the size of the file.
   Result<std::uint64_t> open_if_needed();
-  // Whether it was.
+  // Yields whether it was rotated.
   Result<bool> rotate_if_full(std::uint64_t size, std::size_t more);
 
   const std::string path_;

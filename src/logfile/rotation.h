@@ -1,4 +1,4 @@
-// When a log file is put aside and how much of the past is kept: `logOptions` (02, 9).
+// When a log file is rotated and how many backups are kept: `logOptions` (02, 9).
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace mnet::logfile {
 
-// As configurations give them.
+// As a configuration gives them.
 struct Options {
   std::optional<std::int64_t> max_size;     // MiB; 0: the default
   std::optional<std::int64_t> max_backups;  // 0: all
@@ -25,7 +25,7 @@ struct Rotation {
   bool compress = true;
 };
 
-// What is absent or negative gets the default; each negative value adds a text to `warnings`.
+// Absent and negative values get the default; each negative value adds a text to `warnings`.
 Rotation rotation_of(const Options& options, std::vector<std::string>& warnings);
 
 }  // namespace mnet::logfile

@@ -79,7 +79,7 @@ void Builder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void Builder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        const std::string& value) {
-  if (is_plain(tag) && is_not_finite(value)) return fail(mark, cat(value, " is no number of JSON"));
+  if (is_plain(tag) && is_not_finite(value)) return fail(mark, cat(value, " is not a JSON number"));
   auto scalar = scalar_of(tag, value);
   if (!scalar) return fail(mark, cat("cannot use a value with the tag ", tag));
   Node node;
@@ -92,7 +92,7 @@ void Builder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anc
 
 void Builder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const auto named = anchors_.find(anchor);
-  if (named == anchors_.end()) return fail(mark, "an alias inside of what it stands for");
+  if (named == anchors_.end()) return fail(mark, "an alias inside its own anchor");
   if (admit(mark, named->second)) put(mark, named->second, 0);
 }
 

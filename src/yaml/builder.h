@@ -1,5 +1,5 @@
-// Makes values from yaml-cpp's events, counting what it makes: aliases are expanded, and a few
-// lines of them can stand for billions of nodes. Inside use.
+// Makes values from yaml-cpp's events and counts them: aliases are expanded, and a few lines of
+// aliases can stand for billions of nodes. Internal.
 #pragma once
 
 #include <yaml-cpp/eventhandler.h>
@@ -22,12 +22,12 @@ namespace mnet::yaml {
 // `line 3, column 7: why`
 Error error_at(const YAML::Mark& mark, std::string_view why);
 
-// One for all documents of a text. The first error is kept; what comes after it is ignored.
+// Builds all documents of a text. The first error is kept; all later events are ignored.
 class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(Limits limits) : limits_(limits) {}
 
-  // After each document of the parser: false ends the reading.
+  // To be asked after each document: false if reading must stop because of an error.
   bool may_go_on() const { return !error_; }
   Result<std::vector<Document>> take();
 
@@ -45,16 +45,16 @@ class Builder final : public YAML::EventHandler {
   void OnMapEnd() override;
 
  private:
-  // A complete value, and what an alias of it costs.
+  // A complete value, and what each alias to it adds to the counts.
   struct Node {
     json::Value value;
-    std::optional<std::string> scalar;  // its text: what it is as a key
+    std::optional<std::string> scalar;  // its text, for use as a key
     bool is_merge = false;              // a plain `<<`
     std::size_t count = 1;              // nodes, itself included
     std::size_t bytes = 0;              // of all scalars in it
     int height = 0;                     // of the nesting below it
   };
-  // A list or mapping whose end has not come yet.
+  // A list or mapping whose end has not been read yet.
   struct Open {
     Node node;
     YAML::Mark mark;  // where it begins
@@ -72,8 +72,8 @@ class Builder final : public YAML::EventHandler {
   void take_key(Open& parent, const YAML::Mark& mark, Node node);
   void take_merged(Open& parent, const YAML::Mark& mark, Node node);
   static void merge(Open& mapping);
-  // Counts a node that is about to be put at this place; false if there is no room for it, or
-  // something was wrong before.
+  // Counts a node that is about to be added; false if it exceeds the limits, or if there was an
+  // error before.
   bool admit(const YAML::Mark& mark, const Node& node);
   void fail(const YAML::Mark& mark, std::string_view why);
 
@@ -81,8 +81,8 @@ class Builder final : public YAML::EventHandler {
   std::vector<Document> documents_;
   std::optional<Error> error_;
   int last_start_ = -1;  // where the last document began
-  int number_ = 0;       // of the document that is being read, from 1
-  // Of the document that is being read.
+  int number_ = 0;       // of the current document, from 1
+  // Of the current document.
   std::size_t nodes_ = 0;
   std::size_t bytes_ = 0;
   std::vector<Open> open_;

@@ -8,12 +8,12 @@
 
 namespace mnet::yaml {
 
-// null, a boolean (YAML 1.1: yes, no, on, off, y, n too), a number, else the text itself. Numbers
-// in forms that JSON has keep their digits; hexadecimal, octal and binary integers and numbers with
-// underscores become decimal.
+// null, a boolean (YAML 1.1: also yes, no, on, off, y, n), a number, or else the text itself.
+// Numbers in a form that JSON has keep their digits; hexadecimal, octal and binary integers and
+// numbers with underscores become decimal.
 json::Value value_of_plain(const std::string& text);
 
-// `.inf`, `-.Inf`, `.nan` and their like: numbers without a JSON form.
+// Whether the text is a number without a JSON form: `.inf`, `-.Inf`, `.nan` and the like.
 bool is_not_finite(std::string_view text);
 
 }  // namespace mnet::yaml

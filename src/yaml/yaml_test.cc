@@ -54,7 +54,7 @@ TEST(Yaml, TypesKeysTaggedAndLargeScalarsAsKubectlDoes) {
 
 // 04, 4: row 65.
 TEST(Yaml, RefusesWhatJsonDoesNotHave) {
-  EXPECT_EQ(as_json("a: .inf"), "error: line 1, column 4: .inf is no number of JSON");
+  EXPECT_EQ(as_json("a: .inf"), "error: line 1, column 4: .inf is not a JSON number");
   EXPECT_THAT(as_json("[-.Inf]"), HasSubstr("error: "));
   EXPECT_THAT(as_json("[.NaN]"), HasSubstr("error: "));
   EXPECT_EQ(as_json("['.nan']"), "[\".nan\"]\n");
@@ -128,7 +128,7 @@ TEST(Yaml, ExpandsAliases) {
 }
 
 TEST(Yaml, RefusesAnAliasInsideOfWhatItStandsFor) {
-  EXPECT_EQ(as_json("&a [*a]\n"), "error: line 1, column 5: an alias inside of what it stands for");
+  EXPECT_EQ(as_json("&a [*a]\n"), "error: line 1, column 5: an alias inside its own anchor");
 }
 
 TEST(Yaml, EndsWithWhatCannotBeginADocument) {

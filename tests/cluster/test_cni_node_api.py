@@ -148,7 +148,7 @@ def test_a_manifest_refused_in_the_middle_stops_the_list_there(cni, find):
 @pytest.mark.spec("04:65", "04:66")
 @pytest.mark.parametrize("text, reason", [
     ("a: [", "document 1: line "), ("a: 1\na: 2\n", 'key "a" occurs twice'), ("a:\n\tb: 1\n", "document 1: line "),
-    ("x: .inf\n", "no number of JSON"), ("kind: A\nmetadata: {name: a}\n", "document 1: apiVersion: missing"),
+    ("x: .inf\n", "is not a JSON number"), ("kind: A\nmetadata: {name: a}\n", "document 1: apiVersion: missing"),
     (config_map("a") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x}\n",
      "document 2: metadata.name: missing"), ("{", "document 1: ")])
 def test_a_bad_manifest_causes_no_request(cni, proxy, text, reason):
