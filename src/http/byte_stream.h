@@ -1,4 +1,5 @@
-// A connection as bytes in both directions: TCP, or TLS on top of another one. Knows no HTTP.
+// A connection as bytes in both directions: TCP, or TLS on top of another stream. Knows nothing of
+// HTTP.
 #pragma once
 
 #include <chrono>
@@ -10,31 +11,31 @@
 
 namespace mnet::http {
 
-// One read and one write at a time. After an error nothing more can be done with it. Cancelling
-// ends the operation with kCancelled.
+// One read and one write at a time. After an error the stream is unusable. Cancelling ends the
+// operation with kCancelled.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
 
-  // Some bytes, as soon as there are any; empty if the other side has ended. kTimeout at the
+  // Some bytes, as soon as there are any; empty if the peer has closed its side. kTimeout at the
   // deadline; kIo: broken.
   virtual aio::Task<std::string> read(aio::Deadline deadline) = 0;
   virtual aio::Task<void> write(std::string bytes, aio::Deadline deadline) = 0;
-  // Whether it is open and nothing has come that nobody read: only then a request may be sent on a
-  // connection that lay idle.
+  // Whether it is open and holds no unread bytes: only then may an idle connection be used for
+  // another request.
   virtual bool is_quiet() = 0;
 };
 using ByteStreamPtr = std::unique_ptr<ByteStream>;
 
-// A peer that died without a word is noticed (03, 5.1).
+// How a peer that vanished without closing is noticed (03, 5.1).
 struct TcpLiveness {
   std::chrono::seconds idle{15}, interval{5};
   int probes = 3;
   std::chrono::milliseconds user_timeout{30'000};
 };
 
-// Connects to a name or a numeric address, all addresses of a name in turn. kUnavailable: refused,
-// or no such name; kTimeout.
+// Connects to a name or a numeric address; tries all addresses of a name in turn. kUnavailable:
+// refused, or no such name; kTimeout.
 aio::Task<ByteStreamPtr> connect_tcp(std::string host, std::uint16_t port, aio::Deadline deadline,
                                      TcpLiveness liveness = {});
 

@@ -39,7 +39,7 @@ namespace asio = aio::asio;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64u << 10;
-// Chunk sizes and trailers wait in the buffer until they are complete; nobody sends that much.
+// Chunk sizes and trailers wait in the buffer until they are complete; no honest peer sends more.
 constexpr std::size_t kMaxChunkLine = 64u << 10;
 
 // One for all connections: it is never held across a wait.
@@ -52,7 +52,7 @@ std::optional<ucred> credentials_of(int fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  // A TCP socket answers too, with nobody.
+  // On a TCP socket SO_PEERCRED succeeds but names no process.
   if (peer.pid == 0 && peer.uid == static_cast<uid_t>(-1)) return std::nullopt;
   return peer;
 }
@@ -71,8 +71,8 @@ Connection::Connection(Socket socket, const Handler& handler, const Limits& limi
                 }),
       head_deadline_(Clock::now() + limits.header_time) {}
 
-// The handler is awaited right here, and all else is done by others: it may wait long, beside a
-// thousand others, and each pays for the frames below it.
+// Awaits the handler in this frame and leaves all else to other coroutines: a thousand requests may
+// wait for long, and each keeps the frames below its handler in memory.
 asio::awaitable<void> Connection::run() {
   const bool has_request = co_await read_head();
   if (has_request) {
@@ -96,8 +96,8 @@ void Connection::close() {
 }
 
 asio::awaitable<Connection::Input> Connection::read_some() {
-  // Tried first: what a shim sends is mostly there by now. Nobody waits with a buffer of its own,
-  // so that a thousand idle connections cost little memory.
+  // Tries before it waits: what a shim sends has mostly arrived by now. Connections share a buffer
+  // and wait without one, so that a thousand idle connections take little memory.
   while (true) {
     const ssize_t count = ::recv(socket_.native_handle(), receive_buffer().data(), kReadBytes, 0);
     if (count > 0) {
@@ -126,7 +126,7 @@ asio::awaitable<bool> Connection::read_head() {
   co_return true;
 }
 
-// Takes what has arrived of the head; false with a refusal in place.
+// Takes what has arrived of the head; false if it was refused.
 bool Connection::accept_head() {
   auto used = message_.take_head(unread_);
   if (!used) {
@@ -194,7 +194,7 @@ Result<bool> Connection::accept_body() {
     return refuse(status, std::move(used).error());
   }
   unread_.erase(0, *used);
-  // Nothing is kept that is not needed: a request may wait long, beside a thousand others.
+  // Releases memory that is not needed: a thousand requests may wait for long.
   if (message_.done()) unread_.shrink_to_fit();
   if (message_.done()) return true;
   if (unread_.size() > kMaxChunkLine) {
@@ -214,7 +214,7 @@ Error Connection::body_failure(Input input) {
   return Error(Errc::kCancelled, "the client is gone");
 }
 
-// `Expect: 100-continue` is answered when somebody wants the body and none of it is there yet.
+// Answers `Expect: 100-continue` when the handler wants the body and none of it has arrived yet.
 asio::awaitable<bool> Connection::send_continue() {
   const std::string* expect = find_header(message_.head().headers, "Expect");
   const bool waits = expect != nullptr && equal_ignoring_case(trim(*expect), "100-continue");
@@ -259,7 +259,7 @@ asio::awaitable<void> Connection::answer() {
   if (sent_) std::exchange(sent_, nullptr)();
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);
-  // A small body that nobody asked for is mostly there already.
+  // A small body that the handler did not read has mostly arrived already.
   if (auto used = message_.take_body(unread_, limits_.drain_bytes)) unread_.erase(0, *used);
   if (!message_.done() || !unread_.empty()) co_await discard_rest();
 }
@@ -276,8 +276,8 @@ asio::awaitable<void> Connection::discard_rest() {
   empty_queue();
 }
 
-// From here on the peer cannot send, and what it sent before is taken: only then does closing not
-// reset a unix socket.
+// Keeps the peer from sending more and takes what it sent before: otherwise closing would reset a
+// unix socket.
 void Connection::empty_queue() {
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_both, ignored);
@@ -320,7 +320,7 @@ void Connection::watch_peer() {
     self->watching_ = false;
     if (!self->gone_) return;
     if (self->client_gone()) {
-      // Nobody will read the answer: the descriptor need not wait for it.
+      // The client will not read the answer: the descriptor can be closed now.
       self->cut();
       std::exchange(self->gone_, nullptr)();
     } else if (failure && self->socket_.is_open()) {

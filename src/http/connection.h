@@ -1,4 +1,4 @@
-// One accepted connection: reads one request, has it handled, answers, closes.
+// One accepted connection: reads one request, calls the handler, answers, closes.
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -24,12 +24,12 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   // The handler, limits and log must outlive it.
   Connection(Socket socket, const Handler& handler, const Limits& limits, const Log& log);
 
-  // The whole life of the connection. Whoever awaits it holds the connection.
+  // The whole life of the connection. The caller must hold the connection until this ends.
   aio::asio::awaitable<void> run();
 
-  // Still waits for the end of its headers: then it gets `grace` and no more.
+  // If the end of the headers has not arrived yet, it must arrive within `grace`.
   void hurry(Limits::Time grace);
-  // Closes the socket. Whoever owns run() cancels it then.
+  // Closes the socket. The owner of run() then cancels that.
   void cut();
 
   const std::string& method() const override { return message_.head().method; }
@@ -51,7 +51,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   aio::asio::awaitable<Input> read_some();
   aio::asio::awaitable<bool> write_all(std::string head, std::string body);
-  // False: nothing to answer, close.
+  // False if there is no request to handle: then response_ is the refusal, or the connection closes
+  // without an answer.
   aio::asio::awaitable<bool> read_head();
   bool accept_head();
   aio::Task<void> read_rest_of_body(aio::Deadline end);
@@ -81,7 +82,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   bool body_wanted_ = false;
   bool input_ended_ = false;
   bool cut_ = false;
-  // The server's own, in place of the handler's, until that has ended. Apart: most have none yet.
+  // The server's own answer until the handler has ended, then the handler's. Behind a pointer,
+  // because most open connections have none yet.
   std::unique_ptr<Response> response_;
 
   std::function<void()> gone_;

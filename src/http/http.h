@@ -1,5 +1,5 @@
-// HTTP/1.1 server and client over unix sockets and TCP (TLS comes with the Kubernetes client).
-// Beast stays inside; what a path means is the handler's business.
+// HTTP/1.1 server and one-shot client over unix sockets and TCP, without TLS (http/origin_client.h
+// has it). Beast stays inside; what a path means is up to the handler.
 #pragma once
 
 #include <chrono>
@@ -25,16 +25,16 @@ struct Response {
   int status = 200;
   std::string content_type = {};  // empty: no such header
   std::string body = {};
-  Headers headers = {};  // further ones
+  Headers headers = {};  // other headers
 };
 
-// The first header of that name in any letter case; nullptr if there is none.
+// The value of the first header of that name, in any letter case; nullptr if there is none.
 const std::string* find_header(const Headers& headers, std::string_view name);
 
-// One line of text with a newline behind it, as errors are answered (03, 2.7).
+// One line of text that ends with a newline: the form of error responses (03, 2.7).
 Response text_response(int status, std::string_view line);
 
-// One request on its connection. Lives until the response was written; the handler may keep it.
+// One request on its connection. Lives until the response is written; the handler may keep it.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -47,26 +47,28 @@ class Exchange {
   virtual std::optional<std::uint64_t> content_length() const = 0;
   virtual bool is_chunked() const = 0;
 
-  // Reads the body within the limits; once. An error is answered by the server itself (413, 408,
-  // 400): return it.
+  // Reads the body within the limits. To be called once. Return its error: the server answers with
+  // the right status by itself (413, 408, 400).
   virtual aio::Task<std::string> read_body() = 0;
 
-  // The client has closed its side completely (a half-close is no leaving). `callback` is called at
-  // most once, on the event loop, also if the client has already left; replaced by the next call,
-  // forgotten with nullptr and when the response is written. The connection is closed by then.
+  // Whether the client has closed the connection; a half-close does not count. `callback` is called
+  // at most once, on the event loop, even if the client has already left; our side of the
+  // connection is closed by then. The next call replaces the callback; nullptr removes it, and so
+  // does the end of the response.
   virtual bool client_gone() const = 0;
   virtual void on_gone(std::function<void()> callback) = 0;
 
-  // uid of the peer of a unix socket.
+  // User id of the peer of a unix socket; none for TCP.
   virtual std::optional<std::uint32_t> peer_uid() const = 0;
-  // For log lines: `pid 4711 uid 0`, or address and port.
+  // For log lines: `pid 4711 uid 0`, or `tcp`.
   virtual std::string peer() const = 0;
 
-  // Called once the answer was handed to the kernel completely; not if that failed.
+  // `callback` is called once the whole response has been handed to the kernel; not if that fails.
   virtual void on_sent(std::function<void()> callback) = 0;
 };
 
-// An error that is not read_body()'s, or an exception, is a defect of the handler: 500, logged.
+// An error other than that of read_body(), or an exception, is a defect of the handler: it is
+// logged and answered with 500.
 using Handler = std::function<aio::Task<Response>(std::shared_ptr<Exchange>)>;
 
 // 03, 2.6.
@@ -75,33 +77,34 @@ struct Limits {
   std::size_t header_bytes = 64u << 10;
   Time header_time = std::chrono::seconds(10);  // from accept to the end of the headers
   std::uint64_t body_bytes = 16u << 20;
-  Time body_progress = std::chrono::seconds(10);  // some byte within
+  Time body_progress = std::chrono::seconds(10);  // the longest pause between bytes
   Time body_time = std::chrono::seconds(60);
   Time write_time = std::chrono::seconds(30);
   std::size_t connections = 1024;  // more wait in the backlog
-  // What is still read of a body that nobody wants before the connection is closed: closing a unix
-  // socket with unread data resets the peer, which then may not see the answer.
+  // How much of a body that the handler did not read is still read before the connection is closed:
+  // closing a unix socket with unread data resets the peer, which then may not see the answer.
   std::size_t drain_bytes = 1u << 20;
   Time drain_time = std::chrono::seconds(1);
 };
 
-// One request per connection, `Connection: close` on every response. Framing errors are answered by
-// the server and never reach the handler. All of it on the executor's one thread.
+// Serves one request per connection; every response says `Connection: close`. The server itself
+// answers framing errors; they never reach the handler. Everything runs on the executor's one
+// thread.
 class Server {
  public:
   Server(const aio::asio::any_io_executor& executor, Handler handler, Limits limits, Log log);
-  // Nothing is accepted any more and connections are cut; drain() first, so that no handler runs.
+  // Stops accepting and closes all connections. Call drain() first, so that no handler runs.
   ~Server();
 
-  // Serves a listening, non-blocking socket until stop_accepting(); several may be given. Accept
-  // errors are logged and retried with back-off.
+  // Serves a listening, non-blocking socket until stop_accepting(); may be called for several
+  // sockets. Logs accept errors and retries with back-off.
   void serve(sys::UniqueFd listener);
 
-  // Takes what already waits in the backlog, then closes the listening sockets. A connection that
-  // has not sent its request within drain_time is closed; running ones go on.
+  // Accepts what already waits in the backlog, then closes the listening sockets. Connections that
+  // do not send their request within drain_time are closed; running requests continue.
   void stop_accepting();
-  // Ends when no connection is left. At the deadline those left are cut and their handlers
-  // cancelled (kTimeout); a second call waits for the handlers to end.
+  // Ends when no connection is left. At the deadline it closes the remaining connections, cancels
+  // their handlers and ends with kTimeout; a second call waits for the handlers to end.
   aio::Task<void> drain(aio::Deadline deadline);
 
   std::size_t open_connections() const;
@@ -124,8 +127,8 @@ struct ClientRequest {
   Headers headers = {};
   std::string body = {};
 };
-// One request on a new connection. kUnavailable: nobody listens there; kTimeout: the deadline
-// passed; kProtocol: the answer is broken or incomplete. `address` is numeric.
+// One request on a new connection. kUnavailable: no process listens there; kTimeout: the deadline
+// passed; kProtocol: the answer is malformed or incomplete. `address` is numeric.
 aio::Task<Response> request_unix(std::string socket_path, ClientRequest request,
                                  aio::Deadline deadline);
 aio::Task<Response> request_tcp(std::string address, std::uint16_t port, ClientRequest request,

@@ -27,8 +27,8 @@ namespace {
 
 namespace asio = aio::asio;
 
-// What the one who waits and the thread share. The loop is not touched once nobody waits: it may be
-// gone.
+// Shared by the waiting task and the thread. The thread does not touch the loop once the task no
+// longer waits: the loop may be gone.
 class Question {
  public:
   explicit Question(asio::any_io_executor executor) : executor_(std::move(executor)) {}
@@ -55,12 +55,12 @@ class Question {
   std::mutex mutex_;
   bool is_awaited_ = true;
   asio::any_io_executor executor_;
-  // Of the loop alone.
+  // Used by the loop's thread only.
   std::optional<Result<Addresses>> answer_;
   aio::Event answered_;
 };
 
-// However the one who waits ends.
+// Calls forget(), however the waiting task ends.
 class Forgetting {
  public:
   explicit Forgetting(Question& question) : question_(question) {}

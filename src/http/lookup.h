@@ -1,4 +1,5 @@
-// The addresses of a host by name. A look-up cannot be stopped, but nobody has to wait for its end.
+// Finds the addresses of a host name. A look-up cannot be stopped, but the caller need not wait for
+// its end.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -12,13 +13,13 @@ namespace mnet::http {
 
 using Addresses = std::vector<boost::asio::ip::address>;
 
-// Blocks. Called on a thread of its own, perhaps after the one who asked has gone.
+// Blocks. Runs on a thread of its own and may outlive the task that asked.
 using Resolver = std::function<Result<Addresses>(const std::string& host)>;
-// The system's: /etc/hosts, DNS and what else is configured.
+// The system's resolver: /etc/hosts, DNS and what else is configured.
 Result<Addresses> resolve_host(const std::string& host);
 
-// Numeric addresses are taken as they are. kUnavailable: there is no such name, or nobody to ask;
-// kTimeout; kCancelled. The thread of a look-up that is waited for no longer is left to itself.
+// Numeric addresses are returned without a look-up. kUnavailable: there is no such name, or no
+// server answers; kTimeout; kCancelled. After those two the thread finishes its look-up unattended.
 aio::Task<Addresses> look_up(std::string host, aio::Deadline deadline,
                              Resolver resolver = resolve_host);
 

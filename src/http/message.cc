@@ -72,7 +72,7 @@ class Parser final : public beast::http::basic_parser<kIsRequest> {
   }
   void on_field_impl(beast::http::field, Text name, Text value, error_code& failure) override {
     failure = {};
-    // Trailers come here too; nobody may smuggle a header in behind the body.
+    // Trailers come here too; a sender must not smuggle in a header after the body.
     if (!this->is_header_done()) sink_.head.headers.emplace_back(to_text(name), to_text(value));
   }
   void on_header_impl(error_code& failure) override {
@@ -117,8 +117,7 @@ bool has_bare_newline(std::string_view head) {
   return false;
 }
 
-// `chunked` alone is the one transfer coding we can read; without it a body would be taken for
-// none.
+// `chunked` is the only transfer coding that we can read; any other would hide the body from us.
 bool has_unknown_coding(const Head& head) {
   const std::string* coding = find_header(head.headers, "Transfer-Encoding");
   return coding != nullptr && !equal_ignoring_case(trim(*coding), "chunked");

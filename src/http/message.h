@@ -1,5 +1,5 @@
-// Reads one HTTP/1 message, request or response, from bytes as they come. Beast's parser inside;
-// knows no sockets.
+// Parses one HTTP/1 message, request or response, from bytes as they arrive. Beast's parser is
+// inside; knows nothing of sockets.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +34,13 @@ class Message {
   explicit Message(MessageKind kind);
   ~Message();
 
-  // Both take what they can from the front of `bytes` and say how many; offer the rest again with
-  // more behind it. kInvalid: not HTTP.
+  // Both take what they can from the front of `bytes` and return how many bytes they took; offer
+  // the rest again, followed by more. kInvalid: not HTTP.
   Result<std::size_t> take_head(std::string_view bytes);
   // Appends to body(). kDenied: the body would be larger than `max_bytes`.
   Result<std::size_t> take_body(std::string_view bytes, std::uint64_t max_bytes);
-  // The sender has closed: fine for a response whose body ends there, otherwise kProtocol.
+  // The sender has closed the connection: success for a response whose body ends there, otherwise
+  // kProtocol.
   Result<void> take_end();
 
   bool has_head() const;

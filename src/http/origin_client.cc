@@ -132,7 +132,7 @@ class Answer final : public ResponseStream {
     while (!message_.has_head()) {
       auto bytes = co_await connection_.stream->read(deadline);
       if (!bytes) co_return sent ? std::move(bytes).error() : std::move(sent).error();
-      if (bytes->empty()) co_return Error(Errc::kIo, "connection closed before an answer came");
+      if (bytes->empty()) co_return Error(Errc::kIo, "connection closed before the answer");
       has_begun_ = true;
       unread_ += *bytes;
       auto used = message_.take_head(unread_);

@@ -1,5 +1,5 @@
-// Requests to one server over connections that are kept: plain or TLS, directly or through a proxy.
-// Answers can be read piece by piece while they come. Knows nothing of what is asked.
+// Sends requests to one server over connections that are reused: plain or TLS, directly or through
+// a proxy. Answers can be read piece by piece as they arrive. Knows nothing of their meaning.
 #pragma once
 
 #include <chrono>
@@ -18,27 +18,27 @@
 namespace mnet::http {
 
 struct OriginSettings {
-  Url origin;                        // http or https; requests' targets get its path in front
-  std::string tls_server_name = {};  // whose certificate is expected; empty: the origin's host
+  Url origin;                        // http or https; its path is prefixed to the targets
+  std::string tls_server_name = {};  // name in the server's certificate; empty: the origin's host
   std::optional<Url> proxy = {};
-  std::chrono::milliseconds connect_time{10'000};  // the handshake of TLS included
-  std::size_t idle_connections = 4;                // kept at most
-  std::chrono::milliseconds idle_time{60'000};     // older ones are not used again
+  std::chrono::milliseconds connect_time{10'000};  // TLS handshake included
+  std::size_t idle_connections = 4;                // at most
+  std::chrono::milliseconds idle_time{60'000};     // connections idle for longer are not reused
 };
 
-// An answer whose head has come. Gives its connection back when its body was read to the end, and
-// cuts it when it goes before that. May outlive its client.
+// A response whose head has arrived. Gives its connection back when the body was read to its end;
+// closes it if destroyed before that. May outlive its client.
 class ResponseStream {
  public:
   virtual ~ResponseStream() = default;
   virtual int status() const = 0;
   virtual const Headers& headers() const = 0;
-  // Some bytes of the body, as soon as there are any; empty at its end. kProtocol, kIo: cut off
-  // in the middle; kTimeout.
+  // Some bytes of the body, as soon as there are any; empty at its end. kProtocol, kIo: truncated;
+  // kTimeout.
   virtual aio::Task<std::string> read(aio::Deadline deadline) = 0;
 };
 
-// All of a body; kProtocol if it is larger than `max_bytes`.
+// The whole body; kProtocol if it is larger than `max_bytes`.
 aio::Task<std::string> read_whole(ResponseStream* response, std::size_t max_bytes,
                                   aio::Deadline deadline);
 
@@ -50,13 +50,14 @@ class OriginClient {
   OriginClient(const OriginClient&) = delete;
   OriginClient& operator=(const OriginClient&) = delete;
 
-  // For connections to come; idle ones are closed, busy ones when they have done their work.
+  // For new connections. Closes idle connections now, and busy ones when their response ends.
   void set_tls(TlsContextPtr tls);
   void close_idle();
 
-  // Sends the request and reads the head of the answer. A connection that turns out to be dead
-  // before a byte of the answer came is replaced once, but for POST. `request.host` is ignored.
-  // Errors as of connect_tcp and start_tls; kProtocol: no HTTP.
+  // Sends the request and reads the head of the response. If a reused connection turns out to be
+  // dead before a byte of the response arrives, the request is sent once more on another one,
+  // unless it is a POST. `request.host` is ignored. Errors as for connect_tcp and start_tls;
+  // kProtocol: the response is not HTTP.
   aio::Task<std::unique_ptr<ResponseStream>> open(ClientRequest request, aio::Deadline deadline);
 
   std::size_t idle_connections() const;
@@ -64,7 +65,7 @@ class OriginClient {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // outlives the client as long as an answer is being read
+  std::shared_ptr<State> state_;  // outlives the client while a response is read
 };
 
 }  // namespace mnet::http

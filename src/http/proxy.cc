@@ -53,8 +53,8 @@ bool is_in_network(const ip::address& address, std::string_view network) {
   return !failure && own.network() == block.network();
 }
 
-// `domain` is of its host and of those below, `.domain` and `*.domain` only of those below. Any
-// text may stand here: `.` alone is, as in Go, of names that end in a dot.
+// `domain` matches that host and all below it, `.domain` and `*.domain` only those below. Any text
+// is allowed: `.` alone matches, as in Go, names that end in a dot.
 bool is_of_domain(const std::string& host, std::string_view domain) {
   if (domain.starts_with("*.")) domain.remove_prefix(1);
   const std::string wanted = to_lower(domain);
@@ -62,8 +62,8 @@ bool is_of_domain(const std::string& host, std::string_view domain) {
   return host == wanted || host.ends_with("." + wanted);
 }
 
-// One entry of NO_PROXY: `*`, an address, a network, `domain`, `.domain` or `*.domain`, each but
-// networks with an optional port. A port alone is of nothing.
+// One entry of NO_PROXY: `*`, an address, a network, `domain`, `.domain` or `*.domain`; all but
+// networks may have a port. A port alone matches nothing.
 bool excludes(std::string_view entry, const Url& target) {
   entry = trim(entry);
   if (entry == "*") return true;
@@ -97,7 +97,8 @@ aio::Task<void> tunnel(ByteStream* connection, Url proxy, Url target, aio::Deadl
     unread += bytes;
     auto used = answer.take_head(unread);
     if (!used || bytes.empty() || unread.size() > kMaxHead) {
-      co_return Error(Errc::kProtocol, cat("proxy ", proxy.authority(), ": no answer in HTTP"));
+      co_return Error(Errc::kProtocol,
+                      cat("proxy ", proxy.authority(), ": the answer is not HTTP"));
     }
     unread.erase(0, *used);
   }
@@ -122,7 +123,7 @@ class Socks {
       MNET_CO_TRY(auto&& known, co_await ask(credentials(), 2));
       if (known[1] != 0) co_return refused("wrong user or password");
     } else if (method[1] != 0) {
-      co_return refused("asks for a way to log in that we do not know");
+      co_return refused("requires an authentication method that is not supported");
     }
     co_return co_await open(std::move(target));
   }
@@ -136,7 +137,8 @@ class Socks {
     request += static_cast<char>(target.port & 0xff);
     MNET_CO_TRY(auto&& answer, co_await ask(std::move(request), 5));
     if (answer[1] != 0) co_return refused(cat("refused with code ", int{answer[1]}));
-    // The address it is bound to: of no interest, but it must be read. A byte of it is here.
+    // The address that the proxy is bound to must be read, though we do not use it. Its first byte
+    // is here already.
     const auto kind = answer[3];
     const std::size_t length = kind == 1   ? 4u
                                : kind == 4 ? 16u

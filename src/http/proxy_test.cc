@@ -84,7 +84,7 @@ TEST(Proxy, IsNotTakenForWhatStandsBesideEntriesThatNameNothing) {
   EXPECT_EQ(chosen("https://[fd00::1]", {"HTTPS_PROXY=p", "NO_PROXY=[fd00::1]:80"}), "p");
 }
 
-// 10.96.0.1 is no name below 0.1, nor is an address of a zone `a.kube.test` below kube.test.
+// 10.96.0.1 is not a name below 0.1, nor is an address with the zone `a.kube.test` below kube.test.
 TEST(Proxy, ComparesAddressesWithAddressesOnly) {
   EXPECT_EQ(chosen("https://10.96.0.1", {"HTTPS_PROXY=p", "NO_PROXY=0.1,.0.1"}), "p");
   EXPECT_EQ(chosen("https://[fd00::1%25a.kube.test]", {"HTTPS_PROXY=p", "NO_PROXY=kube.test"}),

@@ -22,7 +22,7 @@ class RawClient {
 
   bool connected() const { return static_cast<bool>(fd_); }
 
-  // False if the other side no longer takes them.
+  // False if the peer no longer takes them.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t count = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -34,7 +34,7 @@ class RawClient {
   void end_sending() { ::shutdown(fd_.get(), SHUT_WR); }
   void close() { fd_.reset(); }
 
-  // Everything until the other side closes; `was_reset()` tells how that ended.
+  // Everything until the peer closes; was_reset() tells how that ended.
   std::string read_all() {
     std::string out;
     while (true) {
@@ -45,7 +45,7 @@ class RawClient {
       out.append(buffer.data(), static_cast<std::size_t>(count));
     }
   }
-  // What has come up to and including `end`.
+  // Everything up to and including `end`.
   std::string read_until(std::string_view end) {
     std::string out;
     char byte = 0;
@@ -71,7 +71,7 @@ class RawClient {
   bool reset_ = false;
 };
 
-// One request as given, the whole answer.
+// Sends the request as given and returns the whole response.
 inline std::string talk(const std::string& path, std::string_view request) {
   RawClient client(path);
   client.send(request);

@@ -1,5 +1,5 @@
-// For tests: a TCP server, plain or TLS, that does on each connection exactly what it is told, in
-// blocking calls on a thread of that connection's own.
+// For tests: a TCP server, plain or TLS, that runs a script on each connection, with blocking calls
+// on a thread for each.
 #pragma once
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@
 namespace mnet::http {
 
 struct RawRequest {
-  std::string head;  // the lines as they came
+  std::string head;  // the lines as received
   std::string body;
 
   std::string method() const { return head.substr(0, head.find(' ')); }
@@ -65,7 +65,7 @@ class Peer {
   }
 
   bool is_open() const { return is_open_; }
-  // Of the client's certificate; empty if it showed none.
+  // The common name in the client's certificate; empty if it sent none.
   std::string client_name() const {
     X509* certificate = ssl_ == nullptr ? nullptr : SSL_get0_peer_certificate(ssl_);
     if (certificate == nullptr) return {};
@@ -118,13 +118,13 @@ class Peer {
   }
   void end_chunks() { send("0\r\n\r\n"); }
 
-  // Ends the connection now, without the notice of TLS.
+  // Ends the connection now, without close_notify.
   void hang_up() {
     is_polite_ = false;
     is_open_ = false;
     ::shutdown(fd_.get(), SHUT_RDWR);
   }
-  // Until the client closes, or the test ends.
+  // Returns when the client closes or the test ends.
   void wait_for_close() {
     while (fill()) {
     }
@@ -160,7 +160,7 @@ class ScriptedServer {
   using Script = std::function<void(Peer&)>;
   struct Tls {
     Identity identity;
-    std::string client_ca = {};  // asks for certificates of this authority; empty: asks for none
+    std::string client_ca = {};  // require certificates of this authority; empty: no
   };
 
   explicit ScriptedServer(Script script, const std::optional<Tls>& tls = {},

@@ -66,7 +66,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
 
   static aio::Task<void> accept_loop(std::shared_ptr<Impl> self,
                                      std::shared_ptr<Listener> listener);
-  // Accepts until nobody waits (0), the server is full (0), or it fails (errno).
+  // Accepts until no connection waits (0), the server is full (0), or accept fails (its errno).
   int accept_waiting(Listener& listener);
   void start(int fd, int family);
   static aio::Task<void> run_connection(std::shared_ptr<Impl> self,
@@ -190,7 +190,7 @@ aio::Task<void> Server::drain(aio::Deadline deadline) {
   if (drained || drained.error().code() != Errc::kTimeout) co_return std::move(drained);
   const std::size_t left = impl->connections.size();
   impl->cut_all();
-  co_return Error(Errc::kTimeout, cat(left, " connections were cut"));
+  co_return Error(Errc::kTimeout, cat(left, " connections were closed before they ended"));
 }
 
 std::size_t Server::open_connections() const { return impl_->connections.size(); }

@@ -1,4 +1,4 @@
-// For tests: a server on a unix socket of its own, its event loop on a thread of its own.
+// For tests: a server on its own unix socket, with an event loop on its own thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -33,7 +33,7 @@ inline sys::UniqueFd listen_unix(const std::string& path, int backlog = 4096) {
   return fd;
 }
 
-// An event loop on a thread of its own.
+// An event loop on its own thread.
 class LoopThread {
  public:
   LoopThread() : work_(context_.get_executor()), thread_([this] { context_.run(); }) {}

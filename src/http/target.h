@@ -8,8 +8,8 @@
 
 namespace mnet::http {
 
-// Percent-decoded, without query and, for `http://host/path`, without what is before the path. A
-// path is not cleaned: `//cni` stays what it is. kInvalid: no target of a request.
+// Percent-decoded, without query and, for `http://host/path`, without scheme and host. The path is
+// not cleaned: `//cni` stays as it is. kInvalid: not a valid target.
 Result<std::string> path_of_target(std::string_view target);
 
 }  // namespace mnet::http

@@ -1,4 +1,4 @@
-// For tests: certificates made on the spot.
+// For tests: makes certificates.
 #pragma once
 
 #include <openssl/evp.h>
@@ -15,7 +15,7 @@ struct Identity {
   std::string certificate, key;  // PEM
 };
 
-// Signs certificates. Each object is another authority, though all have the same name.
+// Signs certificates. Each object is a different authority, though all have the same name.
 class TestAuthority {
  public:
   TestAuthority() : key_(EVP_EC_gen("P-256")), certificate_(X509_new()) {
@@ -32,7 +32,7 @@ class TestAuthority {
 
   std::string pem() const { return text_of(certificate_); }
 
-  // `alt_names` as OpenSSL writes them: `DNS:kube.test,IP:127.0.0.1`; empty: none.
+  // `alt_names` in OpenSSL's form: `DNS:kube.test,IP:127.0.0.1`; empty: none.
   Identity sign(const std::string& common_name, const std::string& alt_names) const {
     EVP_PKEY* key = EVP_EC_gen("P-256");
     X509* certificate = X509_new();

@@ -41,7 +41,7 @@ using KeyPtr = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using CtxPtr = std::unique_ptr<SSL_CTX, Free<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, Free<SSL_free>>;
 
-// What OpenSSL says of its last failure; forgets it.
+// OpenSSL's reason for its last failure; clears its queue of errors.
 std::string last_reason() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -57,7 +57,7 @@ CertificatePtr next_certificate(BIO* bio) {
   return CertificatePtr(PEM_read_bio_X509(bio, nullptr, nullptr, nullptr));
 }
 
-// Nobody is asked for a passphrase.
+// Keeps OpenSSL from asking for a passphrase on the terminal.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
 Result<void> trust(SSL_CTX* context, const std::string& ca) {
@@ -92,7 +92,7 @@ Result<void> identify(SSL_CTX* context, const std::string& certificate, const st
     return Error(Errc::kInvalid, cat("client key: ", last_reason()));
   }
   if (SSL_CTX_check_private_key(context) != 1) {
-    return Error(Errc::kInvalid, cat("client key does not fit: ", last_reason()));
+    return Error(Errc::kInvalid, cat("client key does not match the certificate: ", last_reason()));
   }
   return {};
 }
@@ -124,7 +124,7 @@ class TlsStream final : public ByteStream {
       if (why != SSL_ERROR_WANT_READ) co_return refused;
       if (!sent) co_return sent;
       MNET_CO_TRY(auto&& more, co_await fill(deadline));
-      if (!more) co_return Error(Errc::kIo, "TLS handshake: connection ended");
+      if (!more) co_return Error(Errc::kIo, "TLS handshake: connection closed");
     }
   }
 
@@ -138,8 +138,8 @@ class TlsStream final : public ByteStream {
       if (why != SSL_ERROR_WANT_READ) co_return distrust();
       MNET_CO_TRY_VOID(co_await flush(deadline));  // an answer to a key update
       MNET_CO_TRY(auto&& more, co_await fill(deadline));
-      // Without the notice of TLS somebody may have cut the text short.
-      if (!more) co_return Error(Errc::kIo, "TLS: connection ended without notice");
+      // Without close_notify the peer's data may have been truncated.
+      if (!more) co_return Error(Errc::kIo, "TLS: connection closed without close_notify");
     }
   }
 

@@ -1,4 +1,4 @@
-// TLS for clients: whom to trust, who we are. OpenSSL stays inside.
+// TLS for clients: which servers to trust, and which certificate to present. OpenSSL stays inside.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,9 @@ namespace mnet::http {
 
 struct TlsSettings {
   bool verifies = true;
-  std::string ca = {};                     // PEM; empty: what the system trusts
-  std::string certificate = {}, key = {};  // PEM, the certificate's chain behind it; both or none
+  std::string ca = {};  // PEM; empty: the system's certificates
+  std::string certificate = {},
+              key = {};  // PEM, the certificate followed by its chain; both or none
 };
 
 // Immutable; shared by connections.
@@ -28,11 +29,11 @@ class TlsContext {
 };
 using TlsContextPtr = std::shared_ptr<const TlsContext>;
 
-// kInvalid, and why, if one of the texts cannot be used.
+// kInvalid, with the reason, if one of the texts cannot be used.
 Result<TlsContextPtr> make_tls_context(const TlsSettings& settings);
 
-// The handshake on a fresh connection. `name` is what the peer's certificate must be for, a DNS
-// name or a numeric address. kDenied: the peer cannot be trusted, or does not trust us.
+// Does the handshake on a new connection. The peer's certificate must be valid for `name`, a DNS
+// name or a numeric address. kDenied: we do not trust the peer, or it does not trust us.
 aio::Task<ByteStreamPtr> start_tls(ByteStreamPtr connection, TlsContextPtr context,
                                    std::string name, aio::Deadline deadline);
 

@@ -14,15 +14,15 @@ struct Url {
   std::string user_info;  // of `user:password@`, decoded; empty: none
   std::string host;       // without brackets; an IPv6 literal may have a zone
   std::uint16_t port = 0;
-  std::string path;  // without a slash at its end; empty for the root
+  std::string path;  // without a trailing slash; empty for the root
 
   bool is_ipv6_literal() const { return host.find(':') != std::string::npos; }
-  // `host:port`, IPv6 literals in brackets and without their zone: what stands in a Host header.
+  // `host:port`, IPv6 literals in brackets and without their zone: the value of a Host header.
   std::string authority() const;
 };
 
-// `scheme://[user[:password]@]host[:port][/path]`. Ports left out are those of http (80), https
-// (443) and socks5 (1080).
+// `scheme://[user[:password]@]host[:port][/path]`. The port defaults to that of http (80), https
+// (443) or socks5 (1080).
 Result<Url> parse_url(std::string_view text);
 
 // `[::1]:443` and `10.0.0.1:443`.

@@ -11,8 +11,8 @@
 
 namespace mnet::http {
 
-// Calls `bite` when an armed time passes. One operation at a time; nothing is called after the
-// watchdog is gone.
+// Calls `bite` when the armed time has passed. One operation at a time. Once the watchdog is
+// destroyed it calls nothing.
 class Watchdog {
  public:
   Watchdog(const aio::asio::any_io_executor& executor, std::function<void()> bite)
@@ -26,7 +26,7 @@ class Watchdog {
     const auto round = ++state_->round;
     state_->bitten = false;
     timer_.async_wait([state = state_, round](const boost::system::error_code& failure) {
-      // A wait that ended just before it was armed anew cannot be taken back: `round` tells.
+      // A wait that ended just before arm() or disarm() cannot be recalled: `round` tells.
       if (failure || round != state->round || !state->bite) return;
       state->bitten = true;
       state->bite();
@@ -36,7 +36,7 @@ class Watchdog {
     ++state_->round;
     timer_.cancel();
   }
-  // Whether it bit since it was armed last.
+  // Whether it has called `bite` since it was last armed.
   bool bitten() const { return state_->bitten; }
 
  private:
