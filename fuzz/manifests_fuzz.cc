@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto objects = mnet::manifests::parse_objects(text);
   if (!objects) {
-    // Whoever reads the log must find the place.
+    // A reader of the log must find the place.
     if (!objects.error().text().starts_with("line ")) std::abort();
     return 0;
   }

@@ -1,4 +1,4 @@
-// cni-node: puts CNI plugins, configurations and Kubernetes objects on a node (04, 1).
+// cni-node: installs CNI plugins, CNI configurations and Kubernetes objects on a node (04, 1).
 
 #include "base/command_line.h"
 #include "cni_node/program.h"

@@ -1,4 +1,4 @@
-// install_multus: puts the plugin programs onto the host (03, 9.3), also while old ones run there.
+// install_multus: copies the plugin programs to the host (03, 9.3), even while old ones run there.
 
 #include "base/command_line.h"
 #include "install/program.h"

@@ -1,4 +1,4 @@
-// kube-watch: runs a handler whenever an object or a file has changed (04, 2).
+// kube-watch: runs a handler whenever an object or a file changes (04, 2).
 
 #include "base/command_line.h"
 #include "kube_watch/program.h"

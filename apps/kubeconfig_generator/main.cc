@@ -1,5 +1,5 @@
-// kubeconfig_generator: keeps a client certificate of the node, and a kubeconfig that points at it,
-// for programs that cannot do that themselves (03, 9.3).
+// kubeconfig_generator: keeps a client certificate of the node, and a kubeconfig that points to it,
+// current for programs that cannot do that themselves (03, 9.3).
 
 #include "base/command_line.h"
 #include "kubeconfig_generator/program.h"

@@ -1,4 +1,4 @@
-// multus-daemon: the long-lived server that attaches networks (03, 2).
+// multus-daemon: the long-running server that attaches networks (03, 2).
 
 #include "base/command_line.h"
 #include "daemon/program.h"

@@ -1,4 +1,4 @@
-// multus-shim: the CNI plugin that the container runtime starts; it asks the daemon (03, 3).
+// multus-shim: the CNI plugin that the container runtime starts; it calls the daemon (03, 3).
 
 #include "shim/shim.h"
 #include "skel/flags.h"

@@ -1,4 +1,4 @@
-// thin_entrypoint: installs and keeps the thin multus of a node (03, 9.2).
+// thin_entrypoint: installs the thin multus on a node and keeps its files current (03, 9.2).
 
 #include "base/command_line.h"
 #include "thin_entrypoint/program.h"

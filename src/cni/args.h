@@ -15,11 +15,11 @@ using ArgPairs = std::vector<std::pair<std::string, std::string>>;
 
 std::string args_text(const ArgPairs& pairs);
 
-// Split at `;`, each part at its first `=`. A part without one, the empty one behind a trailing `;`
-// too, is an error: `ARGS: invalid pair "x"`. The empty text has no pairs.
+// Split at `;`, each part at its first `=`. A part without `=` is an error, and so is the empty
+// part after a trailing `;`: `ARGS: invalid pair "x"`. The empty text has no pairs.
 Result<ArgPairs> parse_args(std::string_view text);
 
-// The value of `key`, of the last one if it occurs repeatedly; nullptr if it does not.
+// The value of the last pair with this key; nullptr if there is none.
 const std::string* find_arg(const ArgPairs& pairs, std::string_view key);
 
 }  // namespace mnet::cni

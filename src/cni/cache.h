@@ -1,4 +1,4 @@
-// One entry of the result cache (01, 6), and what it is found by.
+// One entry of the result cache (01, 6), and the key by which it is found.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Network configurations: one plugin's (conf) and a chain's (conflist), from text (01, 4). No files
-// here: confdir finds and reads those.
+// Parses network configurations: one plugin's (conf) and a chain's (conflist) (01, 4). Knows no
+// files: confdir finds and reads those.
 #pragma once
 
 #include <string>
@@ -12,18 +12,17 @@
 
 namespace mnet::cni {
 
-// One plugin's configuration. The original bytes are what counts; the other members are a view of
-// them.
+// One plugin's configuration. `bytes` is what counts; the other members are parsed from it.
 struct PluginConf {
-  std::string bytes;  // as given; never made from the view
+  std::string bytes;  // as given; never made from the other members
   std::string name, version, type;
   std::vector<std::pair<std::string, bool>> capabilities;
   std::string ipam_type;
   json::Object object;  // `bytes`, decoded
 };
 
-// One element of `cni.dev/valid-attachments`: an object whose members have their types, or null.
-// `path` names it in errors.
+// Checks one element of `cni.dev/valid-attachments`: null, or an object whose members have the
+// right types. `path` names it in errors.
 Result<void> check_attachment(const json::Value& value, std::string path);
 
 // Checks the types of all known members; `type` is required (01, 4.2).
@@ -42,18 +41,17 @@ struct ConfList {
 
 Result<ConfList> parse_conflist(std::string_view text);
 
-// {"name", "cniVersion", "plugins": [the conf as it is]} (01, 4.5).
+// The conf as a list of one: {"name", "cniVersion", "plugins": [the conf unchanged]} (01, 4.5).
 Result<ConfList> conflist_of(const PluginConf& conf);
 
-// `list` with these plugins behind its own, in its bytes too: what ADD runs is what is stored.
+// `list` with these plugins after its own, in its bytes too: ADD runs exactly what is stored.
 Result<ConfList> with_plugins(const ConfList& list, const std::vector<PluginConf>& more);
 
-// Sets members of a conf's object and reads it again. Empty keys and null values are errors
-// (01, 4.6).
+// The conf with these members set, parsed again. Empty keys and null values are errors (01, 4.6).
 Result<PluginConf> inject(const PluginConf& conf, const json::Object& values);
 
-// What one plugin of a network gets on stdin (01, 4.6): name and version set, prevResult if there
-// is one (null: none), runtimeConfig by the capabilities that the conf declares.
+// What one plugin of a network gets on stdin (01, 4.6): the conf with name and version, prevResult
+// unless it is null, and the runtimeConfig for the capabilities that the conf declares.
 Result<std::string> plugin_stdin(const PluginConf& conf, std::string_view network_name,
                                  std::string_view version, const json::Value& prev_result,
                                  const json::Object& capability_args);

@@ -1,4 +1,4 @@
-// What conf and conflist share. Inside use.
+// What conf and conflist share. Internal.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace mnet::cni {
 
-// parse_conf for text that is decoded already.
+// parse_conf() for text that is already decoded.
 Result<PluginConf> conf_of(std::string bytes, json::Value document);
 
 }  // namespace mnet::cni

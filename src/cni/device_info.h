@@ -1,5 +1,5 @@
-// What a device-info file says of one device (02, 4.6): text to known members and back. Where such
-// files lie is for those who read them.
+// The contents of a device-info file (02, 4.6): text to known members. Knows nothing of where such
+// files are.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace mnet::cni {
 
-// The members that are known, in the order in which they are written; empty ones are left out, and
-// so is whatever else the text has. A known member of the wrong type, or no JSON object, is an
-// error.
+// The known members, in the order in which they are to be written, without empty texts; unknown
+// members are dropped. A known member of the wrong type is an error, and so is a text that is not a
+// JSON object.
 Result<json::Object> parse_device_info(std::string_view text);
 
 }  // namespace mnet::cni

@@ -29,15 +29,15 @@ enum class Code : std::uint16_t {
 // An Error whose origin() is {code, msg, details}: the container runtime sees exactly that.
 Error coded(Code code, std::string msg, std::string details = {});
 
-// {"code":…,"msg":…,"details":…}; details is left out when empty. Never `cniVersion` (01, 1.3).
+// {"code":…,"msg":…,"details":…} without empty details. Never has `cniVersion` (01, 1.3).
 json::Object to_json(const ErrorObject& error);
 
-// What the runtime is told about `error`: its error object if there is one anywhere inside, else
-// code 999 with the whole text.
+// The error object that the runtime gets for `error`: its origin() if it has one, else code 999
+// with the whole text.
 ErrorObject object_for_runtime(const Error& error);
 
-// Reads an error object as plugins print it; unknown keys are ignored, missing ones are 0 and
-// empty. A wrong type, or a negative code, is an error.
+// Reads an error object as plugins print it. Unknown keys are ignored; missing ones become 0 or
+// empty. A wrong type or a negative code is an error.
 Result<ErrorObject> parse_error_object(const json::Value& value);
 
 }  // namespace mnet::cni

@@ -1,4 +1,4 @@
-// The three shapes that results have had over the versions (01, 3.2). Inside use.
+// The three families of result formats (01, 3.2). Internal.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ enum class Family : std::uint8_t {
   kSorted,  // 1.0.0, 1.1.0: ips without label, members sorted when written
 };
 
-// None for a version that is none of the seven.
+// None if the version is not one of the seven.
 std::optional<Family> find_family(std::string_view version);
 
-// The version, or for a result made in memory without one the newest that has its members.
+// The version of the result. For a result made in memory without one: the newest version that has
+// its members.
 std::string version_of(const NetResult& result);
 
 // `dns` of results and configurations; `path` heads its errors.

@@ -27,7 +27,7 @@ bool is_space(char32_t c) {
 bool has_forbidden_character(std::string_view ifname) {
   while (!ifname.empty()) {
     const CodePoint c = decode_utf8(ifname);
-    // A byte that is no UTF-8 is no white space either: 0xA0 alone passes.
+    // An invalid UTF-8 byte is not white space: 0xA0 alone passes.
     if (c.valid && (c.value == '/' || c.value == ':' || is_space(c.value))) return true;
     ifname.remove_prefix(c.bytes);
   }
@@ -63,7 +63,7 @@ Result<void> validate_ifname(std::string_view ifname) {
   if (ifname == "." || ifname == "..") {
     return coded(Code::kInvalidEnvironment, "interface name is . or ..");
   }
-  // JSON can write one; a variable of the environment, and the kernel, would end there.
+  // JSON can hold a NUL byte, but an environment variable, and a name for the kernel, ends there.
   if (ifname.contains('\0')) {
     return coded(Code::kInvalidEnvironment, "interface name contains a zero byte");
   }

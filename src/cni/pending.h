@@ -1,5 +1,5 @@
-// Where a DEL that reached no daemon is remembered (03, 2.14): the shim writes there, the daemon
-// replays. Only the names; whoever uses them does the I/O.
+// Names the files of pending DELs (03, 2.14): the shim records a DEL that did not reach a daemon,
+// and the daemon replays it. No I/O here.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mnet::cni {
 
-// Below `cni_dir`. Nothing else of ours in there has this name: no container id may be it (02,
-// 0.3).
+// A directory below `cni_dir`. No container id may be this name (02, 0.3), so none of our other
+// files there has it.
 inline constexpr std::string_view kPendingDels = "pending-del";
 
 std::string pending_del_directory(std::string_view cni_dir);  // <cniDir>/pending-del

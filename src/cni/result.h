@@ -1,4 +1,4 @@
-// CNI results of every version: reading, writing, converting (01, 3). No I/O.
+// Reads, writes and converts CNI results of every version (01, 3). No I/O.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Interface {
 };
 
 struct IpConfig {
-  std::string version;                    // "4", "6" or whatever the plugin wrote; family B only
+  std::string version;                    // "4", "6" or what the plugin wrote; 0.3.0 to 0.4.0 only
   std::optional<std::int64_t> interface;  // index into interfaces; 0 is a real value
   Cidr address;
   std::optional<IpAddress> gateway;
@@ -66,8 +66,8 @@ struct LegacyIp {
   friend bool operator==(const LegacyIp&, const LegacyIp&) = default;
 };
 
-// What a plugin's ADD answers. Which members count depends on the family of `version`: 0.1.0 and
-// 0.2.0 use ip4, ip6 and dns, the others interfaces, ips, routes and dns.
+// The result of a plugin's ADD. Which members count depends on `version`: 0.1.0 and 0.2.0 use ip4,
+// ip6 and dns; the others use interfaces, ips, routes and dns.
 struct NetResult {
   std::string version;
   std::vector<Interface> interfaces;
@@ -75,7 +75,7 @@ struct NetResult {
   std::vector<Route> routes;
   Dns dns;
   std::optional<LegacyIp> ip4, ip6;
-  // What was dropped while reading because it was incomplete (01, 3.1), for the log.
+  // Elements that were dropped while reading because they were incomplete (01, 3.1), for the log.
   std::vector<std::string> dropped;
 
   // At least one interface or address (02, 5.1 step 7d).
@@ -84,19 +84,19 @@ struct NetResult {
   friend bool operator==(const NetResult&, const NetResult&) = default;
 };
 
-// Reads a result that should be of `version`'s family (01, 3.3).
+// Reads a result that must have the format of `version` (01, 3.3).
 Result<NetResult> read_result(const json::Value& document, std::string_view version);
-// By the document's own version, none means 0.1.0.
+// Reads it by the document's own version; no version means 0.1.0.
 Result<NetResult> read_result(const json::Value& document);
-// `prevResult` of a plugin's configuration, read by the configuration's version (01, 2.7); absent
-// or null: none.
+// `prevResult` of a plugin's configuration, read by the configuration's version (01, 2.7); none if
+// it is absent or null.
 Result<std::optional<NetResult>> read_prev_result(const json::Object& config);
 // What a plugin printed on ADD, given the version of the configuration it got on stdin (01, 7.4).
 // The output need not name a version.
 Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version);
 
-// A result as the cache holds it, converted to the version of the configuration that wants it as
-// its previous result (01, 6.4).
+// A cached result, converted to the version of the configuration that gets it as its previous
+// result (01, 6.4).
 Result<NetResult> read_cached_result(const json::Value& document, std::string_view config_version);
 
 // Converts to any of the seven versions; "" means 0.1.0 (01, 3.5). A result made in memory without

@@ -36,7 +36,7 @@ class ElementFields : public json::Fields {
     parse(key, *value, &IpAddress::parse, out);
   }
 
-  // Null and empty are errors, other than for all else (01, 0.3 rule 4).
+  // Null and empty are errors here, unlike elsewhere (01, 0.3 rule 4).
   void read(std::string_view key, std::optional<Cidr>& out) {
     const json::Value* value = object_.find_folded(key);
     if (value != nullptr) parse(key, *value, &Cidr::parse, out);

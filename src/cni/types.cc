@@ -36,7 +36,7 @@ std::string escaped(std::string_view text) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-// Whoever looks for a program joins its name to a folder.
+// A search for a program joins its name to a directory.
 bool is_path(std::string_view type) { return type.contains('/') || type.contains('\0'); }
 
 // Where in a configuration: a member, or an element of a list.
@@ -46,7 +46,7 @@ struct Place {
   std::size_t index = 0;
 };
 
-// Made only for a type that was found: keys are foreign text of any length, at a thousand depths.
+// Made only for a type that was found: keys are foreign text of any length, up to a thousand deep.
 std::string path_to(const Place& place) {
   std::vector<const Place*> way;
   for (const Place* one = &place; one != nullptr; one = one->outer) way.push_back(one);
@@ -101,7 +101,7 @@ Result<void> refuse(const std::optional<NamedType>& found) {
   return Error(Errc::kInvalid, cat(where, " ", go_quoted(shown(found->type)), " is multus itself"));
 }
 
-// What every plugin takes for the name of a program: its own `type` and its IPAM plugin's.
+// What every plugin takes for the name of a program: its own `type` and that of its IPAM plugin.
 json::Object programs_in(const json::Object& config) {
   json::Object programs;
   for (const auto& [key, member] : config) {

@@ -29,7 +29,7 @@ inline constexpr VersionNumber kGcStatusSince{1, 1, 0};  // GC, STATUS
 // "1.1" is 1.1.0; the empty text is 0.1.0.
 Result<VersionNumber> parse_version(std::string_view text);
 
-// Whether `text` parses and is at least `bound`; what does not parse is not.
+// Whether `text` is a version and at least `bound`.
 bool at_least(std::string_view text, const VersionNumber& bound);
 
 // By exact spelling: a plugin that lists "1.1.0" does not support "1.1".
@@ -37,7 +37,7 @@ bool is_supported(std::string_view version);
 
 std::vector<std::string> all_versions();
 
-// The versions that a plugin lists in its answer to VERSION (01, 7.6). They are not checked.
+// The versions that a plugin lists in its answer to VERSION (01, 7.6), unchecked.
 Result<std::vector<std::string>> parse_version_reply(std::string_view text);
 
 }  // namespace mnet::cni

@@ -14,7 +14,7 @@ std::string version_request() { return cat(R"({"cniVersion":")", kCurrentVersion
 
 Result<std::vector<std::string>> read_version_outcome(Result<std::string> outcome) {
   if (outcome) return parse_version_reply(*outcome);
-  // The one text that is a protocol: those plugins had no code for it.
+  // The only message that we compare: those old plugins had no code for it.
   const bool is_old = outcome.error().origin() != nullptr &&
                       outcome.error().text() == "unknown CNI_COMMAND: VERSION";
   if (is_old) return std::vector<std::string>{std::string(kOldestVersion)};

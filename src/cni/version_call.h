@@ -1,5 +1,5 @@
-// What a runtime asks a plugin with VERSION and what it makes of the outcome (01, 7.6). Who runs
-// the plugin is not its business.
+// The request VERSION to a plugin, and the meaning of its outcome (01, 7.6). Does not run the
+// plugin.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace mnet::cni {
 // The plugin's stdin.
 std::string version_request();
 
-// The versions that a plugin supports, from its stdout or its failure: one so old that it does not
-// know the command supports 0.1.0 alone; any other failure is passed on.
+// The versions that a plugin supports, from its stdout or its failure. A plugin so old that it does
+// not know the command supports only 0.1.0; any other failure is passed on.
 Result<std::vector<std::string>> read_version_outcome(Result<std::string> outcome);
 
 }  // namespace mnet::cni

@@ -71,8 +71,8 @@ Result<std::vector<std::string>> plugin_files(const std::string& dir,
 
 Result<cni::ConfList> load_conflist_file(const std::string& path) {
   MNET_TRY(auto&& list, parse_conflist_file(path));
-  // A bad name has no sub-directory: the empty one would make it the directory itself, `../x` one
-  // outside.
+  // An invalid name has no sub-directory: the empty name would mean the directory itself, and
+  // `../x` one outside it.
   if (!list.load_only_inlined_plugins && cni::is_identifier(list.name)) {
     MNET_TRY(auto&& files, plugin_files(sys::directory_of(path), list.name));
     for (const std::string& file : files) {

@@ -27,7 +27,7 @@ std::string_view kind_of(std::string_view path) {
   return is_list_file(path) ? "conflist" : "config";
 }
 
-// Multus as its own delegate would call itself without end.
+// Multus as its own delegate would call itself forever.
 Result<void> check_types(const Loaded& loaded, std::string_view own_type) {
   if (const auto* conf = std::get_if<cni::PluginConf>(&loaded)) {
     return cni::check_types(conf->object, own_type);
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> network_files(const std::string& dir) {
   return conf_files(dir, {".conf", ".json", ".conflist"});
 }
 
-// Files that could not be used, for the log at once and for the error in the end.
+// Files that could not be used: logged at once, and named in the error at the end.
 class Skipped {
  public:
   explicit Skipped(const Log& log) : log_(log) {}

@@ -161,7 +161,7 @@ TEST_F(MultusLoader, SaysSoWhereThereAreNoNetworks) {
               StartsWith("No networks found in " + (dir_ / "a.txt") + ": "));
 }
 
-// Whoever runs it refuses them (02, 3.3): to take the next file of that name would be a surprise.
+// The code that runs it refuses them (02, 3.3): taking the next file of that name would surprise.
 TEST_F(MultusLoader, TakesAnyTypeByName) {
   dir_.write("1.conf", R"({"name":"a","type":"multus-shim"})");
   dir_.write("2.conf", R"({"name":"a","type":"t"})");

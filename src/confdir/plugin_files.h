@@ -1,4 +1,4 @@
-// What both loaders share. Inside use.
+// What both loaders share. Internal.
 #pragma once
 
 #include <string>
@@ -10,10 +10,11 @@
 
 namespace mnet::confdir {
 
-// The list in one file, without sub-directory.
+// The list in one file, without the plugins of its sub-directory.
 Result<cni::ConfList> parse_conflist_file(const std::string& path);
 
-// Paths of `dir`/`network_name`/*.conf; no such directory: none. The name must be safe.
+// Paths of `dir`/`network_name`/*.conf; none if that directory does not exist. The name must be a
+// valid network name.
 Result<std::vector<std::string>> plugin_files(const std::string& dir,
                                               std::string_view network_name);
 

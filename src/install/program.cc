@@ -47,7 +47,7 @@ Result<void> install_all(std::string_view program, const std::string& directory)
   say(STDOUT_FILENO, cat("multus ", program, " copy succeeded!\n"));
   MNET_TRY(const auto& passthru, install("passthru", directory));
   say(STDOUT_FILENO, cat("passthru cni ", passthru, " copy succeeded!\n"));
-  // What an installer left that was killed; it is in nobody's way.
+  // Files that a killed installer left. They do no harm, so failing to remove them is not an error.
   (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
   return {};
 }

@@ -1,4 +1,4 @@
-// What install_multus does: copies the plugin programs onto the host (03, 9.3).
+// The program install_multus: copies the plugin programs to the host (03, 9.3).
 #pragma once
 
 #include <string>

@@ -35,8 +35,8 @@ namespace mnet::kubeconfig_generator {
 namespace {
 
 constexpr int kFailed = 255;
-constexpr std::chrono::milliseconds kLook{10'000};  // at the bootstrap file and at our own
-constexpr std::chrono::milliseconds kStoring{100};  // between looks until the certificate is stored
+constexpr std::chrono::milliseconds kLook{10'000};  // between checks of the two kubeconfigs
+constexpr std::chrono::milliseconds kStoring{100};  // the same until the certificate is stored
 
 struct Options {
   std::string cert_dir = "/tmp";
@@ -50,11 +50,11 @@ PFlags make_flags(Options& to) {
   PFlags flags("kubeconfig_generator",
                "Obtains and renews a client certificate of this node (MULTUS_NODE_NAME), and "
                "writes a kubeconfig that uses it.");
-  flags.text("certdir", &to.cert_dir, "where key and certificate are kept; must exist");
+  flags.text("certdir", &to.cert_dir, "where to keep key and certificate; must exist");
   flags.text("bootstrap-config", &to.bootstrap,
-             "kubeconfig with which the first certificate is asked for");
-  flags.text("kubeconfig", &to.kubeconfig, "the kubeconfig to write; removed at the end");
-  flags.text("cert-duration", &to.duration, "for how long certificates are asked for");
+             "kubeconfig with the credentials for the first request");
+  flags.text("kubeconfig", &to.kubeconfig, "the kubeconfig to write; removed on exit");
+  flags.text("cert-duration", &to.duration, "lifetime of the requested certificates");
   flags.boolean("version", &to.wants_version, "print the version and exit");
   return flags;
 }
@@ -85,7 +85,7 @@ Result<std::string> text_of(const Options& options, const std::string& certifica
   return nodeconf::kubeconfig_text(config);
 }
 
-// True if it had to be written.
+// True if the file had to be written.
 Result<bool> keep_kubeconfig(const Options& options, const std::string& certificate) {
   MNET_TRY(auto&& text, text_of(options, certificate));
   if (const auto there = sys::find_file(options.kubeconfig); there && *there == text) {
@@ -103,9 +103,9 @@ Result<certs::NodeCertificateSettings> settings_of(const Options& options) {
   if (settings.node.empty()) return Error(Errc::kInvalid, "MULTUS_NODE_NAME is not set");
   struct stat status{};
   if (::stat(options.cert_dir.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
-    return Error(Errc::kInvalid, cat("--certdir=", options.cert_dir, " is no directory"));
+    return Error(Errc::kInvalid, cat("--certdir=", options.cert_dir, " is not a directory"));
   }
-  // Of a configuration that means the default; a flag that is given empty is a mistake.
+  // In a configuration an empty text means the default, but an empty flag is a mistake.
   if (options.duration.empty()) return Error(Errc::kInvalid, "--cert-duration is empty");
   auto duration = certs::parse_certificate_duration(options.duration);
   if (!duration) return std::move(duration).error().wrap("--cert-duration");
@@ -123,7 +123,7 @@ aio::Task<void> keep(const Options* options, certs::NodeCertificate* certificate
   MNET_CO_TRY_VOID(co_await certificate->wait_usable(aio::kNoDeadline));
   std::string last;
   for (;;) {
-    // Whoever finds the kubeconfig finds what it points at.
+    // Written only once the certificate that it points to exists.
     const bool is_stored = certificate->store().has_current();
     if (is_stored) {
       const auto kept = keep_kubeconfig(*options, certificate->store().current_path());

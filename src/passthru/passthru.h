@@ -1,4 +1,5 @@
-// passthru: a CNI plugin that does nothing, for chains that need a first member (02, 3.9; 03, 9.3).
+// The program passthru: a CNI plugin that does nothing, for chains that need a first plugin (02,
+// 3.9; 03, 9.3).
 #pragma once
 
 #include "skel/skel.h"

@@ -30,10 +30,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Pipe = aio::asio::posix::stream_descriptor;
 
-// All that the plugin wrote is in the pipes when it ends. A grandchild that keeps one open gets no
-// longer than this.
+// All that the plugin wrote is in the pipes when it ends. If a grandchild keeps a pipe open, we
+// wait no longer than this.
 constexpr std::chrono::milliseconds kPipeGrace{200};
-// Read in one go, so that one plugin that floods us does not stop the others.
+// The most that is read in one go, so that a plugin that floods us does not hold up the others.
 constexpr std::size_t kMostAtOnce = 256u << 10;
 
 }  // namespace
@@ -60,10 +60,11 @@ aio::Task<Output> Conversation::run() {
     if (!ended_) {
       ended_ = waited.error().code() == Errc::kTimeout ? Ended::kDeadline : Ended::kCancelled;
     }
-    // Whoever cancelled gets its answer when nothing of the plugin runs any more.
+    // The canceller gets its answer only when nothing of the plugin runs any more.
     MNET_CO_TRY_VOID(co_await aio::shielded(end_child()));
   }
-  // Whoever is left of the group goes with a plugin that we ended; reap() gives its number away.
+  // What is left of the group ends with a plugin that we ended. Before reap(), which frees the
+  // number of the group.
   if (ended_) child_.signal_group(SIGKILL);
   const std::optional<sys::ExitStatus> status = child_.reap();
   if (!status) co_return Error(Errc::kBug, "a child that has ended cannot be reaped");
@@ -71,13 +72,13 @@ aio::Task<Output> Conversation::run() {
   co_return conclude(*status);
 }
 
-// Most configurations fit into the pipe: then nothing has to wait for it.
+// Most configurations fit into the pipe; then nothing has to wait.
 void Conversation::feed_at_once() {
   while (!unsent_.empty()) {
     const ssize_t count = ::write(stdin_.native_handle(), unsent_.data(), unsent_.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
-    if (count < 0) break;  // it does not read its configuration: its own business (EPIPE)
+    if (count < 0) break;  // EPIPE: a plugin need not read its configuration
     unsent_.remove_prefix(static_cast<std::size_t>(count));
   }
   boost::system::error_code ignored;
@@ -102,7 +103,7 @@ aio::Task<void> Conversation::drain(Stream stream) {
   }
 }
 
-// False when there will be no more: the end, or too much.
+// False if nothing more is to be read: end of file, or too much output.
 bool Conversation::read_available(Stream stream) {
   Channel& from = channel(stream);
   char buffer[16u << 10];

@@ -1,4 +1,4 @@
-// One running plugin: feeds it, listens to it, ends it when its time is up.
+// One running plugin: writes its stdin, reads its output, ends it when its time is up. Internal.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace mnet::plugin {
 
 class Conversation {
  public:
-  // Takes what it needs of `what`, but neither world nor environment.
+  // Uses all of `what` but world and environment.
   Conversation(const aio::asio::any_io_executor& executor, sys::Child child, Invocation what);
 
-  // Ends when the child is reaped and its output read. The object must stay until then.
+  // Ends when the child is reaped and its output read. The object must live until then.
   aio::Task<Output> run();
 
  private:

@@ -118,7 +118,7 @@ TEST_F(PluginEnding, DoesNotWaitForAGrandchildThatKeepsThePipes) {
   EXPECT_LT(Clock::now() - start, 20s);
 }
 
-// Keeps the outcome of a run whatever happens to the one who asked for it.
+// Keeps the outcome of a run, whatever happens to the task that asked for it.
 aio::Task<void> keep(Invocation what, std::optional<Result<Output>>* outcome) {
   auto output = co_await run(std::move(what));
   outcome->emplace(std::move(output));

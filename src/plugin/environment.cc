@@ -25,7 +25,7 @@ class Entries {
       entries_[known->second] = std::move(entry);
     }
   }
-  // What is no `NAME=value` has no name to share.
+  // An entry that is not `NAME=value` has no name to share.
   void keep(std::string entry) { entries_.push_back(std::move(entry)); }
   bool has(std::string_view name) const { return places_.contains(std::string(name)); }
   std::vector<std::string> take() && { return std::move(entries_); }

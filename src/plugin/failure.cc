@@ -15,7 +15,7 @@
 namespace mnet::plugin {
 namespace {
 
-// An error travels through several programs and logs: of what a plugin printed, so much.
+// How much of a plugin's output goes into an error, which passes through several programs and logs.
 constexpr std::size_t kMostQuoted = 16u << 10;
 
 // The end says why it failed.

@@ -1,4 +1,4 @@
-// What is said of a plugin that failed (01, 7.5).
+// The error of a plugin that failed (01, 7.5). Internal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace mnet::plugin {
 
 struct Ending {
   std::string how;      // "exit status 3", "signal: killed", "fork/exec <path>: permission denied"
-  std::string details;  // what else is known; goes where the plugin printed no error object
+  std::string details;  // what else is known; used if the plugin printed no error object
 };
 
 // The error always carries an error object: the plugin's own if it printed one, else code 0.

@@ -23,14 +23,14 @@
 namespace mnet::plugin {
 namespace {
 
-// Opens a file as the plugins' world shows it.
+// Opens a file as plugins see it.
 using Open = std::function<sys::UniqueFd(const std::string& path, int flags)>;
 
 sys::UniqueFd open_here(const std::string& path, int flags) {
   return sys::UniqueFd(::open(path.c_str(), flags | O_CLOEXEC));
 }
 
-// As it is below `root`: absolute links stay inside, too.
+// Relative to `root`: absolute links stay inside it, too.
 sys::UniqueFd open_below(const sys::UniqueFd& root, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<unsigned>(flags) | O_CLOEXEC;
@@ -58,7 +58,8 @@ bool is_regular_file(const sys::UniqueFd& file) {
   return file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// None if no directory has one. A shortage is an error: it hides a plugin that is there.
+// None if no directory has one. A shortage of resources is an error: it may hide an existing
+// plugin.
 Result<std::optional<std::string>> first_match(std::string_view type,
                                                const std::vector<std::string>& dirs,
                                                const Open& open) {

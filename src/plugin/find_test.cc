@@ -174,7 +174,8 @@ TEST_F(PluginWorld, ChrootedPluginIsAtItsRootWithNothingOfOurs) {
   EXPECT_THAT(status, HasSubstr("SigIgn:\t0000000000000000"));
 }
 
-// Mounts of its own, in which `where` holds a plugin that nobody else sees. Lives with the object.
+// Mounts of its own, in which `where` holds a plugin that is invisible elsewhere. Lives with the
+// object.
 class OtherMounts {
  public:
   explicit OtherMounts(const std::string& where) {

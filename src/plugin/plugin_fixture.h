@@ -1,4 +1,4 @@
-// Plugins for tests: scripts, and fake-delegate under any name with orders beside it.
+// For tests: makes plugins, which are scripts or fake-delegate with a control file beside it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class PluginTest : public testing::Test {
     return dir / "fake";
   }
 
-  // Patient enough for a busy machine; nothing waits for it.
+  // The deadline is long enough for a busy machine; no test waits for it.
   static Invocation call(std::string binary, std::string config = "{}") {
     return {.binary = std::move(binary),
             .env = {"PATH=/usr/bin:/bin", "CNI_COMMAND=ADD", "CNI_IFNAME=eth0", "CNI_NETNS=/x"},
@@ -44,7 +44,7 @@ class PluginTest : public testing::Test {
             .deadline = in(std::chrono::seconds(60))};
   }
 
-  // The calls that fake-delegate wrote down.
+  // The calls that fake-delegate recorded.
   std::vector<json::Object> calls() const {
     std::vector<json::Object> out;
     const std::string record = sys::read_file(dir / "record").value_or("");

@@ -26,8 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kBusyAttempts = 6;
 
-// A plugin that ends without reading its stdin must not end us. Once, and only where nobody has
-// decided otherwise.
+// A plugin that ends without reading its stdin must not end us. Done once, and only if the signal
+// still has its default action.
 void ignore_broken_pipes() {
   [[maybe_unused]] static const bool done = [] {
     struct sigaction now{};
@@ -39,13 +39,13 @@ void ignore_broken_pipes() {
   }();
 }
 
-// 01, 7.3: what a run is told that is over before it began.
+// 01, 7.3: the error of a run that is over before it began.
 Error never_started(Errc code) {
   const bool late = code == Errc::kTimeout;
   return failure(code, {late ? "context deadline exceeded" : "context canceled", ""}, "", "");
 }
 
-// "Text file busy": somebody is still writing the executable (01, 7.3).
+// Retries on "Text file busy": another process is still writing the executable (01, 7.3).
 aio::Task<sys::Child> start_patiently(Invocation what) {
   for (int attempt = 1;; ++attempt) {
     const bool unwanted = co_await aio::cancelled();
@@ -55,7 +55,7 @@ aio::Task<sys::Child> start_patiently(Invocation what) {
     auto child = start(what);
     if (child) co_return child;
     const Error& error = child.error();
-    if (is_shortage(error)) co_return error;  // of the machine: nothing of the plugin's
+    if (is_shortage(error)) co_return error;  // the machine's fault, not the plugin's
     const bool again = error.os_errno() == ETXTBSY && attempt < kBusyAttempts;
     if (!again) co_return failure(Errc::kPlugin, {error.text(), ""}, "", "");
     auto slept = co_await aio::sleep_until(std::min(Clock::now() + what.busy_pause, what.deadline));

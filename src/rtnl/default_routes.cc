@@ -25,7 +25,7 @@ namespace {
 // A list that changes while it is made is made again; a namespace that never rests is an error.
 constexpr int kTries = 10;
 
-// What the kernel gives a route that asks for none.
+// The metric that the kernel gives to a route without one.
 std::uint32_t own_metric(AddressFamily family) { return family == AddressFamily::kV4 ? 0 : 1024; }
 
 Result<std::vector<Route>> list_defaults(Netlink& netlink, AddressFamily family) {
@@ -35,7 +35,7 @@ Result<std::vector<Route>> list_defaults(Netlink& netlink, AddressFamily family)
     found.clear();
     listed = netlink.dump(RTM_GETROUTE, all_routes(family), [&](std::string_view message) {
       auto route = parse_route(message);
-      // A kernel without IPv6 lists what else it has.
+      // A kernel without IPv6 lists the routes of other families instead.
       if (route && route->family == family && route->is_default()) {
         found.push_back(*std::move(route));
       }
@@ -52,7 +52,8 @@ Result<void> remove(Netlink& netlink, const std::string& deletion) {
   return removed;
 }
 
-// The defaults of `family` that are on `ifname`, and who speaks for them; none without such a link.
+// The default routes of `family` on `ifname`, with the socket to edit them; none if there is no
+// such link.
 struct Visit {
   Netlink netlink;
   int ifindex = 0;
@@ -90,7 +91,8 @@ bool is_only_on(const Route& route, const std::vector<int>& indexes) {
   });
 }
 
-// Something of the same metric is there: ours already, or one that gives way, or the end.
+// There is a default route of the same metric: success if it is this one; if it may be replaced, it
+// is; otherwise `occupied`.
 Result<void> add_beside(Netlink& netlink, const Hop& hop, const std::vector<int>& own,
                         Error occupied) {
   const AddressFamily family = family_of(hop.gateway);
@@ -129,7 +131,7 @@ Result<void> add_default_route(const sys::NetNs& target, const std::string& ifna
                                const std::string& gateway,
                                const std::vector<std::string>& own_ifnames) {
   auto address = address_bytes(gateway);
-  if (!address) return Error(Errc::kInvalid, cat("no address: ", go_quoted(gateway)));
+  if (!address) return Error(Errc::kInvalid, cat("not an address: ", go_quoted(gateway)));
   MNET_TRY(auto&& netlink, Netlink::open_in(target));
   MNET_TRY(auto&& index, find_link_index(netlink.fd(), ifname));
   if (!index) return Error(Errc::kNotFound, cat("no link ", go_quoted(ifname)));

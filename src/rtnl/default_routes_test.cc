@@ -155,7 +155,7 @@ TEST_F(DefaultRoutesTest, ThatUseNextHopObjectsAreRemovedAndTheObjectsStay) {
   EXPECT_THAT(pod_.run("ip nexthop show"), HasSubstr("id 7 via 10.0.0.1 dev eth0"));
 }
 
-// 02, 12: row 98: a length other than 0 is no default.
+// 02, 12: row 98: a route of a length other than 0 is not a default route.
 TEST_F(DefaultRoutesTest, AreNeitherHalvesNorOfOtherTablesNorNowhere) {
   ip("route add 0.0.0.0/1 via 10.0.0.1 dev eth0");
   ip("-6 route add ::/1 via fd00::1 dev eth0");

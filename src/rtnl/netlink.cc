@@ -47,7 +47,7 @@ std::optional<Message> take_message(std::string_view& bytes) {
   return Message{*header, body};
 }
 
-// What the kernel said beside its errno.
+// The message that the kernel sent with its errno.
 std::string words_in(const Message& answer) {
   if ((answer.header.nlmsg_flags & NLM_F_ACK_TLVS) == 0) return {};
   std::size_t skip = sizeof(nlmsgerr);
@@ -67,7 +67,7 @@ std::string words_in(const Message& answer) {
 
 Result<void> outcome_of(const Message& answer) {
   const auto error = value_in<int>(answer.body);
-  if (!error) return Error(Errc::kProtocol, "netlink: a short answer");
+  if (!error) return Error(Errc::kProtocol, "netlink: the answer is too short");
   if (*error == 0) return {};
   const std::string words = words_in(answer);
   if (words.empty()) return Error::from_errno(-*error, "netlink");
@@ -100,7 +100,7 @@ void append_attribute(std::string& message, std::uint16_t type, std::string_view
 
 Result<Netlink> Netlink::open_in(const sys::NetNs& target) {
   MNET_TRY(auto&& fd, socket_in(target, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
-  // Kernels that cannot explain themselves still say no.
+  // Kernels without extended acknowledgements still report the errno.
   const int on = 1;
   (void)::setsockopt(fd.get(), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
   (void)::setsockopt(fd.get(), SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
@@ -133,10 +133,10 @@ Result<std::string_view> Netlink::receive() {
                                    reinterpret_cast<sockaddr*>(&from), &size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error::from_errno(errno, "netlink: receive");
-    // Who has the right to in that namespace, such as the pod itself, could write to us, too.
+    // A privileged process in that namespace, such as the pod's own, can send to this socket, too.
     if (from.nl_pid != 0) continue;
     const auto length = static_cast<std::size_t>(got);
-    if (length > buffer_.size()) return Error(Errc::kProtocol, "netlink: an answer too long");
+    if (length > buffer_.size()) return Error(Errc::kProtocol, "netlink: the answer is too long");
     return std::string_view(buffer_).substr(0, length);
   }
 }
@@ -168,7 +168,7 @@ Result<void> Netlink::dump(std::uint16_t type, std::string_view body,
       }
       MNET_TRY_VOID(outcome_of(*message));
       if (is_interrupted)
-        return Error(Errc::kUnavailable, "netlink: it changes while it is listed");
+        return Error(Errc::kUnavailable, "netlink: the table keeps changing while it is listed");
       return {};
     }
   }

@@ -1,5 +1,5 @@
-// Speaks rtnetlink on one socket: requests that are acknowledged, and dumps. Knows nothing of what
-// the messages say. Inside use.
+// Speaks rtnetlink on one socket: requests that are acknowledged, and dumps. Does not know what the
+// messages mean. Internal.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace mnet::rtnl {
 
-// What a message is made of has the layout of the kernel's headers; it is copied in and out, never
-// pointed into.
+// The parts of a message have the layout of the kernel's structures. They are copied in and out,
+// never accessed in place.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 std::string_view bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// The front of `bytes` as a T; none if they are too short.
+// The front of `bytes` as a T; none if there are too few bytes.
 template <typename T>
   requires std::is_trivially_copyable_v<T>
 std::optional<T> value_in(std::string_view bytes) {
@@ -40,7 +40,7 @@ struct Attribute {
   std::string_view bytes;
 };
 
-// All up to the first that does not fit. The views point into `bytes`.
+// All attributes up to the first malformed one. The views point into `bytes`.
 std::vector<Attribute> attributes_in(std::string_view bytes);
 void append_attribute(std::string& message, std::uint16_t type, std::string_view bytes);
 // `length` rounded up to where the next attribute or message may begin.
@@ -50,11 +50,11 @@ class Netlink {
  public:
   static Result<Netlink> open_in(const sys::NetNs& target);
 
-  // Sends `body` as a message of `type` and waits for the kernel's yes or no: its errno, and its
-  // own words where it has some.
+  // Sends `body` as a message of `type` and waits for the acknowledgement. The error has the
+  // kernel's errno and, if there is one, its message.
   Result<void> ask(std::uint16_t type, std::uint16_t flags, std::string_view body);
-  // Hands every message of a dump to `visit`, without its header. If the kernel says that what it
-  // listed changed meanwhile, kUnavailable: dump again.
+  // Passes every message of a dump to `visit`, without its header. kUnavailable if the kernel says
+  // that the table changed during the dump: dump again.
   Result<void> dump(std::uint16_t type, std::string_view body,
                     const std::function<void(std::string_view)>& visit);
 
@@ -64,7 +64,7 @@ class Netlink {
   explicit Netlink(sys::UniqueFd fd) : fd_(std::move(fd)) {}
 
   Result<void> send(std::uint16_t type, std::uint16_t flags, std::string_view body);
-  // What one datagram of the kernel holds.
+  // The contents of the kernel's next datagram, in buffer_.
   Result<std::string_view> receive();
 
   sys::UniqueFd fd_;

@@ -69,13 +69,13 @@ std::string entries_on(std::string_view bytes, int ifindex) {
   return kept;
 }
 
-// What a next-hop object stands for is listed beside it, but must not be said twice.
+// A dump lists the hops of a next-hop object beside it; a request must not name both.
 bool is_of_hop(std::uint16_t type) {
   return type == RTA_GATEWAY || type == RTA_VIA || type == RTA_OIF || type == RTA_MULTIPATH ||
          type == RTA_ENCAP || type == RTA_ENCAP_TYPE;
 }
 
-// As listed. `ip route flush` sends back the whole message, too.
+// The message as listed: `ip route flush` sends it back whole, too.
 std::string deletion_of(std::string_view message, const std::vector<Attribute>& attributes) {
   const bool has_hop_object =
       std::ranges::any_of(attributes, [](const Attribute& each) { return each.type == RTA_NH_ID; });
@@ -122,7 +122,7 @@ bool Route::is_on(int ifindex) const {
 }
 
 std::string Route::deletion_on(int ifindex) const {
-  // An IPv4 route with several hops is one thing, made as such by somebody.
+  // An IPv4 route with several hops was added as one route, and is removed as one.
   if (family == AddressFamily::kV4 || hops.size() < 2) return deletion;
   const std::size_t begin = aligned(sizeof(rtmsg));
   std::string body = deletion.substr(0, begin);

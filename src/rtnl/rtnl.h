@@ -1,5 +1,5 @@
-// Reads and edits links and routes inside a given network namespace. Blocking, and it enters that
-// namespace: only on a thread of aio::BlockingPool.
+// Finds links and edits default routes inside a given network namespace. Blocking, and enters that
+// namespace: call it only on a thread of aio::BlockingPool.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@
 
 namespace mnet::rtnl {
 
-// Those of `ifnames` that links in `target` have, in this order.
+// Those of `ifnames` that exist in `target`, in the given order.
 Result<std::vector<std::string>> find_links(const sys::NetNs& target,
                                             const std::vector<std::string>& ifnames);
 
-// Default routes: of the main table, with a destination of length 0, of any metric, protocol and
-// type. One with several next hops is on the interface of each.
+// Default routes are the routes of the main table with a destination of length 0, of any metric,
+// protocol and type. A route with several next hops is on the interface of each of them.
 
-// False also without such a link.
+// False if there is no such link.
 Result<bool> has_default_route(const sys::NetNs& target, const std::string& ifname,
                                AddressFamily family);
 
-// Each that is on `ifname`, exactly as it is listed (02, 5.4). One that is gone by then is fine,
-// and so is a link that is not there.
+// Removes each default route on `ifname`, exactly as the kernel lists it (02, 5.4). Success if a
+// route is already gone, or if there is no such link.
 Result<void> remove_default_routes(const sys::NetNs& target, const std::string& ifname,
                                    AddressFamily family);
 
-// Adds the one via `gateway`, an IPv4 or IPv6 address, without a metric. If it is there already:
-// fine. Others of the same metric give way if they are on `ifname` and `own_ifnames` and nowhere
-// else. No such link is an error.
+// Adds the default route via `gateway`, an IPv4 or IPv6 address, without a metric. Success if it
+// exists already. Other default routes of the same metric are replaced if they are only on `ifname`
+// and `own_ifnames`. It is an error if there is no such link.
 Result<void> add_default_route(const sys::NetNs& target, const std::string& ifname,
                                const std::string& gateway,
                                const std::vector<std::string>& own_ifnames);

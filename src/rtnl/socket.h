@@ -1,4 +1,4 @@
-// Sockets that belong to a given network namespace, and link indexes through them. Inside use.
+// Makes sockets in a given network namespace, and finds link indexes through them. Internal.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace mnet::rtnl {
 
-// A socket belongs for good to the namespace it was made in, so the thread is home again when this
-// returns.
+// A socket stays in the namespace in which it was made, so the thread is back in its own namespace
+// when this returns.
 Result<sys::UniqueFd> socket_in(const sys::NetNs& target, int domain, int type, int protocol);
 
-// None if no link there has this name. Any socket will do.
+// None if no link in the socket's namespace has this name. Any kind of socket will do.
 Result<std::optional<int>> find_link_index(const sys::UniqueFd& socket, const std::string& ifname);
 
 }  // namespace mnet::rtnl

@@ -1,4 +1,4 @@
-// CNI_ARGS as the reference's plugins read it (01, 2.8): stricter than what the daemon accepts.
+// CNI_ARGS as the reference plugins read it (01, 2.8): stricter than what the daemon accepts.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace mnet::skel {
 
-// The pairs whose key is `known` (exact letter case), in order; `IgnoreUnknown` need not be listed.
-// Every piece must have exactly one `=`. An unknown key is an error unless `IgnoreUnknown` is true.
+// The pairs whose key is in `known` (in exact letter case), in order; `IgnoreUnknown` need not be
+// listed. Every part must have exactly one `=`. An unknown key is an error unless `IgnoreUnknown`
+// is true.
 Result<cni::ArgPairs> parse_plugin_args(std::string_view text,
                                         const std::vector<std::string_view>& known);
 

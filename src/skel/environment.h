@@ -1,4 +1,5 @@
-// The variables of a CNI call: which command needs which, and what is checked (01, 2.1).
+// The environment variables of a CNI call: which command requires which, and how they are checked
+// (01, 2.1).
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ struct Environment {
   CmdArgs args;  // without stdin
 };
 
-// In the order of the table: a value that does not pass its check ends the reading at once, what is
-// missing is reported for all variables together. Errors carry code 4 (or 3).
+// Reads the variables in the order of the table. An invalid value ends the reading at once; missing
+// variables are reported together. Errors carry code 4 (or 3).
 Result<Environment> read_environment(const Front& front);
 
 }  // namespace mnet::skel

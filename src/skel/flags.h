@@ -1,5 +1,5 @@
-// The command line of a CNI plugin program: nothing but help and version, since everything else
-// comes by environment and stdin.
+// The command line of a CNI plugin program: only help and version, since all input comes by
+// environment and stdin.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace mnet::skel {
 
-// Answers `-v`, `--version`, help and wrong flags and yields the exit status; none if the program
-// is to do its work.
+// Answers `-v`, `--version`, help and unknown flags, and yields the exit status; none if the
+// program should do its work.
 std::optional<int> answer_flags(std::string_view program, int argc, char** argv,
                                 const Front& front);
 

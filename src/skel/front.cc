@@ -17,8 +17,8 @@
 namespace mnet::skel {
 namespace {
 
-// A socket that got number 2 would be sent our log lines. O_PATH: reading and writing fail as on
-// a closed descriptor, and it needs no /dev.
+// A socket with number 2 would receive our log lines. O_PATH: reading and writing fail as on a
+// closed descriptor, and /dev is not needed.
 void hold_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
@@ -34,7 +34,7 @@ std::optional<std::string> variable(std::string_view name) {
 }
 
 Result<std::string> read_all_of_stdin() {
-  // Small: every page that a program touches first costs it a fault, and most configurations fit.
+  // Small: each page costs a fault when it is first touched, and most configurations fit.
   char chunk[4u << 10];
   std::string bytes;
   for (;;) {
@@ -71,7 +71,7 @@ Front Front::of_process() {
           [](std::string_view bytes) { return write_all(STDOUT_FILENO, "/dev/stdout", bytes); },
       .write_stderr =
           [](std::string_view bytes) {
-            // What cannot be written there has nowhere else to go.
+            // A failure to write there cannot be reported anywhere.
             [[maybe_unused]] const auto written = write_all(STDERR_FILENO, "/dev/stderr", bytes);
           },
   };

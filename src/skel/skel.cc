@@ -124,7 +124,7 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-// A DEL that fails would keep the container from going away, for nothing: nothing was ever made.
+// A failing DEL would keep the runtime from removing the container, needlessly: nothing was made.
 Result<void> refuse_nested(const Command& command, const Front& front) {
   constexpr std::string_view kWhy =
       "multus was started by a delegate of Multus, which it never serves; write the type of "
@@ -187,7 +187,8 @@ int report(const Error& error, const Front& front) {
 }
 
 Result<void> run_guarded(const Plugin& plugin, const Front& front) {
-  // Nothing of ours throws; memory may run out. The runtime must get an error object even then.
+  // None of our code throws, but memory may run out. The runtime must get an error object even
+  // then.
   try {
     return run_command(plugin, front);
   } catch (const std::exception& failure) {

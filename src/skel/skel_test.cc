@@ -343,7 +343,7 @@ INSTANTIATE_TEST_SUITE_P(
              "ADD",
              {999, "potato", ""}}));
 
-// 02, 3.3: whoever wrote the text on stdin is not the one who configures the node.
+// 02, 3.3: the author of the text on stdin need not be the one that configures the node.
 TEST(SkelNested, RunsNoHandlerForADelegateOfItsOwn) {
   for (const char* command : {"ADD", "CHECK", "GC", "STATUS"}) {
     const Outcome run =

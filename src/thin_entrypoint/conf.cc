@@ -63,7 +63,7 @@ Result<std::string> settle_name(const Options& options, const std::string& path,
   return unusable(cat("cannot get name in master CNI config file ", go_quoted(path)));
 }
 
-// With a list of plugins theirs and only theirs, be it empty. Here `false` is said, too.
+// For a list of plugins only theirs count, even if there are none. `false` is written, too.
 nodeconf::Capabilities settle_capabilities(const json::Object& primary) {
   const json::Value* plugins = primary.find("plugins");
   const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
@@ -164,14 +164,14 @@ Result<std::string> log_level(const Options& options) {
 }
 
 Result<Conf> make_conf(const Options& options, const std::string& path, std::string_view text) {
-  // What is around it must fit into the depth that readers allow, too.
+  // Together with what surrounds it, it must stay within the depth that readers allow.
   auto primary = json::parse_object(text, json::kMaxDepth - 8);
   if (!primary) {
     return std::move(primary).error().wrap(path).wrap("cannot read master CNI config json");
   }
   if (const auto where = nodeconf::find_multus(*primary, "multus")) {
     return unusable(cat(path, " is a configuration of Multus itself (", *where,
-                        "), not taken to prevent recursive config load"));
+                        "), not used, to prevent recursive config load"));
   }
   MNET_TRY(auto&& level, log_level(options));
   MNET_TRY(auto&& version, settle_version(options, path, *primary));
@@ -210,7 +210,7 @@ Result<Primary> choose_primary(const Options& options, const std::string& last) 
   if (!last.empty() && found.front() > last) {
     return Error(Errc::kNotFound,
                  cat("the master CNI config ", options.autoconfig_dir, "/", last,
-                     " is gone; waiting for it (restart to take ", found.front(), " instead)"));
+                     " is gone; waiting for it (restart to use ", found.front(), " instead)"));
   }
   return in_folder(options, found.front());
 }

@@ -49,7 +49,7 @@ Result<void> check_place(std::string_view flag, const std::string& path, bool is
   return refused(is_folder ? "not a directory" : "it is a directory");
 }
 
-// True if the file was not that already.
+// True if the file had to be written.
 Result<bool> keep(const std::string& path, const std::string& text) {
   struct stat status{};
   const bool has_mode = ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
@@ -141,7 +141,7 @@ Result<bool> Entrypoint::refresh_configuration() {
 
 Result<bool> Entrypoint::write_configuration(const std::string& name, const std::string& text) {
   MNET_TRY(auto&& written, keep(conf_path(name), text));
-  // The sibling of another version would be read first, or instead.
+  // The runtime would read the sibling for other versions first, or instead.
   MNET_TRY(auto&& removed, sys::remove_file(conf_path(name == kConf ? kConflist : kConf)));
   return written || removed;
 }
@@ -151,7 +151,7 @@ aio::Task<void> Entrypoint::follow() {
   for (;;) {
     if (!watch) watch = make_watch();
     const Look seen = look();
-    // Whoever undoes what we do shall not make us spin.
+    // Another program that undoes our changes must not make us spin.
     if (!watch || seen == Look::kWrote) {
       MNET_CO_TRY_VOID(co_await aio::sleep_for(surroundings_.rest));
     }
@@ -163,7 +163,7 @@ aio::Task<void> Entrypoint::follow() {
   }
 }
 
-// Without a watch the files are looked at in intervals.
+// Without a watch the files are checked at intervals.
 std::optional<sys::DirectoryWatch> Entrypoint::make_watch() {
   auto made = sys::DirectoryWatch::make(folders());
   if (made) return *std::move(made);
@@ -211,7 +211,7 @@ Result<void> Entrypoint::clean_up() {
   if (options_.is_automatic()) {
     paths = {conf_path(kConf), conf_path(kConflist)};
   } else if (!sys::is_same_file(options_.multus_conf_file, copied_path())) {
-    paths = {copied_path()};  // else it is the user's own, where it always was
+    paths = {copied_path()};  // else it is the user's own file
   }
   ErrorList failures;
   for (const std::string& path : paths) {

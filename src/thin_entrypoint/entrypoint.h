@@ -1,5 +1,5 @@
-// What thin_entrypoint does (03, 9.2): puts multus, its kubeconfig and its CNI configuration on the
-// node, and keeps the two files current while it runs. Knows nothing of signals.
+// The work of thin_entrypoint (03, 9.2): installs multus, its kubeconfig and its CNI configuration
+// on the node, and keeps the two files current while it runs. Knows nothing of signals.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,14 @@
 
 namespace mnet::thin_entrypoint {
 
-// What surrounds the program; lines come without their newline.
+// What the entrypoint needs from the program around it. Lines have no newline at the end.
 struct Surroundings {
   std::vector<std::string> environment;
   std::string service_account = std::string(nodeconf::kServiceAccountFolder);
   std::function<void(std::string_view)> tell;      // progress
-  std::function<void(std::string_view)> complain;  // what is wrong and does not end us
-  std::chrono::milliseconds settle{100};           // after an event, until the files are looked at
-  std::chrono::milliseconds rest{1000};            // behind a look that had to do something
+  std::function<void(std::string_view)> complain;  // errors that do not end the program
+  std::chrono::milliseconds settle{100};           // from an event until the files are checked
+  std::chrono::milliseconds rest{1000};            // after a check that changed something
   std::chrono::milliseconds longest_wait{10'000};  // without any event
 };
 
@@ -34,15 +34,15 @@ class Entrypoint {
  public:
   Entrypoint(Options options, Surroundings surroundings);
 
-  // All steps once, in order; nothing is changed before all that must be there is found to be
-  // there. Blocks.
+  // Does all steps once, in order. Changes nothing before it has checked that all that is needed
+  // exists. Blocks.
   Result<void> set_up();
 
-  // Keeps the files current until cancelled. Whatever is missing or broken meanwhile, the last
-  // good files stay, it is said once, and it is looked for again.
+  // Keeps the files current until cancelled. If something is missing or broken, the last good files
+  // stay, the error is printed once, and the check is repeated.
   aio::Task<void> follow();
 
-  // What --cleanup-config-on-exit asks for. Blocks.
+  // Does what --cleanup-config-on-exit asks for. Blocks.
   Result<void> clean_up();
 
  private:
@@ -53,7 +53,7 @@ class Entrypoint {
   Result<bool> refresh_configuration();
   Result<bool> write_configuration(const std::string& name, const std::string& text);
 
-  // How a look at the files ended, and so how long the next one may wait.
+  // How a check of the files ended, and so how long the next one may wait.
   enum class Look : std::uint8_t { kAllWell, kWrote, kFailed };
   Look look();
   Look note(const std::string& subject, const Result<bool>& done, const std::string& written);
@@ -67,9 +67,9 @@ class Entrypoint {
 
   const Options options_;
   const Surroundings surroundings_;
-  std::map<std::string, std::string> complaints_;  // the last of each subject
+  std::map<std::string, std::string> complaints_;  // the last one about each subject
   std::vector<std::string> warnings_;              // of the last configuration
-  std::string primary_name_;                       // of the file it was made from
+  std::string primary_name_;                       // of the file that it was made from
 };
 
 }  // namespace mnet::thin_entrypoint

@@ -11,30 +11,30 @@ namespace mnet::thin_entrypoint {
 namespace {
 
 void add_places(PFlags& flags, Options& to) {
-  flags.text("cni-bin-dir", &to.cni_bin_dir, "where the multus program goes");
+  flags.text("cni-bin-dir", &to.cni_bin_dir, "where to install the multus program");
   flags.text("cni-conf-dir", &to.cni_conf_dir,
-             "where 00-multus.conf[list] and multus.d/multus.kubeconfig go");
+             "where to write 00-multus.conf[list] and multus.d/multus.kubeconfig");
   flags.text("multus-bin-file", &to.multus_bin_file, "the multus program to copy");
   flags.boolean("skip-multus-binary-copy", &to.skip_multus_binary_copy,
                 "do not copy the multus program");
   flags.text("multus-conf-file", &to.multus_conf_file,
              "`auto` to generate the configuration, or a file to copy to --cni-conf-dir");
   flags.text("multus-autoconfig-dir", &to.autoconfig_dir,
-             "where the primary CNI configuration is looked for");
+             "where to look for the primary CNI configuration");
   flags.text("multus-master-cni-file-name", &to.master_cni_file_name,
              "file name of the primary CNI configuration; none: the first one");
   flags.text("multus-cni-conf-dir", &to.multus_cni_conf_dir,
-             "created, and written as cniConf, which nothing reads; empty: neither");
+             "directory to create and to write as cniConf, which no program reads; empty: neither");
   flags.text("multus-kubeconfig-file-host", &to.kubeconfig_file_host,
              "path of the kubeconfig on the host, for the generated configuration");
 }
 
 void add_contents(PFlags& flags, Options& to) {
-  flags.text("cni-version", &to.cni_version, "the primary must have this version; empty: any");
+  flags.text("cni-version", &to.cni_version, "version that the primary must have; empty: any");
   flags.boolean("namespace-isolation", &to.namespace_isolation,
-                "pods may use networks of their own namespace only");
+                "pods may only use networks of their own namespace");
   flags.text("global-namespaces", &to.global_namespaces,
-             "namespaces that --namespace-isolation leaves open, with commas between");
+             "comma-separated namespaces whose networks all pods may use");
   flags.boolean("multus-log-to-stderr", &to.log_to_stderr, "whether multus logs to stderr");
   flags.text("multus-log-level", &to.log_level, "debug, verbose, error or panic");
   flags.text("multus-log-file", &to.log_file, "log file of multus");
@@ -52,7 +52,7 @@ void add_contents(PFlags& flags, Options& to) {
 
 void add_behaviour(PFlags& flags, Options& to) {
   flags.boolean("cleanup-config-on-exit", &to.cleanup_config_on_exit,
-                "remove the configuration at exit; the kubeconfig stays");
+                "remove the configuration on exit; the kubeconfig stays");
   flags.boolean("skip-config-watch", &to.skip_config_watch,
                 "do not follow the primary CNI configuration");
   flags.boolean("rename-conf-file", &to.rename_conf_file,
@@ -63,7 +63,7 @@ void add_behaviour(PFlags& flags, Options& to) {
 PFlags make_flags(Options& to) {
   PFlags flags("thin_entrypoint",
                "Installs multus on a node: copies the program, writes its kubeconfig and its CNI "
-               "configuration,\nand keeps both current until it is told to end.");
+               "configuration,\nand keeps both current until a signal ends it.");
   add_places(flags, to);
   add_contents(flags, to);
   add_behaviour(flags, to);

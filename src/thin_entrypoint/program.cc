@@ -33,8 +33,8 @@ int failed(const Error& error) {
   return 1;
 }
 
-// In one task, so that a signal is heard from the beginning: whoever takes the last line of the
-// installation for a sign to end it must not meet the default action.
+// All in one task, so that signals are handled from the beginning: a caller that sends one as soon
+// as it reads the last line of the installation must not meet the default action.
 aio::Task<void> live(Entrypoint* entrypoint, bool* is_set_up) {
   MNET_CO_TRY_VOID(entrypoint->set_up());
   *is_set_up = true;

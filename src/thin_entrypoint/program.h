@@ -1,4 +1,5 @@
-// What thin_entrypoint does: installs the thin multus of a node and keeps it (03, 9.2).
+// The program thin_entrypoint: installs the thin multus on a node and keeps its files current
+// (03, 9.2).
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace mnet::thin_entrypoint {
 
-// The whole program; yields its exit status. Takes the signals over and ends by them.
+// The whole program; yields its exit status. SIGINT or SIGTERM ends it.
 int run_program(const std::vector<std::string>& words);
 
 }  // namespace mnet::thin_entrypoint
