@@ -1,13 +1,14 @@
 // Sends CNI requests to a daemon's socket, many at a time, or runs a plugin directly, and prints
-// what it took as one JSON object.
+// the durations as one JSON object.
 //
 //   loadgen -mode add|del -socket S -config FILE -netns PATH -count N -concurrency C -prefix ID
-//   [-cni-path DIRS] loadgen -mode direct -plugin FILE -config FILE -count N      the plugin's ADD
-//   alone, one after another
+//           [-cni-path DIRS]
+//   loadgen -mode direct -plugin FILE -config FILE -count N
+//           only the plugin's ADD, one after another
 //
 // -netns may contain %d: the number of the request. Container ids and names of pods are
-// <prefix><number>; -uids names a file with the pods' UIDs, one in a line. An answer other than 200
-// is a failure; the first few are told on stderr.
+// <prefix><number>; -uids names a file with the pods' UIDs, one per line. An answer other than 200
+// is a failure; the first few are printed on stderr.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Durations of one kind of step, and what is said about them.
+// Durations of one kind of step, and their statistics.
 #pragma once
 
 #include <chrono>

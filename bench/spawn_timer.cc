@@ -1,5 +1,5 @@
-// Times whole processes, from before the spawn to the reaped end, in turns, so that two programs
-// meet the same machine.
+// Times whole processes, from before the spawn until they are reaped, in turns, so that two
+// programs run under the same conditions.
 //
 //   spawn-timer ROUNDS STDIN_FILE PROGRAM...
 //

@@ -22,7 +22,7 @@ void judge_object(std::string_view text) {
   if (request) (void)certs::judge(*request);
 }
 
-// The bytes as a request that is ours but for its content.
+// A request like ours, but with these bytes as its content.
 void judge_request(std::string_view text) {
   certs::SigningRequest request;
   request.signer = certs::kSigner;
@@ -33,7 +33,8 @@ void judge_request(std::string_view text) {
   (void)certs::judge(request);
 }
 
-// What an encoder writes for these bytes; made without OpenSSL, whose reading is what is doubted.
+// What an encoder writes for these bytes; made without OpenSSL, because OpenSSL's parser is under
+// test.
 std::string canonical_pem(std::string_view der) {
   std::string out = "-----BEGIN CERTIFICATE REQUEST-----\n";
   const std::string digits = mnet::to_base64(der);
@@ -41,7 +42,7 @@ std::string canonical_pem(std::string_view der) {
   return out + "-----END CERTIFICATE REQUEST-----\n";
 }
 
-// Whatever is judged is the one request that every other reader finds in the text, too.
+// The request that we judge must be the one that every other reader finds in the text.
 void parse_only_canonical(std::string_view text) {
   if (!certs::parse_request(text)) return;
   const std::size_t begin = text.find('\n') + 1, end = text.rfind("-----END");

@@ -1,5 +1,5 @@
-// Any bytes as a template, and what is behind the first NUL as the object: what is refused says so,
-// and what is accepted can be applied to anything, the same way each time.
+// Any bytes as a template, and what follows the first NUL as the object: a template is refused with
+// an error, or can be applied to any object, with the same outcome each time.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Any bytes as a definition's text and, behind the first NUL, an element of an annotation: what
-// becomes a delegate has its name, runs what it stores, and is changed only where something is
-// written into it. One whose types are fine names neither Multus nor a path.
+// Any bytes as a definition's text and, after the first NUL, an element of an annotation: a
+// delegate made from them has its name, runs what it stores, and differs from the text only where
+// something was injected. One that passes the check of types names neither Multus nor a path.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

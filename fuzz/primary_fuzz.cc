@@ -1,5 +1,5 @@
-// Any bytes as the primary's configuration: what is taken names no Multus, and what is made from it
-// is one JSON object that would not itself be taken.
+// Any bytes as the primary's configuration: an accepted one does not name Multus, and what is made
+// from it is one JSON object that would itself not be accepted.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Any bytes as an attachment record: damaged, or read into what is written the same again.
+// Any bytes as an attachment record: damaged, or read into a record that is the same after writing
+// and reading.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

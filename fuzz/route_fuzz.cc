@@ -1,5 +1,5 @@
-// Any bytes as a message about a route: never read beyond its end, and what is to be deleted is a
-// route again.
+// Any bytes as a message about a route: never read beyond its end, and the request to delete it
+// parses as a route again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Any bytes as a scratch file: damaged, or read into delegates that are written the same again.
+// Any bytes as a scratch file: damaged, or read into delegates that are the same after writing and
+// reading.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

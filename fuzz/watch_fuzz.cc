@@ -42,7 +42,7 @@ void read_list(std::string_view text, std::size_t step) {
 
 }  // namespace
 
-// The first byte says in pieces of which size the rest comes.
+// The first byte chooses the size of the pieces in which the rest arrives.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);

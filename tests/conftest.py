@@ -41,7 +41,7 @@ def pytest_collection_finish(session):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What a build cannot show is no test of it: left out, not skipped. The other build shows it."""
+    """Leaves out, instead of skipping, the tests that this build cannot run: the other build runs them."""
     daemon = programs_dir() / "multus-daemon"
     if not daemon.exists():
         return
@@ -95,7 +95,7 @@ def pod(host):
 
 @pytest.fixture
 def program(programs):
-    """Asks for a program of ours by name; a build without it is a failure, not a skip."""
+    """Yields the path of one of our programs by name; if the build lacks it, the test fails and is not skipped."""
     def need(name):
         path = programs / name
         assert path.exists(), f"{path} is not built"
@@ -122,7 +122,7 @@ def fake(host):
 
 
 class Daemons:
-    """Starts daemons on one host and sees to it that each ends well."""
+    """Starts daemons on one host and checks that each ends well."""
 
     def __init__(self, host):
         self.host = host

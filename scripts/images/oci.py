@@ -1,5 +1,5 @@
 """Container images as plain files: a tree of entries, its layer, an OCI layout and a docker archive of it. Knows nothing of
-what is in them. The same tree and date give the same bytes, whoever builds them and where."""
+what is in them. The same tree and date give the same bytes on every machine."""
 
 import gzip
 import hashlib

@@ -12,7 +12,7 @@ from lib import tree
 
 COMMON_LICENCES = Path("/usr/share/common-licenses")
 LONG = 200_000  # Boost's copyright file has two megabytes
-# By source package. A package that is not here fails the build: somebody has to look at its licence first.
+# By source package. A package that is not listed fails the build: a person has to read its licence first.
 LICENCES = {
     "boost1.81": "BSL-1.0",
     "busybox": "GPL-2.0-only",
@@ -69,12 +69,12 @@ def architecture(program):
     """Of an ELF file, as image configurations name it."""
     header = Path(program).read_bytes()[:20]
     if header[:4] != b"\x7fELF":
-        raise ValueError(f"{program} is no ELF file")
+        raise ValueError(f"{program} is not an ELF file")
     return ARCHITECTURES[int.from_bytes(header[18:20], "big" if header[5] == 2 else "little")]
 
 
 def shared_libraries(program):
-    """Paths as the loader looks them up, the loader itself among them. None of a static program."""
+    """Paths as the loader finds them, including the loader itself. Empty for a static program."""
     if "INTERP" not in output("readelf", "-lW", program):
         return []
     listed = output("ldd", program)

@@ -24,7 +24,7 @@ class Count:
                      self.left_out + other.left_out, self.second_tries + other.second_tries)
 
     def after_second_try(self, again):
-        """`again`: of another run of just the failures. Where it does not account for each of them, nothing changes."""
+        """`again` counts another run of only the failures. If it does not account for each of them, nothing changes."""
         if again.skips or again.left_out or again.passed + len(again.failures) != len(self.failures):
             return self
         failed_again = {test for test, _ in again.failures}

@@ -30,12 +30,12 @@ def folder(name):
 
 
 def arguments(about):
-    """A parser that shows `about`, which is laid out already, for --help."""
+    """A parser that prints `about` unchanged for --help."""
     return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def chosen(about):
-    """The tree that a check is to look at: the one named on its command line, else its own."""
+    """The tree to check: the one named on the command line, else our own."""
     parser = arguments(about)
     parser.add_argument("tree", nargs="?", type=folder, default=ROOT, metavar="TREE")
     return parser.parse_args().tree

@@ -58,7 +58,7 @@ def pss_kib(pid):
 
 
 class PeakMemory:
-    """The largest PSS of a process while the block runs, looked at every few milliseconds. (VmHWM would count the pages of shared
+    """The largest PSS of a process while the block runs, sampled every few milliseconds. (VmHWM would count the pages of shared
     libraries in full, and the start of the process.)"""
 
     def __init__(self, pid):

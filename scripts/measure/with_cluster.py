@@ -131,7 +131,7 @@ class InPlaceOfOurs(OriginalDaemon):
 
 
 class PeerBench(Bench):
-    """A daemon that knows its server only as a pod does, and runs only where it finds its primary itself. No budgets are its."""
+    """A daemon that finds its server only as a pod does, and runs only if it finds its primary itself. It has no budgets."""
 
     counts_requests = False
 

@@ -93,7 +93,7 @@ def find_go(oldest):
 
 
 def environment():
-    """The toolchain must not be exchanged behind our back."""
+    """Go must not download another toolchain."""
     return {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local"}
 
 
@@ -116,7 +116,7 @@ class Build:
         return target
 
     def _fetch(self):
-        """The sources. A registry that cannot be reached is no defect of ours; wrong checksums are somebody's."""
+        """The sources. A registry that cannot be reached is not a failure; wrong checksums are one."""
         listed = subprocess.run([self.go, "list", "-deps", self.module.package(self.name)], cwd=self.module.folder,
                                 env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if listed.returncode == 0:

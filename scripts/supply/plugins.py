@@ -11,7 +11,7 @@ from lib import tree
 from supply import gobuild
 
 REPOSITORY = "github.com/containernetworking/plugins"
-# A licence by a phrase of its text. A text that has none of them fails the build: somebody has to look at it.
+# A licence by a phrase of its text. A text without any of them fails the build: a person has to read it.
 LICENCES = {
     "Apache License": "Apache-2.0",
     "Mozilla Public License": "MPL-2.0",

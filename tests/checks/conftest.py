@@ -1,4 +1,4 @@
-"""The checks are programs, and a check that cannot fail is none: each is shown trees that it must refuse."""
+"""Tests of the checks. A check that cannot fail is useless: each is run on trees that it must refuse."""
 
 import importlib.util
 import sys

@@ -66,7 +66,7 @@ def test_refuses_alerts_on_what_nobody_counts(known):
 
     done = known.check("checks/reference")
 
-    assert done.stdout == "checks/reference: deploy/monitoring/rules.yaml: nobody counts multus_wrong\n"
+    assert done.stdout == "checks/reference: deploy/monitoring/rules.yaml: no program counts multus_wrong\n"
 
 
 def test_a_key_counts_only_in_its_own_section(known):
@@ -83,7 +83,7 @@ def test_what_only_tests_know_does_not_count(known):
 
 
 def test_the_sources_it_looks_at_are_there():
-    """A source that was renamed would otherwise not be looked at any more."""
+    """Otherwise a renamed source would no longer be checked."""
     text = (SCRIPTS / "checks" / "reference").read_text()
     for path in re.findall(r'"((?:src|apps)/[\w/.-]+)"', text):
         assert (ROOT / path).exists(), path

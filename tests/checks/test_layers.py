@@ -35,7 +35,7 @@ def test_accepts_what_the_table_allows(layered, file, included):
     ("src/base/text_test.cc", "sys/sys.h", "points upwards: sys is built on base"),
     ("src/sys/file.cc", "json/json.h", "is not allowed: sys may use base"),
     ("src/sys/file.cc", "sys.h", "names no folder"),
-    ("src/sys/file.cc", "tests/test_dir.h", "is no layer"),
+    ("src/sys/file.cc", "tests/test_dir.h", "is not a layer"),
 ])
 def test_refuses_an_include_that_the_table_does_not_allow(layered, file, included, complaint):
     layered.write(file, f'// a comment\n#  include "{included}"\n')

@@ -25,7 +25,7 @@ def tools():
 
 @pytest.fixture(scope="session")
 def cluster():
-    """etcd and kube-apiserver with our CRD and role. Whoever stops a part of it starts it again."""
+    """etcd and kube-apiserver with our CRD and role. A test that stops a part of it must start it again."""
     cluster = Cluster()
     try:
         cluster.install_definitions()

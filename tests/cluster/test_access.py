@@ -122,7 +122,7 @@ def test_the_proxy_of_the_kubeconfig_is_used(cluster, space, probes, tunnel):
 
 
 def test_the_proxy_of_the_environment_is_used_but_for_what_needs_none(cluster, space, probes, tunnel):
-    """A name that nobody but the proxy knows; loopback never goes through one."""
+    """Only the proxy can resolve the name; loopback never goes through a proxy."""
     proxy = tunnel()
     env = {"HTTPS_PROXY": f"http://{proxy.address}", "NO_PROXY": "example.org"}
     away = cluster.write_kubeconfig("away.kubeconfig", certificate=cluster.admin, server="https://kubernetes:443")

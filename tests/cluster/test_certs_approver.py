@@ -42,7 +42,7 @@ def approvers(cluster, approver_program):
 
 @pytest.fixture
 def ask(cluster, tmp_path):
-    """Makes a request as somebody; yields its name. What is left goes with the test."""
+    """Makes a request as a given user; yields its name. Requests that are left are deleted at the end of the test."""
     made = []
 
     def ask(user=f"system:node:{NODE}", groups=("system:nodes",), common_name=f"system:multus:{NODE}", identity=None,
@@ -99,7 +99,7 @@ def with_forged_signature(folder):
 
 RULES = {
     "no node name": (dict(user="system:node:", groups=()), "failed to parse the username"),
-    "no colon": (dict(user="somebody"), "failed to parse the username"),
+    "no colon": (dict(user="alice"), "failed to parse the username"),
     "other user": (dict(user="system:serviceaccount:kube-system:node1", groups=()), "unexpected user"),
     "node name": (dict(user="system:node:Node_1", common_name="system:multus:Node_1"), "is not a valid DNS subdomain"),
     "usage missing": (dict(usages=["client auth"]), "unexpected usages"),
@@ -156,7 +156,7 @@ def test_a_forged_signature_does_not_get_as_far_as_the_approver(ask, tmp_path):
 @pytest.mark.spec("03:148")
 def test_what_is_not_ours_is_left_alone(cluster, approvers, ask):
     approvers()
-    others = [ask(common_name="system:multus-x"), ask(common_name="somebody"),
+    others = [ask(common_name="system:multus-x"), ask(common_name="alice"),
               ask(signer="example.com/other"),
               ask(signer="kubernetes.io/kubelet-serving", user="system:node:node1", common_name="system:node:node1",
                   organization="system:nodes", usages=["digital signature", "server auth"],
@@ -197,7 +197,7 @@ def test_a_text_that_the_signer_may_read_otherwise_is_neither_approved_nor_signe
     approver = approvers()
     kubelet = cluster.kubelet(NODE)
     good = request_object(tmp_path, f"system:multus:{NODE}")
-    bad = request_object(tmp_path, "somebody", organization="kubeadm:cluster-admins")
+    bad = request_object(tmp_path, "alice", organization="kubeadm:cluster-admins")
     names = {}
     for what, made_of in NOT_CANONICAL.items():
         body = with_text(good, made_of(text_of(good), text_of(bad)))

@@ -56,7 +56,7 @@ def pss(pid):
 
 
 def test_the_daemon_knows_250_pods_and_1000_networks_in_little_memory(node, space):
-    """03, 12: row 111, for the daemon itself. The pods carry 100 KiB each of what nobody needs."""
+    """03, 12: row 111, for the daemon itself. Each pod carries 100 KiB that the daemon does not need."""
     empty = node.start()
     before = pss(empty.pid)
     empty.stop()

@@ -101,7 +101,7 @@ def test_another_uid_fails_the_add_and_not_the_del(node):
 
 
 def test_a_request_without_a_pod_is_refused(node):
-    """00-index, "Requests of containers that are no pods"."""
+    """00-index, `Requests of containers that are no pods`."""
     pod = node.pod("web")
 
     assert not pod.call("ADD", args="").ok

@@ -45,7 +45,7 @@ class Generator:
                 env={"MULTUS_NODE_NAME": NODE})
 
     def pending(self):
-        """Names of requests that nobody has answered."""
+        """Names of requests without an answer."""
         items = self.cluster.get("/apis/certificates.k8s.io/v1/certificatesigningrequests")["items"]
         return [item["metadata"]["name"] for item in items if not item["status"].get("conditions")]
 

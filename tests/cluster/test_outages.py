@@ -89,7 +89,7 @@ def test_a_forgotten_position_means_a_new_list_and_the_old_serves_meanwhile(own_
 @pytest.mark.spec("03:104")
 @pytest.mark.parametrize("lists", ["streamed", "in pages"])
 def test_a_server_that_forgets_after_each_list_is_not_asked_in_a_circle(space, probes, proxy, cluster, lists):
-    """Twelve thousand full lists in three seconds, once."""
+    """Once, this made twelve thousand full lists in three seconds."""
     space.add_network("first")
     proxy.forget_positions()
     if lists == "in pages":
@@ -112,7 +112,7 @@ def test_a_server_that_forgets_after_each_list_is_not_asked_in_a_circle(space, p
 
 
 def test_statuses_that_nobody_may_write_are_not_tried_in_a_circle(space, probes, proxy, account):
-    """Fifty such pods made two hundred requests a second, and nobody heard of it."""
+    """Once, fifty such pods made two hundred requests a second, and the log said nothing."""
     probe = probes(proxy.kubeconfig("reader", token=account("reader", READ_ONLY)))
     proxy.forget()
     began = time.monotonic()

@@ -78,7 +78,7 @@ def approve(cluster, program_for, tmp_path):
 
 @pytest.fixture
 def ask(cluster, tmp_path):
-    """Makes a request as somebody; yields its name."""
+    """Makes a request as a given user; yields its name."""
     def ask(user=f"system:node:{NODE}", groups=("system:nodes",), common_name=f"system:multus:{NODE}", **what):
         return cluster.ask_as(cluster.admin, request_object(tmp_path, common_name, **what), user, groups)["metadata"]["name"]
     return ask
@@ -162,7 +162,7 @@ def test_both_leave_alone_what_is_not_theirs(cluster, approve, ask):
     """F59: the original takes a name that only begins like ours for its own, and denies it."""
     for who in (ORIGINAL, OURS):
         approver = approve(who)
-        others = [ask(common_name="somebody"), ask(signer="example.com/other"), ask(common_name="system:multu:node1")]
+        others = [ask(common_name="alice"), ask(signer="example.com/other"), ask(common_name="system:multu:node1")]
         similar = ask(common_name="system:multus-x")
         last = ask()
 
@@ -182,7 +182,7 @@ def test_ours_decides_what_the_original_forgets_and_denies_what_it_lets_pass(clu
     """F63: a user whose name cannot be read; F62: names that the certificate must not have."""
     for who in (ORIGINAL, OURS):
         approver = approve(who)
-        unreadable, wider = ask(user="somebody"), ask(extra=("-addext", "subjectAltName=DNS:kubernetes"))
+        unreadable, wider = ask(user="alice"), ask(extra=("-addext", "subjectAltName=DNS:kubernetes"))
 
         assert decided(cluster, wider)[0] == ("CSRApproved" if who == ORIGINAL else "CSRDenied")
         if who == ORIGINAL:
@@ -231,7 +231,7 @@ class Generator(Process):
         return status == 0
 
     def new_request(self, known):
-        """The request that nobody has answered yet."""
+        """The request that has no answer yet."""
         def pending():
             assert self.process.poll() is None, self.said()
             return [item for item in self.cluster.requests_for(NODE) if item["metadata"]["name"] not in known]

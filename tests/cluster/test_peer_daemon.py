@@ -229,7 +229,7 @@ def test_an_event_says_the_same_of_a_network_that_is_missing(node):
         pod = node.new_pod("missing")
         assert not pod.add().ok
         (event,) = until(pod.events, "a warning")
-        # The words behind are the API server's own here, and those of a cache there (02-F11).
+        # The words that follow are the API server's own here, and those of a cache there (02-F11).
         seen[who] = event["type"], event["reason"], event["message"].partition("): ")[0]
 
     assert seen[OURS] == seen[ORIGINAL]

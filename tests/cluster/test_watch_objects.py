@@ -94,7 +94,7 @@ def test_fruits_with_no_more_rights_than_the_example_has(start, fruits, space, p
     assert ("@@ -1 +1 @@\n-orange,apple,banana\n\\ No newline at end of file\n+orange,mango,banana\n"
             "\\ No newline at end of file\n###\n") in watch.out.read_text()
     asked = [f"{method} {target}" for method, target in proxy.requests]
-    assert asked[1] == f"GET {fruits.path}/fruits"  # behind the look for the type
+    assert asked[1] == f"GET {fruits.path}/fruits"  # after the request for the type
     assert "watch=1" in asked[2] and "fieldSelector=metadata.name%3Dfruits" in asked[2] and "resourceVersion=" in asked[2]
     assert not [line for line in asked if line.split("?")[0] == f"GET {fruits.path}" and "watch=1" not in line]
 
@@ -235,7 +235,7 @@ def test_pods_of_all_namespaces_by_label(start, cluster, space, proxy):
 
     assert sorted(watch.values()) == [("a1 ", ""), ("a2 ", "")]
     watch.wait_said(f"the namespace {space.namespace} is ignored")
-    until(lambda: proxy.count(r"GET /api/v1/pods\?.*watch=1"), "the watch behind the list")
+    until(lambda: proxy.count(r"GET /api/v1/pods\?.*watch=1"), "the watch after the list")
     assert proxy.count(rf"GET /api/v1/pods\?.*labelSelector=purpose%3D{label}") >= 2
     assert proxy.count(r"GET /api/v1/pods\?.*watch=1") == 1
     cluster.kubectl("-n", space.namespace, "annotate", "pod", "a2", "v=new")

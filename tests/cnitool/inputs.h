@@ -1,4 +1,4 @@
-// What cnitool is told by its command line and its environment (01, 8). Reads no files.
+// The command line and the environment of cnitool (01, 8). Reads no files.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct CommandLine {
 
 std::string usage();
 
-// Flags may stand anywhere; surplus words are ignored.
+// Flags may stand anywhere; extra words are ignored.
 Result<CommandLine> parse_command_line(std::vector<std::string> words);
 
 struct Inputs {

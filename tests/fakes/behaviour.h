@@ -12,7 +12,7 @@
 namespace mnet::fakes {
 
 struct Behaviour {
-  std::optional<std::int64_t> first;  // only so many calls are like this; later ones just succeed
+  std::optional<std::int64_t> first;  // only for the first n calls; later ones just succeed
   std::optional<json::Value> error;   // printed, exit status 1
   std::optional<json::Value> result;
   std::optional<std::string> out, err;  // text as it is, in place of a result

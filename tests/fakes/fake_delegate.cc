@@ -1,7 +1,7 @@
-// A CNI plugin that does as it is told, and writes down how it was called.
+// A CNI plugin that does what it is told, and records how it was called.
 //
-// It is told by the file `<argv[0]>.control.json` if there is one, else by the member "fake" of the
-// configuration on its stdin. Installed under several names (links) it plays several plugins. Keys:
+// Its orders are in the file `<argv[0]>.control.json` if there is one, else in the member "fake" of
+// the configuration on its stdin. Under several names (links) it plays several plugins. Keys:
 //
 //   "record": path     every call appends one JSON line (record.h), before it acts
 //   "record_end": true and another one when it ends by itself
@@ -27,9 +27,8 @@
 //   "versions": [...]            what VERSION answers
 //   "exit": n                    exit status, whatever was printed
 //   "signal": n                  ends by that signal
-//   "first": n                   all that only in the first n calls of that command for that
-//   network;
-//                                later ones act as without orders (needs "record")
+//   "first": n                   all that only in the first n calls of that command for a network;
+//                                later calls act as without orders (needs "record")
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -113,7 +112,7 @@ void wait_for(const std::string& path) {
   }
 }
 
-// Keeps stdout and stderr open behind our back.
+// Keeps stdout and stderr open after the plugin has ended.
 void leave_child(const Behaviour& behaviour) {
   if (::fork() != 0) return;
   if (behaviour.child_leaves_group) ::setsid();

@@ -1,4 +1,4 @@
-// The least that a program without libraries needs: an entry, a few system calls.
+// What a program without libraries needs at least: an entry point and a few system calls.
 #pragma once
 
 #include <stddef.h>

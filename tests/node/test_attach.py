@@ -113,7 +113,7 @@ def test_add_repeated_returns_the_stored_result(host, daemon, shim, pod):
 
     assert again == first
     assert pod.addresses("eth0") == ["10.244.0.2/24"]
-    assert len(host.files_below("/var/lib/cni/networks/cluster")) == 3  # one address, two bookkeeping files
+    assert len(host.files_below("/var/lib/cni/networks/cluster")) == 3  # one address, and two files of the IPAM plugin's own
     assert shim.delete(conf, pod).ok
 
 

@@ -232,7 +232,7 @@ def test_without_its_indicator_the_daemon_stays_and_refuses_what_is_new(host, au
         assert answer.status == 400
         assert json.loads(answer.body)["code"] == code and text in answer.text, answer.text
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
-    assert time.monotonic() - began < 40  # nobody waited for the indicator
+    assert time.monotonic() - began < 40  # no request waited for the indicator
     assert daemon.process.running and auto.own_path.exists()
 
     host.write("/srv/ind/ready", "")
@@ -312,7 +312,7 @@ def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host
 
     host.path(f"{OWN}.cilium_bak").unlink(missing_ok=True)
 
-    # Somebody gives way: what is there counts, with the new text.
+    # The other program gives up: our file counts again, with the new text.
     host.write(OWN, before)
     auto.wait_own(capabilities={"new": True})
     until(lambda: why_not_ready(daemon) is None, "ready again")

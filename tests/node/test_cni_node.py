@@ -557,7 +557,7 @@ def has_open(pid, path):
 
 
 def test_a_lock_that_stays_is_waited_for_no_longer_than_30_seconds_by_others(cni):
-    """The lock is on the directory itself; who holds it for a moment is waited for."""
+    """The lock is on the directory itself; cni-node waits for a process that holds it only for a moment."""
     (cni.templates / "x.conf").write_text("{}")
     folder = os.open(cni.net, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
@@ -590,7 +590,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(cni):
 
 
 def test_a_container_without_the_volume_is_warned(cni):
-    """Nobody chose the target, and nothing is mounted there."""
+    """The target is the default one, and nothing is mounted there."""
     env = {key: value for key, value in cni.env.items() if key != "CNI_NODE_HOST_ROOT"}
     script = "mount -t tmpfs none /mnt; mkdir /mnt/host; exec \"$@\""
     done = subprocess.run(["unshare", "-m", "sh", "-ec", script, "sh", cni.program, "install", "--plugins=macvlan",

@@ -56,7 +56,7 @@ def test_a_configuration_follows_the_file_that_it_points_to(cni):
     (cni.net / ".new").write_text(CALICO % 2)
     (cni.net / ".new").rename(cni.net / "10-calico.conflist")
     until(lambda: version(cni) == 2, "the new one")
-    assert time.monotonic() - begun < 10  # nobody waits for a round of checks
+    assert time.monotonic() - begun < 10  # without waiting for a round of checks
 
     (cni.net / "10-calico.conflist").unlink()
     running.wait_for("the last result stays")

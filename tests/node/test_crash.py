@@ -108,7 +108,7 @@ def collection(node, plan):
 
 
 def replay(node, plan):
-    """A DEL that nobody was there for, replayed by a daemon that starts."""
+    """A DEL that did not reach a daemon, replayed by a daemon that starts."""
     conf, pod = two_networks(), node.pod
     node.start()
     assert node.shim.add(conf, pod, args=ARGS).ok
@@ -118,7 +118,7 @@ def replay(node, plan):
 
 
 def bad_record(node, plan):
-    """A pending DEL that nobody can use, set aside by a daemon that starts."""
+    """A damaged pending DEL, set aside by a daemon that starts."""
     node.host.write(f"{FOLDER}/c9-eth0.json", "nonsense")
     died = node.restart_until(plan, lambda: node.host.files_below(FOLDER) == ["bad/c9-eth0.json"])
     node.host.path(f"{FOLDER}/bad/c9-eth0.json").unlink()
@@ -148,7 +148,7 @@ def plugging(node, plan):
     return node.revive() or died
 
 
-# Which points lie on the way of which story; that they do is part of the test.
+# Which points each story passes; that it passes them is part of the test.
 STORIES = {
     life: r"request-.*|scratch-.*|record-.*|delegate-.*|result-cache-.*|sync-.*|reply-.*",
     collection: r"request-.*|delegate-.*|(scratch|record|result-cache)-.*-remove|reply-.*",
@@ -186,8 +186,8 @@ def test_killed_at_a_fail_point_and_started_again(node, story, point):
 @pytest.mark.failpoints
 @each_way
 def test_failing_at_a_fail_point_leaves_nothing_behind(node, story, point):
-    """The step fails instead: an error or none, but what a runtime does anyway cleans up. A file that could not
-    be removed after all else was is no error of DEL, and stays for GC."""
+    """The step fails instead: with or without an error, what a runtime does anyway cleans up. If everything else was removed, a
+    file that could not be is not an error of DEL, and stays for GC."""
     story(node, f"{point}=fail")
     assert node.shim.gc(GC_OF_ALL).ok
     node.assert_clean()

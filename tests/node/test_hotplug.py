@@ -84,7 +84,7 @@ def test_the_same_again_is_answered_from_the_record(running, fake):
     conf, attributes = hot_conf(fake), {"ips": ["10.1.1.11/24"], "cni-args": {"b": 1, "a": 2}}
     first = running.delegate("ADD", conf, "hot0", attributes)
 
-    # The order of members is no difference.
+    # The order of members does not matter.
     shuffled = dict(reversed(list(conf.items())))
     again = running.delegate("ADD", shuffled, "hot0", {"cni-args": {"a": 2, "b": 1}, "ips": ["10.1.1.11/24"]})
 

@@ -168,7 +168,7 @@ def test_shims_that_run_all_the_time_never_fail_while_they_are_replaced(image):
 
 
 def is_busy(program):
-    """As the kernel says to whoever wants to write into it."""
+    """Whether the kernel refuses to open it for writing."""
     try:
         program.open("r+b").close()
     except OSError as refused:
@@ -196,7 +196,7 @@ def test_a_program_that_waits_is_replaced_beneath_it(image):
 def test_what_a_killed_installer_left_is_swept_up(image):
     old = image.path(image.write(f"{TARGET}/.multus-tmp-1-2", "half"))
     os.utime(old, (1, 1))
-    image.write(f"{TARGET}/.multus-tmp-3-4", "somebody writes this now")
+    image.write(f"{TARGET}/.multus-tmp-3-4", "another process writes this now")
 
     assert install(image, "-t", "thick").returncode == 0
 

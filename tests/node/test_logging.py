@@ -36,7 +36,7 @@ def test_the_shim_logs_no_secrets_of_a_failed_call(host, daemons, shim, fake, po
 
 
 def test_a_request_may_log_to_a_file_of_its_own(host, daemons, fake, pod):
-    """02-F48; row 145 of 02, 12: one handle for all who name the file, none afterwards."""
+    """02-F48; row 145 of 02, 12: one handle for all requests that name the file, none afterwards."""
     daemon = daemons(logLevel=None, logToStderr=False)
     loud = netconf(fake.conf("loud"), logFile="/srv/log/own.log", logLevel="verbose")
 

@@ -250,7 +250,7 @@ def test_the_port_is_open_on_both_families_unless_an_address_is_given(host, daem
 
 
 def test_clients_that_say_nothing_keep_nobody_from_asking(host, daemon):
-    """There are sixteen places; who is silent loses his after ten seconds."""
+    """There are sixteen places; a silent client loses its place after ten seconds."""
     silent = host.spawn("/usr/bin/python3", "-I", "-c", SILENT, metrics.PORT, 12, stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE)
     assert silent.stdout.readline() == b"connected\n"

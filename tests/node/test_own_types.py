@@ -119,7 +119,7 @@ def test_thick_runs_no_program_of_a_definition(host, node, objects, evil, config
 
 @pytest.mark.parametrize("plugin_type", ["multus", "multus-shim"])
 def test_a_copy_under_another_name_does_nothing(host, node, evil, program, plugin_type):
-    """A name that nobody can know: the program itself sees that a delegate of Multus started it."""
+    """No check can know the name: the program itself sees that a delegate of Multus started it."""
     program(plugin_type)
     host.path(f"{PLUGIN_DIR}/copied").symlink_to(f"{PROGRAMS}/{plugin_type}")
     node.network("bad", attack("copied", shimTimeout=0.2, cniDir=None if plugin_type == "multus-shim" else f"{TENANT}/cni"))

@@ -1,4 +1,4 @@
-"""parallelAttach: what runs side by side, and that nobody can tell from the outcome (02-F33, pain 20)."""
+"""parallelAttach: what runs side by side, and that the outcome does not show it (02-F33, pain 20)."""
 
 import threading
 
@@ -91,8 +91,8 @@ def test_status_events_and_records_are_in_the_order_of_the_annotation(node, fake
 
 @pytest.mark.parametrize("unsafe, more", [("sbr", {}), ("unheard-of", {}), (SAFE, {"linkInContainer": True})])
 def test_what_builds_on_others_keeps_its_turn_in_safe_mode(node, fake, unsafe, more):
-    """Source-based routing takes table numbers by looking; linkInContainer builds on an earlier interface; of others
-    nobody knows."""
+    """Source-based routing looks for a free table number; linkInContainer builds on an earlier interface; other plugins are
+    unknown."""
     pod, gates = gated(node, fake, "safe", SAFE, SAFE, unsafe, SAFE, n3=more)
     adding = Adding(pod)
 
@@ -149,7 +149,7 @@ def test_real_networks_come_out_equal(host, node, mode):
 
 
 def test_one_network_twice_keeps_two_addresses(host, node):
-    """host-local locks its own books; both runs may be on their way at once."""
+    """host-local locks its own files; both runs may be under way at once."""
     host.add_bridge("nodebr")
     node.network("a", networks.macvlan("a"))
     pod = node.pod(",".join(["a"] * 6))

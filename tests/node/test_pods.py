@@ -511,7 +511,7 @@ def test_a_definition_written_a_moment_before_its_pod_counts(two):
     two.settle()
 
     two.network("late", networks.ptp("late"))
-    two.objects.is_dirty = False  # nobody waits for it
+    two.objects.is_dirty = False  # the test does not wait until the daemon has seen it
     assert pod.add().ok
 
     assert pod.links() == {"eth0", "net1"}

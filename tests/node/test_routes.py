@@ -85,7 +85,7 @@ def test_two_networks_own_one_family_each(dual):
 
 @pytest.mark.spec("02:95")
 def test_an_empty_list_keeps_what_the_network_brings(dual):
-    """The cluster's default routes go, both families, also where the kernel had joined them into one."""
+    """The cluster's default routes go, in both families, even where the kernel had joined them into one."""
     pod = dual.pod([{"name": "defaulted", "default-route": []}])
 
     result = pod.add().result

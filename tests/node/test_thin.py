@@ -142,7 +142,7 @@ def test_processes_of_one_container_wait_for_each_other(host, thin, fake, pod):
 
 @pytest.mark.spec("02:143")
 def test_gc_waits_for_what_runs(host, thin, fake, pod):
-    """Across processes: the container is on nobody's list yet."""
+    """Across processes: the container is not on any list yet."""
     gate = fake.gate()
     conf = netconf(fake.conf("a", version="1.1.0", ADD={"gate": gate.path}), version="1.1.0", type="multus")
     with concurrent.futures.ThreadPoolExecutor() as threads:

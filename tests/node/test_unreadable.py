@@ -34,7 +34,7 @@ def descriptors_left(daemon, count):
 
 @contextlib.contextmanager
 def unreadable(host, path):
-    """Whoever reads it gets EIO, in that time: nothing is mapped at address 0."""
+    """Reading the file fails with EIO inside the block: nothing is mapped at address 0."""
     file = host.path(path)
     aside = file.with_name(f".{file.name}.aside")
     file.rename(aside)

@@ -21,7 +21,7 @@ FIRST = ("test_pod_networks", "test_running_pods", "test_settings")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Pods first, then what happens to nodes. Tests of our own extras are no tests of another implementation."""
+    """Pods first, then what happens to nodes. Tests of our own extras are left out for another implementation."""
     here = [item for item in items if item.path.parent == Path(__file__).parent]
     left_out = [item for item in here if os.environ.get("IMAGE_TAR") and item.get_closest_marker("ours")]
     config.hook.pytest_deselected(items=left_out)

@@ -1,5 +1,5 @@
-// Runs one of our programs as the container runtime would: an environment, a stdin, and what came
-// out.
+// Runs one of our programs as a container runtime would, with an environment and a stdin, and
+// collects its output.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,8 @@ namespace mnet::test {
 
 struct Program {
   std::string name = "multus-shim";
-  std::vector<std::string> words{};  // behind the name
-  std::vector<std::string> env{};    // NAME=value, nothing else is inherited
+  std::vector<std::string> words{};  // after the name
+  std::vector<std::string> env{};    // NAME=value; nothing is inherited
   std::string text{};                // on stdin
   std::vector<int> closed{};         // of 0, 1 and 2
 };
@@ -35,7 +35,7 @@ Finished run(const Program& program);
 // <build>/bin/<name>
 std::string path_of(std::string_view name);
 
-// The environment of a call, complete for every command.
+// An environment with all that any command requires.
 std::vector<std::string> standard_env(std::string_view command);
 
 }  // namespace mnet::test

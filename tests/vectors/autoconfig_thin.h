@@ -6,7 +6,7 @@
 
 namespace mnet::vectors {
 
-// Command line flags and a folder of configurations to the file that is generated.
+// Makes the generated file from command-line flags and a folder of configurations.
 Result<json::Object> generate_thin(const json::Object& input);
 
 }  // namespace mnet::vectors

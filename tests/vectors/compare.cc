@@ -28,7 +28,7 @@ std::optional<std::string> lacks_text(const json::Value& fragment, const json::V
                                       std::string_view path) {
   const std::string* wanted = fragment.as_string();
   const std::string* text = actual == nullptr ? nullptr : actual->as_string();
-  if (wanted == nullptr) return cat(path, ": the fragment is no text");
+  if (wanted == nullptr) return cat(path, ": the fragment is not a text");
   if (text != nullptr && text->find(*wanted) != std::string::npos) return std::nullopt;
   return unequal(path, cat("text with ", go_quoted(*wanted)),
                  actual == nullptr ? "nothing" : json::dump(*actual));

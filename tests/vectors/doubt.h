@@ -1,4 +1,4 @@
-// Falsified expectations: a case that still passes with one of them checks less than it says.
+// Falsifies expectations: a case that still passes with a falsified one checks less than it says.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace mnet::vectors {
 
-// Behind a text it makes another that no code under test ever gives.
+// Appended to a text, it makes one that no code under test ever yields.
 inline constexpr std::string_view kInNoText = "\x01 in no text";
 
-// Every object that differs from `expect` in one leaf, one list element more, or one member more.
+// All variants of `expect` that have one leaf changed, one more list element, or one more member.
 std::vector<json::Object> falsified(const json::Object& expect);
 
 }  // namespace mnet::vectors

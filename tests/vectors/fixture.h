@@ -1,4 +1,4 @@
-// The files and folders that a case starts from, and the place holders in its texts.
+// The files and folders that a case starts from, and the placeholders in its texts.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace mnet::vectors {
 
-// Lays `files` and `empty_dirs` of `input` out below `directory`, which exists. `files` null: the
-// directory goes.
+// Creates `files` and `empty_dirs` of `input` below `directory`, which exists. If `files` is null,
+// removes the directory.
 Result<void> lay_out(const json::Object& input, const std::string& directory);
 
 // `value` with ${DIR} and ${SELF_NETNS} replaced in every text and every key.

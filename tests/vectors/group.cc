@@ -26,19 +26,19 @@ Result<json::Value> value_of(const json::Object& input, std::string_view key) {
 
 Result<std::string> text_of(const json::Object& input, std::string_view key) {
   const json::Value* value = input.find(key);
-  if (value == nullptr || value->as_string() == nullptr) return broken(key, "is no text");
+  if (value == nullptr || value->as_string() == nullptr) return broken(key, "is not a text");
   return *value->as_string();
 }
 
 Result<json::Object> object_of(const json::Object& input, std::string_view key) {
   const json::Value* value = input.find(key);
-  if (value == nullptr || value->as_object() == nullptr) return broken(key, "is no object");
+  if (value == nullptr || value->as_object() == nullptr) return broken(key, "is not an object");
   return *value->as_object();
 }
 
 Result<json::Array> array_of(const json::Object& input, std::string_view key) {
   const json::Value* value = input.find(key);
-  if (value == nullptr || value->as_array() == nullptr) return broken(key, "is no list");
+  if (value == nullptr || value->as_array() == nullptr) return broken(key, "is not a list");
   return *value->as_array();
 }
 

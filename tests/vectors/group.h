@@ -15,7 +15,7 @@
 // An operation gets a case's `input`, with ${DIR} and ${SELF_NETNS} replaced and `files` and
 // `empty_dirs` laid out in the fresh directory. It yields an object whose members are named as in
 // the case's `expect`, or the error that the code under test gave. It never sees the expectation.
-// An error of the code kBug is no answer: it fails the case, one that expects an error too.
+// An error with the code kBug is not an answer: it fails the case, even one that expects an error.
 // It may yield more members than a case expects (`config` and `config_text`): only those that the
 // case names are compared, by the rules of compare.h.
 #pragma once
@@ -43,8 +43,8 @@ struct Group {
   std::function<json::Value(json::Value)> normalise = {};
 };
 
-// A member of `input`; without it the case is broken, which is an error of the code kBug and makes
-// the case fail whatever it expects.
+// A member of `input`. Without it the case is broken: an error with the code kBug, which fails the
+// case whatever it expects.
 Result<json::Value> value_of(const json::Object& input, std::string_view key);
 Result<std::string> text_of(const json::Object& input, std::string_view key);
 Result<json::Object> object_of(const json::Object& input, std::string_view key);

@@ -36,7 +36,7 @@ Result<json::Object> generate(const json::Object& input) {
   from.cluster_network = config.cluster_network;
   if (!primary.is_null()) {
     if (primary.as_object() == nullptr) {
-      // Only the file is ever read in the program; what is no object is refused there.
+      // The program only ever reads the file, and refuses one that does not hold an object.
       const auto refused = nodeconf::parse_primary(json::dump(primary), "0.3.1", config.type);
       return refused ? Error(Errc::kBug, "taken for a primary") : refused.error();
     }
@@ -83,7 +83,7 @@ class Node {
 using Files = std::map<std::string, std::string>;
 
 Result<void> write_update(const std::string& dir, const json::Value& update, Files& given) {
-  if (update.as_object() == nullptr) return Error(Errc::kBug, "an update is no object");
+  if (update.as_object() == nullptr) return Error(Errc::kBug, "an update is not an object");
   for (const auto& [name, text] : *update.as_object()) {
     const std::string path = cat(dir, "/", name);
     if (text.is_null()) {
@@ -91,14 +91,14 @@ Result<void> write_update(const std::string& dir, const json::Value& update, Fil
       if (auto removed = sys::remove_file(path); !removed) return std::move(removed).error();
       continue;
     }
-    if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is no text");
+    if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is not a text");
     given[name] = *text.as_string();
     MNET_TRY_VOID(sys::replace_file(path, *text.as_string(), 0644));
   }
   return {};
 }
 
-// Of the files that the case laid out those that are others now.
+// The files of the case that have changed since it began.
 Result<json::Object> rewritten(const std::string& dir, const Files& given) {
   json::Object out;
   for (const auto& [name, text] : given) {
@@ -114,7 +114,7 @@ Result<Files> given_files(const json::Object& input) {
   MNET_TRY(const auto& files, object_of(input, "files"));
   Files given;
   for (const auto& [name, text] : files) {
-    if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is no text");
+    if (text.as_string() == nullptr) return Error(Errc::kBug, "a file is not a text");
     given[name] = *text.as_string();
   }
   return given;

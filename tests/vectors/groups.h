@@ -1,4 +1,4 @@
-// The groups there are. One function per group_*.cc.
+// All groups, one function per group_*.cc.
 #pragma once
 
 #include <vector>

@@ -150,7 +150,7 @@ Tally run_cases(const std::string& name, const json::Value& cases, const Group* 
       continue;
     }
     if (group == nullptr) {
-      fail(cat(test->id, ": nobody knows this group"));
+      fail(cat(test->id, ": unknown group"));
       continue;
     }
     const std::string operation = operation_of(*group, test->input);

@@ -23,11 +23,11 @@ struct Tally {
 
 enum class Mode : std::uint8_t {
   kVerify,  // every case must pass
-  kDoubt,  // every expectation is falsified, one leaf at a time, and must then fail: no case passes
-           // whatever the code does
+  kDoubt,   // every expectation is falsified, one leaf at a time, and must then fail: this finds
+            // cases that pass whatever the code does
 };
 
-// `cases` is the file's document; `group` null: nobody knows the file, all its cases fail.
+// `cases` is the file's document. If `group` is null the file is unknown and all its cases fail.
 Tally run_cases(const std::string& name, const json::Value& cases, const Group* group, Mode mode);
 
 }  // namespace mnet::vectors

@@ -6,10 +6,10 @@
 
 namespace mnet::vectors {
 
-// daemon-config.json to its keys, defaults applied.
+// Parses daemon-config.json into its keys, with defaults applied.
 Result<json::Object> daemon_config(const json::Object& input);
 
-// One request to the daemon's socket, to the status of its answer.
+// Sends one request to the daemon's socket and yields the status of its answer.
 Result<json::Object> http_status(const json::Object& input);
 
 }  // namespace mnet::vectors

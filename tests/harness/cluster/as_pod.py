@@ -1,4 +1,4 @@
-"""Programs of the machine that believe to be in a pod: a service account where the kubelet mounts it, and a /run of their own."""
+"""Runs programs of the machine as if in a pod: a service account where the kubelet mounts it, and a /run of their own."""
 
 import os
 

@@ -33,8 +33,8 @@ def binaries(*names):
 
 
 def free_ports(count):
-    """Ports that nobody has now; all are held until the last is found. Not those that the kernel gives to clients: one
-    of them could have such a port by the time its server starts, or starts again."""
+    """Ports that are free now; all are held until the last is found. Not those that the kernel gives to clients: a client
+    could have such a port by the time the server starts, or starts again."""
     first_of_clients = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     sockets = []
     try:

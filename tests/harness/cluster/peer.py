@@ -124,7 +124,7 @@ class PeerNode(KubeNode):
 def settled(value, pod):
     """What each pod and each run has for itself is replaced in a text or a JSON value; the rest must be equal."""
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-    for member in ("name", "pod_name", "uid"):  # a network namespace that is no pod's has but the first
+    for member in ("name", "pod_name", "uid"):  # a network namespace without a pod has only the first
         text = text.replace(getattr(pod, member, None) or pod.name, f"<{member}>")
     text = re.sub(r"\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b", "<mac>", text)
     text = re.sub(r"\bveth[0-9a-f]+\b", "<veth>", text)

@@ -121,7 +121,7 @@ class Approver:
                                cluster.folder)
 
     def get(self, path):
-        """(status, text); None if nobody answers."""
+        """(status, text); None without an answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as answer:
                 return answer.status, answer.read().decode()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.machine.wait import until
 
 PORT = 9091
-# Run inside the host; one line of JSON, `null` if nobody listens, or no longer.
+# Run inside the host; one line of JSON, `null` if no process listens, or no longer.
 FETCH = """
 import http.client, json, sys
 address, port, method, path = sys.argv[1:]
@@ -32,7 +32,7 @@ class Answer:
 
 
 def fetch(host, path="/metrics", address="127.0.0.1", port=PORT, method="GET"):
-    """None if nobody listens there."""
+    """None if no process listens there."""
     done = host.run("/usr/bin/python3", "-I", "-c", FETCH, address, port, method, path)
     answer = json.loads(done.stdout)
     return answer and Answer(*answer)

@@ -32,11 +32,11 @@ def settled(text):
 
 def recorded_status():
     """The network status that the original wrote, but for 02-F07: the default route of the recorded result has no gateway,
-    which is no gateway called "<nil>"."""
+    for which the original writes the gateway "<nil>"."""
     theirs = (AFTER_ADD / "network-status.annotation").read_bytes().rstrip(b"\n")
     return theirs.replace(b',\n    "gateway": [\n        "\\u003cnil\\u003e"\n    ]', b"")
 
 
 def cause(body):
-    """The text of an error behind the line of the request, without the names of the original's functions."""
+    """The text of an error after the line of the request, without the names of the original's functions."""
     return re.sub(rb"\b(GetDefaultNetworks|DelegateAdd|validateIfName): ", b"", body.split(b" ERRORED: ", 1)[1].rstrip())

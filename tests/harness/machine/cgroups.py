@@ -1,4 +1,4 @@
-"""Cgroups of tests. They know no namespaces here: whoever makes some removes them."""
+"""Cgroups of tests. Without cgroup namespaces they do not end by themselves: the code that makes one must remove it."""
 
 import os
 import uuid

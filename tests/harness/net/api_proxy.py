@@ -139,7 +139,7 @@ class ApiProxy:
                 self.connections.discard(raw)
         with self.lock:
             self.connections |= {client, upstream}
-            is_late = self.listener.fileno() < 0  # closed meanwhile: nobody cuts it any more
+            is_late = self.listener.fileno() < 0  # closed meanwhile: cut() no longer reaches it
         try:
             if not is_late:
                 self._relay(client, upstream)

@@ -17,7 +17,7 @@ def serve_each(listener, serve):
 
 
 def shut(*connections):
-    """For both directions, whoever reads or writes there now."""
+    """Shuts down both directions; a thread that reads or writes there now ends."""
     for one in connections:
         try:
             one.shutdown(socket.SHUT_RDWR)
@@ -26,7 +26,7 @@ def shut(*connections):
 
 
 def pour(source, target):
-    """Until one of them ends; then both have."""
+    """Copies until one of them ends, then ends both."""
     try:
         while data := source.recv(65536):
             target.sendall(data)

@@ -53,7 +53,7 @@ def connect(path, timeout=PATIENCE):
 
 
 def request(path, method, target, body=None, headers=None, timeout=2 * PATIENCE):
-    """One request on a connection of its own. A value that is no bytes is sent as JSON."""
+    """One request on a connection of its own. A value that is not bytes is sent as JSON."""
     if body is not None and not isinstance(body, (bytes, str)):
         body = json.dumps(body)
     connection = _Connection(path, timeout)

@@ -58,7 +58,7 @@ class CniNode:
 
 
 def replace(path, text):
-    """At once: who follows the file sees the old or the new, and never an empty one."""
+    """At once: a program that follows the file sees the old text or the new one, never an empty file."""
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text)
     beside.rename(path)

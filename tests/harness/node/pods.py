@@ -116,7 +116,7 @@ class PodNode:
         self.objects.network(name, config, namespace, annotations)
 
     def pod(self, wishes=None, name=None, namespace="default", uid=None, annotations=None, is_known=True):
-        """A pod with a network namespace. `wishes`: its networks annotation, a value that is no text as JSON."""
+        """A pod with a network namespace. `wishes`: its networks annotation; a value that is not text becomes JSON."""
         number = len(self.sandboxes)
         name = name or f"web{number}"
         uid = UID % number if uid is None else uid
@@ -127,7 +127,7 @@ class PodNode:
             self.objects.pod(name, namespace, uid, annotations)
         make = functools.partial(Sandbox, node=self, pod_name=name, namespace=namespace, uid=uid)
         self.sandboxes.append(self.host.add_pod(f"{namespace}-{name}", make))
-        # Nobody else is on these links: no time is spent on looking for doubles of an IPv6 address.
+        # No other host is on these links: skips the search for duplicate IPv6 addresses.
         self.sandboxes[-1].run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0")
         return self.sandboxes[-1]
 

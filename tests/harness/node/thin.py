@@ -49,7 +49,7 @@ class ServiceAccount:
         shutil.rmtree(self.folder)
 
     def cut_data(self):
-        """The moment between two versions, if somebody is not careful: links that lead nowhere."""
+        """As a careless writer leaves it between two versions: links that lead nowhere."""
         (self.folder / "..data").unlink()
 
 

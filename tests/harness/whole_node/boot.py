@@ -96,13 +96,13 @@ class WholeNode:
         self.start_agents()
 
     def power_on(self):
-        """The kernel's part, so to say, and the container runtime."""
+        """Does what the kernel would do at boot, and starts the container runtime."""
         programs = {str(Path(path).parent) for path in self.binaries.values()}
         self.host = Host(self.programs, with_cgroups=True, disk=self.disk, shared=[self.folder, *programs])
         self._shield_tunables()
         self.host.add_bridge("node0", f"{NODE_ADDRESS}/24")
         self.host.add_bridge("uplink")  # for macvlan networks of tests
-        # Nobody is there: addresses of services are translated only when there is a way to them.
+        # No host has this address, but addresses of services are translated only if there is a route to them.
         self.host.run("ip", "route", "add", "default", "via", GATEWAY)
         self.host.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
         self._start_containerd()
@@ -217,7 +217,7 @@ class WholeNode:
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
 
     def keep_logs(self, folder):
-        """Of every part, for whoever wants to know why a test failed."""
+        """Of every part, to find out why a test failed."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         for log in [*self.folder.glob("*.log"), *self.folder.glob("cluster/*.log")]:
