@@ -58,7 +58,7 @@ format:  ## lay out the C++ as .clang-format says
 
 fuzz:  ## ten minutes of every fuzz target (SECONDS=n for another time)
 	@scripts/install-packages build
-	@scripts/build fuzz fuzz_programs
+	@scripts/build asan fuzz_programs
 	@scripts/fuzz --seconds $(or $(SECONDS),600)
 
 tsan:  ## the unit tests under the thread sanitizer

@@ -15,7 +15,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 
 option(MNET_FAILPOINTS "Compile the fail points in (never in release)" ON)
-option(MNET_FUZZ "Build the fuzz targets" OFF)
+option(MNET_FUZZ "Have the fuzz targets (to be built with sanitizers)" OFF)
 option(MNET_BENCH "Build the benchmarks, which only a release build has otherwise" OFF)
 option(MNET_STATIC "Link the programs that run on the host statically" OFF)
 set(MNET_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
