@@ -70,11 +70,6 @@ function(mnet_library folder)
 
   add_library(mnet_${folder} STATIC ${arg_SOURCES})
   add_library(mnet::${folder} ALIAS mnet_${folder})
-  file(GLOB headers CONFIGURE_DEPENDS *.h)
-  target_sources(mnet_${folder} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src FILES ${headers})
-  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-    set_target_properties(mnet_${folder} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-  endif()
   target_include_directories(mnet_${folder} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(mnet_${folder} PUBLIC ${arg_DEPS} ${arg_LIBS} PRIVATE mnet_library_flags)
 

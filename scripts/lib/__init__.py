@@ -1,1 +1,1 @@
-"""What scripts share: the files of the tree, and what test programs report."""
+"""What scripts share: the files of the tree, what test programs report, what was clean before."""

@@ -1,4 +1,4 @@
-"""The rules of cmake/: links held to the layers, headers that stand alone."""
+"""The rules of cmake/: links held to the layers."""
 
 from small_tree import ROOT, run
 
@@ -17,21 +17,16 @@ mnet_check_links()
 """
 
 
-def small_project(tree, base="", json="DEPS base", header="#pragma once\n", after=""):
+def small_project(tree, base="", json="DEPS base", after=""):
     tree.copy("cmake/compiler.cmake", "cmake/layers.cmake", "cmake/mnet.cmake", "cmake/check_links.cmake",
               "tests/test_main.cc")
     tree.write("CMakeLists.txt", PROJECT)
     tree.write("src/base/CMakeLists.txt", f"mnet_library(base SOURCES base.cc {base})\n{after}\n")
     tree.write("src/base/base.cc", "int base_of_all() { return 0; }\n")
-    tree.write("src/base/base.h", header)
     tree.write("src/json/CMakeLists.txt", f"mnet_library(json SOURCES json.cc {json})\n")
     tree.write("src/json/json.cc", "int json_of_all() { return 0; }\n")
     return run("cmake", "-S", tree.path, "-B", tree.path / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
                "-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19")
-
-
-def verify_headers(tree):
-    return run("cmake", "--build", tree.path / "build", "--target", "all_verify_interface_header_sets")
 
 
 def test_a_library_may_link_what_the_table_names(tree):
@@ -52,23 +47,6 @@ def test_a_link_past_the_helper_is_refused_too(tree):
 
     assert done.returncode != 0
     assert "mnet_base links json" in done.stdout
-
-
-def test_a_header_that_stands_alone_is_accepted(tree):
-    small_project(tree, header="#pragma once\n#include <string>\nstd::string name();\n")
-
-    done = verify_headers(tree)
-
-    assert done.returncode == 0, done.stdout
-
-
-def test_a_header_that_needs_another_first_is_refused(tree):
-    small_project(tree, header="#pragma once\nstd::string name();\n")
-
-    done = verify_headers(tree)
-
-    assert done.returncode != 0
-    assert "base.h:2" in done.stdout
 
 
 def test_an_old_gcc_is_refused_with_the_reason(tree):
