@@ -9,6 +9,7 @@ from harness.evidence import sanitizers
 from harness.evidence.leaks import LeakCheck, unexpected
 from harness.evidence.outcome import passed
 from harness.machine.host import REFERENCE_PLUGINS, Host
+from harness.machine.order import dealt
 from harness.node.cni import Runtime
 from harness.node.daemon import Daemon, default_config
 from harness.node.fake import Fake
@@ -40,7 +41,22 @@ def pytest_collection_finish(session):
     pytest.exit("printed the map", returncode=0)
 
 
+# Why a node test runs against the release build, too (docs/testing.md); all of them run under the sanitizers.
+REASONS = {"static", "process", "limits", "speed", "demo"}
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        unknown = {why for mark in item.iter_markers("release") for why in mark.args or [None]} - REASONS
+        if unknown:
+            raise pytest.UsageError(f"{item.nodeid}: release({unknown.pop()}) is not a reason of tests/conftest.py")
+    leave_out(config, items)
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")),
+                     waits=lambda item: item.get_closest_marker("slow") is not None)
+
+
+def leave_out(config, items):
     """Leaves out, instead of skipping, the tests that this build cannot run: the other build runs them."""
     daemon = programs_dir() / "multus-daemon"
     if not daemon.exists():

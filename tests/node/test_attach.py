@@ -7,6 +7,8 @@ from harness.node import networks
 from harness.node.cni import KUBERNETES_ARGS
 from harness.node.netconf import netconf, netconf_from_files
 
+pytestmark = pytest.mark.release("static")
+
 
 def three_networks(host):
     host.add_bridge("nodebr")

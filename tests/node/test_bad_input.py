@@ -168,6 +168,7 @@ def test_configurations_that_make_no_sense(host, daemon, shim, pod, fake, conf, 
     nothing_happened(host, fake)
 
 
+@pytest.mark.release("limits")
 @pytest.mark.parametrize("size, ok", [(3 << 20, True), (5 << 20, False)])
 def test_a_configuration_of_megabytes(host, daemon, shim, pod, fake, size, ok):
     conf = netconf(fake.conf("a"), filler="x" * size)

@@ -207,6 +207,7 @@ def test_too_large_an_annotation_is_named(quiet, fake):
     refused(pod, fake, "262144")
 
 
+@pytest.mark.release("limits")
 def test_a_manifest_with_ten_thousand_objects(quiet, fake):
     count = 10_000
     quiet.objects.write("many.json", {"apiVersion": "v1", "kind": "List", "items": [

@@ -13,6 +13,8 @@ from harness.node import networks
 from harness.node.cni import KUBERNETES_ARGS
 from harness.node.netconf import netconf
 
+pytestmark = pytest.mark.release("speed")
+
 ROUNDS = int(os.environ.get("MNET_CHURN_ROUNDS", "8"))
 PODS = 6
 

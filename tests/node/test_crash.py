@@ -193,6 +193,7 @@ def test_failing_at_a_fail_point_leaves_nothing_behind(node, story, point):
     node.assert_clean()
 
 
+@pytest.mark.release("speed")
 @pytest.mark.parametrize("milliseconds", range(0, 120, 8))
 def test_killed_at_any_time_during_add(host, node, pod, milliseconds):
     conf = two_networks()

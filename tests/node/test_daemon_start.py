@@ -11,6 +11,8 @@ from harness.machine.host import PROGRAMS
 from harness.machine.wait import until
 from harness.node.daemon import CONFIG, default_config
 
+pytestmark = pytest.mark.release("process")
+
 DAEMON = f"{PROGRAMS}/multus-daemon"
 
 

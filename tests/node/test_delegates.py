@@ -10,6 +10,8 @@ from harness.node import networks
 from harness.node.daemon import default_config
 from harness.node.netconf import netconf
 
+pytestmark = pytest.mark.release("process")
+
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
 ROOT = "/srv/hostroot"
 

@@ -242,6 +242,7 @@ def test_a_trickling_client_is_cut_after_a_minute(daemon):
     sock.close()
 
 
+@pytest.mark.release("limits")
 @pytest.mark.spec("03:56")
 def test_two_thousand_idle_connections_do_not_stop_the_service(host, daemon):
     before = memory(daemon)

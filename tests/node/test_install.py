@@ -10,6 +10,8 @@ import pytest
 from harness.machine.host import PROGRAMS
 from harness.machine.wait import until
 
+pytestmark = pytest.mark.release("static")
+
 INSTALL = f"{PROGRAMS}/install_multus"
 SOURCES = "/usr/src/multus-cni/bin"
 TARGET = "/host/opt/cni/bin"

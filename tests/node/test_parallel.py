@@ -6,6 +6,8 @@ import pytest
 from harness.machine.wait import until
 from harness.node import networks
 
+pytestmark = pytest.mark.release("speed")
+
 FOUR = ["n1", "n2", "n3", "n4"]
 
 

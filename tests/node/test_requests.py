@@ -290,6 +290,7 @@ def test_results_beyond_64_kib_arrive_whole(daemon, shim, pod, fake):
     assert shim.delete(conf, pod, args=ARGS).ok
 
 
+@pytest.mark.release("limits")
 @pytest.mark.spec("03:59")
 def test_a_thousand_adds_at_once_all_succeed(host, daemon, pod):
     """One namespace stands for all: the delegate makes nothing."""

@@ -10,6 +10,8 @@ from harness.node.cni import KUBERNETES_ARGS, Runtime
 from harness.node.netconf import netconf, netconf_from_files
 from harness.node.objects import FOLDER, NETWORKS
 
+pytestmark = pytest.mark.release("static")
+
 CNI_DIR = "/var/lib/cni/multus"
 
 

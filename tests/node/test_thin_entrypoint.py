@@ -15,6 +15,8 @@ from harness.node.cni import Runtime
 from harness.node.thin import (CONF_DIR, KUBECONFIG, PEM, ServiceAccount, ThinEntrypoint, generated, token_in,
                                wait_generated)
 
+pytestmark = pytest.mark.release("static")
+
 PRIMARY = f"{CONF_DIR}/10-primary.conflist"
 
 
