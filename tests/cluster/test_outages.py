@@ -54,6 +54,7 @@ def test_a_watch_cut_in_the_middle_of_an_object_loses_nothing(space, proxied, pr
     assert proxied.stats()["networkWatch"]["lists"] == lists, "it listed again"
 
 
+@pytest.mark.slow
 @pytest.mark.spec("03:104", "03:105")
 def test_a_forgotten_position_means_a_new_list_and_the_old_serves_meanwhile(own_cluster, tools):
     cluster = own_cluster()
@@ -202,6 +203,7 @@ def test_a_rotated_token_is_taken_when_the_old_one_is_refused(space, probes, clu
     cluster.request("DELETE", f"/api/v1/namespaces/kube-system/secrets/{new}")
 
 
+@pytest.mark.slow
 @pytest.mark.spec("03:110")
 def test_a_new_authority_is_trusted_when_its_file_changes(own_cluster, tools, tmp_path):
     cluster = own_cluster()
