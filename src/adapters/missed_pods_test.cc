@@ -51,7 +51,7 @@ class MissedPodsTest : public testing::Test {
                                name, R"(","annotations":{"k8s.v1.cni.cncf.io/networks":")",
                                networks, "\"", more, R"(}},"status":{"phase":")", phase, R"("}})"));
     ASSERT_TRUE(object.has_value());
-    ASSERT_TRUE(pods.upsert(*object).has_value());
+    ASSERT_TRUE(pods.change(kube::EventType::kAdded, *object).has_value());
   }
   void add_record(const std::string& pod, const std::string& uid) {
     model::AttachmentRecord record;

@@ -25,6 +25,8 @@
 #include "kube/backoff.h"
 #include "kube/kube.h"
 #include "kube/list_reader.h"
+#include "kube/sink.h"
+#include "kube/watch_event.h"
 
 namespace mnet::cert_approver {
 namespace {
@@ -32,7 +34,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Decision = certs::Verdict::Decision;
 
-// Of somebody who always comes first: then it is a failure like others.
+// If another client always comes first, it is a failure like others.
 constexpr int kTriesInConflict = 5;
 constexpr std::size_t kPage = 500;
 constexpr std::size_t kShown = 100;  // of a name from outside
@@ -85,13 +87,13 @@ class Approver::Queue final : public kube::Sink {
     std::erase_if(owner_.unreadable_, is_gone);
     seen_.clear();
   }
-  Result<void> upsert(const json::Object& object) override {
-    owner_.consider(object);
-    return {};
-  }
-  Result<void> remove(const json::Object& object) override {
-    MNET_TRY(auto&& meta, kube::parse_meta(object));
-    owner_.forget(meta.name);
+  Result<void> change(kube::EventType type, const json::Object& object) override {
+    if (type != kube::EventType::kDeleted) {
+      owner_.consider(object);
+    } else {
+      MNET_TRY(auto&& meta, kube::parse_meta(object));
+      owner_.forget(meta.name);
+    }
     return {};
   }
 
@@ -210,7 +212,7 @@ aio::Task<void> Approver::decide(std::string name) {
     if (is_done) co_return Result<void>();
     ++counters_.conflicts;
   }
-  co_return Error(Errc::kConflict, "others keep changing it");
+  co_return Error(Errc::kConflict, "other clients keep changing it");
 }
 
 aio::Task<bool> Approver::try_decide(std::string name) {
@@ -248,7 +250,7 @@ void Approver::told(const certs::SigningRequest& request, const certs::Verdict& 
                      ? cat("CSR ", name, " has been approved by csr-approver")
                      : cat("The CSR ", name, " has been denied by csr-approver: ", verdict.message);
   what.component = "cert-approver";
-  log_.verbose(cat(what.message, is_granted ? " for " : "; it is of ", request.username));
+  log_.verbose(cat(what.message, is_granted ? " for " : "; requested by ", request.username));
   tasks_.spawn(cat("event of ", request.meta.name), certs::post_event(api_, std::move(what)));
 }
 

@@ -36,7 +36,7 @@ class Approver {
  public:
   struct Counters {
     std::uint64_t approved = 0, denied = 0;
-    std::uint64_t conflicts = 0;  // somebody else changed the request meanwhile
+    std::uint64_t conflicts = 0;  // another client changed the request meanwhile
     std::uint64_t failures = 0;   // tries that failed and are repeated, and failed scans
   };
 
@@ -48,7 +48,7 @@ class Approver {
   // Until cancelled; once.
   aio::Task<void> run();
 
-  // Whether all requests have been looked at once.
+  // Whether a complete list of requests has been received.
   bool is_synced() const { return reflector_.is_synced(); }
   // Requests that are ours and not decided yet.
   std::size_t pending() const { return pending_.size(); }
@@ -73,7 +73,7 @@ class Approver {
   aio::Deadline start_due();
   aio::Task<void> handle(std::string name, std::string uid);
   aio::Task<void> decide(std::string name);
-  // False: somebody else changed the request since it was read.
+  // False: another client changed the request since it was read.
   aio::Task<bool> try_decide(std::string name);
   aio::Task<void> rescan_for_ever();
   aio::Task<void> rescan();

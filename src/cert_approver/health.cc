@@ -53,14 +53,14 @@ std::string metrics_text(const Approver& approver) {
   return cat(series(kDecisions, "counter", "Requests that were decided, by decision"), kDecisions,
              "{decision=\"approved\"} ", counters.approved, "\n", kDecisions,
              "{decision=\"denied\"} ", counters.denied, "\n",
-             series(kFailures, "counter", "Tries that failed and are repeated"), kFailures, " ",
+             series(kFailures, "counter", "Failed attempts, which are repeated"), kFailures, " ",
              counters.failures, "\n",
              series(kConflicts, "counter", "Requests that changed while they were decided"),
              kConflicts, " ", counters.conflicts, "\n",
              series(kPending, "gauge", "Requests of nodes that are not decided yet"), kPending, " ",
              approver.pending(), "\n",
-             series(kSynced, "gauge", "Whether all requests have been looked at once"), kSynced,
-             " ", approver.is_synced() ? 1 : 0, "\n");
+             series(kSynced, "gauge", "Whether a complete list of requests has been received"),
+             kSynced, " ", approver.is_synced() ? 1 : 0, "\n");
 }
 
 Health::Health(const aio::asio::any_io_executor& executor, const Approver& approver,

@@ -47,15 +47,16 @@ void write_to(int fd, std::string_view text) { (void)!::write(fd, text.data(), t
 
 GoFlags flags_of(Options& options) {
   GoFlags flags("cert-approver",
-                "Approves and denies the requests of multus daemons for client certificates; "
-                "other requests are left alone. Needs no flag in a cluster.");
+                "Approves or denies the requests of multus daemons for client certificates "
+                "and leaves other requests alone. Needs no flag in a cluster.");
   flags.text("kubeconfig", &options.kubeconfig,
-             "how to reach the API server; empty: as a pod of the cluster");
+             "kubeconfig for the API server; empty: the pod's service account");
   flags.text("address", &options.address,
-             "host:port of /healthz, /readyz and /metrics; empty: none. Also by the variable "
+             "host:port of /healthz, /readyz and /metrics; empty: none. Also set by the variable "
              "CERT_APPROVER_ADDRESS");
   flags.text("log-level", &options.log_level, "debug, verbose, error or panic");
-  flags.text("rescan", &options.rescan, "how often all requests are looked at, beside the watch");
+  flags.text("rescan", &options.rescan,
+             "how often to look at all requests, in addition to the watch");
   flags.boolean("version", &options.wants_version, "print the version and exit");
   return flags;
 }
@@ -135,7 +136,7 @@ int run_program(const std::vector<std::string>& words) {
   const auto level = parse_log_level(options.log_level);
   const Log log({stderr_target()}, level.value_or(LogLevel::kVerbose));
   // The original takes no arguments and minds none.
-  if (!parsed) log.warning(cat(parsed.error().text(), ": arguments behind it are ignored"));
+  if (!parsed) log.warning(cat(parsed.error().text(), ": arguments after it are ignored"));
   auto setup = set_up(options, environment);
   if (!setup) {
     write_to(STDERR_FILENO, cat("cert-approver: ", setup.error().text(), "\n"));

@@ -21,7 +21,7 @@ struct Directories {
   std::string config_source, config_target;
   std::string manifest_source;
   std::string state;  // a file
-  // Chosen by nobody, so a volume is expected there.
+  // No option chose it, so a volume is expected there.
   bool is_usual_plugin_target = false, is_usual_config_target = false;
 };
 

@@ -10,7 +10,7 @@
 namespace mnet::cni_node {
 
 struct ConfigOrder {
-  Names names;                                // each behind those it points to
+  Names names;                                // each after those it points to
   std::map<std::string, std::string> cycles;  // `pointer cycle: a -> b -> a`, for each in one
 };
 

@@ -43,8 +43,8 @@ Result<sys::Directory::Content> read_plugin(const std::string& source, const std
   MNET_TRY(auto&& found, directory.find(name, kMaxPlugin));
   if (!found) {
     return Error(Errc::kNotFound, cat("no such plugin in ", source,
-                                      " (`cni-node list` shows those that "
-                                      "are; add others to the image or mount them there)"));
+                                      " (`cni-node list` shows the available ones; "
+                                      "add others to the image or mount them there)"));
   }
   return *std::move(found);
 }
@@ -213,7 +213,7 @@ Result<bool> Files::take_away(const std::string& directory, const std::string& n
   if (settings_.is_dry) {
     MNET_TRY(auto&& found, target->find(name, kMaxPlugin));
     if (!found) {
-      output_.print(cat(directory, "/", name, " is not there"));
+      output_.print(cat(directory, "/", name, " does not exist"));
       return false;
     }
     output_.print(cat(directory, "/", name, " would be removed"));

@@ -39,8 +39,8 @@ class Files {
   Result<bool> remove_config(const std::string& name);
 
   // The template with its pointers expanded, checked. kUnavailable: a file that it points to is
-  // not there; kProtocol: one is no JSON, though its name says so (asked only if
-  // `checks_pointers`: somebody may be writing it).
+  // not there; kProtocol: one is not JSON, though its name says so (asked only if
+  // `checks_pointers`: its writer may not have finished).
   Result<Rendered> render(const std::string& name, bool checks_pointers = false) const;
   Result<bool> write_config(const std::string& name, const Rendered& rendered);
   // The files that the template points to; an error if it cannot be read.

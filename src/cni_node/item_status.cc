@@ -42,7 +42,7 @@ void ItemStatus::is_well(std::string made_of, std::string looks) {
   made_of_ = std::move(made_of);
   looks_ = std::move(looks);
   is_known_ = true;
-  pauses_.reset();
+  backoff_.reset();
 }
 
 bool ItemStatus::waits(std::string why, std::optional<Clock::time_point> retry_at) {
@@ -50,9 +50,9 @@ bool ItemStatus::waits(std::string why, std::optional<Clock::time_point> retry_a
 }
 
 bool ItemStatus::failed(std::string why, std::string input, Clock::time_point now) {
-  if (input != input_) pauses_.reset();
+  if (input != input_) backoff_.reset();
   input_ = std::move(input);
-  return set(State::kFailed, std::move(why), now + pauses_.next());
+  return set(State::kFailed, std::move(why), now + backoff_.next());
 }
 
 bool ItemStatus::must_wait(std::string_view input, Clock::time_point now) const {

@@ -13,7 +13,7 @@
 
 #include "cni_node/names.h"
 #include "cni_node/work.h"
-#include "kube/pauses.h"
+#include "kube/backoff.h"
 
 namespace mnet::cni_node {
 
@@ -39,7 +39,7 @@ class ItemStatus {
   // The pause is forgotten: what hindered it is gone.
   void try_now() { retry_at_.reset(); }
 
-  // Whether it was well with exactly this: if it is not now, somebody else changed it.
+  // Whether it was well with exactly this: if it is not now, another program changed it.
   bool was_well_with(std::string_view made_of) const { return made_of == made_of_ && is_known_; }
   bool looks_well(std::string_view looks) const {
     return state_ == State::kInstalled && looks == looks_;
@@ -58,7 +58,8 @@ class ItemStatus {
   std::string made_of_;  // with which it was well
   std::string looks_;
   bool is_known_ = false;
-  kube::Pauses pauses_{std::chrono::seconds(1), std::chrono::minutes(5)};
+  kube::Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(6), kube::make_random(),
+                         kube::kFifth};
   std::deque<Clock::time_point> restores_;
 };
 

@@ -51,7 +51,7 @@ Result<void> read_manifest(const json::Value& value, const std::string& path,
   return fields.done();
 }
 
-// Names become paths below directories of the node, whoever wrote the file.
+// Names become paths below directories of the node, even if another program wrote the file.
 Result<void> check_names(const Names& names) {
   for (const std::string& name : names) {
     if (!is_valid_name(name)) return Error(Errc::kInvalid, cat("invalid name ", go_quoted(name)));
@@ -76,6 +76,13 @@ json::Value value_of(const LedgerManifest& manifest) {
 
 }  // namespace
 
+Names Ledger::manifest_files() const {
+  Names out;
+  out.reserve(manifests.size());
+  for (const LedgerManifest& manifest : manifests) out.push_back(manifest.file);
+  return out;
+}
+
 LedgerManifest* Ledger::find_manifest(std::string_view file) {
   for (LedgerManifest& manifest : manifests) {
     if (manifest.file == file) return &manifest;
@@ -91,7 +98,7 @@ Result<Ledger> parse_ledger(std::string_view text) {
   head.read("version", version);
   MNET_TRY_VOID(head.done());
   if (version != kVersion) {
-    return Error(Errc::kProtocol, cat("version ", version, " is not known"));
+    return Error(Errc::kProtocol, cat("unknown version ", version));
   }
   json::Fields fields(document, "", json::Match::kExact);
   fields.read("source", out.source);
@@ -128,7 +135,7 @@ Result<LedgerFile> LedgerFile::load(std::string path, nodetools::Output& output)
   if (ledger) return LedgerFile(std::move(path), *std::move(ledger));
   const std::string aside = cat(path, ".corrupt");
   output.complain(path, cat("warning: damaged (", ledger.error().text(), "), set aside as ", aside,
-                            "; nothing is known of what was installed before"));
+                            "; what was installed before is unknown"));
   if (std::rename(path.c_str(), aside.c_str()) != 0) {
     return Error::from_errno(errno, cat("rename ", path));
   }

@@ -1,4 +1,4 @@
-// What `cni-node watch` has installed, so that it can be taken away again without templates,
+// What `cni-node watch` has installed, so that it can be removed again without templates,
 // variables or memory (04, 3.4).
 #pragma once
 
@@ -23,11 +23,12 @@ struct LedgerManifest {
 };
 
 struct Ledger {
-  std::string source;  // who said what is desired
+  std::string source;  // what says what is desired: a ConfigMap, or the options
   Names plugins, configs;
   std::vector<LedgerManifest> manifests;
 
   LedgerManifest* find_manifest(std::string_view file);
+  Names manifest_files() const;
   friend bool operator==(const Ledger&, const Ledger&) = default;
 };
 

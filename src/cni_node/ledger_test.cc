@@ -64,7 +64,7 @@ TEST(Ledger, ThatIsDamagedIsSetAside) {
   EXPECT_EQ(LedgerFile::load(path, output)->entries(), example());
 }
 
-// Here a directory, which can be read as a file by nobody, root included.
+// Here a directory, which not even root can read as a file.
 TEST(Ledger, ThatCannotBeReadIsSetAside) {
   const sys::TestDir dir;
   dir.write("state.json/something", "");

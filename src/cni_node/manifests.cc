@@ -18,7 +18,6 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "base/version.h"
 #include "cni_node/command.h"
 #include "cni_node/object_writer.h"
 #include "cni_node/objects.h"
@@ -48,10 +47,6 @@ std::vector<ObjectName> names_of(const std::vector<ManifestObject>& objects) {
 
 }  // namespace
 
-std::string user_agent(std::string_view program) {
-  return cat(program, "/", build_version().version);
-}
-
 Manifests::Manifests(const Command& command, nodetools::Output& output)
     : command_(command), output_(output) {}
 
@@ -61,12 +56,9 @@ void Manifests::use(kube::Api& api, WriterSettings settings) {
 
 Result<ObjectWriter*> Manifests::writer() {
   if (writer_) return &*writer_;
-  MNET_TRY(auto&& access, nodetools::find_api_access(command_.access));
-  kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
-  settings.environment = command_.access.environment;
-  MNET_TRY(auto&& api, kube::Api::make(std::move(access.config), std::move(settings), Log()));
-  own_api_ = std::move(api);
-  use(*own_api_, {.ns = access.ns,
+  MNET_TRY(auto&& client, nodetools::make_api_client(command_.access, "cni-node", Log()));
+  own_api_ = std::move(client.api);
+  use(*own_api_, {.ns = client.ns,
                   .field_manager = command_.field_manager,
                   .wait_time = command_.wait_time,
                   .is_dry = command_.is_dry});
@@ -123,7 +115,7 @@ aio::Task<bool> Manifests::remove(std::string name) { return change(std::move(na
 aio::Task<bool> Manifests::change(std::string name, bool is_wanted) {
   MNET_CO_TRY(auto&& manifest, load(name));
   MNET_CO_TRY(auto&& objects, show_and_parse(name, manifest, is_wanted ? kApplying : kDeleting));
-  if (objects.empty()) co_return false;  // nobody needs to be asked
+  if (objects.empty()) co_return false;  // no request is needed
   MNET_CO_TRY(auto&& api, writer());
   const int before = api->changes();
   aio::Task<void> work =

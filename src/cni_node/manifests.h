@@ -31,7 +31,7 @@ struct LoadedManifest {
 class Manifests {
  public:
   Manifests(const Command& command, nodetools::Output& output);
-  // For tests and for those who have a connection already; it must outlive this.
+  // For callers that have a client already; it must outlive this.
   void use(kube::Api& api, WriterSettings settings);
 
   // Reads and replaces variables; unset ones are errors if the command says so.
@@ -60,8 +60,5 @@ class Manifests {
   std::unique_ptr<kube::Api> own_api_;
   std::optional<ObjectWriter> writer_;
 };
-
-// `cni-node/1.2.3`, as the server's log shows us.
-std::string user_agent(std::string_view program);
 
 }  // namespace mnet::cni_node

@@ -22,6 +22,7 @@
 #include "json/json.h"
 #include "kube/fake_api.h"
 #include "kube/kube.h"
+#include "kube/retries.h"
 #include "nodetools/output.h"
 #include "sys/test_dir.h"
 
@@ -55,7 +56,7 @@ std::string map(std::string_view name) {
 // Serves discovery; everything else is answered by the test. Remembers what was written and read.
 class Writing : public testing::Test {
  protected:
-  void serve(kube::FakeApi::Answer answer) {
+  void serve(kube::FakeApi::Answer answer, kube::ApiSettings with = {}) {
     answer_ = std::move(answer);
     server = std::make_unique<kube::FakeApi>([this](Peer& peer, const RawRequest& request) {
       if (request.target() == "/api/v1") return peer.answer(200, kCore);
@@ -69,7 +70,7 @@ class Writing : public testing::Test {
       }
       answer_(peer, request);
     });
-    api = server->client();
+    api = server->client(std::move(with));
     writer = std::make_unique<ObjectWriter>(*api, settings, output);
   }
   std::string apply(std::string_view text) {
@@ -88,10 +89,14 @@ class Writing : public testing::Test {
   }
 
   aio::asio::io_context loop;  // outlives the connections
-  WriterSettings settings{.ns = "ns1",
-                          .wait_time = 2s,
-                          .tries = {.first_pause = 2ms, .longest_pause = 5ms},
-                          .poll = 5ms};
+  // Repeats with hardly a pause.
+  static kube::Retries quick_retries() {
+    kube::Retries out = kube::tool_retries();
+    out.first_pause = 2ms;
+    out.longest_pause = 5ms;
+    return out;
+  }
+  WriterSettings settings{.ns = "ns1", .wait_time = 2s, .retries = quick_retries(), .poll = 5ms};
   nodetools::RecordedOutput output;
   std::unique_ptr<kube::FakeApi> server;
   std::unique_ptr<kube::Api> api;
@@ -255,8 +260,9 @@ TEST_F(Writing, HonoursRetryAfter) {
 TEST_F(Writing, KeepsNodesApartThatAreAskedToWaitForTheSameTime) {
   for (const double random : {0.0, 1.0}) {
     aio::FakeTimer timer;
-    settings.tries = {.random = [random] { return random; }, .timer = &timer};
-    serve([](Peer& peer, const RawRequest&) { peer.answer(503, "{}", "Retry-After: 10\r\n"); });
+    settings.retries = kube::tool_retries();
+    serve([](Peer& peer, const RawRequest&) { peer.answer(503, "{}", "Retry-After: 10\r\n"); },
+          {.random = [random] { return random; }, .timer = &timer});
 
     EXPECT_NE(apply(map("a")), "");
 
@@ -266,15 +272,27 @@ TEST_F(Writing, KeepsNodesApartThatAreAskedToWaitForTheSameTime) {
 
 TEST_F(Writing, WaitsLongerAndLongerWhileAnObjectCannotBeCreated) {
   aio::FakeTimer timer;
-  settings.tries = {.random = [] { return 0.5; }, .timer = &timer};
+  settings.retries = kube::tool_retries();
+  serve(
+      [](Peer& peer, const RawRequest& request) {
+        if (request.method() == "PATCH") return peer.answer(403, R"({"message":"no PATCH"})");
+        peer.answer(request.method() == "GET" ? 404 : 503, R"({"message":"broken"})");
+      },
+      {.random = [] { return 0.5; }, .timer = &timer});
+
+  EXPECT_EQ(apply(map("a")), "configmap/a: broken");
+
+  EXPECT_THAT(timer.waits(), ElementsAre(500ms, 1s, 2s, 4s));
+}
+
+TEST_F(Writing, SaysThatAnObjectIsCreatedByOthersAgainAndAgain) {
   serve([](Peer& peer, const RawRequest& request) {
-    if (request.method() == "PATCH") return peer.answer(403, "{}");
-    peer.answer(request.method() == "GET" ? 404 : 503, "{}");
+    if (request.method() == "PATCH") return peer.answer(403, R"({"message":"no PATCH"})");
+    peer.answer(request.method() == "GET" ? 404 : 409, R"({"message":"it exists"})");
   });
 
-  EXPECT_NE(apply(map("a")), "");
-
-  EXPECT_THAT(timer.waits(), ElementsAre(500ms, 1s, 2s, 4s, 4s));
+  EXPECT_EQ(apply(map("a")), "configmap/a: it exists");
+  EXPECT_EQ(asked().size(), 11u);  // the PATCH, and five times GET and POST
 }
 
 // 04, 4: row 61.
@@ -336,7 +354,7 @@ TEST_F(Writing, WaitsForAnObjectToBeGone) {
   };
   settings.wait_time = 30ms;
   serve(answer);
-  EXPECT_EQ(remove(map("a")), "configmap/a: not gone in time: finalizers [\"x.io/hold\"]");
+  EXPECT_EQ(remove(map("a")), "configmap/a: not deleted in time: finalizers [\"x.io/hold\"]");
 
   settings.wait_time = 0ms;
   serve(answer);

@@ -26,13 +26,13 @@ bool is_separator(std::string_view line) {
   return line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r';
 }
 
-// The text of each document, `---` lines included where something stands behind them.
+// The text of each document, `---` lines included where something follows them.
 std::vector<std::string> split_documents(std::string_view text) {
   std::vector<std::string> out(1);
   bool is_first_line = true;
   for (const std::string_view line : split(text, '\n')) {
     if (is_separator(line)) {
-      // What stands before the first separator is no document if it is nothing but blanks.
+      // What stands before the first separator is not a document if it is nothing but blanks.
       if (!is_first_line && !(out.size() == 1 && trim(out[0]).empty())) out.emplace_back();
       out.back() = cat(line, "\n");
     } else {
@@ -125,7 +125,7 @@ Result<ObjectName> parse_name(const json::Object& object) {
   if (out.name.empty()) {
     fields.fail("metadata.name", generated.empty() ? "missing"
                                                    : "missing: an object with only generateName "
-                                                     "would be another one each time");
+                                                     "would be created anew each time");
   }
   if (!is_path_segment(out.name)) fields.fail("metadata.name", "not a name");
   if (!is_path_segment(out.ns)) fields.fail("metadata.namespace", "not a name");

@@ -30,7 +30,7 @@ struct ManifestObject {
 // Errors say which document.
 Result<std::vector<ManifestObject>> parse_manifest(std::string_view text);
 
-// Whether a text that may not even parse might hold a Secret, which nobody should see in a log.
+// Whether a text that may not even parse might hold a Secret, which must not be logged.
 bool may_hold_secret(std::string_view text);
 
 }  // namespace mnet::cni_node

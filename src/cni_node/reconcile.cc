@@ -39,48 +39,32 @@ bool contains(const Names& names, const std::string& name) {
 
 }  // namespace
 
-Reconciler::Reconciler(Parts parts, std::function<bool()> is_stopping)
-    : files_(parts.files),
-      manifests_(parts.manifests),
-      ledger_(parts.ledger),
-      output_(parts.output),
-      is_stopping_(std::move(is_stopping)) {}
-
-void Reconciler::save() {
-  if (auto saved = ledger_.save(); !saved) output_.complain("ledger", saved.error().text());
-}
-
 void Reconciler::remember(Names& list, const std::string& name) {
   if (!contains(list, name)) list.push_back(name);
-  save();
-}
-
-void Reconciler::fail(ItemKind kind, const std::string& name, std::string input, const Error& why) {
-  const bool is_news = board_.at(kind, name).failed(why.text(), std::move(input), Clock::now());
-  if (is_news) output_.complain(name, why.text());
+  items_.save();
 }
 
 ConfigOrder Reconciler::order_of(const Names& configs) const {
   std::map<std::string, std::vector<std::string>> pointers;
   for (const std::string& name : configs) {
-    if (auto found = files_.pointers_of(name)) pointers[name] = *std::move(found);
+    if (auto found = items_.files.pointers_of(name)) pointers[name] = *std::move(found);
   }
   return order_configs(configs, pointers);
 }
 
 void Reconciler::put_files(const Desired& desired, bool is_resync) {
   for (const std::string& name : desired.plugins.value_or(Names())) {
-    if (is_stopping_()) return;
+    if (items_.is_stopping()) return;
     put_plugin(name, is_resync);
   }
   const ConfigOrder order = order_of(desired.configs.value_or(Names()));
   for (const std::string& name : order.names) {
-    if (is_stopping_()) return;
+    if (items_.is_stopping()) return;
     const auto cycle = order.cycles.find(name);
     if (cycle == order.cycles.end()) {
       put_config(name);
     } else {
-      fail(ItemKind::kConfig, name, cycle->second, Error(Errc::kInvalid, cycle->second));
+      items_.fail(ItemKind::kConfig, name, cycle->second, Error(Errc::kInvalid, cycle->second));
     }
   }
 }
@@ -92,115 +76,115 @@ bool Reconciler::may_write(ItemStatus& item, const std::string& name, std::strin
   }
   if (!item.was_well_with(made_of)) return true;  // it is we who have something new
   if (item.may_restore(now)) {
-    output_.complain(name, "warning: was changed or removed by somebody else, restoring it");
+    items_.output.complain(name, "warning: another program changed or removed it; restoring it");
     return true;
   }
-  const std::string why = "others keep changing it; left alone for 10 minutes";
+  const std::string why = "other programs keep changing it; leaving it alone for 10 minutes";
   item.hold_back(why, now + kTruce);
-  output_.complain(name, cat("warning: ", why));
+  items_.output.complain(name, cat("warning: ", why));
   return false;
 }
 
 void Reconciler::put_plugin(const std::string& name, bool is_resync) {
-  ItemStatus& item = board_.at(ItemKind::kPlugin, name);
-  const std::string source = files_.source_signature(name);
-  const std::string both = cat(source, " ", files_.target_signature(name));
+  ItemStatus& item = items_.board.at(ItemKind::kPlugin, name);
+  const std::string source = items_.files.source_signature(name);
+  const std::string both = cat(source, " ", items_.files.target_signature(name));
   if (item.must_wait(both, Clock::now())) return;
   // The bytes are compared only where a signature says that something happened.
   if (!is_resync && item.looks_well(both)) return;
-  if (!files_.has_plugin(name)) {
+  if (!items_.files.has_plugin(name)) {
     if (!may_write(item, name, source)) return;
-    if (auto done = files_.install_plugin(name); !done) {
-      return fail(ItemKind::kPlugin, name, both, done.error());
+    if (auto done = items_.files.install_plugin(name); !done) {
+      return items_.fail(ItemKind::kPlugin, name, both, done.error());
     }
   }
-  item.is_well(source, cat(source, " ", files_.target_signature(name)));
-  remember(ledger_.entries().plugins, name);
+  item.is_well(source, cat(source, " ", items_.files.target_signature(name)));
+  remember(items_.ledger.entries().plugins, name);
 }
 
 void Reconciler::note_render_trouble(ItemStatus& item, const std::string& name, const Error& why) {
-  const bool is_installed = contains(ledger_.entries().configs, name);
+  const bool is_installed = contains(items_.ledger.entries().configs, name);
   const std::string text = cat(why.text(), is_installed ? "; the last result stays" : "");
   if (why.code() == Errc::kUnavailable) {
-    if (item.waits(text, {})) output_.complain(name, text);
+    if (item.waits(text, {})) items_.output.complain(name, text);
   } else if (why.code() == Errc::kProtocol) {
-    if (item.waits(text, Clock::now() + kBeingWritten)) output_.complain(name, text);
+    if (item.waits(text, Clock::now() + kBeingWritten)) items_.output.complain(name, text);
   } else {
-    fail(ItemKind::kConfig, name, why.text(), why);
+    items_.fail(ItemKind::kConfig, name, why.text(), why);
   }
 }
 
 void Reconciler::put_config(const std::string& name) {
-  ItemStatus& item = board_.at(ItemKind::kConfig, name);
-  const auto rendered = files_.render(name, true);
+  ItemStatus& item = items_.board.at(ItemKind::kConfig, name);
+  const auto rendered = items_.files.render(name, true);
   if (!rendered) return note_render_trouble(item, name, rendered.error());
   const std::string made_of = cat(rendered->mode, ":", sha256_hex(rendered->text));
   if (item.must_wait(made_of, Clock::now())) return;
-  if (!files_.has_config(name, *rendered)) {
+  if (!items_.files.has_config(name, *rendered)) {
     if (!may_write(item, name, made_of)) return;
-    if (auto done = files_.write_config(name, *rendered); !done) {
-      return fail(ItemKind::kConfig, name, made_of, done.error());
+    if (auto done = items_.files.write_config(name, *rendered); !done) {
+      return items_.fail(ItemKind::kConfig, name, made_of, done.error());
     }
   }
   item.is_well(made_of);
-  remember(ledger_.entries().configs, name);
+  remember(items_.ledger.entries().configs, name);
 }
 
 aio::Task<void> Reconciler::do_the_rest(const Desired* desired, bool is_resync) {
   const Names names = desired->manifests.value_or(Names());
   for (const std::string& name : names) {
-    if (is_stopping_()) co_return Result<void>();
+    if (items_.is_stopping()) co_return Result<void>();
     MNET_CO_TRY_VOID(co_await put_manifest(name, is_resync));
   }
-  co_return co_await remove_stale(desired);
+  co_return co_await remover_.remove(desired);
 }
 
 aio::Task<void> Reconciler::put_manifest(std::string name, bool is_resync) {
-  ItemStatus& item = board_.at(ItemKind::kManifest, name);
-  auto manifest = manifests_.load(name);
+  ItemStatus& item = items_.board.at(ItemKind::kManifest, name);
+  auto manifest = items_.manifests.load(name);
   if (!manifest) {
-    fail(ItemKind::kManifest, name, manifest.error().text(), manifest.error());
+    items_.fail(ItemKind::kManifest, name, manifest.error().text(), manifest.error());
     co_return Result<void>();
   }
   const std::string hash = manifest->hash;
-  const LedgerManifest* known = ledger_.entries().find_manifest(name);
+  const LedgerManifest* known = items_.ledger.entries().find_manifest(name);
   if (!is_resync && known != nullptr && known->hash == hash) {
     item.is_well(hash);
     co_return Result<void>();
   }
   if (item.must_wait(hash, Clock::now())) co_return Result<void>();
-  if (manifests_.may_be_unfinished(name)) {
+  if (items_.manifests.may_be_unfinished(name)) {
     item.look_again(Clock::now() + kBeingWritten);
     co_return Result<void>();
   }
   auto applied = co_await apply_manifest(name, *std::move(manifest));
   if (!applied && applied.error().code() == Errc::kCancelled) co_return applied;
   if (applied) {
-    board_.at(ItemKind::kManifest, name).is_well(hash);
+    items_.board.at(ItemKind::kManifest, name).is_well(hash);
   } else {
-    fail(ItemKind::kManifest, name, hash, applied.error());
+    items_.fail(ItemKind::kManifest, name, hash, applied.error());
   }
   co_return Result<void>();
 }
 
 // What may come into being is in the ledger before it does; what dropped out goes afterwards.
 aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest manifest) {
-  MNET_CO_TRY(auto&& objects, manifests_.show_and_parse(name, manifest, kApplying));
-  MNET_CO_TRY(auto&& api, manifests_.writer());
+  MNET_CO_TRY(auto&& objects, items_.manifests.show_and_parse(name, manifest, kApplying));
+  MNET_CO_TRY(auto&& api, items_.manifests.writer());
   ObjectWriter* const writer = api;
 
   MNET_CO_TRY(auto&& planned, co_await writer->full_names(objects));
-  LedgerManifest* entry = ledger_.entries().find_manifest(name);
+  LedgerManifest* entry = items_.ledger.entries().find_manifest(name);
   if (entry == nullptr) {
-    ledger_.entries().manifests.push_back({.file = name, .hash = {}, .objects = {}});
-    entry = &ledger_.entries().manifests.back();
+    items_.ledger.entries().manifests.push_back({.file = name, .hash = {}, .objects = {}});
+    entry = &items_.ledger.entries().manifests.back();
   }
   const std::vector<ObjectName> before = entry->objects;
   entry->hash.clear();
   for (const ObjectName& id : planned) {
     if (std::ranges::find(entry->objects, id) == entry->objects.end()) entry->objects.push_back(id);
   }
-  save();
+  items_.save();
 
   MNET_CO_TRY_VOID(co_await writer->apply(name, objects));
   MNET_CO_TRY(auto&& present, co_await writer->full_names(objects));
@@ -209,14 +193,14 @@ aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest mani
     if (std::ranges::find(present, id) == present.end()) dropped.push_back(id);
   }
   MNET_CO_TRY_VOID(co_await writer->remove(name, std::move(dropped)));
-  entry = ledger_.entries().find_manifest(name);
+  entry = items_.ledger.entries().find_manifest(name);
   if (entry != nullptr) *entry = {.file = name, .hash = manifest.hash, .objects = present};
-  save();
+  items_.save();
   co_return Result<void>();
 }
 
 std::set<std::string> Reconciler::files_to_follow(const Desired& desired) const {
-  const Directories& where = files_.directories();
+  const Directories& where = items_.files.directories();
   std::set<std::string> out;
   for (const std::string& name : desired.plugins.value_or(Names())) {
     out.insert(cat(where.plugin_source, "/", name));
@@ -225,7 +209,7 @@ std::set<std::string> Reconciler::files_to_follow(const Desired& desired) const 
   for (const std::string& name : desired.configs.value_or(Names())) {
     out.insert(cat(where.config_source, "/", name));
     out.insert(cat(where.config_target, "/", name));
-    const auto pointers = files_.pointers_of(name);
+    const auto pointers = items_.files.pointers_of(name);
     if (!pointers) continue;
     for (const std::string& pointed : *pointers) out.insert(cat(where.config_target, "/", pointed));
   }

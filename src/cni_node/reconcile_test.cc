@@ -44,7 +44,7 @@ Command command_in(const sys::TestDir& dir) {
   return out;
 }
 
-// A manifest that nobody will take for one that is being written.
+// A manifest that is too old to be one that is being written.
 void write_manifest(const sys::TestDir& dir) {
   const std::string path = dir.write(
       "manifests/m.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns1}\n");
@@ -72,7 +72,7 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   Manifests manifests(command, output);
   manifests.use(*api, {.ns = "ns1"});
   LedgerFile ledger = *LedgerFile::load(command.directories.state, output);
-  Reconciler reconciler({files, manifests, ledger, output}, [] { return false; });
+  Reconciler reconciler({files, manifests, ledger, output, [] { return false; }});
   Desired desired{.plugins = Names(), .manifests = Names{"m.yaml"}};
 
   aio::Group group(loop.get_executor(), Log());

@@ -55,7 +55,7 @@ Substituted substitute(std::string_view text, const Variables& variables,
     if (text.empty()) break;
     const auto reference = reference_at(text);
     if (!reference || (allowed && !allowed->contains(reference->name))) {
-      // The dollar sign alone: a reference may begin right behind it.
+      // The dollar sign alone: a reference may begin right after it.
       out.text += '$';
       text.remove_prefix(1);
       continue;

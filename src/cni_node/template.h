@@ -25,7 +25,7 @@ Result<std::string> expand_pointers(std::string_view text, const ContentOf& cont
 bool has_cni_suffix(std::string_view name);
 
 // Whether a configuration's type, or that of its first plugin, is multus' in one of its forms. What
-// is no JSON object is none.
+// is not a JSON object is none.
 bool is_multus(std::string_view config);
 
 }  // namespace mnet::cni_node

@@ -20,11 +20,13 @@
 #include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
 #include "cni_node/names.h"
-#include "cni_node/object_writer.h"
+#include "cni_node/node_items.h"
+#include "cni_node/object_server.h"
 #include "cni_node/reconcile.h"
 #include "json/json.h"
-#include "kube/follow_object.h"
 #include "kube/kube.h"
+#include "kube/reflector.h"
+#include "kube/retries.h"
 #include "kube/watch_event.h"
 #include "nodetools/api_access.h"
 #include "nodetools/follow_files.h"
@@ -51,19 +53,12 @@ WriterSettings writer_settings(const Command& command, std::string ns) {
   return {.ns = std::move(ns),
           .field_manager = command.field_manager,
           .wait_time = command.wait_time,
-          .tries = {.most = 2, .call_time = 10s}};
+          .retries = kube::tool_retries(2, 10s)};
 }
 
 std::optional<Names> desired_list(const std::optional<Lists>& lists) {
   if (!lists) return std::nullopt;
   return lists->desired;
-}
-
-Names manifest_files(const Ledger& ledger) {
-  Names out;
-  out.reserve(ledger.manifests.size());
-  for (const LedgerManifest& manifest : ledger.manifests) out.push_back(manifest.file);
-  return out;
 }
 
 }  // namespace
@@ -92,13 +87,10 @@ std::string Watch::source() const {
 Result<void> Watch::reach_api() {
   const bool has_manifests = command_.manifests && !command_.manifests->desired.empty();
   if (command_.configmap.empty() && !has_manifests) return {};
-  MNET_TRY(auto&& access, nodetools::find_api_access(command_.access));
-  ns_ = command_.configmap_ns.empty() ? access.ns : command_.configmap_ns;
-  kube::ApiSettings settings{.user_agent = user_agent("cni-node")};
-  settings.environment = command_.access.environment;
-  MNET_TRY(auto&& api, kube::Api::make(std::move(access.config), std::move(settings), Log()));
-  api_ = std::move(api);
-  manifests_.use(*api_, writer_settings(command_, access.ns));
+  MNET_TRY(auto&& client, nodetools::make_api_client(command_.access, "cni-node", Log()));
+  ns_ = command_.configmap_ns.empty() ? client.ns : command_.configmap_ns;
+  api_ = std::move(client.api);
+  manifests_.use(*api_, writer_settings(command_, client.ns));
   return {};
 }
 
@@ -125,7 +117,7 @@ Result<void> Watch::prepare() {
   MNET_TRY(auto&& follower, nodetools::FileFollower::make(executor_, {.quiet = 20ms}));
   file_follower_ = std::make_unique<nodetools::FileFollower>(std::move(follower));
   reconciler_ = std::make_unique<Reconciler>(
-      Reconciler::Parts{files_, manifests_, *ledger_, output_}, [this] { return stop_.is_set(); });
+      NodeItems{files_, manifests_, *ledger_, output_, [this] { return stop_.is_set(); }});
   return {};
 }
 
@@ -164,11 +156,7 @@ aio::Task<int> Watch::watch() {
     touch();
   } else {
     output_.print(cat("Watching configmap ", source(), "..."));
-    group_.spawn("configmap",
-                 follow_configmap({.collection = cat("/api/v1/namespaces/", kube::query_value(ns_),
-                                                     "/configmaps"),
-                                   .name = command_.configmap,
-                                   .is_certain = true}));
+    group_.spawn("configmap", follow_configmap());
   }
   group_.spawn("files", follow_files());
   (void)co_await reconcile_until_stopped();
@@ -185,9 +173,12 @@ aio::Task<void> Watch::await_signal() {
   co_return Result<void>();
 }
 
-aio::Task<void> Watch::follow_configmap(kube::Followed what) {
-  kube::ObjectFollower follower(*api_, std::move(what), *this);
-  co_return co_await follower.run();
+aio::Task<void> Watch::follow_configmap() {
+  kube::ReflectorSettings what =
+      kube::tool_watch(cat("/api/v1/namespaces/", kube::query_value(ns_), "/configmaps"));
+  what.name = command_.configmap;
+  kube::Reflector reflector(*api_, std::move(what), *this, Log());
+  co_return co_await reflector.run();
 }
 
 aio::Task<void> Watch::follow_files() {
@@ -213,36 +204,39 @@ void Watch::take_desired(DesiredNow now) {
   touch();
 }
 
-void Watch::on_object(kube::EventType type, const json::Object& object) {
-  if (type == kube::EventType::kDeleted) {
-    output_.complain(source(), "warning: the ConfigMap was deleted; everything stays as it is");
-    return;
-  }
+Result<void> Watch::add(const json::Object& object) {
   take_desired(desired_of(object, desired_));
+  return {};
 }
 
-void Watch::on_absent() {
-  output_.complain(source(), "warning: there is no such ConfigMap; everything stays as it is");
+Result<void> Watch::change(kube::EventType type, const json::Object& object) {
+  if (type != kube::EventType::kDeleted) return add(object);
+  output_.complain(source(), "warning: the ConfigMap was deleted; everything stays as it is");
+  return {};
 }
 
-void Watch::on_connected() {
+void Watch::absent() {
+  output_.complain(source(), "warning: the ConfigMap does not exist; everything stays as it is");
+}
+
+void Watch::connected() {
   reconciler_->api_is_back();
   if (is_desired_known_) touch();
 }
 
-void Watch::on_trouble(const std::string& why) {
+void Watch::trouble(const std::string& why) {
   output_.complain(source(), why);
   if (is_desired_known_) return;
-  // As long as nobody says anything else, what was installed is what is desired.
+  // Until the ConfigMap can be read, what was installed is what is desired.
   const Ledger& known = ledger_->entries();
   desired_ = {
-      .plugins = known.plugins, .configs = known.configs, .manifests = manifest_files(known)};
+      .plugins = known.plugins, .configs = known.configs, .manifests = known.manifest_files()};
   is_desired_known_ = true;
   touch();
 }
 
 Watch::Clock::time_point Watch::next_round() const {
-  // Nothing is due before somebody has said what is desired; then we are woken.
+  // Nothing is due before the lists are known; their arrival wakes us.
   if (!is_desired_known_) return Clock::now() + kFar;
   const auto wanted = std::min(next_resync_, reconciler_->next_try().value_or(next_resync_));
   // What is due may not be doable yet: the rest of an earlier round may still run.
@@ -320,7 +314,7 @@ aio::Task<int> Watch::finish() {
     auto cleaned =
         co_await aio::with_deadline(reconciler_->clean_up(), Clock::now() + kCleanUpTime);
     is_complete = cleaned && *cleaned;
-    if (!is_complete) output_.complain("watch", "the clean-up is not complete");
+    if (!is_complete) output_.complain("watch", "the clean-up is incomplete");
   }
   output_.print("Stopped.");
   co_return is_complete ? 0 : 1;

@@ -17,7 +17,8 @@
 #include "cni_node/manifests.h"
 #include "cni_node/reconcile.h"
 #include "kube/api.h"
-#include "kube/follow_object.h"
+#include "kube/reflector.h"
+#include "kube/sink.h"
 #include "nodetools/follow_files.h"
 #include "nodetools/output.h"
 #include "sys/file_lock.h"
@@ -25,7 +26,7 @@
 
 namespace mnet::cni_node {
 
-class Watch final : private kube::ObjectListener {
+class Watch final : private kube::Sink {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -38,10 +39,11 @@ class Watch final : private kube::ObjectListener {
   aio::Task<int> run();
 
  private:
-  void on_object(kube::EventType type, const json::Object& object) override;
-  void on_absent() override;
-  void on_connected() override;
-  void on_trouble(const std::string& why) override;
+  Result<void> add(const json::Object& object) override;
+  Result<void> change(kube::EventType type, const json::Object& object) override;
+  void absent() override;
+  void connected() override;
+  void trouble(const std::string& why) override;
 
   aio::Task<int> watch();
   aio::Task<bool> take_lock();
@@ -50,7 +52,7 @@ class Watch final : private kube::ObjectListener {
   std::string source() const;
   aio::Task<void> await_signal();
   aio::Task<void> follow_files();
-  aio::Task<void> follow_configmap(kube::Followed what);
+  aio::Task<void> follow_configmap();
   aio::Task<void> reconcile_until_stopped();
   aio::Task<void> settle();
   void reconcile();

@@ -34,8 +34,8 @@ struct Call {
   std::string content_type = "application/json";
   Priority priority = Priority::kUrgent;
   std::size_t max_bytes = 16u << 20;
-  // For the exchange itself, from when its turn comes: those that wait behind a slow server must
-  // not find their time used up, or each would be sent, given up and sent again.
+  // For the exchange itself, from when its turn comes: requests that wait for a slow
+  // server must not find their time used up, or each would be sent, given up and sent again.
   std::chrono::milliseconds time{60'000};
 };
 
@@ -58,7 +58,7 @@ class Api {
   static Result<std::unique_ptr<Api>> make(Config config, ApiSettings settings, Log log);
 
   // One request, given up at the deadline; any answer of the server is a success. A 401 makes us
-  // read our credentials anew and, if they differ, ask once more; so does a certificate that we do
+  // read our credentials again and, if they differ, ask once more; so does a certificate that we do
   // not trust.
   aio::Task<Reply> call(Call call, aio::Deadline deadline);
 

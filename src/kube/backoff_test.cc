@@ -33,7 +33,7 @@ TEST(Backoff, DoublesUpToHalfOfTheLongestAndAddsUpToAsMuch) {
   EXPECT_THAT(pauses(Backoff(1s, 10s, always(1)), 5), ElementsAre(2s, 4s, 8s, 10s, 10s));
 }
 
-// After a long outage everybody has arrived at the longest pause.
+// After a long outage all nodes have arrived at the longest pause.
 TEST(Backoff, KeepsNodesApartAtTheLongestPause) {
   EXPECT_NE(pauses(Backoff(1s, 30s, always(0.2)), 9).back(),
             pauses(Backoff(1s, 30s, always(0.7)), 9).back());

@@ -178,9 +178,9 @@ class Kubeconfig {
     }
     if (plugin.api_version != "client.authentication.k8s.io/v1" &&
         plugin.api_version != "client.authentication.k8s.io/v1beta1") {
-      fields.fail("apiVersion", cat("cannot use ", go_quoted(plugin.api_version)));
+      fields.fail("apiVersion", cat("unsupported version ", go_quoted(plugin.api_version)));
     }
-    if (mode == "Always") fields.fail("interactiveMode", "there is nobody to ask");
+    if (mode == "Always") fields.fail("interactiveMode", "cannot prompt: there is no terminal");
     config_.exec = std::move(plugin);
     return fields.done();
   }

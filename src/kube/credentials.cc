@@ -48,7 +48,7 @@ aio::Task<bool> Credentials::renew() { co_return co_await load(true); }
 aio::Task<bool> Credentials::load(bool is_forced) {
   const std::uint64_t seen = readings_;
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await lock_.lock(""));
-  if (readings_ != seen) co_return true;  // somebody else did it while we waited
+  if (readings_ != seen) co_return true;  // another task did it while we waited
 
   const std::optional<Texts> before = texts_;
   MNET_CO_TRY(auto&& texts, read_files());
@@ -172,7 +172,7 @@ http::Headers Credentials::headers() const {
   return out;
 }
 
-// Whoever renews tokens does so long before a tenth of their life is left (the kubelet: a fifth).
+// Issuers renew tokens long before a tenth of their life is left (the kubelet: a fifth).
 void Credentials::judge_token() {
   const auto now = settings_.clock->now();
   if (texts_->token != judged_token_) {
@@ -190,7 +190,7 @@ void Credentials::judge_token() {
   log_.warning(cat("credentials of the Kubernetes API: the token",
                    file.empty() ? "" : cat(" in ", file),
                    now >= end ? " expired at " : " expires at ", rfc3339_utc(end),
-                   " and was not renewed; whoever issues it (the kubelet, for a pod) must do so"));
+                   " and was not renewed; its issuer (the kubelet, for a pod) must renew it"));
 }
 
 void Credentials::complain(std::string what) {

@@ -40,7 +40,7 @@ class Credentials {
   // error only if there never was anything usable.
   aio::Task<Access> current();
 
-  // The server refused us, or we did not trust it: everything is read and asked for anew. Whether
+  // The server refused us, or we did not trust it: everything is read and asked for again. Whether
   // that changed anything.
   aio::Task<bool> renew();
 
@@ -70,7 +70,7 @@ class Credentials {
   const Config config_;
   const Settings settings_;
   const Log log_;
-  aio::KeyedLock lock_;  // one reading at a time; who waits finds it done
+  aio::KeyedLock lock_;  // one reading at a time; a task that waited finds it done
   std::optional<Texts> texts_;
   std::optional<ExecCredential> plugin_;
   std::string judged_token_;

@@ -15,7 +15,6 @@
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/kube.h"
-#include "kube/patient_call.h"
 
 namespace mnet::kube {
 namespace {
@@ -38,8 +37,8 @@ Result<Resource> parse_resource(const json::Object& object, const std::string& p
 }  // namespace
 
 std::string path_of_version(std::string_view group, std::string_view version) {
-  return group.empty() ? cat("/api/", kube::query_value(version))
-                       : cat("/apis/", kube::query_value(group), "/", kube::query_value(version));
+  return group.empty() ? cat("/api/", query_value(version))
+                       : cat("/apis/", query_value(group), "/", query_value(version));
 }
 
 GroupVersion parse_api_version(std::string_view api_version) {
@@ -52,11 +51,11 @@ GroupVersion parse_api_version(std::string_view api_version) {
 std::string Resource::collection_path(std::string_view ns) const {
   const std::string prefix = path_of_version(group, version);
   if (!is_namespaced || ns.empty()) return cat(prefix, "/", plural);
-  return cat(prefix, "/namespaces/", kube::query_value(ns), "/", plural);
+  return cat(prefix, "/namespaces/", query_value(ns), "/", plural);
 }
 
 std::string Resource::object_path(std::string_view ns, std::string_view name) const {
-  return cat(collection_path(ns), "/", kube::query_value(name));
+  return cat(collection_path(ns), "/", query_value(name));
 }
 
 std::string Resource::label() const { return group.empty() ? singular : cat(singular, ".", group); }
@@ -80,7 +79,7 @@ aio::Task<std::optional<std::vector<Resource>>> Discovery::fetch(GroupVersion of
   using Found = std::optional<std::vector<Resource>>;
   const std::string path = path_of_version(of.group, of.version);
   if (const auto known = lists_.find(path); known != lists_.end()) co_return Found(known->second);
-  auto reply = co_await patient_call(&api_, {.path = path}, tries_);
+  auto reply = co_await api_.call_patiently({.path = path}, retries_);
   if (!reply) co_return std::move(reply).error().wrap(path);
   if (reply->status == 404) co_return Found();
   if (!reply->ok()) co_return reply->error().wrap(path);

@@ -12,7 +12,7 @@
 #include "aio/task.h"
 #include "base/result.h"
 #include "kube/api.h"
-#include "kube/patient_call.h"
+#include "kube/retries.h"
 
 namespace mnet::kube {
 
@@ -46,7 +46,8 @@ Result<std::vector<Resource>> parse_resources(std::string_view text, const Group
 // Remembers each list that was asked for, until told to forget.
 class Discovery {
  public:
-  explicit Discovery(kube::Api& api, Tries tries = {}) : api_(api), tries_(std::move(tries)) {}
+  explicit Discovery(Api& api, const Retries& retries = tool_retries())
+      : api_(api), retries_(retries) {}
 
   // All of one version; none if the server does not serve it.
   aio::Task<std::optional<std::vector<Resource>>> fetch(GroupVersion of);
@@ -55,8 +56,8 @@ class Discovery {
   void forget() { lists_.clear(); }
 
  private:
-  kube::Api& api_;
-  const Tries tries_;
+  Api& api_;
+  const Retries retries_;
   std::map<std::string, std::vector<Resource>> lists_;  // by path
 };
 

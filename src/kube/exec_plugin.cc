@@ -175,7 +175,7 @@ Result<ExecCredential> parse_exec_credential(std::string_view text) {
     inner.read("clientKeyData", out.key);
     inner.read("expirationTimestamp", expires);
     if (out.certificate.empty() != out.key.empty()) {
-      inner.fail("clientKeyData", "certificate and key come together");
+      inner.fail("clientKeyData", "certificate and key must both be set");
     }
     if (out.token.empty() && out.certificate.empty()) inner.fail("token", "missing");
     return inner.done();

@@ -22,7 +22,7 @@ struct ExecCredential {
 
 // The `ExecCredential` that a plugin prints. It must have a token or a certificate.
 Result<ExecCredential> parse_exec_credential(std::string_view text);
-// `2026-08-20T15:39:05Z`, with fractions and offsets; none if it is no such time.
+// `2026-08-20T15:39:05Z`, with fractions and offsets; none if it is not such a time.
 std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_view text);
 
 // `ca` is what `config.ca` holds. Cancelling, or passing the deadline, ends the program.

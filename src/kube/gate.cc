@@ -24,7 +24,7 @@ struct Gate::State {
     if (priority == Priority::kBackground) --background;
     admit();
   }
-  // Takes the place for the one it wakes: nobody can come in between.
+  // Takes the place for the task that it wakes, so that no other can take it in between.
   void admit() {
     while (!urgent.empty() && has_room(Priority::kUrgent)) {
       take(Priority::kUrgent);

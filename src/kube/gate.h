@@ -12,7 +12,7 @@ namespace mnet::kube {
 
 enum class Priority : std::uint8_t {
   kUrgent,      // a pod waits for it
-  kBackground,  // nobody does: events
+  kBackground,  // no pod does: events
 };
 
 class Gate {

@@ -20,7 +20,7 @@ constexpr int kItemsDepth = 2;  // inside `{"items":[`
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
 
-Error broken() { return Error(Errc::kProtocol, "the list is no valid JSON"); }
+Error broken() { return Error(Errc::kProtocol, "the list is not valid JSON"); }
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void ListReader::note_string(char byte) {
 }
 
 Result<void> ListReader::outside(char byte) {
-  if (outer_.size() >= kMaxOuter) return Error(Errc::kProtocol, "the list's own part is too large");
+  if (outer_.size() >= kMaxOuter) return Error(Errc::kProtocol, "the list's metadata is too large");
   outer_ += byte;
   note_string(byte);
   const bool begins_items = !in_string_ && depth_ == 1 && after_items_key_ && byte == '[';
@@ -115,7 +115,7 @@ std::optional<std::string> ListReader::next_item() {
 }
 
 Result<ListEnd> ListReader::finish() const {
-  if (in_items_ || depth_ != 0) return Error(Errc::kProtocol, "the list is cut off");
+  if (in_items_ || depth_ != 0) return Error(Errc::kProtocol, "the list is truncated");
   auto document = json::parse_object(outer_, 100);
   if (!document) return broken();
   ListEnd out;
@@ -127,7 +127,8 @@ Result<ListEnd> ListReader::finish() const {
     return inner.done();
   });
   MNET_TRY_VOID(fields.done());
-  if (out.resource_version.empty()) return Error(Errc::kProtocol, "a list without a version");
+  if (out.resource_version.empty())
+    return Error(Errc::kProtocol, "the list has no resourceVersion");
   return out;
 }
 

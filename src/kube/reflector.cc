@@ -23,7 +23,7 @@
 #include "kube/list_reader.h"
 #include "kube/objects.h"
 #include "kube/reply.h"
-#include "kube/store.h"
+#include "kube/sink.h"
 #include "kube/watch_event.h"
 
 namespace mnet::kube {
@@ -35,6 +35,18 @@ constexpr std::size_t kMaxRefusal = 256u << 10;
 
 }  // namespace
 
+ReflectorSettings tool_watch(std::string path) {
+  using Time = ReflectorSettings::Time;
+  return {.path = std::move(path),
+          .reads_storage = true,
+          .list_time = Time(30'000),
+          .silence = Time(630'000),
+          .first_pause = Time(1000),
+          .longest_pause = Time(36'000),
+          .jitter = kFifth,
+          .healthy = Time(60'000)};
+}
+
 Reflector::Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log, Random random,
                      aio::Timer& timer)
     : api_(api),
@@ -42,7 +54,7 @@ Reflector::Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log, 
       sink_(sink),
       log_(std::move(log)),
       random_(random),
-      backoff_(settings_.first_pause, settings_.longest_pause, std::move(random)),
+      backoff_(settings_.first_pause, settings_.longest_pause, std::move(random), settings_.jitter),
       timer_(timer) {}
 
 aio::Task<void> Reflector::wait_synced(aio::Deadline deadline) {
@@ -64,20 +76,58 @@ aio::Task<void> Reflector::run() {
     const bool is_over = co_await aio::cancelled();
     if (is_over) co_return aio::cancelled_error();
     if (!outcome) co_return std::move(outcome).error();
+    if (outcome->is_unknown && settings_.ends_if_unknown) {
+      co_return Error(Errc::kNotFound, outcome->why);
+    }
     if (outcome->next == Outcome::Next::kGoOn) continue;
 
     ++counters_.failures;
-    if (!outcome->why.empty()) complain(outcome->why);
+    if (!outcome->why.empty()) {
+      is_connected_ = false;
+      complain(outcome->why, outcome->is_gone ? "it starts over each time: " : "");
+    }
     MNET_CO_TRY_VOID(co_await timer_.sleep_for(backoff_.next(outcome->at_least)));
   }
 }
 
 aio::Task<Reflector::Outcome> Reflector::round() {
-  if (position_.empty() && refuses_streams_) {
-    auto listed = co_await list();
-    if (!listed || position_.empty()) co_return listed;
+  if (!is_read_ && !streams_list()) {
+    Result<Outcome> listed;
+    if (settings_.name.empty()) {
+      listed = co_await list();
+    } else {
+      listed = co_await read_one();
+    }
+    if (!listed || !is_read_) co_return listed;
   }
   co_return co_await watch();
+}
+
+bool Reflector::streams_list() const {
+  return settings_.name.empty() && !settings_.reads_storage && !refuses_streams_;
+}
+
+aio::Task<Reflector::Outcome> Reflector::read_one() {
+  auto reply = co_await api_.call({.path = cat(settings_.path, "/", query_value(settings_.name))},
+                                  Clock::now() + settings_.list_time);
+  if (!reply) co_return pause(reply.error().text());
+  const bool is_absent = reply->status == 404;
+  if (!is_absent && !reply->ok()) {
+    Status status = parse_status(reply->status, reply->body);
+    status.retry_after = reply->retry_after;
+    co_return take_refusal(status);
+  }
+  sink_.begin();
+  std::string version;
+  if (!is_absent) {
+    const auto object = json::parse_object(reply->body);
+    if (!object) co_return pause(object.error().text());
+    version = resource_version_of(*object);
+    if (auto added = sink_.add(*object); !added) co_return pause(added.error().text());
+  }
+  finish_list(std::move(version));
+  if (is_absent) sink_.absent();
+  co_return Outcome();
 }
 
 aio::Task<Reflector::Outcome> Reflector::list() {
@@ -93,7 +143,7 @@ aio::Task<Reflector::Outcome> Reflector::list() {
       co_return page;
     }
     if (seen_.empty() && !wants_newest_) has_no_cache_ = true;
-    query = cat("limit=", settings_.page, "&continue=", query_value(end.continuation));
+    query = cat("limit=", settings_.page, selectors(), "&continue=", query_value(end.continuation));
   }
 }
 
@@ -102,15 +152,18 @@ aio::Task<Reflector::Outcome> Reflector::list() {
 // behind the one before it. Only without a limit that, too, comes from memory. What is in storage
 // is always new enough, but 5,000 nodes must not ask for that without need.
 std::string Reflector::list_query() const {
-  if (wants_newest_) return cat("limit=", wants_whole_ ? 0 : settings_.page);
-  if (seen_.empty()) return cat("limit=", settings_.page, "&resourceVersion=0");
+  if (wants_newest_ || settings_.reads_storage) {
+    return cat("limit=", wants_whole_ ? 0 : settings_.page, selectors());
+  }
+  if (seen_.empty()) return cat("limit=", settings_.page, "&resourceVersion=0", selectors());
   return cat(has_no_cache_ ? cat("limit=", settings_.page, "&") : "",
-             "resourceVersion=", query_value(seen_), "&resourceVersionMatch=NotOlderThan");
+             "resourceVersion=", query_value(seen_), "&resourceVersionMatch=NotOlderThan",
+             selectors());
 }
 
 aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* end) {
   const aio::Deadline deadline = Clock::now() + settings_.list_time;
-  auto stream = co_await api_.open(collection(query), deadline);
+  auto stream = co_await api_.open(cat(settings_.path, "?", query), deadline);
   if (!stream) co_return pause(stream.error().text());
   http::ResponseStream* const answer = stream->get();
   if (answer->status() != 200) {
@@ -140,42 +193,46 @@ void Reflector::take_item(const std::string& text) {
 }
 
 void Reflector::finish_list(std::string position) {
+  connected();
   sink_.commit();
+  is_read_ = true;
   position_ = std::move(position);
   wants_newest_ = wants_whole_ = false;
   ++counters_.lists;
   synced_.set();
 }
 
-std::string Reflector::collection(std::string_view query) const {
-  std::string path = cat(settings_.path, "?", query);
-  if (!settings_.field_selector.empty()) {
-    path += cat("&fieldSelector=", query_value(settings_.field_selector));
-  }
-  return path;
+std::string Reflector::selectors() const {
+  std::string out;
+  const auto add = [&out](std::string_view key, std::string_view value) {
+    if (!value.empty()) out += cat("&", key, "=", query_value(value));
+  };
+  add("fieldSelector",
+      settings_.name.empty() ? settings_.field_selector : cat("metadata.name=", settings_.name));
+  add("labelSelector", settings_.label_selector);
+  return out;
 }
 
 std::string Reflector::watch_path() {
   const int span = settings_.longest_watch - settings_.shortest_watch;
   const int seconds = settings_.shortest_watch + static_cast<int>(random_() * span);
-  std::string query = cat("watch=true&allowWatchBookmarks=true&timeoutSeconds=", seconds);
-  if (position_.empty()) {
-    query += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
-    const std::string oldest = oldest_allowed();
-    if (!oldest.empty()) query += cat("&resourceVersion=", query_value(oldest));
-  } else {
-    query += cat("&resourceVersion=", query_value(position_));
-  }
-  return collection(query);
+  // The two chapters write it in two ways.
+  const std::string_view yes = settings_.reads_storage ? "1" : "true";
+  std::string path = cat(settings_.path, "?watch=", yes,
+                         "&allowWatchBookmarks=true&timeoutSeconds=", seconds, selectors());
+  if (!is_read_) path += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+  const std::string from = is_read_ ? position_ : oldest_allowed();
+  if (!from.empty()) path += cat("&resourceVersion=", query_value(from));
+  return path;
 }
 
 aio::Task<Reflector::Outcome> Reflector::watch() {
-  is_collecting_ = position_.empty();
+  is_collecting_ = !is_read_;
   if (is_collecting_) sink_.begin();
   const auto began = Clock::now();
   auto stream = co_await api_.open(watch_path(), began + settings_.open_time);
   if (!stream) {
-    // Who comes back may be another version, which knows how to stream.
+    // The server may come back as another version, which can stream.
     refuses_streams_ = false;
     co_return pause(stream.error().text());
   }
@@ -183,6 +240,7 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
     co_return co_await refused(stream->get());
   }
   ++counters_.streams;
+  connected();
   down_since_.reset();
   listening_since_ = Clock::now();
   auto outcome = co_await read_events(stream->get());
@@ -191,10 +249,12 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
     backoff_.reset();
     was_gone_ = false;
   }
+  // A server, or a proxy before it, that ends every watch at once must not be asked in a circle,
+  // whatever it says before that.
   const bool is_short = Clock::now() - began < settings_.shortest;
-  if (outcome && outcome->next == Outcome::Next::kGoOn && is_short && !position_.empty() &&
-      !is_collecting_) {
-    co_return pause("the watch ended at once");
+  const bool was_short = std::exchange(was_short_, is_short);
+  if (outcome && outcome->next == Outcome::Next::kGoOn && is_short && was_short && is_read_) {
+    co_return pause("watches end at once");
   }
   co_return outcome;
 }
@@ -206,8 +266,8 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
     const auto patience = is_collecting_ ? settings_.initial_silence : settings_.silence;
     auto bytes = co_await stream->read(Clock::now() + patience);
     if (!bytes && bytes.error().code() == Errc::kTimeout) {
-      if (is_collecting_) co_return stream_is_refused("its end never came");
-      co_return Outcome();  // a watch that is silent for so long may be dead: another goes on there
+      if (is_collecting_) co_return stream_is_refused("it never ended");
+      co_return Outcome();  // a watch that is silent for so long may be dead: another one resumes
     }
     if (!bytes) co_return pause(bytes.error().text());
     if (bytes->empty()) break;
@@ -224,7 +284,7 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
 }
 
 aio::Task<bool> Reflector::is_outdated(std::uint64_t identity) {
-  if (is_collecting_) co_return false;  // it would have to begin anew
+  if (is_collecting_) co_return false;  // it would have to start over
   auto now = co_await api_.identity();
   co_return now && *now != identity;
 }
@@ -232,8 +292,9 @@ aio::Task<bool> Reflector::is_outdated(std::uint64_t identity) {
 std::optional<Reflector::Outcome> Reflector::take(const LineSplitter::Line& line) {
   if (line.is_too_long) return take_bad_frame("an event is too large");
   auto event = parse_watch_event(line.text);
-  if (!event) return take_bad_frame(event.error().text());
-  return take_event(*event);
+  if (event) return take_event(*event);
+  if (event.error().code() == Errc::kNotFound) return std::nullopt;  // an event of a type to come
+  return take_bad_frame(event.error().text());
 }
 
 std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event) {
@@ -243,13 +304,16 @@ std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event)
     if (is_collecting_ && !is_gone(status) && !status.is_version_too_large && !is_passing) {
       return stream_is_refused(status.message);
     }
-    return take_refusal(status);
+    Outcome outcome = take_refusal(status);
+    // Whatever it was, the position may be the cause (04, 2.2).
+    if (settings_.reads_storage) is_read_ = false;
+    return outcome;
   }
   if (event.type != EventType::kBookmark) {
     if (auto taken = take_object(event); !taken) return take_bad_frame(taken.error().text());
   }
   std::string version = resource_version_of(event.object);
-  if (version.empty()) return take_bad_frame("an event without a version");
+  if (version.empty()) return take_bad_frame("an event has no resourceVersion");
   if (!is_collecting_) {
     position_ = std::move(version);
   } else if (event.type == EventType::kBookmark) {
@@ -265,11 +329,10 @@ std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event)
 
 Result<void> Reflector::take_object(const WatchEvent& event) {
   if (is_collecting_) return sink_.add(event.object);
-  if (event.type == EventType::kDeleted) return sink_.remove(event.object);
-  return sink_.upsert(event.object);
+  return sink_.change(event.type, event.object);
 }
 
-// Bytes may have been damaged on the way: the first time the watch is made anew. An object that is
+// Bytes may have been damaged on the way: the first time another watch resumes. An object that is
 // itself the cause would hold us up for ever: the second time it is skipped.
 std::optional<Reflector::Outcome> Reflector::take_bad_frame(std::string why) {
   const std::string here = is_collecting_ ? "initial" : position_;
@@ -290,7 +353,9 @@ aio::Task<Reflector::Outcome> Reflector::refused(http::ResponseStream* stream) {
   status.code = code;
   if (wait) status.retry_after = wait;
   if (is_collecting_ && (code == 400 || code == 422)) co_return stream_is_refused(status.message);
-  co_return take_refusal(status);
+  Outcome outcome = take_refusal(status);
+  outcome.is_unknown = code == 404;
+  co_return outcome;
 }
 
 Reflector::Outcome Reflector::take_refusal(const Status& status) {
@@ -301,16 +366,16 @@ Reflector::Outcome Reflector::take_refusal(const Status& status) {
 }
 
 // The list, or the place in it, is too old for the server, or the server's state is older than it.
-// What we have is still served. All nodes may be told so at once, and a server may say so each
-// time: there is a pause before each new list, however well the one before it went.
+// What we have is still served. The server may say so to all nodes at once, and each time: there is
+// a pause before each new list, however well the one before it went.
 Reflector::Outcome Reflector::start_over(const Status& status) {
   log_.verbose(cat(settings_.path, ": starting over: ", status.message));
-  wants_newest_ = position_.empty();
+  wants_newest_ = !std::exchange(is_read_, false);
   if (!position_.empty()) seen_ = std::exchange(position_, {});
   // Once is how a long silence ends; more than that is trouble.
   const bool is_trouble = std::exchange(was_gone_, true);
   return {.next = Outcome::Next::kPause,
-          .why = is_trouble ? cat("it begins anew each time: ", error_of(status).text()) : "",
+          .why = is_trouble ? error_of(status).text() : "",
           .at_least = status.retry_after,
           .is_gone = true};
 }
@@ -322,12 +387,17 @@ Reflector::Outcome Reflector::stream_is_refused(std::string_view why) {
   return {};
 }
 
-void Reflector::complain(const std::string& what) {
+void Reflector::connected() {
+  if (!std::exchange(is_connected_, true)) sink_.connected();
+}
+
+void Reflector::complain(const std::string& what, std::string_view preface) {
   const auto now = Clock::now();
   if (what == last_complaint_ && now - complained_at_ < settings_.complaint) return;
   last_complaint_ = what;
   complained_at_ = now;
-  log_.error(cat("watching ", settings_.path, ": ", what));
+  log_.error(cat("watching ", settings_.path, ": ", preface, what));
+  sink_.trouble(what);
 }
 
 }  // namespace mnet::kube

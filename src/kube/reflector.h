@@ -1,5 +1,6 @@
-// Keeps a store equal to a collection of the API server: initial list as a stream or in pages,
-// watch, resume, start over when the server has forgotten (03, 5.4). Knows nothing of the objects.
+// Tells a Sink of one object of the API server or of a whole collection, and goes on telling what
+// changes: list, watch, resume, start over when the server has forgotten (03, 5.4 and 04, 2.2).
+// Knows nothing of what the objects mean.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@
 #include "kube/api.h"
 #include "kube/backoff.h"
 #include "kube/list_reader.h"
-#include "kube/store.h"
+#include "kube/sink.h"
 #include "kube/watch_event.h"
 
 namespace mnet::kube {
@@ -25,25 +26,35 @@ namespace mnet::kube {
 struct ReflectorSettings {
   using Time = std::chrono::milliseconds;
   std::string path = {};            // of the collection
-  std::string field_selector = {};  // not encoded
+  std::string name = {};            // one object, read with GET: no right to list is needed
+  std::string field_selector = {};  // not encoded, like the next
+  std::string label_selector = {};
+  // The list is read from storage, not streamed from the server's memory: the newest, at its price.
+  // Each ERROR event starts over.
+  bool reads_storage = false;
+  bool ends_if_unknown = false;  // a 404 of the collection ends run()
   std::size_t page = 500;
   Time open_time{30'000};        // until the head of an answer
   Time list_time{60'000};        // for a page
   Time initial_silence{30'000};  // without the end of a streamed list: pages are tried
-  Time silence{150'000};         // of a watch with bookmarks: it is made anew
-  Time shortest{1000};           // a watch that ends sooner has failed
+  Time silence{150'000};         // of a watch with bookmarks: another one resumes
+  Time shortest{1000};           // two watches in a row that end sooner have failed
   Time first_pause{800}, longest_pause{30'000};
-  Time healthy{120'000};   // of a watch, behind its list: failures before it are forgotten
-  Time complaint{60'000};  // between equal log lines
+  Jitter jitter = {};
+  Time healthy{120'000};   // of a watch after its list: failures before it are forgotten
+  Time complaint{60'000};  // between equal complaints
   int shortest_watch = 300, longest_watch = 600;  // seconds; timeoutSeconds is between
 };
+
+// As the tools of the node follow objects (04, 2.2); `name` and selectors are the caller's.
+ReflectorSettings tool_watch(std::string path);
 
 class Reflector {
  public:
   struct Counters {
     std::uint64_t lists = 0;     // complete initial lists, streamed or paged
     std::uint64_t streams = 0;   // watches that were accepted
-    std::uint64_t failures = 0;  // followed by a pause; lists that begin anew included
+    std::uint64_t failures = 0;  // followed by a pause; includes each start over
     std::uint64_t skipped = 0;   // objects that could not be read, twice
   };
 
@@ -51,7 +62,7 @@ class Reflector {
   Reflector(Api& api, ReflectorSettings settings, Sink& sink, Log log,
             Random random = make_random(), aio::Timer& timer = aio::Timer::steady());
 
-  // Until cancelled; to be started once, in a group.
+  // Until cancelled; or with kNotFound, see ends_if_unknown. To be started once, in a group.
   aio::Task<void> run();
 
   // Whether the sink has held a complete collection; stays true.
@@ -59,8 +70,8 @@ class Reflector {
   aio::Task<void> wait_synced(aio::Deadline deadline);
   // How long no stream has been up; none while one is.
   std::optional<std::chrono::steady_clock::duration> down_for() const;
-  // How long ago a stream last said anything, bookmarks included, or run() began: so far the sink
-  // may be behind. Healthy streams say something every minute.
+  // How long ago a stream last said anything, bookmarks included, or run() began: the sink may lag
+  // by so much. Healthy streams say something every minute.
   std::chrono::steady_clock::duration silent_for() const;
   const Counters& counters() const { return counters_; }
 
@@ -68,15 +79,17 @@ class Reflector {
   // How a round ended, and so how the next begins.
   struct Outcome {
     enum class Next : std::uint8_t { kGoOn, kPause } next = Next::kGoOn;
-    std::string why = {};  // of a pause; empty: nothing that anybody must know
+    std::string why = {};  // of a pause; empty: not worth a complaint
     std::optional<std::chrono::seconds> at_least = {};
-    bool is_gone = false;  // what was asked for is not there any more
+    bool is_gone = false;     // the server has forgotten the position or the page
+    bool is_unknown = false;  // there is no such collection
   };
   static Outcome pause(std::string why) {
     return {.next = Outcome::Next::kPause, .why = std::move(why)};
   }
 
   aio::Task<Outcome> round();
+  aio::Task<Outcome> read_one();
   aio::Task<Outcome> list();
   aio::Task<Outcome> list_page(std::string query, ListEnd* end);
   std::string list_query() const;
@@ -94,10 +107,12 @@ class Reflector {
   Outcome stream_is_refused(std::string_view why);
   void take_item(const std::string& text);
   void finish_list(std::string position);
-  std::string collection(std::string_view query) const;
+  bool streams_list() const;
+  std::string selectors() const;
   std::string watch_path();
   std::string oldest_allowed() const { return wants_newest_ ? std::string() : seen_; }
-  void complain(const std::string& what);
+  void connected();
+  void complain(const std::string& what, std::string_view preface = "");
 
   Api& api_;
   const ReflectorSettings settings_;
@@ -109,7 +124,8 @@ class Reflector {
   aio::Event synced_;
   Counters counters_;
 
-  std::string position_;          // where a watch goes on; empty: a list comes first
+  bool is_read_ = false;          // the list; a watch comes next
+  std::string position_;          // where a watch goes on; empty: with the present state
   std::string seen_;              // the last position before that: no list may be older
   bool is_collecting_ = false;    // the stream is in its initial part
   bool wants_newest_ = false;     // `seen_`, or a page's token, is of no use: what storage has
@@ -117,6 +133,8 @@ class Reflector {
   bool has_no_cache_ = false;     // the server gave even the first list in pages
   bool refuses_streams_ = false;  // lists come in pages
   bool was_gone_ = false;         // and no watch has been healthy since
+  bool was_short_ = false;        // the last watch ended at once
+  bool is_connected_ = false;
   std::chrono::steady_clock::time_point listening_since_ = {};  // to what follows the list
   std::string bad_position_;                                    // where a frame could not be read
   std::optional<std::chrono::steady_clock::time_point> down_since_;

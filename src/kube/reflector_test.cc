@@ -725,7 +725,7 @@ TEST(Store, WakesThoseWhoWaitForAChange) {
   group.spawn("wait", wait(&store, &is_woken));
   loop.poll();
 
-  ASSERT_TRUE(store.upsert(*json::parse_object(pod("a", 1))).has_value());
+  ASSERT_TRUE(store.change(EventType::kAdded, *json::parse_object(pod("a", 1))).has_value());
 
   EXPECT_TRUE(drive(loop, [&] { return is_woken; }));
 }

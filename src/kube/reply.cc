@@ -19,7 +19,7 @@
 namespace mnet::kube {
 namespace {
 
-// Nobody makes us wait longer than this at a time.
+// The longest that a server can make us wait at a time.
 constexpr std::int64_t kLongestWait = 300;
 
 std::optional<std::chrono::seconds> seconds_of(std::int64_t count) {

@@ -20,7 +20,7 @@ struct Status {
   bool is_version_too_large = false;
 };
 
-// Any JSON text; an answer that is no Status keeps its beginning as the message.
+// Any JSON text; an answer that is not a Status keeps its beginning as the message.
 Status parse_status(int http_status, std::string_view body);
 
 struct Reply {

@@ -1,5 +1,5 @@
-// Objects of one kind as the API server last told of them. Filled by a Reflector; read by anybody
-// on the same loop.
+// Objects of one kind as the API server last told of them. A Reflector fills it; any code on the
+// same loop may read it.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,10 @@
 #include "base/try.h"
 #include "json/json.h"
 #include "kube/objects.h"
+#include "kube/sink.h"
+#include "kube/watch_event.h"
 
 namespace mnet::kube {
-
-// Where a reflector puts what it sees.
-class Sink {
- public:
-  virtual ~Sink() = default;
-
-  // A new collection begins beside the one that is read.
-  virtual void begin() = 0;
-  virtual Result<void> add(const json::Object& object) = 0;
-  // The new collection is complete and takes the place of the old one.
-  virtual void commit() = 0;
-
-  virtual Result<void> upsert(const json::Object& object) = 0;
-  virtual Result<void> remove(const json::Object& object) = 0;
-};
 
 // `Object` has a `key()`.
 template <typename Object>
@@ -66,14 +53,13 @@ class Store final : public Sink {
     objects_ = std::exchange(next_, {});
     changes_.notify_all();
   }
-  Result<void> upsert(const json::Object& object) override {
-    auto done = put(objects_, object);
-    changes_.notify_all();
-    return done;
-  }
-  Result<void> remove(const json::Object& object) override {
-    MNET_TRY(auto&& meta, parse_meta(object));
-    objects_.erase(meta.key());
+  Result<void> change(EventType type, const json::Object& object) override {
+    if (type != EventType::kDeleted) {
+      MNET_TRY_VOID(put(objects_, object));
+    } else {
+      MNET_TRY(auto&& meta, parse_meta(object));
+      objects_.erase(meta.key());
+    }
     changes_.notify_all();
     return {};
   }

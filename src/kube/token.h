@@ -13,7 +13,7 @@ struct TokenLife {
   std::chrono::system_clock::time_point end = {};                   // `exp`
 };
 
-// None if it is no JSON web token, or has no end.
+// None if it is not a JSON web token, or has no end.
 std::optional<TokenLife> life_of_token(std::string_view token);
 
 }  // namespace mnet::kube

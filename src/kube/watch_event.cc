@@ -29,11 +29,12 @@ Result<WatchEvent> parse_watch_event(std::string_view line) {
   MNET_TRY(auto&& document, json::parse_object(line));
   const json::Value* name = document.find("type");
   const std::string* text = name == nullptr ? nullptr : name->as_string();
-  const auto type = text == nullptr ? std::nullopt : type_of(*text);
-  if (!type) return Error(Errc::kProtocol, "watch event without a known type");
+  if (text == nullptr) return Error(Errc::kProtocol, "the watch event has no type");
+  const auto type = type_of(*text);
+  if (!type) return Error(Errc::kNotFound, "watch event of an unknown type");
   json::Value* object = document.find("object");
   if (object == nullptr || object->as_object() == nullptr) {
-    return Error(Errc::kProtocol, "watch event without an object");
+    return Error(Errc::kProtocol, "the watch event has no object");
   }
   return WatchEvent{.type = *type, .object = std::move(*object->as_object())};
 }

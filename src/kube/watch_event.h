@@ -20,6 +20,7 @@ struct WatchEvent {
   EventType type = EventType::kError;
   json::Object object = {};
 };
+// kNotFound: its type is unknown.
 Result<WatchEvent> parse_watch_event(std::string_view line);
 
 // Puts lines together. Keeps one line at a time, and of one that is too long nothing.

@@ -21,14 +21,14 @@
 namespace mnet::kube_watch {
 namespace {
 
-// In place: whoever has the channel open goes on seeing it.
+// In place: a program that has the channel open goes on seeing it.
 Result<void> overwrite(const std::string& path, std::string_view text) {
   const sys::UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0644));
   if (!fd) return Error::from_errno(errno, cat("open ", path));
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return Error(Errc::kInvalid, cat(path, " is no regular file"));
+    return Error(Errc::kInvalid, cat(path, " is not a regular file"));
   }
   while (!text.empty()) {
     const ssize_t written = ::write(fd.get(), text.data(), text.size());

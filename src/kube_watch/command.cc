@@ -71,7 +71,7 @@ Result<void> take_object_options(const Given& given, Command& out) {
 
 void warn_of_object_options(const Given& given, Command& out) {
   const auto warn = [&](bool is_given, std::string_view option) {
-    if (is_given) out.warnings.push_back(cat(option, " means nothing for a file: ignored"));
+    if (is_given) out.warnings.push_back(cat(option, " has no effect for a file: ignored"));
   };
   warn(given.all_namespaces, "--all-namespaces");
   warn(given.label.has_value(), "--label");
@@ -84,7 +84,7 @@ Result<void> take_common_options(const Given& given, Command& out) {
   out.wants_empty = given.allow_empty;
   out.kubeconfig = given.kubeconfig.value_or("");
   if (out.channel.empty() || out.channel.ends_with('/')) {
-    return wrong(cat("--channel: ", go_quoted(out.channel), " is no file name"));
+    return wrong(cat("--channel: ", go_quoted(out.channel), " is not a file name"));
   }
   if (out.handler.empty()) return wrong("--handler: the name is empty");
   if (!given.timeout) return {};
@@ -92,7 +92,8 @@ Result<void> take_common_options(const Given& given, Command& out) {
   const char* end = given.timeout->data() + given.timeout->size();
   const auto read = std::from_chars(given.timeout->data(), end, seconds);
   if (read.ec != std::errc{} || read.ptr != end) {
-    return wrong(cat("--handler-timeout: ", go_quoted(*given.timeout), " is no number of seconds"));
+    return wrong(
+        cat("--handler-timeout: ", go_quoted(*given.timeout), " is not a number of seconds"));
   }
   out.handler_timeout = std::chrono::seconds(seconds);
   return {};
@@ -154,31 +155,31 @@ Result<Command> parse_command(const std::vector<std::string>& words) {
 }
 
 std::string usage() {
-  return R"(Runs a program whenever an object of a Kubernetes cluster, or a file, has changed.
+  return R"(Runs a program whenever an object of a Kubernetes cluster, or a file, changes.
 
 Usage: kube-watch object <Type> <[Namespace/]Name> [options]
        kube-watch file <FileName> [options]
        kube-watch version
 
 An empty Name ("" or Namespace/) means all objects of the type. The handler gets three arguments: the channel file,
-the new value, and the value of its last success. It is run once at the start, again after each change, and again
-after a pause when it fails.
+the new value, and the value of its last success. kube-watch runs it once at the start, again after each change, and,
+if it fails, again after a pause.
 
 Options (values follow the =):
   -a,   --all-namespaces      objects of all namespaces
   -l=S, --label=S             only objects with these labels
-  -j=T, --jsonpath=T          what of an object is the value, in kubectl's language (default {}: all of it)
+  -j=T, --jsonpath=T          the part of the object that is the value, as kubectl's JSONPath (default {}: all of it)
   -c=F, --channel=F           file that holds the value while the handler runs (default /var/run/kube-watch/channel);
                               F.prev keeps the last value that was handled
   -h=P, --handler=P           the program to run (default /usr/share/kube-watch/handler); found through PATH if it has
                               no slash
-  -e,   --allow-empty         empty values are values, too
-        --handler-timeout=S   end a handler after so many seconds (default 0: never)
+  -e,   --allow-empty         run the handler for empty values, too
+        --handler-timeout=S   end a handler after S seconds (default 0: never)
         --kubeconfig=F        how to reach the API server (default $KUBECONFIG, ~/.kube/config, the pod's account)
         --help                show this text
 
 The handler's environment also has KUBE_WATCH_EVENT (ADDED, MODIFIED, DELETED, FILE), KUBE_WATCH_NAMESPACE,
-KUBE_WATCH_NAME, KUBE_WATCH_RESOURCE_VERSION, and KUBE_WATCH_OVERSIZE=1 where a value is too long for an argument and
+KUBE_WATCH_NAME, KUBE_WATCH_RESOURCE_VERSION, and KUBE_WATCH_OVERSIZE=1 if a value is too long for an argument and
 must be read from the files.
 
 Example: kube-watch object configmap default/fruits --jsonpath={.data.fruits} --handler=/bin/echo

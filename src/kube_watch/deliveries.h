@@ -38,7 +38,7 @@ class Deliveries {
   // The output must outlive it.
   Deliveries(Settings settings, Channel channel, nodetools::Output& output);
 
-  // What an earlier run has handled of this key; for those who follow one thing only.
+  // What an earlier run has handled of this key; for callers that follow one thing only.
   Result<void> remember(const std::string& key);
 
   // NULs and newlines at the end are left out. Told again and again, the same value is handled

@@ -33,11 +33,11 @@ const kube::Resource* find_resource(const std::vector<kube::Resource>& resources
 
 class TypeFinder {
  public:
-  // The API must outlive it. Who needs the type asks again, so few tries are enough.
-  explicit TypeFinder(kube::Api& api, kube::Tries tries = {.most = 2})
-      : api_(api), discovery_(api, std::move(tries)) {}
+  // The API must outlive it. Callers that need the type ask again, so few attempts are enough.
+  explicit TypeFinder(kube::Api& api, const kube::Retries& retries = kube::tool_retries(2))
+      : api_(api), discovery_(api, retries) {}
 
-  // None if the server has no such type now. Asks anew each time. A group that does not answer, as
+  // None if the server has no such type now. Asks again each time. A group that does not answer, as
   // those of other servers may, hides no type but its own.
   aio::Task<std::optional<kube::Resource>> find(std::string type);
 

@@ -75,7 +75,7 @@ TEST(TypeFinder, LooksPastAGroupThatDoesNotAnswer) {
 
   ASSERT_TRUE(found.has_value() && found->has_value());
   EXPECT_EQ((*found)->group, "up");
-  EXPECT_FALSE(unknown.has_value());  // nobody knows what the silent group has
+  EXPECT_FALSE(unknown.has_value());  // the silent group may have it
 }
 
 TEST(ParseGroups, KeepsTheServersOrderAndPreference) {

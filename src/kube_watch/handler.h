@@ -15,7 +15,7 @@ namespace mnet::kube_watch {
 
 struct HandlerCall {
   std::string handler = {};            // a path, or a name to be looked for in PATH
-  std::vector<std::string> args = {};  // behind its name
+  std::vector<std::string> args = {};  // after its name
   std::vector<std::string> environment = {};
   std::chrono::seconds timeout{0};  // none
 };

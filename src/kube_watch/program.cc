@@ -23,7 +23,6 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "base/version.h"
 #include "kube/api.h"
 #include "kube/kube.h"
 #include "kube_watch/channel.h"
@@ -107,16 +106,12 @@ Result<void> Watch::prepare() {
 }
 
 Result<void> Watch::prepare_object() {
-  const std::vector<std::string> environment = sys::environment();
-  MNET_TRY(auto&& access, nodetools::find_api_access(
-                              {.kubeconfig = command_.kubeconfig, .environment = environment}));
-  kube::ApiSettings settings;
-  settings.user_agent = cat("kube-watch/", build_version().version);
-  settings.environment = settings.credentials.environment = environment;
   const Log log({std::make_shared<ClientLog>(output_)}, LogLevel::kError);
-  MNET_TRY(auto&& api, kube::Api::make(std::move(access.config), std::move(settings), log));
-  api_ = std::move(api);
-  object_.emplace(command_, std::move(access.ns), *api_, deliveries_, output_);
+  MNET_TRY(auto&& client, nodetools::make_api_client({.kubeconfig = command_.kubeconfig,
+                                                      .environment = sys::environment()},
+                                                     "kube-watch", log));
+  api_ = std::move(client.api);
+  object_.emplace(command_, std::move(client.ns), *api_, deliveries_, output_);
   return {};
 }
 

@@ -13,16 +13,16 @@
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
 #include "kube/backoff.h"
 #include "kube/discovery.h"
-#include "kube/follow_object.h"
 #include "kube/kube.h"
 #include "kube/objects.h"
-#include "kube/pauses.h"
+#include "kube/reflector.h"
 #include "kube/watch_event.h"
 #include "kube_watch/command.h"
 #include "kube_watch/deliveries.h"
@@ -36,7 +36,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{60};  // with a type that nobody knows
+constexpr std::chrono::seconds kPatience{60};  // with an unknown type
 constexpr std::chrono::seconds kHealthy{60};   // of a following: failures before it are forgotten
 constexpr std::size_t kLargestFile = 10u << 20;
 
@@ -66,26 +66,28 @@ ObjectWatch::ObjectWatch(Command command, std::string default_ns, kube::Api& api
       types_(api) {}
 
 aio::Task<void> ObjectWatch::run() {
-  kube::Pauses pauses(1s, 30s, random_);
+  kube::Backoff backoff(1s, 36s, random_, kube::kFifth);
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
     MNET_CO_TRY(auto&& resource, co_await resolve());
-    const kube::Followed what{.collection = resource.collection_path(ns_),
-                              .name = command_.name,
-                              .label_selector = command_.label};
+    kube::ReflectorSettings what = kube::tool_watch(resource.collection_path(ns_));
+    what.name = command_.name;
+    what.label_selector = command_.label;
+    what.ends_if_unknown = true;
+    const std::string path = what.path;
     const auto began = timer_.now();
-    kube::ObjectFollower follower(api_, what, *this);
-    auto ended = co_await follower.run();
+    kube::Reflector reflector(api_, std::move(what), *this, Log());
+    auto ended = co_await reflector.run();
     if (!ended && ended.error().code() != Errc::kNotFound) co_return ended;
-    on_trouble(cat("the server no longer has ", what.collection));
-    if (timer_.now() - began >= kHealthy) pauses.reset();
-    MNET_CO_TRY_VOID(co_await timer_.sleep_for(pauses.next()));
+    trouble(cat("the server no longer has ", path));
+    if (timer_.now() - began >= kHealthy) backoff.reset();
+    MNET_CO_TRY_VOID(co_await timer_.sleep_for(backoff.next()));
   }
 }
 
 // A server that does not answer is waited for; one that does not know the type, for a minute.
 aio::Task<kube::Resource> ObjectWatch::resolve() {
-  kube::Pauses pauses(1s, 30s);
+  kube::Backoff backoff(1s, 36s, random_, kube::kFifth);
   std::optional<Clock::time_point> unknown_since;
   std::string last_trouble;
   for (;;) {
@@ -97,42 +99,47 @@ aio::Task<kube::Resource> ObjectWatch::resolve() {
           cat("the server doesn't have a resource type ", go_quoted(command_.type));
       if (!unknown_since) {
         unknown_since = Clock::now();
-        on_trouble(cat(unknown, " yet, waiting..."));
+        trouble(cat(unknown, " yet, waiting..."));
       }
       if (Clock::now() - *unknown_since >= kPatience) co_return Error(Errc::kNotFound, unknown);
     } else if (last_trouble != found.error().text()) {
       last_trouble = found.error().text();
-      on_trouble(last_trouble);
+      trouble(last_trouble);
     }
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(pauses.next()));
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
   }
 }
 
 std::string ObjectWatch::target() const { return cat(command_.type, " ", ns_, "/", command_.name); }
 
-void ObjectWatch::on_object(kube::EventType type, const json::Object& object) {
-  const auto meta = kube::parse_meta(object);
-  if (!meta) return on_trouble(meta.error().text());
-  const std::string key = follows_one() ? kOnlyKey : meta->key();
+Result<void> ObjectWatch::add(const json::Object& object) {
+  if (const auto meta = kube::parse_meta(object)) listed_.push_back(meta->key());
+  return change(kube::EventType::kAdded, object);
+}
+
+Result<void> ObjectWatch::change(kube::EventType type, const json::Object& object) {
+  MNET_TRY(auto&& meta, kube::parse_meta(object));
+  const std::string key = follows_one() ? kOnlyKey : meta.key();
   auto text = command_.path->evaluate(json::Value(object));
   if (text) {
     deliveries_.offer({.key = key,
                        .text = *std::move(text),
                        .event = std::string(event_name(type)),
-                       .ns = meta->ns,
-                       .name = meta->name,
-                       .resource_version = meta->resource_version});
+                       .ns = meta.ns,
+                       .name = meta.name,
+                       .resource_version = meta.resource_version});
   } else {
-    output_.complain(meta->key(), text.error().text());
+    output_.complain(meta.key(), text.error().text());
   }
   if (type == kube::EventType::kDeleted && !follows_one()) deliveries_.forget(key);
+  return {};
 }
 
-void ObjectWatch::on_listed(const std::vector<std::string>& keys) {
-  if (!follows_one()) deliveries_.keep_only(keys);
+void ObjectWatch::commit() {
+  if (!follows_one()) deliveries_.keep_only(listed_);
 }
 
-void ObjectWatch::on_trouble(const std::string& why) { output_.complain(target(), why); }
+void ObjectWatch::trouble(const std::string& why) { output_.complain(target(), why); }
 
 FileSource::FileSource(std::string path, Deliveries& deliveries, nodetools::Output& output)
     : path_(std::move(path)), deliveries_(deliveries), output_(output) {}

@@ -12,7 +12,9 @@
 #include "kube/api.h"
 #include "kube/backoff.h"
 #include "kube/discovery.h"
-#include "kube/follow_object.h"
+#include "kube/reflector.h"
+#include "kube/sink.h"
+#include "kube/watch_event.h"
 #include "kube_watch/command.h"
 #include "kube_watch/deliveries.h"
 #include "kube_watch/find_type.h"
@@ -23,7 +25,7 @@ namespace mnet::kube_watch {
 // One thing is followed, and so what was handled of it outlives a restart, under this key.
 inline constexpr const char* kOnlyKey = "";
 
-class ObjectWatch final : public kube::ObjectListener {
+class ObjectWatch final : public kube::Sink {
  public:
   // All but the command must outlive it.
   ObjectWatch(Command command, std::string default_ns, kube::Api& api, Deliveries& deliveries,
@@ -33,9 +35,11 @@ class ObjectWatch final : public kube::ObjectListener {
   // Until cancelled; or kNotFound when the server has not known the type for a minute.
   aio::Task<void> run();
 
-  void on_object(kube::EventType type, const json::Object& object) override;
-  void on_listed(const std::vector<std::string>& keys) override;
-  void on_trouble(const std::string& why) override;
+  void begin() override { listed_.clear(); }
+  Result<void> add(const json::Object& object) override;
+  void commit() override;
+  Result<void> change(kube::EventType type, const json::Object& object) override;
+  void trouble(const std::string& why) override;
 
  private:
   bool follows_one() const { return !command_.name.empty(); }
@@ -50,6 +54,7 @@ class ObjectWatch final : public kube::ObjectListener {
   const kube::Random random_;
   aio::Timer& timer_;  // of pauses while the server does not have what it says that it has
   TypeFinder types_;
+  std::vector<std::string> listed_;  // the keys of the list that comes in
 };
 
 class FileSource {

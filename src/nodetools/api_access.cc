@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "base/version.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
 #include "sys/file.h"
@@ -60,6 +61,15 @@ Result<ApiAccess> find_api_access(const AccessWish& wish) {
   MNET_TRY(auto&& config, config_of(wish));
   std::string ns = namespace_of(wish, config);
   return ApiAccess{.config = std::move(config), .ns = std::move(ns)};
+}
+
+Result<ApiClient> make_api_client(const AccessWish& wish, std::string_view program, Log log) {
+  MNET_TRY(auto&& access, find_api_access(wish));
+  kube::ApiSettings settings{.user_agent = cat(program, "/", build_version().version)};
+  settings.environment = wish.environment;
+  MNET_TRY(auto&& api,
+           kube::Api::make(std::move(access.config), std::move(settings), std::move(log)));
+  return ApiClient{.api = std::move(api), .ns = std::move(access.ns)};
 }
 
 }  // namespace mnet::nodetools

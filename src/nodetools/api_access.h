@@ -2,10 +2,14 @@
 // files, the environment, the service account of a pod.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "base/result.h"
+#include "kube/api.h"
 #include "kube/config.h"
 
 namespace mnet::nodetools {
@@ -24,5 +28,12 @@ struct ApiAccess {
 
 // kNotFound, `no Kubernetes API access configured`, if there is nothing to go by.
 Result<ApiAccess> find_api_access(const AccessWish& wish);
+
+// A client of that server and the namespace. The server's log shows it as `<program>/<version>`.
+struct ApiClient {
+  std::unique_ptr<kube::Api> api;
+  std::string ns;
+};
+Result<ApiClient> make_api_client(const AccessWish& wish, std::string_view program, Log log);
 
 }  // namespace mnet::nodetools

@@ -169,7 +169,7 @@ Result<bool> FileFollower::take() {
   for (const sys::FileEvent& event : happened.events) {
     const auto watch = watches_.find(event.watch);
     if (watch == watches_.end()) {
-      // Left from an earlier arming: nobody needs it any more.
+      // Left from an earlier arming, and no longer needed.
       if ((event.mask & IN_IGNORED) == 0) inotify_.forget(event.watch);
       continue;
     }

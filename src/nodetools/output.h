@@ -1,4 +1,4 @@
-// What a node tool says: progress to stdout, line by line, diagnostics to stderr behind the
+// What a node tool says: progress to stdout, line by line, diagnostics to stderr after the
 // program's name. Tests bring their own.
 #pragma once
 

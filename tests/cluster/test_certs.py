@@ -299,7 +299,7 @@ def test_a_folder_that_takes_nothing_is_said_and_lived_with(node, approvers, hos
 
     daemon = node.start()
 
-    daemon.wait_log("the certificate in use cannot be stored")
+    daemon.wait_log("the current certificate cannot be stored")
     assert node.pod("web").add().ok
     assert kind != "a file" or host.path(CERTIFICATES).read_text() == "mine"
     if kind != "a file":

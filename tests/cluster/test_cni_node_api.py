@@ -182,7 +182,7 @@ def test_a_deletion_that_does_not_end_is_an_error(cni, cluster, space, find):
     late = cni.run("uninstall", "--manifests=m.yaml", "--wait-timeout=1")
     hasty = cni.run("uninstall", "--manifests=m.yaml", "--wait-timeout=0")
 
-    assert late.returncode == 1 and 'not gone in time: finalizers ["example.org/hold"]' in late.stderr
+    assert late.returncode == 1 and 'not deleted in time: finalizers ["example.org/hold"]' in late.stderr
     assert hasty.returncode == 0
     cluster.request("PATCH", f"/api/v1/namespaces/{space.namespace}/configmaps/a",
                     {"metadata": {"finalizers": None}}, "application/merge-patch+json")
@@ -260,7 +260,7 @@ def test_a_bad_name_keeps_the_old_list_of_its_kind(cni, lists):
 
 
 def test_a_configmap_that_comes_late_is_waited_for(cni, lists):
-    running = cni.start("watch", "--configmap=lists").wait_for("there is no such ConfigMap")
+    running = cni.start("watch", "--configmap=lists").wait_for("the ConfigMap does not exist")
     lists(plugins="macvlan")
     until(lambda: cni.installed() == ["macvlan"], lambda: running.stderr)
 

@@ -148,7 +148,7 @@ def test_a_damaged_ledger_is_set_aside(cni):
 
     cni.state.write_text('{"version": 2}')
     done = cni.run("watch", "--plugins=macvlan")
-    assert done.returncode == 1 and "version 2 is not known" in done.stderr
+    assert done.returncode == 1 and "unknown version 2" in done.stderr
 
 
 @pytest.mark.spec("04:108")
@@ -162,7 +162,7 @@ def test_what_others_change_is_restored_but_not_for_ever(cni):
     (cni.bin / "macvlan").write_text("changed")
     until(lambda: (cni.bin / "macvlan").read_text() != "changed", "the plugin")
     (cni.net / "05-m.conf").unlink()
-    running.wait_for("others keep changing it; left alone for 10 minutes")
+    running.wait_for("other programs keep changing it; leaving it alone for 10 minutes")
 
     assert not (cni.net / "05-m.conf").exists()
     (cni.net / "10-calico.conflist").write_text(CALICO % 2)

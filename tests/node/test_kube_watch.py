@@ -153,7 +153,7 @@ def test_a_file_needs_no_cluster_and_no_network(start, tmp_path):
     watch = start("file", str(tmp_path / "file"), "-j=ignored", through=["unshare", "--net"])
 
     watch.wait_values(("x", ""))
-    watch.wait_said("--jsonpath means nothing for a file")
+    watch.wait_said("--jsonpath has no effect for a file")
 
 
 @pytest.mark.spec("04:90")

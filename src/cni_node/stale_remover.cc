@@ -1,4 +1,7 @@
+#include "cni_node/stale_remover.h"
+
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +17,7 @@
 #include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
 #include "cni_node/names.h"
-#include "cni_node/reconcile.h"
+#include "cni_node/node_items.h"
 #include "cni_node/work.h"
 
 namespace mnet::cni_node {
@@ -29,19 +32,12 @@ Names stale(const Names& known, const Names& desired) {
   return out;
 }
 
-Names files_of(const std::vector<LedgerManifest>& manifests) {
-  Names out;
-  out.reserve(manifests.size());
-  for (const LedgerManifest& manifest : manifests) out.push_back(manifest.file);
-  return out;
-}
-
 }  // namespace
 
 // A kind whose items are not all in place keeps what it has: better two than none.
-aio::Task<void> Reconciler::remove_stale(const Desired* desired) {
+aio::Task<void> StaleRemover::remove(const Desired* desired) {
   const auto may_go = [this](ItemKind kind, const std::optional<Names>& names) {
-    return names && board_.all_well(kind, *names);
+    return names && items_.board.all_well(kind, *names);
   };
   if (may_go(ItemKind::kConfig, desired->configs)) {
     remove_files(ItemKind::kConfig, *desired->configs);
@@ -56,48 +52,51 @@ aio::Task<void> Reconciler::remove_stale(const Desired* desired) {
   const auto forget = [this](ItemKind kind, const std::optional<Names>& names, const Names& known) {
     Names kept = names.value_or(Names());
     if (names) kept.insert(kept.end(), known.begin(), known.end());
-    board_.keep_only(kind, kept);
+    items_.board.keep_only(kind, kept);
   };
-  forget(ItemKind::kPlugin, desired->plugins, ledger_.entries().plugins);
-  forget(ItemKind::kConfig, desired->configs, ledger_.entries().configs);
-  forget(ItemKind::kManifest, desired->manifests, files_of(ledger_.entries().manifests));
+  forget(ItemKind::kPlugin, desired->plugins, items_.ledger.entries().plugins);
+  forget(ItemKind::kConfig, desired->configs, items_.ledger.entries().configs);
+  forget(ItemKind::kManifest, desired->manifests, items_.ledger.entries().manifest_files());
   co_return Result<void>();
 }
 
-void Reconciler::remove_files(ItemKind kind, const Names& desired) {
-  const Ledger& known = ledger_.entries();
+void StaleRemover::remove_files(ItemKind kind, const Names& desired) {
+  const Ledger& known = items_.ledger.entries();
   const Names all = stale(kind == ItemKind::kPlugin ? known.plugins : known.configs, desired);
   for (const std::string& name : all) {
-    if (is_stopping_()) return;
-    if (board_.at(kind, name).must_wait(kRemoving, Clock::now())) continue;
+    if (items_.is_stopping()) return;
+    if (items_.board.at(kind, name).must_wait(kRemoving, std::chrono::steady_clock::now()))
+      continue;
     remove_file(kind, name);
   }
 }
 
-void Reconciler::remove_file(ItemKind kind, const std::string& name) {
+void StaleRemover::remove_file(ItemKind kind, const std::string& name) {
   const bool is_plugin = kind == ItemKind::kPlugin;
-  auto removed = is_plugin ? files_.remove_plugin(name) : files_.remove_config(name);
-  if (!removed) return fail(kind, name, std::string(kRemoving), removed.error());
-  std::erase(is_plugin ? ledger_.entries().plugins : ledger_.entries().configs, name);
-  save();
+  auto removed = is_plugin ? items_.files.remove_plugin(name) : items_.files.remove_config(name);
+  if (!removed) return items_.fail(kind, name, std::string(kRemoving), removed.error());
+  std::erase(is_plugin ? items_.ledger.entries().plugins : items_.ledger.entries().configs, name);
+  items_.save();
 }
 
-aio::Task<void> Reconciler::remove_manifests(Names desired) {
-  const Names all = stale(files_of(ledger_.entries().manifests), desired);
+aio::Task<void> StaleRemover::remove_manifests(Names desired) {
+  const Names all = stale(items_.ledger.entries().manifest_files(), desired);
   for (const std::string& file : all) {
-    if (is_stopping_()) break;
-    if (board_.at(ItemKind::kManifest, file).must_wait(kRemoving, Clock::now())) continue;
+    if (items_.is_stopping()) break;
+    if (items_.board.at(ItemKind::kManifest, file)
+            .must_wait(kRemoving, std::chrono::steady_clock::now()))
+      continue;
     MNET_CO_TRY_VOID(co_await remove_manifest(file));
   }
   co_return Result<void>();
 }
 
-// By what was recorded: neither the file nor its variables are needed.
-aio::Task<void> Reconciler::remove_manifest(std::string file) {
-  const LedgerManifest* entry = ledger_.entries().find_manifest(file);
+// The ledger lists the objects: neither the file nor its variables are needed.
+aio::Task<void> StaleRemover::remove_manifest(std::string file) {
+  const LedgerManifest* entry = items_.ledger.entries().find_manifest(file);
   if (entry == nullptr) co_return Result<void>();
-  output_.print(cat(kDeleting, " (", file, ")"));
-  auto api = manifests_.writer();
+  items_.output.print(cat(kDeleting, " (", file, ")"));
+  auto api = items_.manifests.writer();
   Result<void> removed;
   if (api) {
     removed = co_await (*api)->remove(file, entry->objects);
@@ -106,25 +105,25 @@ aio::Task<void> Reconciler::remove_manifest(std::string file) {
   }
   if (!removed && removed.error().code() == Errc::kCancelled) co_return removed;
   if (!removed) {
-    fail(ItemKind::kManifest, file, std::string(kRemoving), removed.error());
+    items_.fail(ItemKind::kManifest, file, std::string(kRemoving), removed.error());
     co_return Result<void>();
   }
-  std::erase_if(ledger_.entries().manifests,
+  std::erase_if(items_.ledger.entries().manifests,
                 [&](const LedgerManifest& manifest) { return manifest.file == file; });
-  save();
+  items_.save();
   co_return Result<void>();
 }
 
-aio::Task<bool> Reconciler::clean_up() {
-  const Ledger known = ledger_.entries();
+aio::Task<bool> StaleRemover::clean_up() {
+  const Ledger known = items_.ledger.entries();
   for (const std::string& name : stale(known.configs, {})) remove_file(ItemKind::kConfig, name);
   Result<void> gone;
-  for (const std::string& file : stale(files_of(known.manifests), {})) {
+  for (const std::string& file : stale(known.manifest_files(), {})) {
     gone = co_await remove_manifest(file);
     if (!gone) break;  // no time is left; files need none
   }
   for (const std::string& name : stale(known.plugins, {})) remove_file(ItemKind::kPlugin, name);
-  const Ledger& left = ledger_.entries();
+  const Ledger& left = items_.ledger.entries();
   co_return left.plugins.empty() && left.configs.empty() && left.manifests.empty();
 }
 

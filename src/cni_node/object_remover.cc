@@ -1,3 +1,5 @@
+#include "cni_node/object_remover.h"
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,7 +11,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cni_node/object_writer.h"
+#include "cni_node/object_server.h"
 #include "cni_node/objects.h"
 #include "json/json.h"
 #include "kube/discovery.h"
@@ -42,7 +44,7 @@ std::string finalizers_of(const json::Value& object) {
 
 }  // namespace
 
-aio::Task<void> ObjectWriter::remove(std::string about, std::vector<ObjectName> objects) {
+aio::Task<void> ObjectRemover::remove(std::string about, std::vector<ObjectName> objects) {
   ErrorList failures;
   for (auto object = objects.rbegin(); object != objects.rend(); ++object) {
     auto removed = co_await remove_one(about, std::move(*object));
@@ -51,25 +53,26 @@ aio::Task<void> ObjectWriter::remove(std::string about, std::vector<ObjectName> 
   co_return failures.join("; ");
 }
 
-aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
+aio::Task<void> ObjectRemover::remove_one(std::string about, ObjectName id) {
   const auto not_found = [this](std::string_view label, const std::string& name) {
     output_.print(cat(label, " ", go_quoted(name), " not found, skipped"));
     return Result<void>();
   };
-  MNET_CO_TRY(auto&& found, co_await resolve(id));
+  MNET_CO_TRY(auto&& found, co_await server_.resolve(id));
   if (!found) {
     const std::string group = kube::parse_api_version(id.api_version).group;
     co_return not_found(cat(to_lower(id.kind), group.empty() ? "" : ".", group), id.name);
   }
   const Target target = *std::move(found);
-  if (settings_.is_dry) {
-    MNET_CO_TRY(auto&& live, co_await call({.path = target.path}));
+  if (server_.settings().is_dry) {
+    MNET_CO_TRY(auto&& live, co_await server_.call({.path = target.path}));
     if (live.status == 404) co_return not_found(target.resource.label(), id.name);
     ++changes_;
-    co_return said(target, "would be deleted");
+    output_.print(cat(target.label, " would be deleted"));
+    co_return Result<void>();
   }
-  auto reply =
-      co_await call({.method = "DELETE", .path = target.path, .body = std::string(kDelete)});
+  auto reply = co_await server_.call(
+      {.method = "DELETE", .path = target.path, .body = std::string(kDelete)});
   if (!reply) co_return std::move(reply).error().wrap(target.label);
   if (reply->status == 404) co_return not_found(target.resource.label(), id.name);
   if (!reply->ok()) co_return reply->error().wrap(target.label);
@@ -79,22 +82,22 @@ aio::Task<void> ObjectWriter::remove_one(std::string about, ObjectName id) {
   co_return Result<void>();
 }
 
-aio::Task<void> ObjectWriter::wait_gone(std::string about, Target target, std::string uid) {
-  Wait wait{.about = std::move(about), .what = cat(target.label, " to be gone")};
-  while (settings_.wait_time.count() > 0) {
-    auto reply = co_await call({.path = target.path});
+aio::Task<void> ObjectRemover::wait_gone(std::string about, Target target, std::string uid) {
+  ObjectServer::Wait wait{.about = std::move(about), .what = cat(target.label, " to be deleted")};
+  while (server_.settings().wait_time.count() > 0) {
+    auto reply = co_await server_.call({.path = target.path});
     if (!reply) co_return std::move(reply).error().wrap(target.label);
-    if (reply->status == 404 || reply->status == 403) break;  // forbidden: nobody can wait for it
+    if (reply->status == 404 || reply->status == 403) break;  // forbidden: it cannot be seen
     if (!reply->ok()) co_return reply->error().wrap(target.label);
     const auto object = json::parse(reply->body);
     const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
     if (uid.empty()) uid = seen;
     if (seen != uid) break;
-    MNET_CO_TRY(auto&& goes_on, co_await may_look_again(&wait));
+    MNET_CO_TRY(auto&& goes_on, co_await server_.may_look_again(&wait));
     if (!goes_on) {
       co_return Error(
           Errc::kTimeout,
-          cat(target.label, ": not gone in time: ", object ? finalizers_of(*object) : ""));
+          cat(target.label, ": not deleted in time: ", object ? finalizers_of(*object) : ""));
     }
   }
   co_return Result<void>();
