@@ -73,7 +73,7 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model
   auto object = json::parse_object(reply.body);
   const json::Value* metadata = object ? object->find("metadata") : nullptr;
   if (metadata == nullptr || metadata->as_object() == nullptr) {
-    return Error(Errc::kProtocol, "the answer is no pod");
+    return Error(Errc::kProtocol, "the answer is not a pod");
   }
   const std::string uid = uid_of(*object);
   if (!pod.uid.empty() && uid != pod.uid) return replaced(pod, uid);
@@ -82,14 +82,14 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model
 
 std::string name_of(const model::PodObject& pod) { return cat("pod ", pod.ns, "/", pod.name); }
 
-// What somebody has to do about it; `status` is of HTTP, 0: there was no answer.
+// What the operator should do about it; `status` is of HTTP, 0: there was no answer.
 std::string_view advice_on(int status) {
   if (status == 403) {
     return "give the account of this daemon the right to patch pods/status "
            "(deploy/common/role.yaml)";
   }
-  if (status == 401) return "look at the credentials of this daemon: the API server refuses them";
-  return "look at the API server, and at the way to it, if that lasts";
+  if (status == 401) return "check this daemon's credentials: the API server refuses them";
+  return "if this lasts, check the API server and the network path to it";
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ struct KubeStatus::Job {
   aio::Event* outdated = nullptr;  // none: it cannot be
   std::chrono::steady_clock::time_point began, end;
   kube::Backoff backoff;         // of what may pass soon
-  kube::Backoff denied_backoff;  // of rights that somebody has to give us
+  kube::Backoff denied_backoff;  // of rights that an operator has to give us
   int attempts = 0;
   int status = 0;                                     // of the last answer; 0: none came
   std::optional<std::chrono::seconds> at_least = {};  // as the last answer asked for
@@ -147,12 +147,14 @@ aio::Task<void> KubeStatus::work(Job job) {
   while (job.outdated == nullptr || !job.outdated->is_set()) {
     ++job.attempts;
     auto written = co_await write_once(&job);
-    if (written && job.attempts > 1 && !job.is_gone) {
-      log_.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
-                       " to write its network status has succeeded"));
+    if (written) {
+      if (job.attempts > 1 && !job.is_gone) {
+        log_.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
+                         " to write its network status has succeeded"));
+      }
+      denials_.reset();
+      co_return written;
     }
-    if (written) denials_.reset();
-    if (written) co_return written;
     const auto wait = pause_after(job, written.error());
     if (!wait) co_return written;
     tell(job, written.error());
@@ -162,8 +164,8 @@ aio::Task<void> KubeStatus::work(Job job) {
 }
 
 // A pod that was replaced, and a status that the server finds invalid, stay so. A right may be
-// given to us at any time, but not soon: a server that has just started knows no roles yet and
-// forbids everything, behind that there is a person.
+// given to us at any time: soon by a server that has just started, knows no roles yet and forbids
+// everything; late by an operator.
 std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& why) {
   const bool is_denied = why.code() == Errc::kDenied;
   const bool has_answered = job.status != 0 && job.status / 100 != 2;
@@ -194,11 +196,12 @@ aio::Task<void> KubeStatus::pause(Job* job, Time time) {
 void KubeStatus::tell(Job& job, const Error& why) const {
   const bool is_denied = why.code() == Errc::kDenied;
   if (std::exchange(is_denied ? job.is_denial_told : job.is_failure_told, true)) return;
-  const auto left = std::chrono::duration_cast<std::chrono::seconds>(job.end - timer_.now());
+  const bool ends_early = is_denied && !job.patience.denied_pause;
+  const auto end = ends_early ? job.began + timing_.denial : job.end;
+  const auto left = std::chrono::round<std::chrono::seconds>(end - timer_.now());
   log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
-                   go_quoted(std::string_view(why.text()).substr(0, kMaxReason)),
-                   "; it is tried again for ", left.count(), " s, less and less often; ",
-                   advice_on(job.status)));
+                   go_quoted(std::string_view(why.text()).substr(0, kMaxReason)), "; retrying for ",
+                   left.count(), " s at growing intervals; ", advice_on(job.status)));
 }
 
 aio::Task<void> KubeStatus::write_once(Job* job) {
@@ -239,12 +242,13 @@ aio::Task<void> KubeStatus::put(Job* job) {
   for (int attempt = 1;; ++attempt) {
     MNET_CO_TRY(auto&& done, co_await put_once(job));
     if (done) co_return Result<void>();
-    if (attempt == kPutTries) co_return Error(Errc::kUnavailable, "others keep changing the pod");
+    if (attempt == kPutTries)
+      co_return Error(Errc::kUnavailable, "other clients keep changing the pod");
     MNET_CO_TRY_VOID(co_await timer_.sleep_for(Time(10 + static_cast<int>(random_() * 10))));
   }
 }
 
-// True if there is nothing left to do; false if somebody else wrote at the same time.
+// True if there is nothing left to do; false if another client wrote at the same time.
 aio::Task<bool> KubeStatus::put_once(Job* job) {
   MNET_CO_TRY(auto&& now, co_await read(job));
   if (!now) co_return true;

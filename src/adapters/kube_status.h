@@ -47,10 +47,10 @@ class KubeStatus {
              aio::Timer& timer = aio::Timer::steady());
   KubeStatus(kube::Api& api, Log log) : KubeStatus(api, std::move(log), Timing()) {}
 
-  // A pod that is gone is no error; kConflict: it was replaced. What may pass is tried again, less
-  // and less often, until the time is over; the first failure is logged.
+  // A pod that is gone is not an error; kConflict: it was replaced. Failures that may pass are
+  // tried again at growing intervals until the time is over; the first one is logged.
   aio::Task<void> write(model::PodObjectPtr pod, std::string text);
-  // The same with more patience, and behind the requests that others wait for; ends when the event
+  // The same with more patience, and after the requests that pods wait for; ends when the event
   // comes, too. The event must outlive the task.
   aio::Task<void> write_late(model::PodObjectPtr pod, std::string text, aio::Event* outdated);
 
@@ -61,6 +61,7 @@ class KubeStatus {
   enum class Way : std::uint8_t { kDone, kForbidden };
   struct Job;
 
+  // In the coroutines below `job` is a local of work(), which awaits them.
   Job make_job(model::PodObjectPtr pod, std::string text, const Patience& patience) const;
   aio::Task<void> work(Job job);
   aio::Task<void> write_once(Job* job);

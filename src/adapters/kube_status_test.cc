@@ -185,6 +185,15 @@ TEST_F(UnwritableStatus, SaysOnceWhyAndWhatToDo) {
                                 HasSubstr("the right to patch pods/status"))));
 }
 
+// 403 is final after ten seconds where a pod waits.
+TEST_F(UnwritableStatus, SaysHowLongItIsTriedWhileAPodWaitsForIt) {
+  refuse_with(403);
+
+  (void)write();
+
+  EXPECT_THAT(target->lines, ElementsAre(HasSubstr("retrying for 10 s")));
+}
+
 TEST_F(UnwritableStatus, IsTriedLessAndLessOftenWhileTheServerIsUnwell) {
   refuse_with(503);
 

@@ -101,7 +101,7 @@ void MissedPods::report() const {
                   .reason = "NetworksNotAttached",
                   .message = cat("the pod runs without the networks of its annotation ",
                                  model::kNetworksAnnotation,
-                                 ": it was started while its node had no configuration of Multus; "
+                                 ": it started while its node had no Multus configuration; "
                                  "delete the pod so that it is created again")});
   }
 }

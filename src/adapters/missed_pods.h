@@ -30,8 +30,7 @@ class MissedPods {
       : pods_(pods), records_(records), owners_(owners), log_(std::move(log)), grace_(grace) {}
 
   // Once, when the store has been filled: a Warning for each such pod, and one line in the log.
-  // Those who have a network status, whoever wrote it, or a record below one of `cni_dirs` are none
-  // of them.
+  // A pod that has a network status, or a record below one of `cni_dirs`, is not one of them.
   aio::Task<void> look(std::set<std::string> cni_dirs);
 
   // How many of those that were found are still there and still without a status.
