@@ -74,7 +74,7 @@ Result<Nanoseconds> parse_go_duration(std::string_view text) {
     if (!unit) return invalid;
     sum += *number * *unit;
   }
-  // What does not fit into 64 bits, 292 years, is no duration in Go either.
+  // What does not fit into 64 bits, 292 years, is not a duration in Go either.
   if (!std::isfinite(sum) || sum >= 9.2e18) return invalid;
   const auto count = static_cast<std::int64_t>(std::llround(sum));
   return Nanoseconds(is_negative ? -count : count);

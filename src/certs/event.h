@@ -1,4 +1,4 @@
-// Tells the API what happened to an object that is no pod: a request, a node.
+// Tells the API what happened to an object that is not a pod: a request, a node.
 #pragma once
 
 #include <memory>

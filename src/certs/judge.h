@@ -1,4 +1,4 @@
-// Which requests for a node's certificate are granted (03, 8.2). Pure: asks nobody.
+// Which requests for a node's certificate are granted (03, 8.2). Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ Subject subject_of_node(std::string_view node);
 struct Verdict {
   enum class Decision : std::uint8_t { kIgnore, kApprove, kDeny } decision = Decision::kIgnore;
   std::string message = {};  // of the condition; of kIgnore: why, for people
-  // Of kIgnore: it is for our signer, but nobody can say whether it is ours. Worth a line in a log.
+  // Of kIgnore: it is for our signer, but it cannot be told whether it is ours. Worth a log line.
   bool is_unreadable = false;
 };
 

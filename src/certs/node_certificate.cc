@@ -27,6 +27,7 @@
 #include "certs/renewal.h"
 #include "certs/request_certificate.h"
 #include "certs/x509.h"
+#include "kube/backoff.h"
 #include "kube/kube.h"
 #include "sys/file.h"
 
@@ -96,7 +97,7 @@ Result<std::unique_ptr<NodeCertificate>> NodeCertificate::make(
     const aio::asio::any_io_executor& executor, NodeCertificateSettings settings,
     aio::BlockingPool& pool, const Log& log) {
   if (settings.node.empty()) {
-    return Error(Errc::kInvalid, "the name of this node is not known: set MULTUS_NODE_NAME");
+    return Error(Errc::kInvalid, "this node's name is unknown: set MULTUS_NODE_NAME");
   }
   if (!is_dns_subdomain(settings.node)) {
     return Error(Errc::kInvalid,
@@ -196,7 +197,7 @@ void NodeCertificate::take(Pair pair, bool is_fresh) {
   if (held.is_skewed) {
     log_.warning(cat("the new certificate is valid from ", rfc3339_utc(pair.not_before), " to ",
                      rfc3339_utc(pair.not_after), ", and this node's clock says ", rfc3339_utc(now),
-                     ": it is used all the same; set the clock"));
+                     ": using it anyway; set the clock"));
   }
   const auto wait = held.is_skewed ? renewal_age(pair, random) : seconds_until(held.due, now);
   log_.verbose(cat("certificate of ", pair.subject.common_name, " valid until ",
@@ -220,11 +221,11 @@ aio::Task<void> NodeCertificate::load_stored() {
   if (!fits(pair)) {
     co_return Error(Errc::kInvalid,
                     cat(store_.current_path(), " is the certificate of ",
-                        go_quoted(pair.subject.common_name), ": another one is asked for"));
+                        go_quoted(pair.subject.common_name), ": requesting another one"));
   }
   if (pair.not_after <= settings_.clock->now()) {
     co_return Error(Errc::kInvalid, cat(store_.current_path(), " expired at ",
-                                        rfc3339_utc(pair.not_after), ": another one is asked for"));
+                                        rfc3339_utc(pair.not_after), ": requesting another one"));
   }
   take(std::move(pair), false);
   // Loaded, not issued: nothing keeps it from being renewed at once.
@@ -232,8 +233,7 @@ aio::Task<void> NodeCertificate::load_stored() {
   co_return Result<void>();
 }
 
-// Puts back what somebody has removed or damaged, and takes a newer pair that somebody has put
-// there.
+// Puts back files that were removed or damaged, and takes a newer pair if there is one.
 aio::Task<void> NodeCertificate::look_after_files() {
   if (!held_->pair) co_return Result<void>();
   auto loaded = co_await pool_.run([store = store_]() -> Result<std::optional<Pair>> {
@@ -248,11 +248,11 @@ aio::Task<void> NodeCertificate::look_after_files() {
   }
   auto saved = co_await save();
   if (saved) {
-    log_.warning(cat(store_.current_path(), " was ",
+    log_.warning(cat(store_.current_path(), " ",
                      !loaded   ? loaded.error().text()
-                     : *loaded ? "another certificate"
-                               : "missing",
-                     ": the certificate in use is stored again"));
+                     : *loaded ? "holds another certificate"
+                               : "is missing",
+                     "; storing the current certificate again"));
   }
   co_return saved;
 }
@@ -264,20 +264,19 @@ aio::Task<void> NodeCertificate::save() {
     last_complaint_.clear();
     co_return saved;
   }
-  co_return std::move(saved).error().wrap("the certificate in use cannot be stored");
+  co_return std::move(saved).error().wrap("the current certificate cannot be stored");
 }
 
 aio::Task<void> NodeCertificate::obtain() {
-  for (std::size_t failures = 0; is_due(); ++failures) {
+  kube::Backoff backoff(settings_.first_pause, settings_.longest_pause, settings_.random,
+                        {.least = 1, .most = 1.1});
+  while (is_due()) {
     auto tried = co_await attempt();
     if (tried || tried.error().code() == Errc::kCancelled) co_return tried;
     note_failure(tried.error());
-    const auto pause = settings_.pauses[std::min(failures, settings_.pauses.size() - 1)];
-    const double jitter = 0.1 * settings_.random();
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(
-        pause + std::chrono::duration_cast<std::chrono::milliseconds>(pause * jitter)));
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
     if (is_usable()) continue;
-    auto loaded = co_await load_stored();  // somebody may have put one there
+    auto loaded = co_await load_stored();  // another process may have put one there
     if (!loaded) complain(loaded.error().text());
   }
   co_return Result<void>();
@@ -290,7 +289,7 @@ aio::Task<void> NodeCertificate::attempt() {
   auto asked = co_await ask(*client);
   if (!asked && by_certificate && asked.error().code() == Errc::kDenied) {
     log_.warning(cat("this node's certificate is refused (", asked.error().text(),
-                     "): the bootstrap credentials are used"));
+                     "): using the bootstrap credentials"));
     client = make_client(false);
     if (!client) co_return std::move(client).error();
     asked = co_await ask(*client);
@@ -298,7 +297,7 @@ aio::Task<void> NodeCertificate::attempt() {
   if (!asked) co_return std::move(asked).error();
   last_client_ = *client;
   awaited_ = cat("the request ", asked->name, " to be approved and signed");
-  log_.verbose(cat("asked for a certificate: ", asked->name));
+  log_.verbose(cat("requested a certificate: ", asked->name));
   auto pair = co_await wait_issued(
       *client, *std::move(asked), settings_.wait,
       [this, by_certificate](const std::string& awaited) {

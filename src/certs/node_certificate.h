@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "aio/blocking_pool.h"
 #include "aio/event.h"
@@ -39,8 +38,7 @@ struct NodeCertificateSettings {
   kube::ApiSettings api = {};
   std::string component = "multus";  // of events
 
-  // After each failure; the last one for ever. A tenth of jitter is added.
-  std::vector<Pause> pauses{Pause(2000), Pause(4000), Pause(8000), Pause(16'000), Pause(32'000)};
+  Pause first_pause{2000}, longest_pause{35'200};  // after failures; a tenth of them is jitter
   Pause shortest{2000};  // between an issue and the next request, whatever the dates say
   Pause look{10'000};    // how often clock and files are looked at
   Pause create_time{30'000};
@@ -121,7 +119,7 @@ class NodeCertificate {
   std::uint64_t refusals_seen_ = 0;
   bool is_refused_ = false;
   std::uint64_t issued_ = 0;
-  std::string awaited_ = "a first look at its files";
+  std::string awaited_ = "its files to be read";
   std::string last_complaint_;
   bool has_warned_ = false;
   std::chrono::steady_clock::time_point warned_at_ = {};

@@ -156,7 +156,7 @@ class NodeCertificateTest : public testing::Test {
             "\"cluster\":\"c\",\"user\":\"u\"}}],\"clusters\":[{\"name\":\"c\","
             "\"cluster\":{\"server\":\"",
             server_.url(), "\"}}],\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"boot\"}}]}"));
-    settings_.pauses = {10ms};
+    settings_.first_pause = settings_.longest_pause = 10ms;
     settings_.shortest = 10ms;
     settings_.look = 10ms;
     settings_.wait.report = 10ms;
@@ -192,7 +192,7 @@ class NodeCertificateTest : public testing::Test {
   Signer signer_;
   kube::FakeApi server_{
       [this](Peer& peer, const RawRequest& request) { signer_.answer(peer, request); }};
-  SettableClock clock_;  // for those who set settings_.clock
+  SettableClock clock_;  // for tests that set settings_.clock
   NodeCertificateSettings settings_;
   std::unique_ptr<NodeCertificate> certificate_;
   aio::Group group_{loop_.get_executor(), Log()};
@@ -394,7 +394,7 @@ TEST_F(NodeCertificateTest, AnApiThatIsAwayIsWaitedFor) {
   EXPECT_EQ(refused, 4);
 }
 
-// Whoever asked with it would hear of the answer only if its watch never broke.
+// A daemon that asked with it would hear of the answer only if its watch never broke.
 TEST_F(NodeCertificateTest, OneThatExpiresWhileItsRenewalWaitsIsReplacedByTheBootstrapCredentials) {
   clock_.time = now();
   settings_.clock = &clock_;

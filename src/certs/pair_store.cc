@@ -50,7 +50,7 @@ Result<Kind> kind_of(const std::string& path) {
 Result<Kind> link_or_nothing(const std::string& path) {
   auto kind = kind_of(path);
   if (kind && *kind == Kind::kOther) {
-    return Error(Errc::kConflict, cat(path, " is there and is no symbolic link"));
+    return Error(Errc::kConflict, cat(path, " exists and is not a symbolic link"));
   }
   return kind;
 }
@@ -137,7 +137,7 @@ Result<void> PairStore::link_current(const std::string& target) const {
   if (::symlink(target.c_str(), updated_.c_str()) != 0) {
     return Error::from_errno(errno, cat("symlink ", target, " ", updated_));
   }
-  // Over the old link, not after removing it: who reads meanwhile finds one of the two.
+  // Over the old link, not after removing it: a reader finds one of the two.
   if (::rename(updated_.c_str(), current_.c_str()) != 0) {
     return Error::from_errno(errno, cat("rename ", updated_, " ", current_));
   }

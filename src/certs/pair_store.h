@@ -1,6 +1,6 @@
 // Where a node keeps its certificate and key: a folder with dated files and a link to the newest
 // one, as client-go's file store has them (03, 8.1), so that a node can change between the original
-// and us. Blocking calls; knows nothing of who signs.
+// and us. Blocking calls; knows nothing of the signer.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ class PairStore {
   // What API clients are told to read.
   const std::string& current_path() const { return current_; }
 
-  // Finishes a replacement that somebody did not live to finish: `current` is missing and `updated`
-  // is a link. kConflict if one of the two is there and is no link: it is nobody's to overwrite.
+  // Finishes a replacement that a killed process left: `current` is missing and `updated` is a
+  // link. kConflict if one of the two exists and is not a link: it must not be overwritten.
   Result<void> recover() const;
 
   // Whether `current` leads to a file.

@@ -104,9 +104,11 @@ aio::Task<Pair> follow(std::shared_ptr<Watching> watching, WaitSettings settings
     if (changed) continue;
     if (changed.error().code() != Errc::kTimeout) co_return std::move(changed).error();
     const std::string awaited = watching->awaited();
-    if (Clock::now() >= end) co_return Error(Errc::kTimeout, cat("waited in vain for ", awaited));
+    if (Clock::now() >= end)
+      co_return Error(Errc::kTimeout, cat("timed out waiting for ", awaited));
     report = Clock::now() + settings.report;
-    if (!on_wait(awaited)) co_return Error(Errc::kUnavailable, cat("given up: ", awaited));
+    if (!on_wait(awaited))
+      co_return Error(Errc::kUnavailable, cat("gave up waiting for ", awaited));
   }
 }
 

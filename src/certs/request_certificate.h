@@ -1,5 +1,5 @@
-// One request for a certificate, from the new key to the pair that was issued (03, 8.1). Does not
-// know who approves and signs, nor when to ask again.
+// One request for a certificate, from the new key to the pair that was issued (03, 8.1). Knows
+// neither the approver nor the signer, nor when to ask again.
 #pragma once
 
 #include <chrono>

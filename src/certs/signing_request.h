@@ -25,7 +25,7 @@ struct SigningRequest {
   kube::Meta meta = {};
   std::string uid = {};
   std::string signer = {};
-  std::string request = {};  // PEM; empty if it is no base64
+  std::string request = {};  // PEM; empty if it is not base64
   std::string username = {};
   std::vector<std::string> groups = {}, usages = {};
   std::optional<std::int64_t> expiration_seconds = {};

@@ -78,7 +78,7 @@ std::optional<Block> next_block(BIO* bio) {
 }
 
 BioPtr bio_of(std::string_view text) {
-  constexpr std::size_t kMost = 1u << 20;  // nobody's chain is that long
+  constexpr std::size_t kMost = 1u << 20;  // no chain is that long
   return BioPtr(
       BIO_new_mem_buf(text.data(), static_cast<int>(text.size() < kMost ? text.size() : kMost)));
 }
@@ -89,7 +89,7 @@ std::string take_text(BIO* bio) {
   return count <= 0 ? std::string() : std::string(bytes, static_cast<std::size_t>(count));
 }
 
-// One DER object and nothing behind it.
+// One DER object and nothing after it.
 template <auto kRead>
 auto whole(const std::string& der) {
   const auto* at = reinterpret_cast<const unsigned char*>(der.data());
@@ -215,7 +215,7 @@ std::string pem_of(const Block& block) {
 // read otherwise than we do is not judged at all: a verdict on it would be one on another request.
 Error ambiguous(std::string_view why) {
   return Error(Errc::kInvalid, cat("certificate request: ", why,
-                                   ", so that other programs may read another request in it"));
+                                   ", so other programs may read a different request from it"));
 }
 
 // The one block of the text, a request in canonical form.
@@ -248,7 +248,7 @@ NamePtr rebuilt(const X509_NAME* name) {
 }
 
 // The request in DER, of what OpenSSL understood. With another subject it gives up the bytes that
-// it keeps of what it read, and encodes anew.
+// it keeps of what it read, and encodes that.
 std::string encoded(X509_REQ* request) {
   const NamePtr name = rebuilt(X509_REQ_get_subject_name(request));
   if (!name || X509_REQ_set_subject_name(request, name.get()) != 1) return {};
@@ -362,7 +362,7 @@ Result<Pair> parse_pair(std::string_view pem) {
   if (!own) return Error(Errc::kInvalid, "no certificate in PEM form");
   if (!key) return Error(Errc::kInvalid, "no private key in PEM form");
   if (X509_check_private_key(own.get(), key.get()) != 1) {
-    return failed("the private key is not the certificate's");
+    return failed("the private key does not match the certificate");
   }
   return out;
 }

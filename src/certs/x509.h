@@ -33,7 +33,7 @@ struct Request {
 inline constexpr std::string_view kOurKeyType = "EC prime256v1";
 
 // Exactly one PEM block of type `CERTIFICATE REQUEST` as an encoder writes it, DER inside: nothing
-// before or behind it, no headers, lines of 64 characters, each with a line feed. kInvalid, and
+// before or after it, no headers, lines of 64 characters, each with a line feed. kInvalid, and
 // why, for all else: another program could read another request in it (03, 8.2).
 Result<Request> parse_request(std::string_view pem);
 

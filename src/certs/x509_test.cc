@@ -260,7 +260,8 @@ TEST(ParsePair, RefusesWhatIsHalfOrMixed) {
   EXPECT_THAT(parse_pair("").error().text(), HasSubstr("no certificate"));
   EXPECT_THAT(parse_pair(own).error().text(), HasSubstr("no private key"));
   EXPECT_THAT(parse_pair(made->key).error().text(), HasSubstr("no certificate"));
-  EXPECT_THAT(parse_pair(own + other->key).error().text(), HasSubstr("not the certificate's"));
+  EXPECT_THAT(parse_pair(own + other->key).error().text(),
+              HasSubstr("does not match the certificate"));
   EXPECT_FALSE(parse_pair(own + made->key.substr(0, 80)).has_value());
   EXPECT_FALSE(parse_pair(own.substr(0, own.size() - 40) + made->key).has_value());
 }

@@ -1,4 +1,4 @@
-// The grammar is kubectl's, oddities included: who moves a template from there expects the same.
+// The grammar is kubectl's, oddities included: a template that works there works here.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -270,7 +270,7 @@ Result<void> Parser::quoted(Action& out, char quote) {
   return {};
 }
 
-// An index of a slice: none for an empty text; an error for one that is no number.
+// An index of a slice: none for an empty text; an error for one that is not a number.
 Result<std::optional<std::int64_t>> slice_index(std::string_view text, std::string_view whole) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (!std::ranges::all_of(digits, is_digit)) return reason(cat("invalid array index ", whole));
@@ -361,16 +361,16 @@ Result<void> Parser::filter(Action& out) {
   MNET_TRY(auto&& text, filter_text());
   constexpr std::string_view kSigns = "!<>=";
   const std::size_t sign = std::min(text.find_first_of(kSigns), text.size());
-  // Something always stands behind the operator: where nothing does, the last of its own signs.
-  const std::size_t behind = std::min(text.find_first_not_of(kSigns, sign), text.size() - 1);
-  const bool compares = sign != 0 && sign < behind;
+  // Something always follows the operator: where nothing does, the last of its own signs.
+  const std::size_t after = std::min(text.find_first_not_of(kSigns, sign), text.size() - 1);
+  const bool compares = sign != 0 && sign < after;
   FilterStep step;
   MNET_TRY(auto&& left, nested(compares ? text.substr(0, sign) : text));
   step.left = std::move(left);
   if (compares) {
-    MNET_TRY(auto&& right, nested(text.substr(behind)));
+    MNET_TRY(auto&& right, nested(text.substr(after)));
     step.right = std::move(right);
-    const std::string_view written = text.substr(sign, behind - sign);
+    const std::string_view written = text.substr(sign, after - sign);
     const auto comparison = parse_comparison(written);
     if (!comparison) return reason(cat("unrecognized filter operator ", written));
     step.comparison = *comparison;
@@ -392,7 +392,7 @@ Result<std::vector<Action>> parse_actions(std::string_view text) {
   return out;
 }
 
-// From `*at` on until the end of the range, or of all: a missing `end` is no error.
+// From `*at` on until the end of the range, or of all: a missing `end` is not an error.
 Result<std::vector<Part>> nest(std::vector<Action>& actions, std::size_t& at, int depth) {
   std::vector<Part> parts;
   while (at < actions.size()) {
