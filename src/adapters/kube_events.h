@@ -14,6 +14,7 @@
 #include "aio/group.h"
 #include "aio/task.h"
 #include "attach/source.h"
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "kube/kube.h"
@@ -90,7 +91,7 @@ class KubeEvents {
   kube::Api& api_;
   const Log log_;
   const WallClock& clock_;
-  kube::Random random_ = kube::make_random();
+  Random random_ = make_random();
   std::deque<attach::PodEvent> waiting_;
   Recent<Sent> sent_{kMostRemembered};
   Recent<Bucket> buckets_{kMostRemembered};

@@ -17,8 +17,8 @@
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/source.h"
+#include "base/backoff.h"
 #include "base/log.h"
-#include "kube/backoff.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
@@ -29,7 +29,7 @@ struct KubeSettings {
   kube::Retries read = {};     // of one live read (02, 5.2)
   KubeStatus::Timing status = {};
   kube::ReflectorSettings watch = {};  // path and selector are ours
-  kube::Random random = kube::make_random();
+  Random random = make_random();
   aio::Timer* timer = &aio::Timer::steady();  // of pauses between attempts to write a status
 };
 

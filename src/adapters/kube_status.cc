@@ -12,13 +12,13 @@
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/source.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
-#include "kube/backoff.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
@@ -101,8 +101,8 @@ struct KubeStatus::Job {
   Patience patience;
   aio::Event* outdated = nullptr;  // none: it cannot be
   std::chrono::steady_clock::time_point began, end;
-  kube::Backoff backoff;         // of what may pass soon
-  kube::Backoff denied_backoff;  // of rights that an operator has to give us
+  Backoff backoff;         // of what may pass soon
+  Backoff denied_backoff;  // of rights that an operator has to give us
   int attempts = 0;
   int status = 0;                                     // of the last answer; 0: none came
   std::optional<std::chrono::seconds> at_least = {};  // as the last answer asked for
@@ -110,8 +110,7 @@ struct KubeStatus::Job {
   bool is_gone = false;  // the pod
 };
 
-KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing, kube::Random random,
-                       aio::Timer& timer)
+KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing, Random random, aio::Timer& timer)
     : api_(api),
       log_(std::move(log)),
       timing_(timing),
@@ -128,8 +127,8 @@ KubeStatus::Job KubeStatus::make_job(model::PodObjectPtr pod, std::string text,
              .patience = patience,
              .began = now,
              .end = now + patience.total,
-             .backoff = kube::Backoff(timing_.first_pause, patience.longest_pause, random_),
-             .denied_backoff = kube::Backoff(denied, denied * 2, random_)};
+             .backoff = Backoff(timing_.first_pause, patience.longest_pause, random_),
+             .denied_backoff = Backoff(denied, denied * 2, random_)};
 }
 
 aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text) {

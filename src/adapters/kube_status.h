@@ -12,8 +12,8 @@
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/source.h"
+#include "base/backoff.h"
 #include "base/log.h"
-#include "kube/backoff.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
@@ -43,7 +43,7 @@ class KubeStatus {
   };
 
   // API and timer must outlive it.
-  KubeStatus(kube::Api& api, Log log, Timing timing, kube::Random random = kube::make_random(),
+  KubeStatus(kube::Api& api, Log log, Timing timing, Random random = make_random(),
              aio::Timer& timer = aio::Timer::steady());
   KubeStatus(kube::Api& api, Log log) : KubeStatus(api, std::move(log), Timing()) {}
 
@@ -79,9 +79,9 @@ class KubeStatus {
   kube::Api& api_;
   const Log log_;
   const Timing timing_;
-  const kube::Random random_;
+  const Random random_;
   aio::Timer& timer_;
-  kube::Backoff denials_;  // of all pods, since one was written last
+  Backoff denials_;  // of all pods, since one was written last
   std::chrono::steady_clock::time_point forbidden_until_ = {};
 };
 

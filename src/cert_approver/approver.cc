@@ -13,6 +13,7 @@
 #include "aio/cancel.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -22,7 +23,6 @@
 #include "certs/judge.h"
 #include "certs/signing_request.h"
 #include "json/json.h"
-#include "kube/backoff.h"
 #include "kube/kube.h"
 #include "kube/list_reader.h"
 #include "kube/sink.h"
@@ -136,9 +136,9 @@ void Approver::consider(const json::Object& object) {
   const auto found = pending_.find(name);
   if (found != pending_.end() && found->second.uid == request->uid) return;
   pending_.insert_or_assign(
-      name, Item{.uid = request->uid,
-                 .backoff = kube::Backoff(settings_.first_pause, settings_.longest_pause,
-                                          settings_.random)});
+      name,
+      Item{.uid = request->uid,
+           .backoff = Backoff(settings_.first_pause, settings_.longest_pause, settings_.random)});
   changes_.notify_all();
 }
 

@@ -13,6 +13,7 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/log.h"
 #include "certs/judge.h"
 #include "kube/kube.h"
@@ -26,7 +27,7 @@ struct ApproverSettings {
   Pause first_pause{1000}, longest_pause{300'000};  // between tries for one request
   Pause rescan{3'600'000};                          // all are looked at again, beside the watch
   Pause call_time{30'000};
-  kube::Random random = kube::make_random();
+  Random random = make_random();
 };
 
 // The object with the verdict among its conditions.
@@ -59,7 +60,7 @@ class Approver {
   class Queue;
   struct Item {
     std::string uid = {};
-    kube::Backoff backoff;
+    Backoff backoff;
     std::chrono::steady_clock::time_point due = {};
     bool is_running = false;
   };

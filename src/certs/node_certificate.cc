@@ -14,6 +14,7 @@
 #include "aio/blocking_pool.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/dns_name.h"
 #include "base/error.h"
@@ -27,7 +28,6 @@
 #include "certs/renewal.h"
 #include "certs/request_certificate.h"
 #include "certs/x509.h"
-#include "kube/backoff.h"
 #include "kube/kube.h"
 #include "sys/file.h"
 
@@ -268,8 +268,8 @@ aio::Task<void> NodeCertificate::save() {
 }
 
 aio::Task<void> NodeCertificate::obtain() {
-  kube::Backoff backoff(settings_.first_pause, settings_.longest_pause, settings_.random,
-                        {.least = 1, .most = 1.1});
+  Backoff backoff(settings_.first_pause, settings_.longest_pause, settings_.random,
+                  {.least = 1, .most = 1.1});
   while (is_due()) {
     auto tried = co_await attempt();
     if (tried || tried.error().code() == Errc::kCancelled) co_return tried;

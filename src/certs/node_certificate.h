@@ -15,6 +15,7 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "certs/pair_store.h"
@@ -43,7 +44,7 @@ struct NodeCertificateSettings {
   Pause look{10'000};    // how often clock and files are looked at
   Pause create_time{30'000};
   WaitSettings wait = {};
-  kube::Random random = kube::make_random();
+  Random random = make_random();
   const WallClock* clock = &WallClock::system();
 };
 

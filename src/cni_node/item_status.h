@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/backoff.h"
 #include "cni_node/names.h"
 #include "cni_node/work.h"
-#include "kube/backoff.h"
 
 namespace mnet::cni_node {
 
@@ -58,8 +58,7 @@ class ItemStatus {
   std::string made_of_;  // with which it was well
   std::string looks_;
   bool is_known_ = false;
-  kube::Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(6), kube::make_random(),
-                         kube::kFifth};
+  Backoff backoff_{std::chrono::seconds(1), std::chrono::minutes(6), make_random(), kFifth};
   std::deque<Clock::time_point> restores_;
 };
 

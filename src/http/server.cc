@@ -1,13 +1,11 @@
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <list>
 #include <memory>
-#include <random>
 #include <unordered_set>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "aio/group.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -31,8 +30,8 @@ namespace asio = aio::asio;
 using Clock = std::chrono::steady_clock;
 using boost::system::error_code;
 
-constexpr Limits::Time kFirstBackoff{10};
-constexpr Limits::Time kLongestBackoff{1000};
+constexpr Limits::Time kFirstPause{10};
+constexpr Limits::Time kLongestPause{1500};
 
 int family_of(int fd) {
   int family = AF_UNIX;
@@ -86,8 +85,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
 
 aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
                                           std::shared_ptr<Listener> listener) {
-  std::minstd_rand jitter(std::random_device{}());
-  Limits::Time backoff = kFirstBackoff;
+  Backoff backoff(kFirstPause, kLongestPause, make_random(), {.least = 1, .most = 1.5});
   while (!self->stopping) {
     if (self->is_full()) {
       MNET_CO_TRY_VOID(co_await self->room.wait());
@@ -98,12 +96,11 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
     if (self->stopping) break;
     const int refused = failure ? failure.value() : self->accept_waiting(*listener);
     if (refused == 0) {
-      backoff = kFirstBackoff;
+      backoff.reset();
       continue;
     }
     self->log.error("http: accepting connections", Error::from_errno(refused, "accept"));
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff + backoff * (jitter() % 50) / 100));
-    backoff = std::min(backoff * 2, kLongestBackoff);
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
   }
   co_return Result<void>();
 }

@@ -15,10 +15,10 @@
 
 #include "aio/task.h"
 #include "aio/timer.h"
+#include "base/backoff.h"
 #include "base/log.h"
 #include "http/http.h"
 #include "http/origin_client.h"  // IWYU pragma: export  (what open() gives)
-#include "kube/backoff.h"
 #include "kube/config.h"
 #include "kube/credentials.h"
 #include "kube/gate.h"

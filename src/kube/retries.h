@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/backoff.h"
 #include "base/result.h"
-#include "kube/backoff.h"
 #include "kube/reply.h"
 
 namespace mnet::kube {

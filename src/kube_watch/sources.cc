@@ -12,13 +12,13 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "aio/timer.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
-#include "kube/backoff.h"
 #include "kube/discovery.h"
 #include "kube/kube.h"
 #include "kube/objects.h"
@@ -54,7 +54,7 @@ std::string_view event_name(kube::EventType type) {
 }  // namespace
 
 ObjectWatch::ObjectWatch(Command command, std::string default_ns, kube::Api& api,
-                         Deliveries& deliveries, nodetools::Output& output, kube::Random random,
+                         Deliveries& deliveries, nodetools::Output& output, Random random,
                          aio::Timer& timer)
     : command_(std::move(command)),
       ns_(command_.wants_all_namespaces ? "" : command_.ns.value_or(std::move(default_ns))),
@@ -66,7 +66,7 @@ ObjectWatch::ObjectWatch(Command command, std::string default_ns, kube::Api& api
       types_(api) {}
 
 aio::Task<void> ObjectWatch::run() {
-  kube::Backoff backoff(1s, 36s, random_, kube::kFifth);
+  Backoff backoff(1s, 36s, random_, kFifth);
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
     MNET_CO_TRY(auto&& resource, co_await resolve());
@@ -87,7 +87,7 @@ aio::Task<void> ObjectWatch::run() {
 
 // A server that does not answer is waited for; one that does not know the type, for a minute.
 aio::Task<kube::Resource> ObjectWatch::resolve() {
-  kube::Backoff backoff(1s, 36s, random_, kube::kFifth);
+  Backoff backoff(1s, 36s, random_, kFifth);
   std::optional<Clock::time_point> unknown_since;
   std::string last_trouble;
   for (;;) {

@@ -8,9 +8,9 @@
 
 #include "aio/task.h"
 #include "aio/timer.h"
+#include "base/backoff.h"
 #include "json/json.h"
 #include "kube/api.h"
-#include "kube/backoff.h"
 #include "kube/discovery.h"
 #include "kube/reflector.h"
 #include "kube/sink.h"
@@ -29,7 +29,7 @@ class ObjectWatch final : public kube::Sink {
  public:
   // All but the command must outlive it.
   ObjectWatch(Command command, std::string default_ns, kube::Api& api, Deliveries& deliveries,
-              nodetools::Output& output, kube::Random random = kube::make_random(),
+              nodetools::Output& output, Random random = make_random(),
               aio::Timer& timer = aio::Timer::steady());
 
   // Until cancelled; or kNotFound when the server has not known the type for a minute.
@@ -51,7 +51,7 @@ class ObjectWatch final : public kube::Sink {
   kube::Api& api_;
   Deliveries& deliveries_;
   nodetools::Output& output_;
-  const kube::Random random_;
+  const Random random_;
   aio::Timer& timer_;  // of pauses while the server does not have what it says that it has
   TypeFinder types_;
   std::vector<std::string> listed_;  // the keys of the list that comes in

@@ -3,12 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -63,7 +63,8 @@ aio::Task<void> Server::listen() {
     log_.error(cat("metrics: there is no port ", settings_.port));
     co_return Result<void>();
   }
-  std::minstd_rand jitter(std::random_device{}());
+  Backoff backoff(settings_.retry, settings_.retry * 6 / 5, make_random(),
+                  {.least = 1, .most = 1.2});
   while (true) {
     auto listener = http::listen_tcp(settings_.address, static_cast<std::uint16_t>(settings_.port));
     if (listener) {
@@ -72,8 +73,7 @@ aio::Task<void> Server::listen() {
       co_return Result<void>();
     }
     log_.error("metrics", listener.error());
-    MNET_CO_TRY_VOID(
-        co_await aio::sleep_for(settings_.retry + settings_.retry * (jitter() % 20) / 100));
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
   }
 }
 

@@ -10,7 +10,7 @@
 #include <random>
 #include <utility>
 
-namespace mnet::kube {
+namespace mnet {
 
 // A number from 0 to 1; tests bring their own.
 using Random = std::function<double()>;
@@ -62,4 +62,4 @@ class Backoff {
   Random random_;
 };
 
-}  // namespace mnet::kube
+}  // namespace mnet
