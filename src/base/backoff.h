@@ -29,6 +29,8 @@ struct Jitter {
 };
 // As chapter 04 has it: longer or shorter by up to a fifth.
 inline constexpr Jitter kFifth{.least = 0.8, .most = 1.2, .asked = 1.2};
+// None: where nothing is shared that many would come back to at once.
+inline constexpr Jitter kExact{.least = 1, .most = 1, .asked = 1};
 
 class Backoff {
  public:

@@ -1,5 +1,5 @@
 // Client certificates of nodes. This header is the way in: NodeCertificate keeps one
-// (node_certificate.h), Approver answers requests for them (approver.h).
+// (node_certificate.h).
 #pragma once
 
 #include "certs/duration.h"          // IWYU pragma: export

@@ -34,7 +34,7 @@ struct NodeCertificateSettings {
 
   std::string node = {};
   std::string directory = {};             // of the store
-  std::string bootstrap_kubeconfig = {};  // who may ask for the first certificate, and where
+  std::string bootstrap_kubeconfig = {};  // server and credentials for the first request
   std::chrono::seconds duration{600};     // wanted; the signer may give less
   kube::ApiSettings api = {};
   std::string component = "multus";  // of events

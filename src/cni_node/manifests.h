@@ -49,7 +49,7 @@ class Manifests {
   Result<std::vector<ManifestObject>> show_and_parse(const std::string& name,
                                                      const LoadedManifest& manifest,
                                                      std::string_view doing);
-  // The writer; an error if there is no API to be asked.
+  // The writer; an error if no API server is configured.
   Result<ObjectWriter*> writer();
 
  private:

@@ -1,4 +1,5 @@
-// What cni-node does: puts CNI plugins, configurations and Kubernetes objects on a node (04, 1).
+// What cni-node does: installs CNI plugins, configurations and Kubernetes objects on a node (04,
+// 1).
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ struct Substituted {
   std::vector<std::string> unset;  // names that have no value, each once; they became nothing
 };
 
-// `$NAME` and `${NAME}`; everything else stays, also names that are not among `allowed`.
+// `$NAME` and `${NAME}`; everything else stays, even names that are not among `allowed`.
 Substituted substitute(std::string_view text, const Variables& variables,
                        const std::optional<std::set<std::string, std::less<>>>& allowed = {});
 

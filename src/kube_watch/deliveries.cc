@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -94,7 +95,7 @@ void Deliveries::drop_settled() {
     if (!entry.pending || &entry == delivered_) continue;
     if (entry.pending->text != entry.previous) continue;
     entry.pending.reset();
-    entry.pause = {};
+    entry.backoff.reset();
   }
   std::erase_if(entries_, [this](const auto& one) {
     return one.second.is_gone && !one.second.pending && &one.second != delivered_;
@@ -128,7 +129,7 @@ aio::Task<void> Deliveries::deliver(Entry* entry) {
   delivered_ = nullptr;
   if (handled) {
     entry->previous = std::move(value.text);
-    entry->pause = {};
+    entry->backoff.reset();
     entry->not_before = {};
   } else if (handled.error().code() == Errc::kCancelled) {
     co_return handled;
@@ -156,9 +157,10 @@ void Deliveries::show(Entry& entry, const Value& value) {
 
 void Deliveries::note_failure(Entry& entry, Value value, const Error& why) {
   output_.complain(settings_.handler, cat("Handler failed: ", why.text()));
-  entry.pause = entry.pause.count() == 0 ? settings_.first_pause
-                                         : std::min(entry.pause * 2, settings_.longest_pause);
-  entry.not_before = Clock::now() + entry.pause;
+  if (!entry.backoff) {
+    entry.backoff.emplace(settings_.first_pause, settings_.longest_pause, make_random(), kExact);
+  }
+  entry.not_before = Clock::now() + entry.backoff->next();
   if (!entry.pending) entry.pending = std::move(value);
 }
 

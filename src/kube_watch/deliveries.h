@@ -12,6 +12,7 @@
 
 #include "aio/event.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/result.h"
 #include "kube_watch/channel.h"
 #include "kube_watch/handler.h"
@@ -59,7 +60,7 @@ class Deliveries {
     std::uint64_t arrived = 0;  // the first of those that were merged into `pending`
     std::string previous = {};
     std::optional<std::string> shown = {};  // the last value that was printed
-    std::chrono::milliseconds pause{0};     // after the last failure
+    std::optional<Backoff> backoff = {};    // of a value whose handler has failed
     std::chrono::steady_clock::time_point not_before = {};
     bool is_gone = false;
   };

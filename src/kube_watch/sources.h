@@ -22,7 +22,7 @@
 
 namespace mnet::kube_watch {
 
-// One thing is followed, and so what was handled of it outlives a restart, under this key.
+// The key of the one thing that is followed; what was handled of it outlives a restart.
 inline constexpr const char* kOnlyKey = "";
 
 class ObjectWatch final : public kube::Sink {

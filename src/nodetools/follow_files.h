@@ -1,6 +1,6 @@
 // Tells when files may have changed, whatever way that happened: written in place, replaced,
-// removed, made, or swapped through the links of a ConfigMap's volume (04, 2.3). Reads nothing: who
-// is told looks and compares.
+// removed, made, or swapped through the links of a ConfigMap's volume (04, 2.3). Reads
+// nothing: the caller looks and compares.
 #pragma once
 
 #include <chrono>
