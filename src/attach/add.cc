@@ -11,13 +11,14 @@
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
-#include "attach/add_record.h"
 #include "attach/add_report.h"
-#include "attach/containers.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
+#include "attach/earlier_add.h"
+#include "attach/network_attacher.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
-#include "attach/remove.h"
+#include "attach/recorded_attachments.h"
 #include "attach/resolve.h"
 #include "attach/source.h"
 #include "base/clock.h"
@@ -32,7 +33,6 @@
 #include "model/attachment_record.h"
 #include "model/messages.h"
 #include "model/netconf.h"
-#include "model/parallel.h"
 #include "model/scratch.h"
 
 namespace mnet::attach {
@@ -48,20 +48,10 @@ json::Array encode_delegates(const std::vector<model::AttachmentPtr>& attachment
 
 }  // namespace
 
-Adding::Adding(Core& core, const Job& job, Containers::RunningAdd& running)
-    : core_(core),
-      job_(job),
-      running_(running),
-      access_(core, job),
-      starter_(job.request.caller->companion()),
-      chain_(chain_of(core, job, starter_)) {}
-
-Error Adding::with_network(const Error& error, std::size_t index) const {
-  return model::add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
-}
+Error Adding::cancelled() const { return model::core_error(aio::cancelled_error(), job_.pod); }
 
 aio::Task<cni::NetResult> Adding::run() {
-  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
+  if (gone()) co_return cancelled();
   auto ready = co_await await_readiness();
   if (!ready) co_return model::core_error(std::move(ready).error(), job_.pod);
   auto is_there = co_await fetch_pod();
@@ -71,13 +61,14 @@ aio::Task<cni::NetResult> Adding::run() {
   }
   MNET_CO_TRY_VOID(co_await plan());
 
-  MNET_CO_TRY(auto&& earlier, co_await settle_earlier_add());
-  if (earlier) co_return *std::move(earlier);
-  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
+  EarlierAdd earlier(core_, job_, pod_);
+  MNET_CO_TRY(auto&& answer, co_await earlier.settle());
+  if (answer) co_return *std::move(answer);
+  if (gone()) co_return cancelled();
 
   MNET_CO_TRY_VOID(co_await begin());
-  MNET_CO_TRY_VOID(co_await attach());
-  co_return std::move(results_.front());
+  MNET_CO_TRY_VOID(co_await carry_out());
+  co_return networks_->take_answer();
 }
 
 // Looks at once, then at intervals; a caller that leaves ends the wait (02-F51).
@@ -98,7 +89,7 @@ aio::Task<void> Adding::await_readiness() {
                        cat("still waiting for readinessindicatorfile @ ", path));
 }
 
-// A container that names no pod is none, and nobody is asked about it (00-index).
+// A container that names no pod is not one: there is nothing to ask for (00-index).
 aio::Task<bool> Adding::fetch_pod() {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return true;
@@ -119,94 +110,64 @@ aio::Task<void> Adding::plan() {
   Resolver resolver(core_, job_, pod_);
   auto resolved = co_await resolver.resolve();
   if (!resolved) co_return model::core_error(std::move(resolved).error(), job_.pod);
-  routes_ = resolved->routes;
   MNET_CO_TRY(auto&& attachments, plan_add(job_, std::move(resolved->delegates)));
-  attachments_ = std::move(attachments);
-  results_.resize(attachments_.size());
-  device_infos_.resize(attachments_.size());
-  touched_.resize(attachments_.size());
-
   std::vector<model::AttachmentId> ids;
-  ids.reserve(attachments_.size());
-  for (const model::AttachmentPtr& attachment : attachments_) {
+  ids.reserve(attachments.size());
+  for (const model::AttachmentPtr& attachment : attachments) {
     ids.push_back({attachment->container_id, attachment->ifname});
   }
   running_.plan(std::move(ids));
+  networks_.emplace(core_, job_, pod_, std::move(attachments), std::move(resolved->routes));
   co_return Result<void>();
-}
-
-Error Adding::with_name(Error error, std::size_t index) const {
-  const model::Attachment& attachment = *attachments_[index];
-  return with_network(model::name_error(std::move(error), attachment.delegate, attachment.ifname),
-                      index);
-}
-
-std::vector<std::string> Adding::names_of(model::Batch batch) const {
-  std::vector<std::string> names;
-  for (std::size_t i = batch.first; i < batch.end; ++i) names.push_back(attachments_[i]->ifname);
-  return names;
-}
-
-// No link in the pod's namespace may have one of these names: what is there is not ours, and stays
-// untouched (02-F54).
-Result<void> Adding::all_free(const TakenNames& seen, model::Batch batch) const {
-  if (seen.taken.empty()) return {};
-  const std::string& name = seen.taken.front();
-  std::size_t index = batch.first;
-  while (attachments_[index]->ifname != name) ++index;
-  return with_name(model::name_taken(name), index);
-}
-
-aio::Task<void> Adding::expect_free(model::Batch batch) {
-  auto seen = co_await core_.ports.links.look(job_.request.netns, names_of(batch));
-  if (!seen) co_return with_name(std::move(seen).error(), batch.first);
-  co_return all_free(*seen, batch);
 }
 
 // Once the names are found free, scratch file and record are in place.
 aio::Task<void> Adding::begin() {
-  const model::Batch all{0, attachments_.size()};
   AddStart start;
   start.cni_dir = job_.conf.cni_dir;
   start.container_id = job_.request.container_id;
   start.netns = job_.request.netns;
-  start.ifnames = names_of(all);
+  start.ifnames = networks_->names_of(networks_->all());
   start.notes = [this](const NetnsId& netns) { return first_notes(netns); };
   auto started = co_await core_.ports.records.begin_add(std::move(start));
-  if (!started) co_return with_name(std::move(started).error(), 0);
-  MNET_CO_TRY_VOID(all_free(started->seen, all));
+  MNET_CO_TRY_VOID(networks_->expect_free(
+      started ? Result<TakenNames>(started->seen) : started.error(), networks_->all()));
   if (!started->scratch) {
     co_return model::core_error(std::move(started->scratch).error(), job_.pod,
                                 "error saving the delegates");
   }
-  // Without an attachment record ADD can do, without its scratch file not (05, 3.2).
+  // ADD can do without an attachment record, but not without its scratch file (05, 3.2).
   if (!started->record) job_.log.error("writing the attachment record", started->record.error());
   netns_ = started->seen.netns;
   co_return Result<void>();
 }
 
+model::AttachmentRecord Adding::record(const NetnsId& netns) const {
+  return begin_record(job_, pod_, netns, core_.options.boot_id, networks_->attachments());
+}
+
 AddStart::Notes Adding::first_notes(const NetnsId& netns) const {
-  return {.delegates = encode_delegates(attachments_),
-          .record = model::encode_record(
-              begin_record(job_, pod_, netns, core_.options.boot_id, attachments_))};
+  return {.delegates = encode_delegates(networks_->attachments()),
+          .record = model::encode_record(record(netns))};
 }
 
 AddEnd::Notes Adding::last_notes() const {
   AddEnd::Notes notes;
-  if (last_)
-    notes.result = chain::cache_entry(*attachments_[*last_], cni::to_json(results_[*last_]));
-  model::AttachmentRecord record =
-      begin_record(job_, pod_, netns_, core_.options.boot_id, attachments_);
-  complete_record(record, results_, rfc3339_utc(WallClock::system().now()));
-  notes.record = model::encode_record(std::move(record));
+  if (const auto last = networks_->unwritten()) {
+    notes.result = chain::cache_entry(*networks_->attachments()[*last],
+                                      cni::to_json(networks_->results()[*last]));
+  }
+  model::AttachmentRecord complete = record(netns_);
+  complete_record(complete, networks_->results(), rfc3339_utc(WallClock::system().now()));
+  notes.record = model::encode_record(std::move(complete));
   return notes;
 }
 
 // What begin() wrote is on disk, like the results, before the answer; the sync takes its time
 // beside the delegates (00-index, "Durable when").
-aio::Task<void> Adding::attach() {
+aio::Task<void> Adding::carry_out() {
   std::vector<aio::Task<void>> both;
-  both.push_back(build());  // first: the delegate starts before anybody is told to sync
+  both.push_back(networks_->run());  // first: the delegate starts before the pool is asked to sync
   both.push_back(core_.ports.records.sync(job_.conf.cni_dir, job_.request.container_id, {}));
   auto ended = co_await aio::all(std::move(both));
   Result<void> attached = std::move(ended[0]);
@@ -214,7 +175,8 @@ aio::Task<void> Adding::attach() {
     attached =
         model::core_error(std::move(ended[1]).error(), job_.pod, "error saving the delegates");
   }
-  if (attached) attached = co_await report();
+  if (attached && gone()) attached = cancelled();
+  if (attached) attached = co_await networks_->report();
   if (attached) attached = co_await end();
   if (attached) co_return Result<void>();
 
@@ -227,47 +189,40 @@ aio::Task<void> Adding::attach() {
 // The record is ready only now, after the status was written (05, 3.11).
 aio::Task<void> Adding::end() {
   MNET_FAILPOINT("sync-before-reply");
+  const auto& attachments = networks_->attachments();
+  const auto last = networks_->unwritten();
   AddEnd end;
   end.cni_dir = job_.conf.cni_dir;
   end.container_id = job_.request.container_id;
-  for (std::size_t i = 0; i < attachments_.size(); ++i) {
-    if (i != last_) end.in_place.push_back(attachments_[i]->key());
+  for (std::size_t i = 0; i < attachments.size(); ++i) {
+    if (i != last) end.in_place.push_back(attachments[i]->key());
   }
   end.notes = [this] { return last_notes(); };
   auto ended = co_await core_.ports.records.end_add(std::move(end));
   if (!ended)
     co_return model::core_error(std::move(ended).error(), job_.pod, "error saving the results");
   if (!ended->result) {
-    co_return with_network(
-        chain::not_remembered(std::move(ended->result).error(), *attachments_[*last_]), *last_);
+    co_return networks_->with_network(
+        chain::not_remembered(std::move(ended->result).error(), *attachments[*last]), *last);
   }
-  last_.reset();
+  networks_->set_written();
   if (!ended->synced) {
     co_return model::core_error(std::move(ended->synced).error(), job_.pod,
                                 "error saving the results");
   }
   if (!ended->record) job_.log.error("writing the attachment record", ended->record.error());
-  // Who left while we worked will send a DEL, if anything; nobody gets this answer.
-  if (gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
+  // A caller that left while we worked gets no answer; it may send a DEL.
+  if (gone()) co_return cancelled();
   co_return Result<void>();
 }
 
-// The scratch file stays for the runtime's DEL; but a caller who is gone may never send one (03,
+// The scratch file stays for the runtime's DEL; but a caller that is gone may never send one (03,
 // 2.11), so then it goes, if nothing is left to delete.
 aio::Task<void> Adding::undo() {
-  // DEL hands it to the plugins.
-  if (last_) {
-    co_await access_.restore_result(attachments_[*last_], cni::to_json(results_[*last_]));
-  }
-  std::vector<model::AttachmentPtr> touched;
-  for (std::size_t i = 0; i < attachments_.size(); ++i) {
-    if (touched_[i]) touched.push_back(attachments_[i]);
-  }
-  Remover remover(core_, job_);
-  Removal removal = co_await remover.remove(std::move(touched));
-  MNET_CO_TRY_VOID(removal.complete());
+  MNET_CO_TRY_VOID(co_await networks_->take_down());
   if (!gone()) co_return Result<void>();
-  co_return co_await access_.remove();
+  RecordAccess access(core_, job_);
+  co_return co_await access.remove();
 }
 
 }  // namespace mnet::attach

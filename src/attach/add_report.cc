@@ -1,13 +1,18 @@
 #include "attach/add_report.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/core.h"
+#include "attach/plan.h"
 #include "attach/source.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "chain/chain.h"
 #include "cni/address.h"
@@ -15,6 +20,8 @@
 #include "cni/version.h"
 #include "json/json.h"
 #include "model/delegate.h"
+#include "model/messages.h"
+#include "model/network_status.h"
 
 namespace mnet::attach {
 
@@ -37,6 +44,41 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
       LogLevel::kVerbose,
       cat("Add: ", job.pod.ns, ":", job.pod.name, ":", uid, ":", delegate.name, "(",
           delegate.cni_name, "):", attachment.ifname, " ", json::dump(cni::to_json(result))));
+}
+
+void Reporter::send_added(const model::Attachment& attachment, const cni::NetResult& newest) const {
+  if (pod_ == nullptr) return;
+  core_.ports.source->send(
+      {.pod = pod_,
+       .is_warning = false,
+       .reason = "AddedInterface",
+       .message = added_interface(newest, attachment.ifname, attachment.delegate.name)});
+}
+
+aio::asio::awaitable<std::optional<json::Object>> Reporter::find_device_info(
+    json::Object capability_args) {
+  const std::string path = device_info_file(capability_args);
+  if (path.empty()) co_return std::nullopt;
+  auto found = co_await core_.ports.device_infos.find(path);
+  if (found) co_return *std::move(found);
+  job_.log.error("reading device information", found.error());
+  co_return std::nullopt;
+}
+
+Result<std::vector<model::NetworkStatus>> Reporter::statuses_of(
+    const cni::NetResult& result, const std::string& network, bool is_master,
+    const std::optional<json::Object>& device_info) const {
+  auto statuses = model::network_statuses(result, network, is_master, device_info);
+  if (statuses) return statuses;
+  return model::core_error(std::move(statuses).error(), job_.pod, "error setting network statuses");
+}
+
+aio::Task<void> Reporter::write_status(std::vector<model::NetworkStatus> statuses) {
+  if (statuses.empty()) co_return Result<void>();
+  auto written = co_await core_.ports.source->write_status(pod_, model::annotation_text(statuses));
+  if (written) co_return Result<void>();
+  co_return model::core_error(std::move(written).error(), job_.pod,
+                              "error setting the networks status");
 }
 
 cni::NetResult result_without_pod(std::string_view version, const std::string& ifname,

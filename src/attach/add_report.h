@@ -1,14 +1,21 @@
 // What others get to see of an ADD: the event and the log line of each interface (02, 5.6 and 9),
-// and the answer for a pod that is no more (02, 5.3).
+// the network status with its device information (02, 4.6 and 5.7), and the answer for a pod that
+// is no more (02, 5.3).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "aio/task.h"
 #include "attach/core.h"
 #include "attach/source.h"
 #include "chain/chain.h"
 #include "cni/result.h"
+#include "json/json.h"
+#include "model/network_status.h"
 
 namespace mnet::attach {
 
@@ -20,8 +27,31 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
 void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result);
 
-// A result that runtimes accept and that says nothing, in `version`; in the newest one if that is
-// none.
+// Reports to the pod, if there is one.
+class Reporter {
+ public:
+  // Core and job must outlive it, and it the tasks it gives.
+  Reporter(const Core& core, const Job& job, model::PodObjectPtr pod)
+      : core_(core), job_(job), pod_(std::move(pod)) {}
+
+  // `newest` is the result in its newest form.
+  void send_added(const model::Attachment& attachment, const cni::NetResult& newest) const;
+  // None if there is no such file, or if it cannot be read: that is logged.
+  aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
+  // The entries of one network. An error if the result cannot be converted.
+  Result<std::vector<model::NetworkStatus>> statuses_of(
+      const cni::NetResult& result, const std::string& network, bool is_master,
+      const std::optional<json::Object>& device_info) const;
+  aio::Task<void> write_status(std::vector<model::NetworkStatus> statuses);
+
+ private:
+  const Core& core_;
+  const Job& job_;
+  model::PodObjectPtr pod_;
+};
+
+// A result that runtimes accept and that says nothing, in `version`; in the newest one if there is
+// no such version.
 cni::NetResult result_without_pod(std::string_view version, const std::string& ifname,
                                   const std::string& netns);
 

@@ -119,8 +119,8 @@ model::RecordedAttachment recorded_delegate(const model::Delegate& delegate, std
   return recorded;
 }
 
-// Without a list nobody knows which one is the cluster network's; what has its usual name is
-// protected as such.
+// Without a list it is not known which one is the cluster network's; the one with its usual name
+// is protected as such.
 model::RecordedAttachment recorded_entry(const cni::CacheEntry& entry, bool is_listed) {
   model::RecordedAttachment recorded = recorded_of(entry.config);
   recorded.source = !is_listed && entry.ifname == kUsualIfname ? model::Source::kCluster
@@ -131,7 +131,7 @@ model::RecordedAttachment recorded_entry(const cni::CacheEntry& entry, bool is_l
   return recorded;
 }
 
-model::AttachmentRecord empty_journal(const Job& job, const model::PodObject* pod) {
+model::AttachmentRecord empty_record(const Job& job, const model::PodObject* pod) {
   model::AttachmentRecord attachment_record;
   attachment_record.container_id = job.request.container_id;
   attachment_record.netns = job.request.netns;
@@ -164,6 +164,54 @@ void add_listed(model::AttachmentRecord& attachment_record, const ContainerRecor
 
 }  // namespace
 
+model::RecordedAttachment begin_attachment(const model::Attachment& attachment) {
+  const model::Delegate& delegate = attachment.delegate;
+  model::RecordedAttachment out;
+  out.source = delegate.source;
+  out.network = delegate.name;
+  out.cni_name = delegate.cni_name;
+  out.ifname = attachment.ifname;
+  out.auto_name = delegate.selection.ifname.empty();
+  out.attributes = delegate.attributes;
+  out.config_hash = delegate.config_hash;
+  out.device_id = delegate.selection.device_id;
+  out.resource_name = delegate.selection.resource_name;
+  // Every configuration was found fit to run before.
+  out.config = delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+  out.capability_args = attachment.capability_args;
+  return out;
+}
+
+model::AttachmentRecord begin_record(const Job& job, const model::PodObjectPtr& pod, NetnsId netns,
+                                     const std::string& boot_id,
+                                     const std::vector<model::AttachmentPtr>& attachments) {
+  model::AttachmentRecord record;
+  record.container_id = job.request.container_id;
+  record.netns = job.request.netns;
+  record.netns_inode = netns.inode;
+  record.boot_id = boot_id;
+  record.pod_ns = job.pod.ns;
+  record.pod_name = job.pod.name;
+  record.pod_uid = pod == nullptr || pod->uid.empty() ? job.pod.uid : pod->uid;
+  record.is_static = pod != nullptr && pod->is_static;
+  record.cni_args = job.args;
+  for (const model::AttachmentPtr& attachment : attachments) {
+    record.attachments.push_back(begin_attachment(*attachment));
+  }
+  return record;
+}
+
+void complete_record(model::AttachmentRecord& record, const std::vector<cni::NetResult>& results,
+                     const std::string& now) {
+  record.state = model::RecordState::kReady;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    model::RecordedAttachment& attachment = record.attachments[i];
+    attachment.result = cni::to_json(results[i]);
+    attachment.state = model::AttachmentState::kAttached;
+    attachment.added_at = now;
+  }
+}
+
 bool is_plugged_in(const model::RecordedAttachment& attachment) {
   return attachment.source == model::Source::kHotplug ||
          attachment.source == model::Source::kDelegateApi;
@@ -191,7 +239,7 @@ model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord
 model::AttachmentRecord attachment_record_of(const Job& job, const ContainerRecords& record,
                                              const model::PodObject* pod) {
   model::AttachmentRecord attachment_record =
-      record.attachment_record ? *record.attachment_record : empty_journal(job, pod);
+      record.attachment_record ? *record.attachment_record : empty_record(job, pod);
   add_listed(attachment_record, record, pod);
   for (const cni::CacheEntry& entry : record.entries) {
     if (attachment_record.find(entry.ifname) != nullptr) continue;

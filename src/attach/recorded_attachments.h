@@ -1,5 +1,6 @@
-// Recorded attachments as something to run, and the record of a container that has none yet
-// (05, 3.2). Pure.
+// The attachment record of a container (05, 3.2 and 3.11): what ADD writes, before the first
+// delegate and at its end; recorded attachments as something to run; the record of a container that
+// has none yet. Pure.
 #pragma once
 
 #include <string>
@@ -8,10 +9,23 @@
 #include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/source.h"
+#include "base/netns_id.h"
 #include "chain/chain.h"
+#include "cni/result.h"
 #include "model/attachment_record.h"
 
 namespace mnet::attach {
+
+// State `adding`.
+model::RecordedAttachment begin_attachment(const model::Attachment& attachment);
+
+// State `creating`, all attachments `adding`. `pod` may be missing.
+model::AttachmentRecord begin_record(const Job& job, const model::PodObjectPtr& pod, NetnsId netns,
+                                     const std::string& boot_id,
+                                     const std::vector<model::AttachmentPtr>& attachments);
+// State `ready`, all `attached` with their results, which are in the same order.
+void complete_record(model::AttachmentRecord& record, const std::vector<cni::NetResult>& results,
+                     const std::string& now);
 
 // Whether it came to the container after its ADD and is thus in no scratch file.
 bool is_plugged_in(const model::RecordedAttachment& attachment);
@@ -22,7 +36,7 @@ model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord
 
 // The container's attachment record. What it does not know is taken from scratch file and result
 // cache, as for a container that another multus made; what its pod's annotation (`pod` may be null)
-// does not name, nobody but a client shall ever remove.
+// does not name, only a client may remove.
 model::AttachmentRecord attachment_record_of(const Job& job, const ContainerRecords& record,
                                              const model::PodObject* pod);
 

@@ -1,6 +1,7 @@
 #include "attach/resolve.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/network_finder.h"
 #include "attach/resource_map.h"
 #include "attach/source.h"
 #include "base/error.h"
@@ -28,6 +30,10 @@
 
 namespace mnet::attach {
 namespace {
+
+// Which part failed (02, 0.4).
+constexpr std::string_view kConfiguredFault = "failed to get clusterNetwork/defaultNetworks";
+constexpr std::string_view kPodFault = "error loading k8s delegates k8s args";
 
 bool is_system_namespace(const Job& job) {
   const auto& names = job.conf.system_namespaces;
@@ -61,8 +67,8 @@ Error nothing_configured() {
 
 }  // namespace
 
-// The override stands behind the master that it replaces. That one is looked for all the same: a
-// node whose cluster network is not to be had is broken for this pod, too (02, 3.2).
+// The override stands after the master that it replaces. That one is looked for all the same: a
+// node without its cluster network is broken for this pod, too (02, 3.2).
 Result<std::vector<model::RequestedNetwork>> Resolver::wanted() const {
   model::PodNetworks selection;
   if (pod_ != nullptr) {
@@ -115,6 +121,58 @@ aio::Task<Resolver::Resolved> Resolver::resolve() {
   resolved.routes = *std::move(routes);
   resolved.delegates = std::move(delegates);
   co_return resolved;
+}
+
+aio::Task<std::vector<Resolver::Found>> Resolver::find_all(
+    std::vector<model::RequestedNetwork> networks) {
+  std::vector<Result<Found>> all = co_await finder_.find_all(networks);
+  tell_of_failures(networks, all);
+  std::vector<Found> found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]) co_return explained(std::move(all[i]).error(), networks[i]);
+    found.push_back(*std::move(all[i]));
+  }
+  co_return found;
+}
+
+Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) const {
+  if (wanted.selection) {
+    if (error.code() == Errc::kNotFound) {
+      error = error.with_text(cat(error.text(), "; create it, or correct the pod's annotation"));
+    }
+    return std::move(error).wrap("failed getting the delegate").wrap(kPodFault);
+  }
+  if (wanted.given) return is_whole_ ? std::move(error).wrap(kConfiguredFault) : error;
+  const std::string& name = wanted.configured;
+  if (error.code() == Errc::kNotFound && !is_path(name)) {
+    error = std::move(error).wrap("cannot find network");
+  }
+  if (wanted.source == model::Source::kCluster) {
+    error = std::move(error).wrap(
+        cat("failed to get clusterNetwork ", name, " in namespace ", job_.conf.multus_namespace));
+  } else {
+    error = std::move(error).wrap(cat("failed to get default network ", name));
+  }
+  return is_whole_ ? std::move(error).wrap(kConfiguredFault) : error;
+}
+
+void Resolver::warn_pod(std::string reason, std::string message) const {
+  if (pod_ == nullptr || core_.ports.source == nullptr) return;
+  core_.ports.source->send({.pod = pod_,
+                            .is_warning = true,
+                            .reason = std::move(reason),
+                            .message = std::move(message)});
+}
+
+// In the order of the list, whatever the order of the answers. Files that are given as paths are
+// the node's business, not the pod's.
+void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& networks,
+                                const std::vector<Result<Found>>& found) const {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] || found[i].error().code() == Errc::kCancelled) continue;
+    if (is_path(networks[i].configured)) continue;
+    warn_pod("NoNetworkFound", found[i].error().text());
+  }
 }
 
 model::PodObjectPtr Resolver::device_owner() const {

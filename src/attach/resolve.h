@@ -3,15 +3,14 @@
 // auxiliary chain. With the pod's devices and selection elements in them, ready to be planned.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/network_finder.h"
 #include "attach/source.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
@@ -19,19 +18,12 @@
 
 namespace mnet::attach {
 
-// Texts of all definitions of one request together; each may have more than a megabyte.
-inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
-
-// Which part failed (02, 0.4).
-inline constexpr std::string_view kConfiguredFault = "failed to get clusterNetwork/defaultNetworks";
-inline constexpr std::string_view kPodFault = "error loading k8s delegates k8s args";
-
 class Resolver {
  public:
   // Both must outlive it, and it the tasks it gives. Without a pod there are no annotations and no
   // events.
   Resolver(const Core& core, const Job& job, model::PodObjectPtr pod = nullptr)
-      : core_(core), job_(job), pod_(std::move(pod)) {}
+      : core_(core), job_(job), pod_(std::move(pod)), finder_(core, job) {}
 
   struct Resolved {
     std::vector<model::Delegate> delegates;  // the master first
@@ -48,29 +40,16 @@ class Resolver {
   aio::Task<std::vector<model::Delegate>> default_networks();
 
  private:
-  // A network that was found, not yet given its device and selection element.
-  struct Found {
-    model::RequestedNetwork wanted;
-    model::Delegate delegate;
-    std::string resource_name = {};  // of its definition; empty: none, or no definition
-  };
+  using Found = NetworkFinder::Found;
 
   Result<std::vector<model::RequestedNetwork>> wanted() const;
   aio::Task<std::vector<Found>> find_all(std::vector<model::RequestedNetwork> networks);
-  aio::Task<Found> find(model::RequestedNetwork wanted);
-  // One that is not given, whatever types it names.
-  aio::Task<Found> find_any(model::RequestedNetwork wanted);
-  aio::Task<Found> find_configured(model::RequestedNetwork wanted);
-  aio::Task<Found> find_by_name(model::RequestedNetwork wanted);
-  aio::Task<Found> find_selected(model::RequestedNetwork wanted);
-  aio::Task<Found> load(model::RequestedNetwork wanted, model::NetworkDefinitionPtr definition);
-  aio::Task<model::Delegate> load_delegate(model::NetworkDefinitionPtr definition);
   aio::Task<std::vector<model::Delegate>> complete(std::vector<Found> found);
   aio::Task<std::vector<model::Delegate>> only(std::vector<model::RequestedNetwork> networks);
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<model::Delegate>> auxiliary_chain();
 
-  // Who may have devices: the pod, also one that has no object; nobody outside of resolve().
+  // The pod that may have devices, also one that has no object; none outside of resolve().
   model::PodObjectPtr device_owner() const;
   // The error with what was wanted in its text.
   Error explained(Error error, const model::RequestedNetwork& wanted) const;
@@ -82,8 +61,8 @@ class Resolver {
   const Core& core_;
   const Job& job_;
   model::PodObjectPtr pod_;
-  bool is_whole_ = false;             // resolve(), not a part of it
-  std::size_t definition_bytes_ = 0;  // of all texts so far
+  NetworkFinder finder_;
+  bool is_whole_ = false;  // resolve(), not a part of it
 };
 
 }  // namespace mnet::attach

@@ -11,7 +11,6 @@
 
 #include "aio/cancel.h"
 #include "aio/task.h"
-#include "attach/add_record.h"
 #include "attach/add_report.h"
 #include "attach/core.h"
 #include "attach/plan.h"

@@ -1,3 +1,5 @@
+#include "attach/network_finder.h"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -7,8 +9,7 @@
 
 #include "aio/all.h"
 #include "aio/task.h"
-#include "attach/resolve.h"
-#include "attach/source.h"
+#include "attach/ports.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -23,8 +24,6 @@ namespace mnet::attach {
 namespace {
 
 constexpr std::string_view kRemedy = "write the type of another plugin into its configuration";
-
-bool is_path(std::string_view network) { return network.contains('/'); }
 
 std::string described(std::string_view ns, std::string_view name) {
   return cat("network-attachment-definition (", name, ") in namespace (", ns, ")");
@@ -62,35 +61,28 @@ std::string described(const model::RequestedNetwork& wanted, const model::Delega
 
 }  // namespace
 
-aio::Task<std::vector<Resolver::Found>> Resolver::find_all(
+aio::asio::awaitable<std::vector<Result<NetworkFinder::Found>>> NetworkFinder::find_all(
     std::vector<model::RequestedNetwork> networks) {
   std::vector<aio::Task<Found>> tasks;
   tasks.reserve(networks.size());
-  for (const model::RequestedNetwork& network : networks) tasks.push_back(find(network));
-  std::vector<Result<Found>> all;
-  if (tasks.size() == 1) {  // the usual ADD needs no children
-    auto only = co_await std::move(tasks.front());
-    all.push_back(std::move(only));
-  } else {
-    all = co_await aio::all(std::move(tasks));
-  }
-  tell_of_failures(networks, all);
-  std::vector<Found> found;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!all[i]) co_return explained(std::move(all[i]).error(), networks[i]);
-    found.push_back(*std::move(all[i]));
-  }
-  co_return found;
+  for (model::RequestedNetwork& network : networks) tasks.push_back(find(std::move(network)));
+  if (tasks.size() != 1) co_return co_await aio::all(std::move(tasks));
+  std::vector<Result<Found>> all;  // the usual ADD needs no children
+  auto only = co_await std::move(tasks.front());
+  all.push_back(std::move(only));
+  co_return all;
 }
 
-aio::Task<Resolver::Found> Resolver::find(model::RequestedNetwork wanted) {
+aio::Task<NetworkFinder::Found> NetworkFinder::find(model::RequestedNetwork wanted) {
   Result<Found> found;
   if (wanted.given) {
     model::Delegate delegate = *std::move(wanted.given);
     wanted.given.reset();
     found = Found{.wanted = std::move(wanted), .delegate = std::move(delegate)};
   } else {
-    found = co_await find_any(std::move(wanted));
+    auto finding =
+        wanted.selection ? find_selected(std::move(wanted)) : find_configured(std::move(wanted));
+    found = co_await std::move(finding);
   }
   if (!found) co_return found;
   auto checked = check_all_types(found->delegate, found->wanted.selection, job_.conf.type);
@@ -100,11 +92,7 @@ aio::Task<Resolver::Found> Resolver::find(model::RequestedNetwork wanted) {
   co_return found;
 }
 
-aio::Task<Resolver::Found> Resolver::find_any(model::RequestedNetwork wanted) {
-  return wanted.selection ? find_selected(std::move(wanted)) : find_configured(std::move(wanted));
-}
-
-aio::Task<Resolver::Found> Resolver::find_configured(model::RequestedNetwork wanted) {
+aio::Task<NetworkFinder::Found> NetworkFinder::find_configured(model::RequestedNetwork wanted) {
   if (!is_path(wanted.configured)) {
     co_return co_await find_by_name(std::move(wanted));
   }
@@ -117,7 +105,7 @@ aio::Task<Resolver::Found> Resolver::find_configured(model::RequestedNetwork wan
 
 // The definition, else a file (02, 3.3 a to c). A definition that is there but cannot be used, or
 // not be asked for, is no reason to take the file (02-F14).
-aio::Task<Resolver::Found> Resolver::find_by_name(model::RequestedNetwork wanted) {
+aio::Task<NetworkFinder::Found> NetworkFinder::find_by_name(model::RequestedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
@@ -139,7 +127,7 @@ aio::Task<Resolver::Found> Resolver::find_by_name(model::RequestedNetwork wanted
   co_return Found{.wanted = std::move(wanted), .delegate = *std::move(delegate)};
 }
 
-aio::Task<Resolver::Found> Resolver::find_selected(model::RequestedNetwork wanted) {
+aio::Task<NetworkFinder::Found> NetworkFinder::find_selected(model::RequestedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
@@ -153,8 +141,8 @@ aio::Task<Resolver::Found> Resolver::find_selected(model::RequestedNetwork wante
   co_return co_await load(std::move(wanted), *std::move(definition));
 }
 
-aio::Task<Resolver::Found> Resolver::load(model::RequestedNetwork wanted,
-                                          model::NetworkDefinitionPtr definition) {
+aio::Task<NetworkFinder::Found> NetworkFinder::load(model::RequestedNetwork wanted,
+                                                    model::NetworkDefinitionPtr definition) {
   auto delegate = co_await load_delegate(definition);
   if (!delegate) {
     if (delegate.error().code() == Errc::kCancelled) co_return std::move(delegate).error();
@@ -168,7 +156,7 @@ aio::Task<Resolver::Found> Resolver::load(model::RequestedNetwork wanted,
                   .resource_name = definition->resource_name};
 }
 
-aio::Task<model::Delegate> Resolver::load_delegate(model::NetworkDefinitionPtr definition) {
+aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinitionPtr definition) {
   if (!model::has_configuration(*definition)) {
     auto delegate = co_await core_.ports.networks.by_name(job_.conf.conf_dir, definition->name);
     if (delegate) delegate->from_list_file = false;
@@ -182,46 +170,6 @@ aio::Task<model::Delegate> Resolver::load_delegate(model::NetworkDefinitionPtr d
   }
   MNET_CO_TRY(auto&& text, model::configuration_of(*definition));
   co_return model::parse_delegate(std::move(text));
-}
-
-Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) const {
-  if (wanted.selection) {
-    if (error.code() == Errc::kNotFound) {
-      error = error.with_text(cat(error.text(), "; create it, or correct the pod's annotation"));
-    }
-    return std::move(error).wrap("failed getting the delegate").wrap(kPodFault);
-  }
-  if (wanted.given) return is_whole_ ? std::move(error).wrap(kConfiguredFault) : error;
-  const std::string& name = wanted.configured;
-  if (error.code() == Errc::kNotFound && !is_path(name)) {
-    error = std::move(error).wrap("cannot find network");
-  }
-  if (wanted.source == model::Source::kCluster) {
-    error = std::move(error).wrap(
-        cat("failed to get clusterNetwork ", name, " in namespace ", job_.conf.multus_namespace));
-  } else {
-    error = std::move(error).wrap(cat("failed to get default network ", name));
-  }
-  return is_whole_ ? std::move(error).wrap(kConfiguredFault) : error;
-}
-
-void Resolver::warn_pod(std::string reason, std::string message) const {
-  if (pod_ == nullptr || core_.ports.source == nullptr) return;
-  core_.ports.source->send({.pod = pod_,
-                            .is_warning = true,
-                            .reason = std::move(reason),
-                            .message = std::move(message)});
-}
-
-// In the order of the list, whatever the order of the answers. Files that are given as paths are
-// the node's business, not the pod's.
-void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& networks,
-                                const std::vector<Result<Found>>& found) const {
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] || found[i].error().code() == Errc::kCancelled) continue;
-    if (is_path(networks[i].configured)) continue;
-    warn_pod("NoNetworkFound", found[i].error().text());
-  }
 }
 
 }  // namespace mnet::attach

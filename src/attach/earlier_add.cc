@@ -1,4 +1,5 @@
-// ADD for a container that has a record already (02, 5.1 step 5).
+#include "attach/earlier_add.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "aio/task.h"
-#include "attach/add.h"
+#include "attach/add_report.h"
 #include "attach/container_records.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
@@ -84,7 +85,7 @@ bool is_of_path(const std::vector<cni::CacheEntry>& entries, const std::string& 
 
 // Complete, of this very namespace, with all its links. A record that was not finished is not
 // complete: routes and status may be missing (05, 3.11).
-aio::Task<bool> Adding::still_stands(ContainerRecords record) {
+aio::Task<bool> EarlierAdd::still_stands(ContainerRecords record) {
   const std::optional<model::AttachmentRecord>& attachment_record = record.attachment_record;
   if (attachment_record && attachment_record->state != model::RecordState::kReady) co_return false;
   const bool knows_boot = attachment_record && !attachment_record->boot_id.empty();
@@ -100,7 +101,7 @@ aio::Task<bool> Adding::still_stands(ContainerRecords record) {
   co_return is_of_path(*entries, job_.request.netns);
 }
 
-aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
+aio::Task<std::optional<cni::NetResult>> EarlierAdd::settle() {
   auto stored = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
                                                   RecordParts::kOfEarlierAdd);
   if (stored && stored->scratch && !*stored->scratch) {
@@ -120,13 +121,13 @@ aio::Task<std::optional<cni::NetResult>> Adding::settle_earlier_add() {
     MNET_CO_TRY_VOID(co_await clear_away(record));
     co_return std::optional<cni::NetResult>();
   }
-  auto result = co_await answer_again(record);
+  auto result = co_await answer(record);
   if (!result) co_return model::core_error(std::move(result).error(), job_.pod);
-  MNET_CO_TRY_VOID(co_await report_again(record));
+  MNET_CO_TRY_VOID(co_await report(record));
   co_return std::optional<cni::NetResult>(*std::move(result));
 }
 
-aio::Task<cni::NetResult> Adding::answer_again(ContainerRecords record) {
+aio::Task<cni::NetResult> EarlierAdd::answer(ContainerRecords record) {
   const std::string master = record.master_ifname(job_.request.ifname);
   if (master != model::interface_name(record.delegates->front(), 0, job_.request.ifname)) {
     co_return cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
@@ -148,7 +149,7 @@ aio::Task<cni::NetResult> Adding::answer_again(ContainerRecords record) {
 
 // The status of a pod that lacks it: from the result cache, where routes are as they were left, and
 // of what was attached later from the attachment record.
-aio::Task<void> Adding::report_again(ContainerRecords record) {
+aio::Task<void> EarlierAdd::report(ContainerRecords record) {
   if (pod_ == nullptr) co_return Result<void>();
   auto present = co_await core_.ports.source->find_status(pod_);
   if (present && *present && !(*present)->empty()) co_return Result<void>();
@@ -158,41 +159,37 @@ aio::Task<void> Adding::report_again(ContainerRecords record) {
   for (std::size_t i = 0; i < entries->size(); ++i) {
     const model::Delegate& delegate = (*record.delegates)[i];
     const cni::CacheEntry& entry = (*entries)[i];
-    MNET_CO_TRY(auto&& added,
-                co_await append_status(std::move(all), delegate.name, delegate.is_master,
-                                       *entry.result, entry.capability_args));
-    all = std::move(added);
+    MNET_CO_TRY(auto&& added, co_await statuses_of(delegate.name, delegate.is_master, *entry.result,
+                                                   entry.capability_args));
+    std::ranges::move(added, std::back_inserter(all));
   }
   const model::AttachmentRecord attachment_record =
       record.attachment_record.value_or(model::AttachmentRecord());
   for (const model::RecordedAttachment& attachment : attachment_record.attachments) {
     if (!is_plugged_in(attachment) || !attachment.result) continue;
-    MNET_CO_TRY(auto&& added,
-                co_await append_status(std::move(all), attachment.network, false,
-                                       *attachment.result, attachment.capability_args));
-    all = std::move(added);
+    MNET_CO_TRY(auto&& added, co_await statuses_of(attachment.network, false, *attachment.result,
+                                                   attachment.capability_args));
+    std::ranges::move(added, std::back_inserter(all));
   }
-  co_return co_await write_status(std::move(all));
+  co_return co_await reporter_.write_status(std::move(all));
 }
 
-aio::Task<std::vector<model::NetworkStatus>> Adding::append_status(
-    std::vector<model::NetworkStatus> all, std::string name, bool is_master, json::Value result,
-    json::Object capability_args) {
-  const auto device_info = co_await find_device_info(std::move(capability_args));
+aio::Task<std::vector<model::NetworkStatus>> EarlierAdd::statuses_of(std::string network,
+                                                                     bool is_master,
+                                                                     json::Value result,
+                                                                     json::Object capability_args) {
+  const auto device_info = co_await reporter_.find_device_info(std::move(capability_args));
   auto read = cni::read_result(result);
-  auto statuses = read ? model::network_statuses(*read, name, is_master, device_info)
-                       : Result<std::vector<model::NetworkStatus>>(std::move(read).error());
-  if (!statuses) {
-    co_return model::core_error(std::move(statuses).error(), job_.pod,
+  if (!read) {
+    co_return model::core_error(std::move(read).error(), job_.pod,
                                 "error setting network statuses");
   }
-  std::ranges::move(*statuses, std::back_inserter(all));
-  co_return all;
+  co_return reporter_.statuses_of(*read, network, is_master, device_info);
 }
 
 // What an ADD that did not end well left behind goes before a new one begins. If it does not, the
 // record must not be overwritten: it is what a later DEL needs.
-aio::Task<void> Adding::clear_away(ContainerRecords record) {
+aio::Task<void> EarlierAdd::clear_away(ContainerRecords record) {
   TakeDown down = take_down_of(job_, record);
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));

@@ -1,0 +1,222 @@
+#include "attach/network_attacher.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/all.h"
+#include "aio/cancel.h"
+#include "aio/task.h"
+#include "attach/add_report.h"
+#include "attach/add_routes.h"
+#include "attach/container_records.h"
+#include "attach/plan.h"
+#include "attach/ports.h"
+#include "attach/remove.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/try.h"
+#include "chain/chain.h"
+#include "cni/result.h"
+#include "cni/version.h"
+#include "json/json.h"
+#include "model/delegate.h"
+#include "model/messages.h"
+#include "model/network_status.h"
+#include "model/parallel.h"
+#include "model/selection_element.h"
+
+namespace mnet::attach {
+namespace {
+
+// A network that was only told to stop did not fail.
+const Error* first_failure(const std::vector<Result<void>>& ended, std::size_t& index) {
+  const Error* found = nullptr;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (ended[i]) continue;
+    const bool stopped = ended[i].error().code() == Errc::kCancelled;
+    if (found != nullptr && stopped) continue;
+    found = &ended[i].error();
+    index = i;
+    if (!stopped) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::PodObjectPtr& pod,
+                                 std::vector<model::AttachmentPtr> attachments,
+                                 model::RoutePlan routes)
+    : core_(core),
+      job_(job),
+      pod_(pod),
+      reporter_(core, job, pod),
+      starter_(job.request.caller->companion()),
+      chain_(chain_of(core, job, starter_)),
+      attachments_(std::move(attachments)),
+      routes_(std::move(routes)),
+      results_(attachments_.size()),
+      device_infos_(attachments_.size()),
+      touched_(attachments_.size()) {}
+
+Error NetworkAttacher::with_network(const Error& error, std::size_t index) const {
+  return model::add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
+}
+
+Error NetworkAttacher::with_name(Error error, std::size_t index) const {
+  const model::Attachment& attachment = *attachments_[index];
+  return with_network(model::name_error(std::move(error), attachment.delegate, attachment.ifname),
+                      index);
+}
+
+std::vector<std::string> NetworkAttacher::names_of(model::Batch batch) const {
+  std::vector<std::string> names;
+  for (std::size_t i = batch.first; i < batch.end; ++i) names.push_back(attachments_[i]->ifname);
+  return names;
+}
+
+Result<void> NetworkAttacher::expect_free(const Result<TakenNames>& seen,
+                                          model::Batch batch) const {
+  if (!seen) return with_name(seen.error(), batch.first);
+  if (seen->taken.empty()) return {};
+  const std::string& name = seen->taken.front();
+  std::size_t index = batch.first;
+  while (attachments_[index]->ifname != name) ++index;
+  return with_name(model::name_taken(name), index);
+}
+
+aio::Task<void> NetworkAttacher::run() {
+  for (const model::Batch batch : model::batches_of(attachments_, job_.conf.parallel_attach)) {
+    if (job_.request.caller->gone()) co_return model::core_error(aio::cancelled_error(), job_.pod);
+    if (batch.first > 0) {  // the master's name has just been looked for, with all the others
+      const auto seen = co_await core_.ports.links.look(job_.request.netns, names_of(batch));
+      MNET_CO_TRY_VOID(expect_free(seen, batch));
+    }
+    const bool is_last = batch.size() == 1 && batch.end == attachments_.size();
+    if (is_last && ends_with_result()) unwritten_ = batch.first;
+    MNET_CO_TRY_VOID(co_await run_batch(batch));
+  }
+  co_return co_await settle_conditional_routes();
+}
+
+// Results count in the order of the list, in whatever order the networks end.
+aio::Task<void> NetworkAttacher::run_batch(model::Batch batch) {
+  std::vector<Result<void>> ended;
+  if (batch.size() == 1) {
+    auto attached = co_await attach_network(batch.first);
+    ended.push_back(std::move(attached));
+  } else {
+    std::vector<aio::Task<void>> tasks;
+    for (std::size_t i = batch.first; i < batch.end; ++i) tasks.push_back(attach_network(i));
+    ended = co_await aio::all(std::move(tasks));
+  }
+  for (std::size_t i = 0; i < ended.size() && ended[i]; ++i) {
+    MNET_CO_TRY_VOID(co_await follow_up(batch.first + i));
+  }
+  std::size_t index = 0;
+  if (const Error* error = first_failure(ended, index)) {
+    co_return with_network(*error, batch.first + index);
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
+  if (starter_->gone()) co_return aio::cancelled_error();
+  // Noted before the call: a plugin that fails may still have left half its work behind.
+  touched_[index] = true;
+  const model::AttachmentPtr attachment = attachments_[index];
+  co_await copy_device_info(attachment);
+  auto adding = index == unwritten_ ? chain_.add_only(attachment) : chain_.add(attachment);
+  auto result = co_await std::move(adding);
+  if (!result) {
+    unwritten_.reset();  // there is nothing to write
+    // No plugin starts any more, not even after one that runs in another chain.
+    starter_->leave();
+    co_return std::move(result).error();
+  }
+  results_[index] = *std::move(result);
+  log_added(job_, pod_, *attachment, results_[index]);
+  // Only the status tells of it.
+  if (pod_ != nullptr) {
+    device_infos_[index] = co_await reporter_.find_device_info(attachment->capability_args);
+  }
+  co_return Result<void>();
+}
+
+// What has happened now that this network is there, and all before it. A result without content has
+// no consequences, and one that cannot be converted fails later, with the statuses.
+aio::Task<void> NetworkAttacher::follow_up(std::size_t index) {
+  if (ends_with_result() || !results_[index].has_content()) co_return Result<void>();
+  const auto newest = cni::convert(results_[index], cni::kCurrentVersion);
+  if (!newest) co_return Result<void>();
+  MNET_CO_TRY_VOID(co_await edit_routes(index, certain_edit(routes_, index)));
+  reporter_.send_added(*attachments_[index], *newest);
+  co_return Result<void>();
+}
+
+aio::Task<void> NetworkAttacher::edit_routes(std::size_t index, model::RouteEdit edit) {
+  if (edit.remove.empty()) co_return Result<void>();
+  RouteEditor editor(core_, job_, names_of(all()));
+  MNET_CO_TRY_VOID(co_await editor.edit(attachments_[index], edit));
+  edit_result(results_[index], edit);
+  co_return Result<void>();
+}
+
+// Whether a network that named no gateway has a default route shows only now (02, 5.1 step 8).
+aio::Task<void> NetworkAttacher::settle_conditional_routes() {
+  if (routes_.is_empty()) co_return Result<void>();
+  RouteEditor editor(core_, job_, {});
+  MNET_CO_TRY(auto&& families, co_await editor.fulfilled(routes_, attachments_));
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    model::RouteEdit edit;
+    for (const AddressFamily family : families) {
+      if (routes_.owner(family)->index != i) edit.remove.push_back(family);
+    }
+    if (!results_[i].has_content()) continue;
+    MNET_CO_TRY_VOID(co_await edit_routes(i, std::move(edit)));
+  }
+  co_return Result<void>();
+}
+
+aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPtr attachment) {
+  const model::NetworkSelectionElement& selection = attachment->delegate.selection;
+  const std::string path = device_info_file(attachment->capability_args);
+  if (selection.resource_name.empty() || selection.device_id.empty() || path.empty()) co_return;
+  auto copied =
+      co_await core_.ports.device_infos.copy(selection.resource_name, selection.device_id, path);
+  if (!copied) job_.log.error("copying device information", copied.error());
+}
+
+aio::Task<void> NetworkAttacher::report() {
+  if (pod_ == nullptr) co_return Result<void>();
+  std::vector<model::NetworkStatus> all;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    const model::Delegate& delegate = attachments_[i]->delegate;
+    MNET_CO_TRY(auto&& statuses, reporter_.statuses_of(results_[i], delegate.name,
+                                                       delegate.is_master, device_infos_[i]));
+    std::ranges::move(statuses, std::back_inserter(all));
+  }
+  co_return co_await reporter_.write_status(std::move(all));
+}
+
+aio::Task<void> NetworkAttacher::take_down() {
+  // DEL hands the result to the plugins.
+  if (unwritten_) {
+    RecordAccess access(core_, job_);
+    co_await access.restore_result(attachments_[*unwritten_], cni::to_json(results_[*unwritten_]));
+  }
+  std::vector<model::AttachmentPtr> touched;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    if (touched_[i]) touched.push_back(attachments_[i]);
+  }
+  Remover remover(core_, job_);
+  const Removal removal = co_await remover.remove(std::move(touched));
+  co_return removal.complete();
+}
+
+}  // namespace mnet::attach

@@ -1,0 +1,53 @@
+// Finds the configurations of requested networks (02, 3.3): given inline, by path, by definition,
+// or by CNI name in the configuration directory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/core.h"
+#include "model/delegate.h"
+#include "model/objects.h"
+#include "model/requested_networks.h"
+
+namespace mnet::attach {
+
+// Texts of all definitions of one request together; each may have more than a megabyte.
+inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
+
+// Whether a configured network is a path, not a name.
+inline bool is_path(std::string_view network) { return network.contains('/'); }
+
+class NetworkFinder {
+ public:
+  // Both must outlive it, and it the tasks it gives.
+  NetworkFinder(const Core& core, const Job& job) : core_(core), job_(job) {}
+
+  // A network that was found, not yet given its device and selection element.
+  struct Found {
+    model::RequestedNetwork wanted;
+    model::Delegate delegate;
+    std::string resource_name = {};  // of its definition; empty: none, or no definition
+  };
+  // Looks for them side by side; yields what became of each, in their order. kNotFound: there is no
+  // such definition or file. Multus itself is refused as a delegate.
+  aio::asio::awaitable<std::vector<Result<Found>>> find_all(
+      std::vector<model::RequestedNetwork> networks);
+
+ private:
+  aio::Task<Found> find(model::RequestedNetwork wanted);
+  aio::Task<Found> find_configured(model::RequestedNetwork wanted);
+  aio::Task<Found> find_by_name(model::RequestedNetwork wanted);
+  aio::Task<Found> find_selected(model::RequestedNetwork wanted);
+  aio::Task<Found> load(model::RequestedNetwork wanted, model::NetworkDefinitionPtr definition);
+  aio::Task<model::Delegate> load_delegate(model::NetworkDefinitionPtr definition);
+
+  const Core& core_;
+  const Job& job_;
+  std::size_t definition_bytes_ = 0;  // of all texts so far
+};
+
+}  // namespace mnet::attach
