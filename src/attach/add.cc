@@ -102,7 +102,7 @@ aio::Task<bool> Adding::fetch_pod() {
   pod_ = std::move(found);
   if (pod_ != nullptr || !source->is_complete()) co_return true;
   job_.log.verbose(
-      cat("pod ", job_.pod.ns, "/", job_.pod.name, " is not there: nothing is attached"));
+      cat("pod ", job_.pod.ns, "/", job_.pod.name, " does not exist: nothing is attached"));
   co_return false;
 }
 

@@ -24,7 +24,7 @@ class Adding {
  private:
   // The steps that change nothing.
   aio::Task<void> await_readiness();
-  // False if the pod is no more: then there is nothing to attach to.
+  // False if the pod no longer exists: then there is nothing to attach to.
   aio::Task<bool> fetch_pod();
   aio::Task<void> plan();
 

@@ -1,6 +1,6 @@
 // What others get to see of an ADD: the event and the log line of each interface (02, 5.6 and 9),
 // the network status with its device information (02, 4.6 and 5.7), and the answer for a pod that
-// is no more (02, 5.3).
+// no longer exists (02, 5.3).
 #pragma once
 
 #include <optional>

@@ -86,7 +86,7 @@ Error RouteEditor::failed(Error error, const model::Attachment& attachment,
   const std::string network = cat("network ", go_quoted(attachment.delegate.name));
   if (error.os_errno() == ENETUNREACH) {
     error = error.with_text(
-        cat(error.text(), "; a gateway must lie in one of the networks of ", attachment.ifname));
+        cat(error.text(), "; a gateway must be in one of the networks of ", attachment.ifname));
   }
   return model::core_error(std::move(error).wrap(network), job_.pod, doing);
 }

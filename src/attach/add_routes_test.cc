@@ -199,7 +199,7 @@ TEST_F(DefaultRoutesTest, ThatCannotBeSetFailTheAddAndAllIsTakenDown) {
   EXPECT_EQ(
       failed.error().text(),
       "Multus: [ns1/p1/u1]: error setting default gateway: network \"ns1/x\": via 10.1.1.254: "
-      "network is unreachable; a gateway must lie in one of the networks of net1");
+      "network is unreachable; a gateway must be in one of the networks of net1");
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD x net1", "DEL x net1", "DEL a eth0"));
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }

@@ -144,7 +144,7 @@ TEST_F(AddAgainTest, RefusesAnotherInterfaceForALiveContainer) {
   auto again = add(what);
 
   EXPECT_THAT(again.error(), HasCode(11));
-  EXPECT_THAT(again.error().text(), HasSubstr("attached already, as eth0"));
+  EXPECT_THAT(again.error().text(), HasSubstr("already attached, as eth0"));
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 

@@ -1,5 +1,5 @@
 // What ADD, DEL, CHECK, STATUS and GC mean (02). Sees no HTTP, no Kubernetes, no files and no
-// processes: all that lies behind the ports, which adapters fulfils.
+// processes: it reaches all that through ports, which adapters fulfils.
 #pragma once
 
 #include <chrono>
@@ -29,22 +29,22 @@ struct Request {
   model::Pod pod;                         // what it leaves empty is read from `args`
   std::string id;                         // request id, for logs and for the delegates
   std::uint64_t ticket = 0;               // order of arrival: delegates of older requests run first
-  std::shared_ptr<chain::Caller> caller;  // none: one who never leaves
+  std::shared_ptr<chain::Caller> caller;  // none: a caller that never leaves
 };
 
 // What a DEL that was carried out could not remove; nothing set: all is gone. Both errors have code
 // 11.
 struct DelOutcome {
   // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) they are still on record,
-  // and the runtime shall try again; else it shall not hear of them, and they are forgotten unless
-  // something is unreadable.
+  // and the runtime must try again; else it is not told, and they are forgotten unless something
+  // is unreadable.
   std::optional<Error> failed = {};
   bool keeps_failed = false;
   // Files that could not be read, so that there may be more to delete. All files are kept: another
   // DEL of the same container must follow when they can be read.
   std::optional<Error> unreadable = {};
 
-  // Whether all is gone, for whoever repeats a DEL until it is.
+  // An error unless all is gone, for code that repeats a DEL until it is.
   Result<void> complete() const {
     if (failed) return *failed;
     if (unreadable) return *unreadable;

@@ -27,13 +27,13 @@
 namespace mnet::attach {
 namespace {
 
-// Plugins of older versions know no CHECK; that is no fault of the container (02-F45).
+// Plugins of older versions do not know CHECK; the container is not at fault (02-F45).
 bool can_be_checked(const model::Delegate& delegate) {
   if (delegate.removed || !delegate.list) return !delegate.removed;
   return cni::at_least(delegate.list->version, cni::kCheckSince) && !delegate.list->disable_check;
 }
 
-// Half unplugged: nobody expects it to be whole (05, 3.11).
+// Half unplugged: it need not be whole (05, 3.11).
 bool is_going(const ContainerRecords& record, const std::string& ifname) {
   const model::RecordedAttachment* recorded =
       record.attachment_record ? record.attachment_record->find(ifname) : nullptr;

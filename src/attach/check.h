@@ -14,7 +14,7 @@ class Checking {
   // Both must outlive it. The container's lock is held while run() runs.
   Checking(const Core& core, const Job& job) : core_(core), job_(job), access_(core, job) {}
 
-  // The first error ends it and keeps its code; a caller who left ends it too.
+  // The first error ends it and keeps its code; a caller that left ends it too.
   aio::Task<void> run();
 
  private:

@@ -182,7 +182,7 @@ Result<ContainerRecords> RecordAccess::read(Result<StoredRecords> loaded) const 
   if (!record || record->unreadable.empty()) return record;
   return cni::coded(cni::Code::kTryAgainLater,
                     cat(record->unreadable.join(" / ").error().text(),
-                        "; nothing was changed, mend that and try again"));
+                        "; nothing was changed; fix this and try again"));
 }
 
 Result<ContainerRecords> RecordAccess::read_readable(Result<StoredRecords> loaded) const {

@@ -68,7 +68,7 @@ class RecordAccess {
   const Job& job_;
 };
 
-// Who is to be taken down, in the order in which ADD made them. A delegate whose DEL succeeded
+// What is to be taken down, in the order in which ADD made it. A delegate whose DEL succeeded
 // before is not among them.
 struct TakeDown {
   std::vector<model::AttachmentPtr> listed;  // their errors count; those plugged in later come last

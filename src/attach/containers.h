@@ -1,5 +1,5 @@
-// Who works on which container (02, 0.5): one request at a time each, which ADDs run, and what a GC
-// must keep its hands off.
+// Which requests work on which container (02, 0.5): one at a time each, which ADDs run, and what a
+// GC must leave alone.
 #pragma once
 
 #include <list>
@@ -53,7 +53,7 @@ class Containers {
   void end_adds(const std::string& container_id);
   std::vector<model::AttachmentId> planned() const;
 
-  // Notes every container that a request came for in its lifetime, also if it is done by the end,
+  // Notes every container that a request came for in its lifetime, even if it is done by the end,
   // and every ADD that ran already.
   class Witness {
    public:

@@ -66,7 +66,7 @@ std::vector<std::string> search_dirs(const Job& job) {
 }  // namespace
 
 std::string Job::log_identity() const {
-  // The UID is the pod object's, and who takes networks down asks for none.
+  // The UID is the pod object's, which is not looked up to take networks down.
   return cat(pod.ns, ":", pod.name, ":unknownUID");
 }
 

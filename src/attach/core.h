@@ -1,5 +1,5 @@
-// What the verbs share: the ports, who works on which container, and one request as read and
-// checked. Inside use.
+// What the verbs share: the ports, which requests work on which container, and one request as read
+// and checked. Inside use.
 #pragma once
 
 #include <cstdint>

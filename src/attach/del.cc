@@ -56,7 +56,7 @@ aio::Task<DelOutcome> Deleting::run() {
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
-  log_all(job_, leftovers.errors, "deleting what only the result cache knows");
+  log_all(job_, leftovers.errors, "deleting what only the result cache lists");
   for (const Error& error : leftovers.errors.errors()) {
     if (is_shortage(error)) listed.errors.add(error);
   }
@@ -71,7 +71,7 @@ aio::asio::awaitable<void> Deleting::note_readiness() {
   if (path.empty()) co_return;
   auto exists = co_await core_.ports.readiness.exists(path);
   if (!exists || !*exists) {
-    job_.log.error(cat("DEL goes on without the readiness indicator file ", path));
+    job_.log.error(cat("DEL continues without the readiness indicator file ", path));
   }
 }
 
@@ -90,7 +90,7 @@ aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
   co_return delegates;
 }
 
-// nullptr if there is none, if it is another's, or if nobody can tell (02, 6.2 step 4).
+// nullptr if there is no such pod, if it has another UID, or if that is unknown (02, 6.2 step 4).
 aio::asio::awaitable<model::PodObjectPtr> Deleting::find_pod() {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return nullptr;
@@ -170,7 +170,7 @@ aio::Task<void> Deleting::keep_rest(ContainerRecords record, Removal removal) {
   co_return co_await access_.save_delegates(*std::move(record.delegates));
 }
 
-// Nobody shall plug anything into it any more (05, 3.3).
+// Nothing may be plugged into it any more (05, 3.3).
 aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachment_record,
                                                  std::set<std::string> gone) {
   std::erase_if(attachment_record.attachments,

@@ -111,7 +111,7 @@ TEST_F(DelTest, LeavesOutPluginsThatAreMultusItselfAndDeletesTheRest) {
     EXPECT_TRUE(deleted) << deleted.error().text();
     EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL c net2", "DEL a eth0"));
     EXPECT_THAT(node_.records.scratch, IsEmpty());
-    EXPECT_TRUE(logged(R"(DEL of network "b", interface net1 of container c1 leaves out a plugin: )"
+    EXPECT_TRUE(logged(R"(DEL of network "b", interface net1 of container c1 skips a plugin: )"
                        R"(type "multus" is multus itself)"));
     EXPECT_TRUE(logged(R"(delegate.type "multus-shim" is multus itself)"));
     forget();
@@ -185,7 +185,7 @@ TEST_F(DelTest, UsesTheCachesArgumentsWhenOnlyTheCacheIsLeft) {
   EXPECT_THAT(node_.plugins.runs[0].config, HasSubstr(R"("mac":"aa:bb:cc:dd:ee:ff")"));
 }
 
-// 02, 4.3: DEL offers the same as ADD did, also if the runtime does not say it again
+// 02, 4.3: DEL offers the same as ADD did, even if the runtime does not say it again
 TEST_F(DelTest, OffersWhatAddOffered) {
   const std::string conf =
       R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"fake","capabilities":{"mac":true}}])";
@@ -272,7 +272,7 @@ TEST_F(DelTest, TellsWhoReplaysAPendingDelWhatIsLeft) {
   EXPECT_TRUE(try_del(what)->complete());
 }
 
-// An error is no absence: out of descriptors, nothing is known of the container.
+// An error is not an absence: out of descriptors, nothing is known of the container.
 TEST_F(DelTest, ChangesNothingWhereTheMachineLacksTheMeansToRead) {
   for (const int shortage : {EMFILE, ENFILE, ENOMEM}) {
     add_and_forget(delegates({"a", "b"}));

@@ -71,7 +71,7 @@ std::optional<std::vector<std::string>> links_of(const std::vector<cni::CacheEnt
 
 Error undecided(const Error& why) {
   return cni::coded(cni::Code::kTryAgainLater,
-                    cat("it cannot be told whether an earlier ADD still stands: ", why.text(),
+                    cat("cannot tell whether an earlier ADD is still in effect: ", why.text(),
                         "; nothing was changed, try again later"));
 }
 
@@ -131,7 +131,7 @@ aio::Task<cni::NetResult> EarlierAdd::answer(ContainerRecords record) {
   const std::string master = record.master_ifname(job_.request.ifname);
   if (master != model::interface_name(record.delegates->front(), 0, job_.request.ifname)) {
     co_return cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
-                                                        " is attached already, as ", master));
+                                                        " is already attached, as ", master));
   }
   // The earlier answer may be lost because the power went; this one promises what it promised.
   std::vector<cni::CacheKey> keys;
@@ -194,7 +194,8 @@ aio::Task<void> EarlierAdd::clear_away(ContainerRecords record) {
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
-  for (const Error& error : leftovers.errors.errors()) job_.log.error("left over", error);
+  for (const Error& error : leftovers.errors.errors())
+    job_.log.error("removing what an earlier ADD left", error);
   if (auto joined = listed.complete(); !joined) {
     co_return model::core_error(
         cni::coded(cni::Code::kTryAgainLater,

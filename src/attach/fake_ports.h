@@ -1,5 +1,5 @@
 // Fakes of attach's ports: a node in memory that records what was asked of it. For tests of attach
-// and of whoever builds on it.
+// and of folders that build on it.
 #pragma once
 
 #include <algorithm>

@@ -46,8 +46,8 @@ class NetworkSet {
 // Without all of the living containers' attachments a plugin would free what they use.
 Error not_told(const Error& why) {
   return cni::coded(cni::Code::kTryAgainLater,
-                    cat("no plugin is asked to collect garbage, because it cannot be told which "
-                        "attachments are valid: ",
+                    cat("plugins do not collect garbage, because it is unknown which attachments "
+                        "are valid: ",
                         why.text()));
 }
 
@@ -112,7 +112,7 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   co_return stale;
 }
 
-// Damaged entries whose names speak of nobody who is there.
+// Damaged entries whose names hold no id of a living container.
 aio::Task<void> Collecting::sweep() {
   std::vector<std::string> ids(valid_ids_.begin(), valid_ids_.end());
   for (const model::AttachmentId& planned : core_.containers.planned()) {
@@ -182,8 +182,9 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<s
   co_return all;
 }
 
-// All that is valid, of every network: a plugin that keeps books per type must not lose another
-// network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left alone.
+// All that is valid, of every network: a plugin that keeps its records per type must not lose
+// another network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left
+// alone.
 aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
   MNET_CO_TRY(const auto& listing, co_await core_.ports.records.list(job_.conf.cni_dir));
   MNET_CO_TRY_VOID(listing.results.unreadable.join(" / "));

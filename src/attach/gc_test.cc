@@ -97,7 +97,7 @@ TEST_F(GcTest, LeavesOutPluginsThatAreMultusItself) {
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "GC a", "GC b"));
   for (const chain::PluginRun& run : node_.plugins.runs) EXPECT_EQ(run.binary, "/bin/fake");
-  EXPECT_TRUE(logged(R"(GC of network "b" leaves out a plugin: type "multus" is multus itself)"));
+  EXPECT_TRUE(logged(R"(GC of network "b" skips a plugin: type "multus" is multus itself)"));
 }
 
 // 02, 12: row 141
@@ -163,7 +163,7 @@ TEST_F(GcTest, GoesOnAfterErrorsAndTellsThemAll) {
   EXPECT_THAT(collected.error().text(), HasSubstr("\nstale container c3: errors:"));
   EXPECT_THAT(collected.error().text(), HasSubstr("\nfailed to GC plugin fake: no"));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0", "DEL a eth0", "GC a"));
-  // What could not be deleted is no valid attachment for that.
+  // What could not be deleted is not a valid attachment for that.
   EXPECT_EQ(*node_.plugins.config(2).find("cni.dev/valid-attachments"), json::Value(json::Array()));
   EXPECT_THAT(node_.records.scratch, SizeIs(2));
   EXPECT_THAT(node_.records.results, SizeIs(2));

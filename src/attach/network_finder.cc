@@ -104,7 +104,7 @@ aio::Task<NetworkFinder::Found> NetworkFinder::find_configured(model::RequestedN
 }
 
 // The definition, else a file (02, 3.3 a to c). A definition that is there but cannot be used, or
-// not be asked for, is no reason to take the file (02-F14).
+// not be asked for, is not a reason to take the file (02-F14).
 aio::Task<NetworkFinder::Found> NetworkFinder::find_by_name(model::RequestedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
@@ -164,7 +164,7 @@ aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinition
   }
   definition_bytes_ += definition->config->size();
   if (definition_bytes_ > kMaxDefinitionBytes) {
-    co_return Error(Errc::kInvalid, cat("the configurations of all networks of this request have "
+    co_return Error(Errc::kInvalid, cat("the configurations of all networks of this request take "
                                         "more than ",
                                         kMaxDefinitionBytes, " bytes"));
   }

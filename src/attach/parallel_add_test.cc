@@ -57,7 +57,7 @@ TEST_F(ParallelTest, RunsSecondariesSideBySideAfterTheMaster) {
 
   EXPECT_THAT(node_.runs(),
               ElementsAre("ADD a eth0", "ADD y net4", "ADD x net3", "ADD w net2", "ADD v net1"));
-  // Whoever ended first: everything is told in the order of the list.
+  // In whatever order they end, everything is told in the order of the list.
   EXPECT_THAT(node_.source.events,
               ElementsAre(HasSubstr("eth0"), HasSubstr("net1"), HasSubstr("net2"),
                           HasSubstr("net3"), HasSubstr("net4")));
@@ -84,7 +84,8 @@ TEST_F(ParallelTest, StartsNothingMoreAfterAFailureAndTakesAllDownNewestFirst) {
   w->release.set();
   EXPECT_TRUE(aio::run(loop_, group.join()));
 
-  // Neither y nor the tuning of v was started; who ran was waited for before anything came down.
+  // Neither y nor the tuning of v was started; plugins that ran were waited for before anything
+  // came down.
   EXPECT_THAT(node_.runs(),
               ElementsAre("ADD a eth0", "ADD x net3", "ADD v net1", "ADD w net2", "DEL x net3",
                           "DEL w net2", "DEL v net1", "DEL v net1", "DEL a eth0"));

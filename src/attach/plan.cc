@@ -63,10 +63,11 @@ Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
     auto attachment = plan_one(job, std::move(delegates[i]), i);
     if (!attachment) return model::add_error(std::move(attachment).error(), job.pod, network);
     if (!names.insert(attachment->ifname).second) {
-      return model::add_error(Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
-                                                        " is given to two networks; name another "
-                                                        "interface in the annotation")),
-                              job.pod, network);
+      return model::add_error(
+          Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
+                                    " is requested by two networks; name another "
+                                    "interface in the annotation")),
+          job.pod, network);
     }
     attachments.push_back(std::make_shared<const model::Attachment>(*std::move(attachment)));
   }
@@ -80,8 +81,7 @@ model::Attachment plan_again(const Job& job, model::Delegate delegate, std::stri
   attachment.netns = job.request.netns;
   attachment.args = job.args;
   if (with_addresses) {
-    // NetworkSelectionElement of a record were good when it was written; if not, CHECK does
-    // without.
+    // The addresses of a record were valid when it was written; if not, CHECK does without.
     if (auto args = model::with_selected_addresses(job.args, delegate.selection)) {
       attachment.args = *std::move(args);
     }

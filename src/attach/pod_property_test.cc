@@ -216,7 +216,7 @@ TEST_F(SideBySide, GivesWhatOneAfterAnotherGives) {
 class Undoing : public AnyPod {
  protected:
   void SetUp() override {
-    // A plugin that makes its link also when it fails half-way, and removes it on DEL only.
+    // A plugin that makes its link even when it fails half-way, and removes it on DEL only.
     node_.plugins.on_run = [this](const chain::PluginRun& run) {
       auto& links = node_.links.namespaces["/ns"];
       if (run.command == "ADD") links.insert(run.ifname);

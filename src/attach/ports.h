@@ -98,7 +98,8 @@ class Devices {
       model::PodObjectPtr pod, std::string request_uid) = 0;
   // Whether a resource of which the pod has no id is one of devices (02, 8.1).
   virtual aio::Task<bool> is_device(std::string resource_name) = 0;
-  // Who was asked, for errors: `kubelet (/var/lib/kubelet/pod-resources/kubelet.sock)`.
+  // Where the devices come from, for errors: `kubelet
+  // (/var/lib/kubelet/pod-resources/kubelet.sock)`.
   virtual std::string name() const = 0;
 };
 
@@ -117,7 +118,7 @@ struct CacheListing {
 
 // How an ADD begins and ends, each as one visit to disk and namespace: an ADD counts every one.
 // What is to be written is made there, off the event loop: `notes` is called at most once, on any
-// thread, while whoever awaits the call changes nothing that it reads.
+// thread, while the code that awaits the call changes nothing that it reads.
 struct AddStart {
   struct Notes {
     json::Array delegates;  // for the scratch file

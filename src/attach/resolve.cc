@@ -241,13 +241,13 @@ aio::Task<std::optional<model::Delegate>> Resolver::auxiliary_chain() {
                       : Result<cni::ConfList>(std::move(plugins).error());
   if (!list) {
     // A broken chain must not keep pods from starting (02, 3.9).
-    job_.log.error(cat("auxiliary chain ", go_quoted(name), " is left out"), list.error());
+    job_.log.error(cat("auxiliary chain ", go_quoted(name), " is skipped"), list.error());
     co_return std::optional<model::Delegate>();
   }
   if (list->plugins.size() < 2) co_return std::optional<model::Delegate>();
   model::Delegate chain = model::delegate_of(*std::move(list));
   if (auto checked = model::check_types(chain, job_.conf.type); !checked) {
-    job_.log.error(cat("auxiliary chain ", go_quoted(name), " is left out"), checked.error());
+    job_.log.error(cat("auxiliary chain ", go_quoted(name), " is skipped"), checked.error());
     co_return std::optional<model::Delegate>();
   }
   chain.source = model::Source::kAuxChain;

@@ -1,5 +1,5 @@
 // From configuration and pod to delegates (02, 3): the inline ones, or the cluster network and the
-// default networks; what the pod's annotations put in place of the first and behind them; the
+// default networks; what the pod's annotations put in place of the first and after them; the
 // auxiliary chain. With the pod's devices and selection elements in them, ready to be planned.
 #pragma once
 

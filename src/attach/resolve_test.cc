@@ -456,7 +456,7 @@ TEST_F(ResolverTest, LeavesOutAnAuxiliaryChainWithMultusInIt) {
   node_.networks.auxiliary = {R"({"type":"tuning"})", R"({"type":"x","d":{"type":"multus-cni"}})"};
 
   EXPECT_THAT(names(resolve(path_and(R"("auxiliaryCNIChainName":"aux")"))), ElementsAre("c"));
-  EXPECT_TRUE(logged(R"(auxiliary chain "aux" is left out: plugins[2].d.type "multus-cni" is)"));
+  EXPECT_TRUE(logged(R"(auxiliary chain "aux" is skipped: plugins[2].d.type "multus-cni" is)"));
 }
 
 // 02, 12: row 67
@@ -518,7 +518,7 @@ TEST_F(ResolverTest, LeavesNumbersToThePlaceInTheList) {
   resolved = resolve(conf);
   ASSERT_TRUE(resolved) << resolved.error().text();
   EXPECT_THAT(plan_add(*job, resolved->delegates).error().text(),
-              HasSubstr("net3 is given to two networks"));
+              HasSubstr("net3 is requested by two networks"));
 }
 
 // 02, 12: row 158

@@ -56,7 +56,7 @@ aio::Task<void> ResourceMap::load() {
 aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_name,
                                                         std::string network) {
   if (devices_ == nullptr) {
-    co_return none_for(resource_name, network, "nobody on this node knows of devices");
+    co_return none_for(resource_name, network, "this daemon has no source of devices");
   }
   auto loaded = co_await load();
   if (!loaded) {
@@ -70,8 +70,8 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
   Ids& ids = found->second;
   if (ids.next == ids.all.size()) {
     co_return none_for(resource_name, network,
-                       cat("all ", ids.all.size(), " that ", devices_->name(),
-                           " gave to the pod are taken by other networks of it"));
+                       cat("all ", ids.all.size(), " devices that ", devices_->name(),
+                           " allocated to the pod are used by its other networks"));
   }
   co_return std::optional<std::string>(ids.all[ids.next++]);
 }
@@ -83,13 +83,14 @@ aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string reso
   if (!is_device) {
     co_return none_for(
         resource_name, network,
-        cat(devices_->name(), " gave the pod none, and whether it is one of devices is not known: ",
+        cat(devices_->name(),
+            " allocated none to the pod, and it is unknown whether this is a device resource: ",
             is_device.error().text()));
   }
   if (*is_device) {
-    co_return none_for(resource_name, network, cat(devices_->name(), " gave the pod none"));
+    co_return none_for(resource_name, network, cat(devices_->name(), " allocated none to the pod"));
   }
-  log_.error(cat("resource ", resource_name, " of network ", network, " is not one of devices: ",
+  log_.error(cat("resource ", resource_name, " of network ", network, " is not a device resource: ",
                  devices_->name(), " does not know it; the network is attached without a device"));
   co_return std::optional<std::string>();
 }

@@ -20,7 +20,7 @@ class ResourceMap {
   ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid, Log log);
 
   // The next device of that resource for the network, in byte order of the ids. An error with code
-  // 11 if there is none; nothing if the resource is not one of devices (a bridge marker), which the
+  // 11 if there is none; nothing if it is not a device resource (a bridge marker), which the
   // log says. Calls must follow each other.
   aio::Task<std::optional<std::string>> take(std::string resource_name, std::string network);
 

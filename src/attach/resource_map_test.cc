@@ -101,7 +101,7 @@ TEST_F(ResourcesTest, ThatTheKubeletKnowsButDidNotGiveFailTheRequestWithCode11) 
 
   ASSERT_FALSE(resolved);
   EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
-  EXPECT_THAT(resolved.error().text(), HasSubstr("kubelet gave the pod none"));
+  EXPECT_THAT(resolved.error().text(), HasSubstr("kubelet allocated none to the pod"));
 }
 
 // 02, 12: row 80
@@ -112,7 +112,7 @@ TEST_F(ResourcesTest, ThatAreNoDevicesLetTheirNetworkRunWithout) {
 
   ASSERT_THAT(devices(resolved), ElementsAre("", ""));
   EXPECT_EQ(resolved->delegates[1].selection.resource_name, "");
-  EXPECT_TRUE(logged("resource intel.com/vf of network ns1/a is not one of devices"));
+  EXPECT_TRUE(logged("resource intel.com/vf of network ns1/a is not a device resource"));
 }
 
 TEST_F(ResourcesTest, CannotBeHadWhereNobodyKnowsOfDevices) {
@@ -124,7 +124,7 @@ TEST_F(ResourcesTest, CannotBeHadWhereNobodyKnowsOfDevices) {
 
   ASSERT_FALSE(resolved);
   EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
-  EXPECT_THAT(resolved.error().text(), HasSubstr("nobody on this node knows of devices"));
+  EXPECT_THAT(resolved.error().text(), HasSubstr("this daemon has no source of devices"));
 }
 
 // 02, 12: row 81

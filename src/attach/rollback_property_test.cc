@@ -18,7 +18,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// A plugin that makes its link also when it fails half-way, and removes it on DEL only.
+// A plugin that makes its link even when it fails half-way, and removes it on DEL only.
 class HalfDoingNode : public NodeTest {
  protected:
   void SetUp() override {

@@ -44,16 +44,16 @@ class ObjectSource {
   // nullptr if there is none; names that cannot exist are not asked for (02, 0.3).
   virtual aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) = 0;
 
-  // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is no error, one
-  // that was replaced is.
+  // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is fine; one
+  // that was replaced is an error.
   virtual aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) = 0;
-  // What write_status() wrote last, or whoever else keeps it; none if there is nothing.
+  // What write_status(), or another keeper of the status, wrote last; none if there is nothing.
   virtual aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) {
     const std::string* text = pod->annotation("k8s.v1.cni.cncf.io/network-status");
     co_return text == nullptr ? std::optional<std::string>() : std::optional<std::string>(*text);
   }
-  // Whether those who attach single networks keep the status themselves, as the hot-plug controller
-  // does through the API (02, 5.9; 05, 1.6). If not, we do.
+  // Whether clients of hot-plug keep the status themselves, as the hot-plug controller does through
+  // the API (02, 5.9; 05, 1.6). If not, we do.
   virtual bool clients_keep_status() const { return is_complete(); }
   // Neither waits nor fails.
   virtual void send(PodEvent event) = 0;

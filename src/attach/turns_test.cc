@@ -1,4 +1,4 @@
-// Who goes first: requests of one container, callers who leave (02, 0.5 and 10; 03, 2.11).
+// Which goes first: requests of one container, callers that leave (02, 0.5 and 10; 03, 2.11).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

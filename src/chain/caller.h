@@ -1,4 +1,4 @@
-// Whether the one who asked still wants it. Lives on the event loop.
+// Whether the caller still waits for the answer. Lives on the event loop.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 namespace mnet::chain {
 
 // The client may leave, and a DEL ends an ADD of the same container (02, 0.5): the ADD then starts
-// no further plugin, lets the running one finish and undoes what was done. Nothing here is undone:
-// who has left does not come back.
+// no further plugin, lets the running one finish and undoes what was done. A caller
+// that has left does not come back.
 class Caller {
  public:
   bool gone() const { return left_.is_set(); }
@@ -21,7 +21,8 @@ class Caller {
       if (const auto companion = one.lock()) companion->leave();
     }
   }
-  // One who leaves when this one does, or before: for a part of the work that may end by itself.
+  // A caller that leaves when this one does, or before: for a part of the work that may end by
+  // itself.
   std::shared_ptr<Caller> companion() {
     auto one = std::make_shared<Caller>();
     if (gone()) one->leave();

@@ -274,20 +274,20 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
     if (cached) {
       prev_result = *std::move(cached);
     } else if (is_damage(cached.error())) {
-      // A damaged entry helps nobody; DEL goes on without it (01, 5.4).
+      // A damaged entry is of no use; DEL goes on without it (01, 5.4).
       auto removed = co_await results_.remove_result(setting_.cni_dir, key);
       if (!removed) log_.error("removing a damaged result-cache entry", removed.error());
     } else if (is_shortage(cached.error())) {
       co_return std::move(cached).error();
     } else {
-      log_.error("DEL goes on without the cached result", cached.error());
+      log_.error("DEL continues without the cached result", cached.error());
       done.unread = std::move(cached).error();
     }
   }
   for (std::size_t i = list.plugins.size(); i-- > 0;) {
     if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
       log_.error(cat("DEL of network ", go_quoted(list.name), ", interface ", attachment->ifname,
-                     " of container ", attachment->container_id, " leaves out a plugin"),
+                     " of container ", attachment->container_id, " skips a plugin"),
                  checked.error());
       continue;
     }
@@ -349,8 +349,7 @@ aio::Task<void> Chain::gc(model::DelegatePtr delegate, std::vector<model::Attach
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     const std::string& type = list.plugins[i].type;
     if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
-      log_.error(cat("GC of network ", go_quoted(list.name), " leaves out a plugin"),
-                 checked.error());
+      log_.error(cat("GC of network ", go_quoted(list.name), " skips a plugin"), checked.error());
       continue;
     }
     auto config = detached_config(*delegate, i, values);

@@ -1,5 +1,5 @@
 // Fakes of the ports of a chain: plugins and a result cache in memory that record what was asked of
-// them. For tests of chain and of whoever builds on it.
+// them. For tests of chain and of folders that build on it.
 #pragma once
 
 #include <cstddef>

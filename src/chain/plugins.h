@@ -24,7 +24,7 @@ struct PluginRun {
   std::string config;  // stdin
   std::string request_id;
   std::uint64_t ticket = 0;
-  std::shared_ptr<Caller> caller;  // who may leave while this waits for its place; none: run it
+  std::shared_ptr<Caller> caller;  // may leave while this waits for its place; none: run it
 };
 
 // A plugin that was started ahead of its turn and waits for its configuration: called with it,

@@ -219,7 +219,7 @@ TEST_F(HotplugAdd, RefusesNamesThatNoInterfaceCanHave) {
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
-// A link that somebody else made stays, and nothing is deleted (02-F54).
+// A link that another program made stays, and nothing is deleted (02-F54).
 TEST_F(HotplugAdd, LeavesAForeignLinkAlone) {
   node_.links.namespaces["/ns"].insert("net1");
 
@@ -290,7 +290,7 @@ TEST_F(HotplugAdd, ClearsAwayWhatWasCutOff) {
   EXPECT_EQ(recorded().find("net1")->cni_name, "y");
 }
 
-// 03, 2.11: nobody gets the answer
+// 03, 2.11: the client has left
 TEST_F(HotplugAdd, IsUndoneIfItsCallerLeaves) {
   Request what = request_of("net1", "x");
   what.request.caller = std::make_shared<chain::Caller>();

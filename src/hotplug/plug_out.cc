@@ -46,7 +46,7 @@ aio::Task<void> PlugOut::run() {
   if (there != nullptr && there->source == model::Source::kCluster) {
     co_return container_.failed(
         Error(Errc::kDenied,
-              cat("interface ", ifname, " is the cluster network's and cannot be removed")));
+              cat("interface ", ifname, " belongs to the cluster network and cannot be removed")));
   }
   // A client that takes back an ADD that was refused must not remove another network's (R4).
   const bool is_foreign =
@@ -54,7 +54,7 @@ aio::Task<void> PlugOut::run() {
   if (is_foreign) {
     container_.job.base.log.verbose(cat("DEL of network ", go_quoted(delegate.cni_name),
                                         " leaves interface ", ifname,
-                                        " alone: it is another network's"));
+                                        " alone: it belongs to another network"));
     co_return Result<void>();
   }
   if (there != nullptr) {

@@ -30,7 +30,7 @@ class HotplugOfPod : public HotplugTest {
  protected:
   HotplugOfPod() { node_.source.add_pod("ns1", "p1", {}); }
 
-  // As with a folder of manifests: not every container has an object, and nobody else keeps the
+  // As with a folder of manifests: not every container has an object, and no client keeps the
   // status.
   void use_folder() { node_.source.complete = false; }
   std::string& status() { return node_.source.statuses["ns1/p1"]; }

@@ -1,5 +1,5 @@
-// Whatever requests come in whatever order, whatever fails: nothing is left in the end, and nobody
-// deletes what was unplugged before.
+// Whatever requests come in whatever order, whatever fails: nothing is left in the end, and what
+// was unplugged before is not deleted again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ class HotplugSequences : public HotplugTest {
     }
   }
 
-  // A list made anew is a new one, also where its networks were not attached in the end.
+  // A list made anew is a new one, even where its networks were not attached in the end.
   void add_and_look() {
     const std::size_t before = node_.plugins.runs.size();
     (void)add(request(cold()));

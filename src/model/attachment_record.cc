@@ -115,7 +115,7 @@ Result<void> decode_element(const json::Value& value, const std::string& path,
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
   MNET_TRY(auto&& attachment, decode_attachment(*object, path));
-  // Who is meant by an interface name must be beyond doubt.
+  // An interface name must mean one attachment and no other.
   if (record.find(attachment.ifname) != nullptr) {
     return Error(Errc::kProtocol, cat(path, ": interface ", attachment.ifname, " occurs twice"));
   }

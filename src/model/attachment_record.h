@@ -1,4 +1,4 @@
-// The attachment record of one container (05, 3.2): who was attached, by whose wish, with which
+// The attachment record of one container (05, 3.2): what was attached, on whose request, with which
 // configuration and which result. It adds to scratch file and result cache and replaces neither:
 // one that is missing or damaged makes nothing fail. Text to values and back; where the file lies
 // is the records port's business.
@@ -26,7 +26,7 @@ struct RecordedAttachment {
   std::string cni_name;  // of its configuration
   std::string ifname;
   bool auto_name = false;   // the pod named no interface
-  json::Object attributes;  // what the pod or the client wished: ips, mac, cni-args and so on
+  json::Object attributes;  // what the pod or the client requested: ips, mac, cni-args and so on
   std::string config_hash;  // `sha256:…` of the configuration before any injection, canonical
   std::string device_id, resource_name;
   json::Object config;  // as given to the plugins

@@ -90,7 +90,7 @@ Result<cni::ConfList> list_of_conf(std::string_view text) {
 
 Result<cni::ConfList> list_of_text(std::string_view text) {
   auto list = cni::parse_conflist(text);
-  // `Plugins` in another spelling passes for a list but is none (02, J1).
+  // `Plugins` in another spelling passes for a list but is not one (02, J1).
   if (list && list->plugins.empty()) {
     return Error(Errc::kInvalid, "error parsing configuration list: no plugins in list");
   }

@@ -14,8 +14,8 @@
 
 namespace mnet::model {
 
-// By whose wish it is attached (05, 3.2): only those of kAnnotation and kHotplug are ever removed
-// by reconciliation.
+// On whose request it is attached (05, 3.2): only those of kAnnotation and kHotplug are ever
+// removed by reconciliation.
 enum class Source : std::uint8_t {
   kCluster,  // the cluster network, or the pod's default-network annotation
   kDefaultNetworks,
@@ -40,7 +40,7 @@ struct Delegate {
   NetworkSelectionElement selection;
   Source source = Source::kCluster;
   // For the attachment record: the configuration before any injection, as `sha256:…`, and what was
-  // wished of it, as it was written.
+  // requested of it, as it was written.
   std::string config_hash;
   json::Object attributes;
   bool loses_v4_default = false, loses_v6_default = false;  // 02, 3.10

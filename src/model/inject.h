@@ -19,7 +19,7 @@ struct Injection {
 };
 
 // Into the conf, or into every plugin of the list. Only exact keys count (02, J1); an `args` or
-// `args.cni` that is no object is an error.
+// `args.cni` that is not an object is an error.
 Result<Delegate> with_injection(Delegate delegate, const Injection& injection);
 
 }  // namespace mnet::model

@@ -32,7 +32,7 @@ struct AttachmentId {
 enum class ParallelAttach : std::uint8_t {
   kSafe,  // those that cannot get in each other's way: model/parallel.h
   kOff,
-  kAll,  // all behind the master
+  kAll,  // all after the master
 };
 
 struct NetConf {

@@ -108,12 +108,12 @@ Result<void> check_element(const NetworkSelectionElement& selection) {
   }
   if (!selection.mac.empty() && !is_hardware_address(selection.mac)) {
     return Error(Errc::kInvalid,
-                 cat("failed to mac: ", go_quoted(selection.mac), " is no hardware address"));
+                 cat("failed to mac: ", go_quoted(selection.mac), " is not a hardware address"));
   }
   if (!selection.infiniband_guid.empty() && !is_hardware_address(selection.infiniband_guid)) {
     return Error(Errc::kInvalid,
                  cat("failed to validate infiniband GUID: ", go_quoted(selection.infiniband_guid),
-                     " is no hardware address"));
+                     " is not a hardware address"));
   }
   return {};
 }

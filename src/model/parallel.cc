@@ -28,7 +28,7 @@ constexpr auto kPlugins = std::to_array<std::string_view>(
      "ib-sriov",  "ipoib",  "ipvlan",     "loopback",   "macvlan", "ovs",      "passthru",
      "portmap",   "ptp",    "rdma",       "sriov",      "tap",     "tuning",   "vlan"});
 
-// Address managers that lock what they keep, or keep nothing. Sorted; "" is none at all.
+// Address managers that lock what they keep, or keep nothing. Sorted; "" means that there is none.
 constexpr auto kIpams =
     std::to_array<std::string_view>({"", "dhcp", "host-local", "static", "whereabouts"});
 
@@ -46,7 +46,7 @@ bool keeps_to_itself(const cni::PluginConf& conf) {
          !is_true(conf.object, "linkInContainer");
 }
 
-// What only one of several networks can have, or what depends on who has it first.
+// What only one of several networks can have, or what depends on which has it first.
 using Claims = std::set<std::string>;
 
 // `10.1.2.3/16` is the prefix `10.1.0.0/16`; other text claims nothing. whereabouts also writes

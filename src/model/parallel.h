@@ -11,7 +11,7 @@
 
 namespace mnet::model {
 
-// Attachments `first` to `end - 1` run together, after all before them and before all behind them.
+// Attachments `first` to `end - 1` run together, after all before them and before all after them.
 struct Batch {
   std::size_t first = 0, end = 0;
 

@@ -26,8 +26,9 @@ struct PodArgs {
   cni::ArgPairs pairs;  // all of them, in their order
 };
 
-// A part without `=`, a value that is no boolean or address, and unknown keys without IgnoreUnknown
-// are errors: `ARGS: invalid pair`, `ARGS: error parsing value of pair`, `ARGS: unknown args`.
+// A part without `=`, a value that is not a boolean or address, and unknown keys without
+// IgnoreUnknown are errors: `ARGS: invalid pair`, `ARGS: error parsing value of pair`, `ARGS:
+// unknown args`.
 Result<PodArgs> parse_pod_args(std::string_view text);
 // For DEL, which must not be stopped by them: parts that say nothing are skipped (03, 2.9 step 5).
 PodArgs lenient_pod_args(std::string_view text);

@@ -109,11 +109,11 @@ Result<Delegate> decode(const json::Object& element) {
 }  // namespace
 
 Result<std::vector<Delegate>> decode_scratch(const json::Array& elements) {
-  if (elements.empty()) return Error(Errc::kProtocol, "scratch file without elements");
+  if (elements.empty()) return Error(Errc::kProtocol, "the scratch file has no elements");
   std::vector<Delegate> delegates;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const json::Object* element = elements[i].as_object();
-    if (element == nullptr) return damaged(i, "no object");
+    if (element == nullptr) return damaged(i, "not an object");
     auto delegate = decode(*element);
     if (!delegate) return damaged(i, delegate.error().text());
     delegate->is_master = i == 0;

@@ -12,8 +12,8 @@
 
 namespace mnet::model {
 
-// `text` (none: there is no status yet) with these entries behind the others. Entries for the same
-// network and interface give way. An error if the text is no list.
+// `text` (none: there is no status yet) with these entries after the others. Entries for the same
+// network and interface give way. An error if the text is not a list.
 Result<std::string> with_statuses(const std::optional<std::string>& text,
                                   const std::vector<NetworkStatus>& added);
 
