@@ -24,6 +24,7 @@
 #include "model/network_status.h"
 
 namespace mnet::attach {
+namespace {
 
 std::string added_interface(const cni::NetResult& newest, std::string_view ifname,
                             std::string_view delegate_name) {
@@ -34,6 +35,8 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
   if (!delegate_name.empty()) message += cat(" from ", delegate_name);
   return message;
 }
+
+}  // namespace
 
 void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result) {

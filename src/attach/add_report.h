@@ -19,10 +19,6 @@
 
 namespace mnet::attach {
 
-// `Add net1 [10.1.1.101/24] from default/macvlan-conf`. `newest` is the result in its newest form.
-std::string added_interface(const cni::NetResult& newest, std::string_view ifname,
-                            std::string_view delegate_name);
-
 // The line that tools search for (02, 9). `pod` may be missing.
 void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result);
@@ -34,7 +30,8 @@ class Reporter {
   Reporter(const Core& core, const Job& job, model::PodObjectPtr pod)
       : core_(core), job_(job), pod_(std::move(pod)) {}
 
-  // `newest` is the result in its newest form.
+  // `Add net1 [10.1.1.101/24] from default/macvlan-conf`. `newest` is the result in its newest
+  // form.
   void send_added(const model::Attachment& attachment, const cni::NetResult& newest) const;
   // None if there is no such file, or if it cannot be read: that is logged.
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);

@@ -73,6 +73,8 @@ class Attachments {
   // machine lacks the means to carry it out just now (00-index, "DEL errors").
   aio::Task<DelOutcome> del(Request request);
   aio::Task<void> check(Request request);
+  // Whether an ADD could be served now. Code 50 if the node is not ready; else what the master's
+  // plugins say, unchanged.
   aio::Task<void> status(Request request);
   aio::Task<void> gc(Request request);
 

@@ -11,10 +11,16 @@
 #include "attach/del.h"
 #include "attach/gc.h"
 #include "attach/ports.h"
-#include "attach/status.h"
+#include "attach/resolve.h"
+#include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/try.h"
+#include "chain/chain.h"
+#include "cni/error.h"
 #include "cni/result.h"
+#include "model/delegate.h"
+#include "model/messages.h"
 
 namespace mnet::attach {
 
@@ -50,10 +56,27 @@ aio::Task<void> Attachments::check(Request request) {
   co_return co_await checking.run();
 }
 
+// Never waits for anything (02, 7.2).
 aio::Task<void> Attachments::status(Request request) {
   MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kStatus, core_->log));
-  AskingStatus asking(*core_, job);
-  co_return co_await asking.run();
+  if (const std::string& path = job.conf.readiness_indicator_file; !path.empty()) {
+    auto exists = co_await core_->ports.readiness.exists(path);
+    if (!exists || !*exists) {
+      co_return model::core_error(
+          cni::coded(cni::Code::kNotAvailable,
+                     cat("still waiting for readinessindicatorfile @ ", path)),
+          job.pod);
+    }
+  }
+  Resolver resolver(*core_, job);
+  auto master = co_await resolver.master();
+  if (!master) {
+    const Error error =
+        model::core_error(std::move(master).error(), job.pod, "failed to get clusterNetwork");
+    co_return cni::coded(cni::Code::kNotAvailable, error.text());
+  }
+  chain::Chain chain = chain_of(*core_, job);
+  co_return co_await chain.status(std::make_shared<const model::Delegate>(*std::move(master)));
 }
 
 aio::Task<void> Attachments::gc(Request request) {

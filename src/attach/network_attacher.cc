@@ -131,8 +131,8 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
   touched_[index] = true;
   const model::AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
-  auto adding = index == unwritten_ ? chain_.add_only(attachment) : chain_.add(attachment);
-  auto result = co_await std::move(adding);
+  const auto kept = index == unwritten_ ? std::nullopt : std::optional(Durability::kInPlace);
+  auto result = co_await chain_.add(attachment, kept);
   if (!result) {
     unwritten_.reset();  // there is nothing to write
     // No plugin starts any more, not even after one that runs in another chain.

@@ -1,6 +1,7 @@
 #include "chain/chain.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -138,17 +139,8 @@ aio::Task<void> Chain::start_early(model::AttachmentPtr attachment, std::size_t 
   co_return Result<void>();
 }
 
-aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment, Durability kept) {
-  MNET_CO_TRY(auto&& result, co_await add_only(attachment));
-  MNET_FAILPOINT("result-cache-before-write");
-  auto written = co_await results_.write_result(
-      setting_.cni_dir, cache_entry(*attachment, cni::to_json(result)), kept);
-  if (!written) co_return not_remembered(std::move(written).error(), *attachment);
-  MNET_FAILPOINT("result-cache-after-write");
-  co_return result;
-}
-
-aio::Task<cni::NetResult> Chain::add_only(model::AttachmentPtr attachment) {
+aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment,
+                                     std::optional<Durability> kept) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
@@ -162,6 +154,12 @@ aio::Task<cni::NetResult> Chain::add_only(model::AttachmentPtr attachment) {
       log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
     }
   }
+  if (!kept) co_return std::move(progress.result);
+  MNET_FAILPOINT("result-cache-before-write");
+  auto written = co_await results_.write_result(
+      setting_.cni_dir, cache_entry(*attachment, cni::to_json(progress.result)), *kept);
+  if (!written) co_return not_remembered(std::move(written).error(), *attachment);
+  MNET_FAILPOINT("result-cache-after-write");
   co_return std::move(progress.result);
 }
 

@@ -41,12 +41,10 @@ class Chain {
 
   // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
   // kCancelled before the first plugin that would start after the caller has left. `kept` is for
-  // the result's cache entry.
+  // the result's cache entry; none: the caller writes cache_entry() itself, with not_remembered()
+  // as the error if it cannot.
   aio::Task<cni::NetResult> add(model::AttachmentPtr attachment,
-                                Durability kept = Durability::kInPlace);
-  // The same without its last step: the caller has cache_entry() written, with not_remembered() as
-  // the error if it cannot be.
-  aio::Task<cni::NetResult> add_only(model::AttachmentPtr attachment);
+                                std::optional<Durability> kept = Durability::kInPlace);
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(model::AttachmentPtr attachment);
   // 5.4. Runs whatever became of the caller. Plugins that must not be run are left out and logged:

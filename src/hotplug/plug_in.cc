@@ -199,15 +199,11 @@ aio::Task<void> PlugIn::undo() {
 }
 
 void PlugIn::announce(const cni::NetResult& result) {
-  if (container_.pod == nullptr || !result.has_content()) return;
+  if (!result.has_content()) return;
   auto newest = cni::convert(result, cni::kCurrentVersion);
   if (!newest) return;
-  container_.core.ports.source->send(
-      {.pod = container_.pod,
-       .is_warning = false,
-       .reason = "AddedInterface",
-       .message =
-           attach::added_interface(*newest, container_.ifname(), container_.job.delegate.name)});
+  attach::Reporter reporter(container_.core, container_.job.base, container_.pod);
+  reporter.send_added(*attachment_, *newest);
 }
 
 aio::Task<void> PlugIn::add_status(cni::NetResult result) {

@@ -1,10 +1,8 @@
 // One network of one container, ready to be attached, checked or removed. Pure.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "cni/args.h"
 #include "cni/cache.h"
@@ -24,9 +22,5 @@ struct Attachment {
 };
 using AttachmentPtr = std::shared_ptr<const Attachment>;
 using DelegatePtr = std::shared_ptr<const Delegate>;
-
-// The requested name; else for the master CNI_IFNAME, for the others `net<index>`.
-std::string interface_name(const Delegate& delegate, std::size_t index,
-                           std::string_view cni_ifname);
 
 }  // namespace mnet::model

@@ -181,4 +181,11 @@ Result<std::string> with_cni_version(std::string_view bytes, std::string_view ve
   return json::dump(*std::move(object));
 }
 
+std::string interface_name(const Delegate& delegate, std::size_t index,
+                           std::string_view cni_ifname) {
+  if (!delegate.selection.ifname.empty()) return delegate.selection.ifname;
+  if (delegate.is_master) return std::string(cni_ifname);
+  return cat("net", index);
+}
+
 }  // namespace mnet::model

@@ -2,6 +2,7 @@
 // from text or from what was loaded elsewhere; knows no files.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -66,5 +67,10 @@ void set_bytes(Delegate& delegate, std::string bytes);
 
 // `bytes` of a conflist with its `cniVersion` set and nothing else changed (02, 6.3).
 Result<std::string> with_cni_version(std::string_view bytes, std::string_view version);
+
+// The name of its interface: the requested one; else for the master CNI_IFNAME, for the others
+// `net<index>`.
+std::string interface_name(const Delegate& delegate, std::size_t index,
+                           std::string_view cni_ifname);
 
 }  // namespace mnet::model
