@@ -25,7 +25,7 @@ class Container {
   // The pod that the request names, then load(). Without a pod: a container that is not a pod, or
   // a source that need not have an object for each pod.
   aio::Task<void> find();
-  // What is recorded of the container. The record is made up if it has none.
+  // What is recorded of the container. An attachment record is made up if there is none.
   aio::Task<void> load();
   // Runs CHECK with what the interface was made with, if it is recorded.
   aio::Task<void> check();
@@ -33,9 +33,10 @@ class Container {
   const std::string& ifname() const { return job.base.request.ifname; }
   // nullptr if the interface is not recorded.
   model::RecordedAttachment* recorded() { return record.find(ifname()); }
-  // Out of the record, which is not written yet.
+  // Out of the attachment record, which is not written yet.
   void drop();
-  // Writes the record; removes it if nothing is left and the container had no ADD of its own.
+  // Writes the attachment record; removes it if nothing is left and the container had no ADD of its
+  // own.
   aio::Task<void> save();
   // DEL of the plugins; an error unless all of it is gone.
   aio::Task<void> take_down(model::AttachmentPtr attachment);

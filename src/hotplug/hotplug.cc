@@ -13,7 +13,7 @@
 #include "hotplug/container.h"
 #include "hotplug/job.h"
 #include "hotplug/plug_in.h"
-#include "hotplug/plug_out.h"
+#include "hotplug/unplug.h"
 #include "model/delegate.h"
 
 namespace mnet::hotplug {
@@ -35,8 +35,8 @@ aio::Task<void> Hotplug::del(Request request) {
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
               co_await core_.containers.lock(job.base.request.container_id));
   Container container(core_, std::move(job));
-  PlugOut plug_out(container);
-  co_return co_await plug_out.run();
+  Unplug unplug(container);
+  co_return co_await unplug.run();
 }
 
 aio::Task<void> Hotplug::check(Request request) {

@@ -31,7 +31,7 @@ class Hotplug {
   explicit Hotplug(attach::Attachments& attachments) : core_(attachments.core()) {}
 
   // An interface that is recorded with the same network, configuration and attributes is answered
-  // from the record (R3).
+  // from the attachment record (R3).
   aio::Task<cni::NetResult> add(Request request);
   aio::Task<void> del(Request request);
   aio::Task<void> check(Request request);

@@ -7,10 +7,10 @@
 
 namespace mnet::hotplug {
 
-class PlugOut {
+class Unplug {
  public:
   // The container must outlive it.
-  explicit PlugOut(Container& container) : container_(container) {}
+  explicit Unplug(Container& container) : container_(container) {}
 
   aio::Task<void> run();
 

@@ -1,4 +1,4 @@
-#include "hotplug/plug_out.h"
+#include "hotplug/unplug.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +38,7 @@ std::vector<std::string> status_names_of(const model::RecordedAttachment& attach
 
 }  // namespace
 
-aio::Task<void> PlugOut::run() {
+aio::Task<void> Unplug::run() {
   MNET_CO_TRY_VOID(co_await container_.find());
   const std::string& ifname = container_.ifname();
   const model::Delegate& delegate = container_.job.delegate;
@@ -68,7 +68,7 @@ aio::Task<void> PlugOut::run() {
 }
 
 // An interface that came with another attachment and goes with it.
-bool PlugOut::is_part_of_another() const {
+bool Unplug::is_part_of_another() const {
   return std::ranges::any_of(container_.record.attachments,
                              [&](const model::RecordedAttachment& one) {
                                const std::vector<std::string> names = attach::interfaces_of(one);
@@ -77,7 +77,7 @@ bool PlugOut::is_part_of_another() const {
 }
 
 // With what was recorded, whatever the request says (R6).
-aio::Task<void> PlugOut::remove_recorded() {
+aio::Task<void> Unplug::remove_recorded() {
   model::RecordedAttachment& there = *container_.recorded();
   const model::AttachmentPtr attachment =
       attach::attachment_of(container_.job.base, container_.record, there, false);
@@ -101,7 +101,7 @@ aio::Task<void> PlugOut::remove_recorded() {
 
 // Out of the scratch file, which the container's DEL and CHECK work from. Names of the others
 // derive from their places, which shift now: each gets its own in words first (R2).
-aio::Task<void> PlugOut::unlist() {
+aio::Task<void> Unplug::unlist() {
   if (!container_.records.delegates) co_return Result<void>();
   const std::vector<model::Delegate>& all = *container_.records.delegates;
   std::vector<model::Delegate> rest;
@@ -118,7 +118,7 @@ aio::Task<void> PlugOut::unlist() {
   co_return co_await container_.access.save_delegates(std::move(rest));
 }
 
-aio::Task<void> PlugOut::drop_status(model::RecordedAttachment removed) {
+aio::Task<void> Unplug::drop_status(model::RecordedAttachment removed) {
   if (!container_.keeps_status()) co_return Result<void>();
   attach::ObjectSource& source = *container_.core.ports.source;
   MNET_CO_TRY(auto&& present, co_await source.find_status(container_.pod));
