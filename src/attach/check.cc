@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "aio/cancel.h"
 #include "aio/task.h"
@@ -42,26 +41,18 @@ bool is_going(const ContainerRecords& record, const std::string& ifname) {
 
 }  // namespace
 
-aio::Task<std::vector<model::Delegate>> Checking::configured() {
-  if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
-  Resolver resolver(core_, job_);
-  auto master = co_await resolver.master();
-  if (!master) {
-    co_return model::core_error(std::move(master).error(), job_.pod,
-                                "failed to get clusterNetwork");
-  }
-  std::vector<model::Delegate> delegates;
-  delegates.push_back(*std::move(master));
-  co_return delegates;
-}
-
 aio::Task<void> Checking::run() {
   auto loaded = co_await access_.load();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   ContainerRecords record = *std::move(loaded);
   if (!record.delegates) {
-    MNET_CO_TRY(auto&& delegates, co_await configured());
-    record.delegates = std::move(delegates);
+    Resolver resolver(core_, job_);
+    auto delegates = co_await resolver.configured();
+    if (!delegates) {
+      co_return model::core_error(std::move(delegates).error(), job_.pod,
+                                  "failed to get clusterNetwork");
+    }
+    record.delegates = *std::move(delegates);
   }
   const std::string master = record.master_ifname(job_.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {

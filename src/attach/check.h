@@ -1,7 +1,6 @@
 // One CHECK (02, 7.1; 05, 3.11).
 #pragma once
 
-#include <vector>
 
 #include "aio/task.h"
 #include "attach/container_records.h"
@@ -18,7 +17,6 @@ class Checking {
   aio::Task<void> run();
 
  private:
-  aio::Task<std::vector<model::Delegate>> configured();
   aio::Task<void> check_plugged_in(ContainerRecords record);
   aio::Task<void> check_one(model::AttachmentPtr attachment);
 

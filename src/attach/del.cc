@@ -79,15 +79,11 @@ aio::asio::awaitable<void> Deleting::note_readiness() {
 aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
   const model::PodObjectPtr pod = co_await find_pod();
   Resolver resolver(core_, job_, pod);
-  if (pod != nullptr) {
-    MNET_CO_TRY(auto&& resolved, co_await resolver.resolve());
-    co_return std::move(resolved.delegates);
+  if (pod == nullptr) {
+    co_return co_await resolver.configured();
   }
-  if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
-  MNET_CO_TRY(auto&& master, co_await resolver.master());
-  std::vector<model::Delegate> delegates;
-  delegates.push_back(std::move(master));
-  co_return delegates;
+  MNET_CO_TRY(auto&& resolved, co_await resolver.resolve());
+  co_return std::move(resolved.delegates);
 }
 
 // nullptr if there is no such pod, if it has another UID, or if that is unknown (02, 6.2 step 4).

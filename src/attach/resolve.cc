@@ -215,6 +215,14 @@ aio::Task<model::Delegate> Resolver::master() {
   co_return std::move(delegates.front());
 }
 
+aio::Task<std::vector<model::Delegate>> Resolver::configured() {
+  if (!job_.conf.delegates.empty()) co_return job_.conf.delegates;
+  MNET_CO_TRY(auto&& only_master, co_await master());
+  std::vector<model::Delegate> delegates;
+  delegates.push_back(std::move(only_master));
+  co_return delegates;
+}
+
 aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
   std::vector<model::RequestedNetwork> configured = model::configured_networks(job_.conf, true);
   std::erase_if(configured, [](const model::RequestedNetwork& network) {

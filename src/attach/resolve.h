@@ -36,6 +36,8 @@ class Resolver {
 
   // Only the network that answers the runtime. Like the next: no pod, no device, no event.
   aio::Task<model::Delegate> master();
+  // The inline delegates; if there are none, the master alone.
+  aio::Task<std::vector<model::Delegate>> configured();
   // `defaultNetworks`, whatever the namespace.
   aio::Task<std::vector<model::Delegate>> default_networks();
 
