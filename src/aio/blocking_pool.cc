@@ -31,7 +31,7 @@ struct BlockingPool::State {
   std::size_t idle = 0;
   bool stopping = false;
 
-  // These three with the lock held.
+  // These three are called with the lock held.
   bool start_thread();
   void work(std::list<std::thread>::iterator self, std::unique_lock<std::mutex>& lock);
   void retire(std::list<std::thread>::iterator self);
@@ -49,7 +49,7 @@ bool BlockingPool::State::start_thread() {
       std::unique_lock lock(mutex);
       work(self, lock);
     });
-  } catch (const std::system_error&) {  // the one way std::thread has to say EAGAIN
+  } catch (const std::system_error&) {  // std::thread reports EAGAIN in no other way
     threads.erase(self);
     started = false;
   }

@@ -19,7 +19,7 @@
 namespace mnet::aio {
 namespace {
 
-// A file is polled for: inotify would need its directory to exist first, and this is for tests.
+// Polls for the file: inotify would need its directory to exist first, and this is only for tests.
 constexpr std::chrono::milliseconds kPoll{2};
 
 Task<void> wait_for_file(std::string path) {

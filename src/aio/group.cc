@@ -21,7 +21,7 @@
 namespace mnet::aio {
 
 struct Group::State {
-  // The signal must stay where it is until the task has ended.
+  // The signal must not move until the task has ended.
   using Running = std::list<asio::cancellation_signal>;
 
   State(asio::any_io_executor loop, OnError report)
@@ -42,7 +42,7 @@ struct Group::State {
   }
 
   void cancel() {
-    // An emit may end a task at once, and with it its place in the list.
+    // An emit may end a task at once, which removes its place from the list.
     for (auto next = running.begin(); next != running.end();) {
       auto current = next++;
       current->emit(asio::cancellation_type::terminal);

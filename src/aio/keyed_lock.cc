@@ -21,7 +21,7 @@ struct KeyedLock::State {
     if (found->second.empty()) {
       held.erase(found);
     } else {
-      found->second.front()->wake();  // who is woken holds the key from now on
+      found->second.front()->wake();  // the woken task holds the key from now on
     }
   }
 

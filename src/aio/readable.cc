@@ -29,7 +29,7 @@ Readable::~Readable() {
 Task<void> Readable::wait() {
   const bool too_late = co_await cancelled();
   if (too_late) co_return cancelled_error();
-  // Asio's wait may end for nothing: an event that was queued for the last user of the same
+  // Asio's wait may end too early: an event that was queued for the last user of the same
   // descriptor number wakes the next one.
   while (!can_be_read(descriptor_.native_handle())) {
     auto [failed] =

@@ -79,7 +79,7 @@ FailAction fail_here(std::string_view point) {
   if (action == "crash") std::raise(SIGKILL);
   if (action == "fail") return {Error(Errc::kIo, cat("fail point ", point)), ""};
   if (action.starts_with("wait:")) return {std::nullopt, action.substr(5)};
-  std::abort();  // an action that does not exist would make a test pass for nothing
+  std::abort();  // with an unknown action a test would pass without testing anything
 }
 
 Result<void> fail_blocking(std::string_view point) {

@@ -48,7 +48,7 @@ TEST(FailPoint, HandsAWaitBackToTheCaller) {
               testing::ExitedWithCode(0), "");
 }
 
-// Told to wait for what is there already: it announces itself and goes on.
+// A wait for a file that already exists announces itself and ends at once.
 TEST(FailPoint, FailsAndWaitsByItselfWhereAThreadMayBlock) {
   char folder[] = "/tmp/mnet-failpoint-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);

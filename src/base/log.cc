@@ -20,7 +20,7 @@ namespace {
 class StderrTarget final : public LogTarget {
  public:
   void write(std::string_view line) override {
-    // A line that cannot be written has nowhere to be reported.
+    // A failure to write the log cannot be reported anywhere.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   }
 };
@@ -39,7 +39,7 @@ std::string_view name_of(LogLevel level) {
   return "error";
 }
 
-// A line is one line: what would break it is escaped.
+// Escapes what would break the line in two.
 void append_one_line(std::string& out, std::string_view message) {
   for (const char c : message) {
     if (c == '\n') {

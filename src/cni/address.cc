@@ -31,7 +31,7 @@ struct Parsed {
   int bits = 0;  // 32 if it was written as IPv4, else 128
 };
 
-// inet_pton refuses zones and leading zeros of octets, as CNI wants it.
+// inet_pton refuses zones and leading zeros of octets, as CNI requires.
 std::optional<Parsed> parse_bytes(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string terminated(text);

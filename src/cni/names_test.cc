@@ -12,7 +12,7 @@
 namespace mnet::cni {
 namespace {
 
-// "ok", or what the runtime would be told.
+// "ok", or the error that the runtime would get.
 std::string outcome(const Result<void>& validated) {
   if (validated) return "ok";
   return json::dump(to_json(object_for_runtime(validated.error())));

@@ -1,5 +1,5 @@
-// Properties that hold for every result of every version, tried on results built by chance: the
-// seed is fixed, so that a failure comes back.
+// Properties that hold for every result of every version, checked on random results. The seed is
+// fixed, so that a failure can be repeated.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -139,8 +139,8 @@ void strip_route_extras(std::vector<Route>& routes) {
 bool is_old(std::string_view version) { return version < "0.3.0"; }
 bool is_modern(std::string_view version) { return version.starts_with("1."); }
 
-// What is left of `original` after the way through `via`, if the schemas of 01, 3.2 alone decide:
-// old results hold one address per family, middle ones no extras of interfaces.
+// What is left of `original` after a conversion to `via` and back, if only the schemas of 01, 3.2
+// decide: old results hold one address per family, middle ones no extras of interfaces.
 NetResult kept_by(const NetResult& original, std::string_view via) {
   NetResult kept = original;
   if (is_old(original.version) || is_modern(via)) return kept;
@@ -175,7 +175,8 @@ NetResult kept_by(const NetResult& original, std::string_view via) {
   return kept;
 }
 
-// The way up and down again costs an old result the extras of its routes, which B→A drops.
+// Converted to a newer version and back, an old result loses the extras of its routes: B→A drops
+// them.
 NetResult expected_after(const NetResult& original, std::string_view via) {
   NetResult kept = kept_by(original, via);
   if (is_old(original.version) && !is_old(via)) {

@@ -60,7 +60,7 @@ TEST(CheckTypes, RefusesPathsEverywhere) {
             R"(ipam.type: invalid plugin name: host-local\x00x)");
 }
 
-// What public plugins are configured with.
+// Configurations of public plugins.
 TEST(CheckTypes, LeavesOtherMembersAlone) {
   EXPECT_EQ(check(R"({"type":"calico","policy":{"type":"k8s"},"kubernetes":{"type":7},
                       "ipam":{"type":"calico-ipam","subnet":"usePodCidr"},"name":"multus"})"),

@@ -79,7 +79,7 @@ Result<std::uint16_t> local_port(const sys::UniqueFd& listener) {
   if (::getsockname(listener.get(), raw, &address.size) != 0) {
     return Error::from_errno(errno, "getsockname");
   }
-  // sin_port and sin6_port lie at the same place.
+  // sin_port and sin6_port have the same offset.
   return ntohs(reinterpret_cast<const sockaddr_in*>(raw)->sin_port);
 }
 

@@ -29,7 +29,7 @@ boost::asio::ip::address address(const char* text) { return boost::asio::ip::mak
 
 aio::Deadline soon() { return Clock::now() + 20s; }
 
-// A name server that does not answer before it is let go on.
+// A name server that answers only when the test lets it.
 class Stuck {
  public:
   Resolver resolver() {

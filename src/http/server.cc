@@ -40,7 +40,7 @@ int family_of(int fd) {
   return family;
 }
 
-// The peer went away before it was accepted, or a signal came: nothing to wait for.
+// The peer left before it was accepted, or a signal came: accept again without a pause.
 bool is_passing(int failure) {
   return failure == ECONNABORTED || failure == EINTR || failure == EPROTO;
 }

@@ -435,7 +435,7 @@ TEST(Server, LeavesConnectionsBeyondItsCapInTheBacklog) {
   std::vector<RawClient> silent;
   for (int i = 0; i < 5; ++i) silent.emplace_back(server.path());
 
-  // Served once two of the silent ones before it have been closed.
+  // Served once two of the silent connections before it have been closed.
   EXPECT_EQ(status_of(talk(server.path(), "GET / HTTP/1.0\r\n\r\n")), 200);
   EXPECT_LE(server.open(), 2u);
 }

@@ -27,7 +27,7 @@ aio::Deadline soon() { return std::chrono::steady_clock::now() + 20s; }
 
 class Tls : public testing::Test {
  protected:
-  // Says `hello` and whom it sees.
+  // Sends `hello` and the name in the client's certificate.
   ScriptedServer server(const std::string& alt_names, const std::string& client_ca = {}) const {
     return ScriptedServer([](Peer& peer) { peer.send("hello " + peer.client_name()); },
                           ScriptedServer::Tls{authority_.sign("server", alt_names), client_ca});

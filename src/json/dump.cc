@@ -101,7 +101,7 @@ class Writer {
     for (int shift = 12; shift >= 0; shift -= 4) out_ += kHex[(c >> shift) & 0xF];
   }
 
-  // How much of it, from its beginning, stands for itself: nearly all of nearly all strings.
+  // The length of the prefix that needs no escapes: nearly all of nearly all strings.
   std::size_t plain_size(std::string_view text) const {
     const auto is_plain = [&](char c) {
       const auto byte = static_cast<unsigned char>(c);

@@ -19,8 +19,8 @@ namespace mnet::json {
 namespace {
 
 // A number's value in one canonical form: sign, digits without zeros at either end, power of ten.
-// Exponents beyond what any sane document holds saturate; such numbers compare by their exponent's
-// text being huge.
+// Huge exponents, which no sane document has, saturate: such numbers compare as if their exponents
+// were equal.
 struct Decimal {
   bool negative = false;
   std::string digits;

@@ -15,8 +15,8 @@
 namespace mnet::json {
 namespace {
 
-// Recursive descent with a depth that is counted, so that hostile nesting ends in an error and not
-// in a broken stack. Each step either moves on or notes the first failure.
+// Recursive descent that counts its depth, so that hostile nesting ends in an error and not in a
+// stack overflow. Each step either advances or records the first failure.
 class Parser {
  public:
   Parser(std::string_view text, int max_depth) : text_(text), depth_left_(max_depth) {}
@@ -144,8 +144,8 @@ class Parser {
     return true;
   }
 
-  // Object::set looks at every member; a document of many members must not cost its square. While
-  // there are few, looking is the quickest.
+  // Object::set looks at every member, which takes quadratic time for an object with many members.
+  // While there are few, it is the fastest way.
   class MemberList {
    public:
     bool empty() const { return object_.empty(); }
@@ -226,7 +226,7 @@ class Parser {
     }
   }
 
-  // Nearly all of nearly all strings: what stands for itself, in one piece.
+  // Takes all that needs no escapes in one piece: nearly all of nearly all strings.
   void take_plain(std::string& out) {
     const std::size_t start = at_;
     const auto is_plain = [](char c) {
@@ -265,7 +265,7 @@ class Parser {
     return true;
   }
 
-  // At the 'u'; leaves behind its four digits.
+  // Starts at the 'u' and ends after its four digits.
   bool parse_hex(char32_t& out) {
     ++at_;
     for (int i = 0; i < 4; ++i, ++at_) {

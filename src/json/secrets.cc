@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 5> kAtTheEnd = {"apikey", "accesskey", "a
 constexpr std::array<std::string_view, 3> kWhole = {"key", "psk", "pass"};
 constexpr std::array<std::string_view, 6> kPlaces = {"file", "path", "dir", "name", "ref", "id"};
 
-// Letters and digits, lower case: all spellings of a name are one.
+// Only letters and digits, in lower case, so that all spellings of a name are equal.
 std::string plain(std::string_view key) {
   std::string out;
   for (const char c : key) {
@@ -40,7 +40,7 @@ bool says_nothing(const Value& value) {
   return text != nullptr && text->empty();
 }
 
-// The contents of one, not where it lies.
+// Whether it is the contents of a kubeconfig, and not its path.
 bool is_kubeconfig(std::string_view key, const Value& value) {
   if (plain(key) != "kubeconfig") return false;
   const std::string* path = value.as_string();

@@ -79,8 +79,8 @@ bool is_missing(const Error& error) {
   return error.os_errno() == ENOENT || error.os_errno() == ENOTDIR;
 }
 
-// Of one moment: a crash while compressing leaves both the plain and the compressed file, which
-// count as one.
+// The files of one backup: a crash while compressing leaves both the plain and the compressed file,
+// which count as one.
 using Backups = std::map<Time, std::vector<std::string>, std::greater<>>;
 
 Result<Backups> list_backups(const BackupNames& names) {

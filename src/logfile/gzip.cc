@@ -59,7 +59,7 @@ Result<void> copy_compressed(const std::string& from, const std::string& to) {
 Result<void> make_compressed(const std::string& path, const std::string& temporary) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
-  // zlib would make it with a mode of its own.
+  // zlib would create it with its own choice of mode.
   MNET_TRY([[maybe_unused]] const auto& made,
            sys::AppendFile::open(temporary, status.st_mode & 07777));
   MNET_TRY_VOID(copy_compressed(path, temporary));
@@ -75,7 +75,7 @@ Result<void> compress_file(const std::string& path) {
   const std::string temporary = temporary_of(path);
   auto made = make_compressed(path, temporary);
   if (!made) {
-    (void)sys::remove_file(temporary, Durability::kInPlace);  // the first error tells more
+    (void)sys::remove_file(temporary, Durability::kInPlace);  // the first error says more
     return made;
   }
   MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(path, Durability::kInPlace));

@@ -18,7 +18,7 @@
 namespace mnet::logfile {
 namespace {
 
-// Paths come with requests, too: what is remembered of them must not grow for ever.
+// Requests bring paths, too: what is remembered of them must not grow without bound.
 constexpr std::size_t kMostUnused = 64;
 
 Surroundings with_defaults(Surroundings around) {
@@ -57,7 +57,8 @@ std::shared_ptr<LogTarget> LogFiles::open(const std::string& path, const Rotatio
     file = std::make_shared<RotatingFile>(clean, rotation, around_, known.in_trouble);
     known.file = file;
   }
-  // A program that ended left work behind; handles of later requests need not look again.
+  // An earlier run of the program may have left backups to tidy; later handles need not check
+  // again.
   if (is_new) file->tidy();
   return file;
 }

@@ -242,7 +242,7 @@ TEST_F(LogFilesTest, TidiesWhereItIsTold) {
 
   for (const std::string line : {"one\n", "two\n", "tri\n"}) file->write(line);
   EXPECT_THAT(names(), Contains(testing::EndsWith(".123.log")));
-  ASSERT_EQ(jobs.size(), 1u);  // one run does for both
+  ASSERT_EQ(jobs.size(), 1u);  // one run serves both
   jobs[0]();
 
   EXPECT_THAT(names(), UnorderedElementsAre("a.log", "a-2026-08-20T15-39-05.123.log.gz",
@@ -280,7 +280,7 @@ TEST_F(LogFilesTest, MayReportToALogThatWritesToTheSameFile) {
   std::filesystem::create_directory(dir / ".multus-tmp-a-2026-08-20T15-39-05.123.log.gz");
 
   target->write("one\n");
-  target->write("two\n");  // rotates, cannot compress, says so
+  target->write("two\n");  // rotates, cannot compress, reports it
 
   EXPECT_THAT(text_of("a.log"), HasSubstr("old log files: "));
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMaxSize = 100;
 constexpr std::int64_t kMaxBackups = 5;
 constexpr std::int64_t kMaxAge = 5;
-// Larger sizes and ages would overflow and mean nothing else.
+// Larger sizes and ages would overflow, and would have no other effect than these.
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestAge = 100'000;  // days
 

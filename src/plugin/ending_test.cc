@@ -38,7 +38,7 @@ using Clock = std::chrono::steady_clock;
 
 class PluginEnding : public PluginTest {
  protected:
-  // Whatever a test leaves is found by this variable, and ended.
+  // Processes that a test leaves are found by this variable, and ended.
   static std::string mark() {
     return cat("MNET_", testing::UnitTest::GetInstance()->current_test_info()->name(), "_",
                ::getpid());

@@ -60,7 +60,7 @@ TEST_F(FindPlugin, LetsAFileThatCannotBeExecutedShadowALaterOne) {
   EXPECT_EQ(find_plugin({}, "x", {dir / "a", dir / "b"}).value(), dir / "a/x");
 }
 
-// A plugin that is there is never called missing.
+// An existing plugin is never reported as missing.
 TEST_F(FindPlugin, SaysThatTheMachineLacksDescriptors) {
   dir.write("a/x", "", 0755);
   const sys::DescriptorLimit none(0);
@@ -138,7 +138,7 @@ TEST_F(PluginWorld, NamesAChrootThatIsNotThere) {
       HasSubstr(dir / "none"));
 }
 
-// Until it waits for its stdin, which is closed only after `started`.
+// Waits until the plugin waits for its stdin, which is closed only after `started`.
 void await_sleep(pid_t pid) {
   for (;;) {
     const std::string stat = sys::read_file(cat("/proc/", pid, "/stat")).value_or("");

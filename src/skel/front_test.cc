@@ -1,4 +1,4 @@
-// The process's own front, in processes of its own: what happens to closed and broken descriptors.
+// Front::of_process(), in processes of its own: what happens with closed and broken descriptors.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -113,7 +113,7 @@ Outcome run_plugin(const Setup& setup) {
   return run;
 }
 
-// What must come out: a handler that ran, or an error.
+// The expected outcome: a handler that ran, or an error.
 struct Case {
   std::string row;
   Setup setup;

@@ -33,7 +33,7 @@ const std::string* text_member(const json::Object& object, std::string_view key)
   return value == nullptr ? nullptr : value->as_string();
 }
 
-// The version of the output. A forced one goes into the copy of the primary, too.
+// The version of the output. A forced one is written into the copy of the primary, too.
 Result<std::string> settle_version(const Options& options, const std::string& path,
                                    json::Object& primary) {
   const std::string* found = text_member(primary, "cniVersion");

@@ -40,7 +40,7 @@ std::optional<json::Value> scalar_of(const std::string& tag, const std::string& 
   return std::nullopt;
 }
 
-// What a scalar is as a key: the text of its value.
+// A scalar as a key: the text of its value.
 std::string key_text(const json::Value& value) {
   const std::string* text = value.as_string();
   return text != nullptr ? *text : json::dump(value);
@@ -59,7 +59,8 @@ Result<std::vector<Document>> Builder::take() {
 }
 
 void Builder::OnDocumentStart(const YAML::Mark& mark) {
-  // yaml-cpp 0.7 makes empty documents for ever of what cannot begin one, a lone comma say.
+  // yaml-cpp 0.7 makes empty documents without end from a text that cannot begin one, such as a
+  // lone comma.
   if (mark.pos == last_start_) return fail(mark, "unexpected character");
   last_start_ = mark.pos;
   ++number_;
@@ -180,7 +181,7 @@ void Builder::take_merged(Open& parent, const YAML::Mark& mark, Node node) {
   }
 }
 
-// What the mapping says itself wins, then what was named first.
+// The mapping's own members win, then those of the first merged mapping.
 void Builder::merge(Open& mapping) {
   for (json::Value& source : mapping.merged) {
     for (auto& [key, value] : *source.as_object()) {

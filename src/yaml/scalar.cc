@@ -50,7 +50,8 @@ std::optional<json::Value> prefixed_integer(std::string_view text) {
   return number_in_base(text.substr(1), 8, negative);
 }
 
-// A decimal number in YAML's spelling in JSON's: no plus sign, a digit on both sides of the point.
+// Converts a decimal number from YAML's form to JSON's: no plus sign, digits on both sides of the
+// point.
 std::optional<json::Value> decimal(std::string_view text) {
   std::string out;
   if (text.starts_with('-')) out = "-";

@@ -26,7 +26,7 @@ Result<std::vector<Document>> parse_documents(std::string_view text, Limits limi
     while (builder.may_go_on() && parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& e) {
-    if (builder.may_go_on()) return error_at(e.mark, e.msg);  // else what came first counts
+    if (builder.may_go_on()) return error_at(e.mark, e.msg);  // else the first error counts
   }
   return builder.take();
 }
