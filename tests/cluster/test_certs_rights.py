@@ -141,7 +141,7 @@ def renewed(node, count, timeout):
 @pytest.mark.slow
 @pytest.mark.parametrize("right", [None, *DAEMON_NEEDS], ids=lambda right: right and "/".join(right) or "all")
 def test_each_right_of_a_renewal_is_needed(right, cluster, program, node, without):
-    """Pain 48. Without it a daemon lives on: it asks as the kubelet, whose rights are not ours."""
+    """Pain 48. Without it the daemon still runs: it requests certificates as the kubelet, whose rights are not ours."""
     approver = Approver(program("cert-approver"), cluster).wait_ready()
     if right:
         without(DAEMON, *right)

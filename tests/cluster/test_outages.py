@@ -244,7 +244,7 @@ def test_the_definition_may_come_later(own_cluster, tools):
 
 
 def test_a_slow_server_is_waited_for(space, proxied, proxy):
-    """06, pain 28: 700 ms of round trip are no reason to fail."""
+    """06, pain 28: a round trip of 700 ms is not a reason to fail."""
     space.add_pod("foreign", node="another-node")
     proxy.delay = 0.7
     proxy.cut()

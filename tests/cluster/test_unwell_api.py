@@ -19,7 +19,7 @@ def extra(space):
 
 
 def stop_watches(node):
-    """From now on the stores are behind: everything is read."""
+    """From now on the stores are out of date: everything is read from the API."""
     node.proxy.refuse("watch=true", 503)
     node.proxy.cut()
 

@@ -215,7 +215,7 @@ def test_gc_removes_what_is_no_longer_valid_and_leaves_the_rest(host, daemon, sh
     assert [name for name in host.files_below("/var/lib/cni/networks/cluster") if name[0].isdigit()] \
         == ["10.244.0.2"]
     assert host.files_below("/var/lib/cni/multus") == ["_attachments/c-pod0.json", "c-pod0", "results/cluster-c-pod0-eth0"]
-    drop.remove()  # its end of the veth went with GC only as far as the plugin could know the namespace
+    drop.remove()  # GC removed its end of the veth only if the plugin could find the namespace
     assert shim.delete(conf, keep).ok
 
 

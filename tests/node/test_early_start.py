@@ -154,7 +154,7 @@ def test_no_more_run_at_once_than_are_allowed(host, daemons, shim, pod, fake, se
 
 
 def test_a_script_in_the_place_of_a_plugin_is_left_for_its_turn(host, daemon, shim, pod, fake):
-    """People wrap plugins to look at them; a wrapper may do anything before it reads its input."""
+    """People wrap plugins in scripts to debug them; a wrapper may do anything before it reads its input."""
     gate = fake.gate()
     conf = chain(fake, ADD={"gate": gate.path})
     host.write(f"{PLUGIN_DIR}/vrf", f"#!/bin/sh\necho $CNI_COMMAND >>/srv/seen\nexec {PLUGIN_DIR}/fake\n", mode=0o755)

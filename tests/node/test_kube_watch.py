@@ -159,7 +159,7 @@ def test_a_file_needs_no_cluster_and_no_network(start, tmp_path):
 @pytest.mark.spec("04:90")
 def test_text_is_taken_literally(start, tmp_path):
     (tmp_path / "file").write_text(r"a\nb $HOME `id` 'q' ü")
-    watch = start("file", "../file")  # seen from its working directory
+    watch = start("file", "../file")  # relative to its working directory
 
     watch.wait_values((r"a\nb $HOME `id` 'q' ü", ""))
     assert r"+a\nb $HOME" in watch.out.read_text()

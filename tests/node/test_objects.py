@@ -86,7 +86,7 @@ def test_a_broken_file_is_reported_once_and_keeps_its_last_good_objects(host, no
 
 
 def test_a_file_replaced_while_running_counts_for_the_next_pod(node):
-    """And what is attached stays as it was attached: a NAD that changes between ADD and DEL."""
+    """What is attached stays as it was attached, even if its definition changes between ADD and DEL."""
     two_networks(node)
     first = node.pod("storage")
     assert first.add().ok

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.release("speed")
 FOUR = ["n1", "n2", "n3", "n4"]
 
 
-SAFE = "tap"  # a type that keeps to itself (docs/parallel-attach.md), and that no other test needs
+SAFE = "tap"  # a type that leaves other networks alone (docs/parallel-attach.md), and that no other test needs
 
 
 def gated(node, fake, mode, *types, **more):

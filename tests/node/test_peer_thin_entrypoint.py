@@ -39,7 +39,7 @@ class Side:
             self.host.path(f"{self.top}/{folder}").mkdir(parents=True)
 
     def place(self, name, content):
-        """At once, as programs do that know of readers; None: removes it."""
+        """Replaces the file at once, as programs do that expect readers; None removes it."""
         path = self.host.path(f"{self.top}/{name}")
         if content is None:
             path.unlink()
@@ -324,8 +324,8 @@ def test_files_that_are_there_are_replaced(compare, sides):
 
 
 def ended(side, how, *flags):
-    """Its files after it was told to end, which it does with 0. The original can be told once it has written everything, but not
-    when: a signal that comes too early ends it at once."""
+    """Its files after a signal ended it, which it does with status 0. The original handles signals only some time after it has
+    written everything: one that comes too early ends it at once."""
     def once():
         side.begin()
         side.place("net.d/10-primary.conf", PRIMARY)

@@ -184,7 +184,7 @@ def test_status_of_an_older_network_runs_nothing(shim, daemon, fake):
 
 @pytest.mark.spec("03:54")
 def test_a_client_that_leaves_ends_its_add(host, daemons, pod, fake):
-    """The third delegate is not started, the first two are undone, nothing stays on record."""
+    """The third delegate is not started, the first two are undone, and no file remains."""
     daemon = daemons(parallelAttach="off")
     gate = fake.gate()
     conf = netconf(fake.conf("a"), fake.conf("b", ADD={"gate": gate.path}), fake.conf("c"))

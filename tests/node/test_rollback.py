@@ -7,7 +7,7 @@ from harness.node import networks
 
 
 def five(node, fake, failing, behaviour):
-    """A cluster network and four more with real links; the one at `failing` behaves badly."""
+    """A cluster network and four more with real links; the one at index `failing` has the given behaviour."""
     linking = fake.install_linking()
     confs = [fake.network(f"n{i}", plugin_type=linking, **(behaviour if i == failing else {})) for i in range(5)]
     node.configure(confs[0])

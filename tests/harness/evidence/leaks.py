@@ -13,7 +13,7 @@ CONTAINER_CHAIN = re.compile(r"\b(CNI-[0-9a-f]{24}|CNI-(?:DN|SN)-[0-9a-f]+)\b")
 
 
 class LeakCheck:
-    """Remembers what was there at first; `found()` says what is there beyond that."""
+    """Remembers the state at the start; `found()` lists what has been added since."""
 
     def __init__(self, host):
         self.host = host
@@ -22,7 +22,7 @@ class LeakCheck:
         self.cni_dirs = {"/var/lib/cni/multus"}
 
     def found(self, running=(), patience=PATIENCE):
-        """`running`: processes that may be there, as the machine's process ids. Others have that long to end."""
+        """`running`: processes that may still run, as the machine's process ids. Other processes have that long to end."""
         return self.persistent() + self._pods() + self._mounts() + self._processes(set(running), patience)
 
     def persistent(self):

@@ -71,7 +71,7 @@ def page(host, **options):
 
 
 def complaints(host, text):
-    """What promtool has to say."""
+    """The complaints of promtool."""
     done = host.run("promtool", "check", "metrics", input=text, check=False)
     said = (done.stdout + done.stderr).strip()
     return said or (f"exit {done.returncode}" if done.returncode else "")

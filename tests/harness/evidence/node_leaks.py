@@ -12,7 +12,7 @@ CHANGING = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 
 
 class NodeLeaks:
-    """Remembers what was there at first; `check()` waits until there is nothing else."""
+    """Remembers the state at the start; `check()` waits until nothing else is left."""
 
     def __init__(self, node):
         self.node = node

@@ -26,8 +26,8 @@ def make(name):
 
 
 def remove(name):
-    """With everything below it, as soon as it is empty."""
-    # Others' may vanish meanwhile, which os.walk does not mind.
+    """Removes it with everything below it, as soon as it is empty."""
+    # Cgroups of other programs may vanish meanwhile; os.walk tolerates that.
     left = sorted((Path(folder) for folder, _, _ in os.walk(CGROUPS) if name in folder.split("/")), reverse=True)
     for folder in left:
         until(lambda folder=folder: _removed(folder), f"{folder} empty")

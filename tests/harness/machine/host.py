@@ -113,7 +113,7 @@ class Pod:
         return self.ip("route", *words)
 
     def defaults(self, family=4):
-        """Interface and gateway of each way out of the main table's default routes; None for one without gateway."""
+        """Interface and gateway of each next hop of the main table's default routes; None for one without a gateway."""
         routes = self.ip(f"-{family}", "route", "show", "default")
         ways = [way for route in routes for way in route.get("nexthops", [route])]
         return [(way["dev"], way.get("gateway")) for way in ways]
@@ -132,7 +132,7 @@ class Pod:
 class Host:
     def __init__(self, programs, with_cgroups=False, disk=None, shared=()):
         """`disk`: a folder of the machine that keeps what a host keeps over a reboot; `shared`: folders of the machine
-        that the host sees at the same place. Of hosts without a disk nothing is kept."""
+        that the host sees at the same place. A host without a disk keeps nothing."""
         self.programs = Path(programs)
         self.pods = []
         self._init = subprocess.Popen(
@@ -164,7 +164,7 @@ class Host:
 
     def path(self, inside):
         """Where the test program finds a path of the host. An absolute link on the way would lead back to
-        the machine; the one Debian has is taken here."""
+        the machine; the one that Debian has is resolved here."""
         assert inside.startswith("/"), inside
         if inside.startswith("/var/run/"):
             inside = inside[len("/var"):]
@@ -196,7 +196,7 @@ class Host:
 
     @staticmethod
     def _environment(env):
-        """Nothing is inherited but PATH; None leaves a variable out."""
+        """Only PATH is inherited; None leaves a variable out."""
         env = {"PATH": os.environ["PATH"], **(env or {})}
         return {name: value for name, value in env.items() if value is not None}
 

@@ -5,6 +5,6 @@ from pathlib import Path
 
 
 def cpu_seconds(pid):
-    """Of processor time, its own and the kernel's for it."""
+    """Processor time of the process, in user and in kernel mode."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

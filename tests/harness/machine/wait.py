@@ -3,7 +3,7 @@
 import time
 
 # How long something may take on a machine that is busy with other things. Waiting ends with the condition, so this
-# costs nothing where things work.
+# costs nothing if things work.
 PATIENCE = 90.0
 
 
@@ -12,7 +12,7 @@ class Late(AssertionError):
 
 
 def whole_lines(path):
-    """The lines of a file that others may be writing to: one that has no end yet is left out."""
+    """The lines of a file that other processes may be writing to, without a last line that is not complete yet."""
     return path.read_text(errors="replace").split("\n")[:-1]
 
 

@@ -62,7 +62,7 @@ class ApiProxy:
             self.bodies.clear()
 
     def refuse(self, pattern, status, times=None, headers=None, message="refused by the test"):
-        """Answers such requests itself; `times`: so often, then no more."""
+        """Answers such requests itself, at most `times` times."""
         left = [times]
 
         def answer(client):
@@ -79,14 +79,14 @@ class ApiProxy:
         self.rules.append((re.compile(pattern), answer))
 
     def stall(self, pattern):
-        """Such a request is accepted, and then nothing comes."""
+        """Accepts such requests and never answers them."""
         def answer(client):
             client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
             return True
         self.rules.append((re.compile(pattern), answer))
 
     def forget_positions(self):
-        """From now on an ERROR event with code 410 follows each streamed list, and is all that other watches bring."""
+        """From now on each streamed list ends with an ERROR event with code 410, and other watches get nothing but that event."""
         def answer(client):
             if not self.forgets:
                 return False
@@ -97,12 +97,12 @@ class ApiProxy:
         self.rules.append((re.compile("watch=true(?!.*sendInitialEvents)"), answer))
 
     def cut(self):
-        """Every connection, wherever it is."""
+        """Cuts every connection, whatever it is doing."""
         with self.lock:
             shut(*self.connections)
 
     def cut_after(self, count):
-        """The connection that brings the last of so many further bytes of answers ends right there."""
+        """Lets this many more bytes of answers pass, then cuts the connection that carries the last of them."""
         with self.lock:
             self.left = count
 
@@ -156,7 +156,7 @@ class ApiProxy:
         return tls.wrap_socket(socket.create_connection(("127.0.0.1", self.cluster.port)), server_hostname="127.0.0.1")
 
     def _relay(self, client, upstream):
-        """One thread for both directions: a TLS connection is not to be used by two at once."""
+        """One thread for both directions: two threads must not use a TLS connection at once."""
         asked = b""
         while True:
             flowing = self.flowing.is_set()
@@ -175,7 +175,7 @@ class ApiProxy:
 
     @staticmethod
     def _read(connection):
-        """What is there; None if it was nothing but TLS's own."""
+        """What has arrived; None if these were only messages of TLS itself."""
         connection.settimeout(0)
         try:
             return connection.recv(65536)

@@ -1,4 +1,4 @@
-"""An HTTP proxy that knows CONNECT and nothing else; every tunnel ends at the same place, whatever name was asked for."""
+"""An HTTP proxy that knows only CONNECT; every tunnel ends at the same place, whatever name the client requests."""
 
 import socket
 import threading

@@ -36,7 +36,7 @@ class _Connection(http.client.HTTPConnection):
 
 @contextlib.contextmanager
 def room_for(count):
-    """Lets us have that many connections at once, whatever we may have had so far."""
+    """Raises our limit of descriptors so that we can have that many connections at once."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, count + 500), hard), hard))
     try:
@@ -95,7 +95,7 @@ def raw(path, data, half_close=False, timeout=PATIENCE):
         try:
             sock.sendall(data)
         except BrokenPipeError:
-            pass  # refused half-way; the answer tells why
+            pass  # refused half-way; the answer says why
         if half_close:
             sock.shutdown(socket.SHUT_WR)
         return parse(read_all(sock))

@@ -18,8 +18,8 @@ CONFIG = "/etc/cni/net.d/multus.d/daemon-config.json"
 
 
 def default_config(**keys):
-    """What most tests want: no cluster, no generated configuration, no waiting for pods that are in no
-    file, all in the log. None removes a key."""
+    """What most tests need: no cluster, no generated configuration, no wait for pods that are not in any
+    file, everything in the log. None removes a key."""
     config = {"socketDir": "/run/multus/", "objectsDir": "/srv/objects", "podLookupTimeout": 0,
               "logLevel": "debug", "logToStderr": True, "cniConfigDir": "/etc/cni/net.d",
               "multusConfigFile": "/etc/cni/net.d/00-multus.conf", **keys}
@@ -44,7 +44,7 @@ class Daemon:
 
     def __init__(self, host, config, number=0, env=None, args=None, failpoints=None, config_path=CONFIG,
                  through=()):
-        """`through`: words before the program's, of something that becomes the program in the end."""
+        """`through`: words before the program's, of a command that in the end becomes the program."""
         self.host = host
         self.socket_dir = (config.get("socketDir") if isinstance(config, dict) else None) or "/run/multus"
         self.socket = f"{self.socket_dir.rstrip('/')}/multus.sock"
@@ -106,8 +106,8 @@ class Daemon:
                          headers={"Content-Type": "application/json", **(headers or {})})
 
     def resources(self):
-        """How many descriptors of each kind are open, and how many children there are. The daemon keeps hold of its
-        own CNI configuration, whatever becomes of it."""
+        """How many descriptors of each kind are open, and how many children there are. The daemon holds its own CNI
+        configuration open, whatever happens to the file."""
         kinds = collections.Counter(kind for kind in self.process.descriptors().values()
                                     if "/00-multus.conf" not in kind)
         kinds["child"] = len(_children(self.pid))
@@ -119,7 +119,7 @@ class Daemon:
         return held & (_connected("/proc/self/net/unix") | _connected(f"/proc/{self.pid}/net/unix"))
 
     def _without_connections(self):
-        """What is held beside the connections of the moment, among them ours: it closes them when it gets to it."""
+        """What it holds besides its connections, ours included: it may close them a moment later."""
         while True:
             before = self.connections()
             held = self.resources()
@@ -128,7 +128,7 @@ class Daemon:
                 return held
 
     def wait_idle(self, timeout=PATIENCE):
-        """Waits until nothing is held that was not held when it got ready, if it ever did."""
+        """Waits until it holds nothing that it did not hold when it became ready, if it ever did."""
         if self._idle is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""The fake delegate (tests/fakes/fake_delegate.cc) as seen by a test: what it shall do, and how it was called."""
+"""The fake delegate (tests/fakes/fake_delegate.cc) as seen by a test: what it has to do, and how it was called."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from harness.machine.wait import PATIENCE, until, whole_lines
 
 FOLDER = "/srv/fake"
 RECORD = f"{FOLDER}/calls"
-# A fake that also makes what it says it makes: a link in the pod, gone again with DEL.
+# A fake that really makes what its result says: a link in the pod, which DEL removes.
 LINKING = """#!/bin/sh
 pod=${CNI_NETNS##*/}
 case $CNI_COMMAND in
@@ -33,7 +33,7 @@ class Call:
     pid: int
     pgid: int
     begin: float
-    end: Optional[float] = None  # None: never came to its end
+    end: Optional[float] = None  # None: it did not end by itself
 
     @property
     def conf(self):
@@ -78,13 +78,13 @@ class Fake:
         """Puts the fake under another plugin name or into another folder."""
         target = self.host.path(f"{folder}/{name}")
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)  # not through a link, of which we do not know where it leads
+        target.unlink(missing_ok=True)  # not through a link, which may lead anywhere
         shutil.copyfile(self._program, target)
         target.chmod(0o755)
         return target
 
     def install_linking(self, name="linking"):
-        """Puts a fake there that makes a link, and tells of it."""
+        """Installs a fake that makes a link, and whose result lists it."""
         self.host.write(f"{PLUGIN_DIR}/{name}", LINKING % f"{PLUGIN_DIR}/fake", mode=0o755)
         return name
 

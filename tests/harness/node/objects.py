@@ -64,7 +64,7 @@ class Objects:
         self.remove(f"net-{namespace}-{name}.json")
 
     def settle(self, daemon):
-        """Waits until the daemon has read all that was written: one pod more than ever before is the sign."""
+        """Waits until the daemon has read all that was written. The sign is that it knows one more pod than ever before."""
         if not self.is_dirty:
             return
         self._markers += 1
@@ -96,6 +96,6 @@ class Objects:
         return [event["message"] for event in self.events(pod, reason)]
 
     def wait_events(self, count, pod=None, reason=None):
-        """Events are sent beside the request: waits until there are so many, and yields them."""
+        """Waits until there are that many events, because they are written independently of the answer, and yields them."""
         until(lambda: len(self.events(pod, reason)) >= count, lambda: f"{count} events: {self.messages()}")
         return self.events(pod, reason)

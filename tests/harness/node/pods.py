@@ -86,7 +86,7 @@ class Sandbox(Pod):
 
 
 class PodNode:
-    """The daemon is started by the first request, with the objects that are there by then, or by start()."""
+    """The first request starts the daemon, with the objects that exist by then; or start() does."""
 
     def __init__(self, host, daemons, shim, objects):
         self.host, self.daemons, self.shim, self.objects = host, daemons, shim, objects
@@ -132,7 +132,7 @@ class PodNode:
         return self.sandboxes[-1]
 
     def close(self):
-        """What a runtime does in the end."""
+        """Deletes what is still attached, as a runtime does in the end."""
         for sandbox in self.sandboxes:
             if sandbox.is_added:
                 outcome = sandbox.delete()

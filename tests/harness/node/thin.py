@@ -84,7 +84,7 @@ class ThinEntrypoint:
 
 
 def words(*flags):
-    """The program and the flags that fit our hosts; more of the same win."""
+    """The program and the flags that fit our hosts; further flags of the same name win."""
     return [f"{PROGRAMS}/thin_entrypoint", "--cni-bin-dir=/opt/cni/bin", f"--cni-conf-dir={CONF_DIR}",
             f"--multus-autoconfig-dir={CONF_DIR}", "--multus-cni-conf-dir=/etc/cni/multus/net.d",
             f"--multus-bin-file={PROGRAMS}/multus", *flags]

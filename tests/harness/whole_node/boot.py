@@ -28,7 +28,8 @@ PRIMARY = {"cniVersion": "1.0.0", "name": "primary", "plugins": [
      "ipam": {"type": "host-local", "ranges": [[{"subnet": POD_SUBNET}]], "routes": [{"dst": "0.0.0.0/0"}]}},
     {"type": "portmap", "capabilities": {"portMappings": True}}]}
 
-# What kubelet sets on its machine. These are not a network's, so they would be the machine's: it gets files to write to.
+# What the kubelet sets on its machine. These settings do not belong to a network namespace, so the kubelet would change the
+# machine's own: it gets files to write to instead.
 TUNABLES = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
             "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
 
@@ -132,7 +133,7 @@ class WholeNode:
         log = self.folder / "containerd.log"
         before = log.stat().st_size if log.exists() else 0
         part = self.start_part("containerd", "containerd", "-c", "/etc/containerd/config.toml")
-        # It answers before it knows again what it ran; a kubelet would give up by then.
+        # It answers before it has restored its containers; a kubelet would give up meanwhile.
         until(lambda: b"Start streaming server" in log.read_bytes()[before:], part.tail, 120)
         if image.PAUSE not in self.ctr("images", "list", "-q").stdout:
             self._load_images()
