@@ -28,6 +28,7 @@
 #include "certs/duration.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
+#include "sys/write_all.h"
 
 namespace mnet::cert_approver {
 namespace {
@@ -42,8 +43,6 @@ struct Options {
   std::string rescan = "1h";
   bool wants_version = false;
 };
-
-void write_to(int fd, std::string_view text) { (void)!::write(fd, text.data(), text.size()); }
 
 GoFlags flags_of(Options& options) {
   GoFlags flags("cert-approver",
@@ -126,11 +125,11 @@ int run_program(const std::vector<std::string>& words) {
   GoFlags flags = flags_of(options);
   const auto parsed = flags.parse(words);
   if (parsed && *parsed == GoFlags::Outcome::kHelp) {
-    write_to(STDERR_FILENO, flags.usage());
+    sys::print(STDERR_FILENO, flags.usage());
     return 0;
   }
   if (options.wants_version) {
-    write_to(STDOUT_FILENO, cat(version_line("cert-approver"), "\n"));
+    sys::print(STDOUT_FILENO, version_line("cert-approver"));
     return 0;
   }
   const auto level = parse_log_level(options.log_level);
@@ -139,7 +138,7 @@ int run_program(const std::vector<std::string>& words) {
   if (!parsed) log.warning(cat(parsed.error().text(), ": arguments after it are ignored"));
   auto setup = set_up(options, environment);
   if (!setup) {
-    write_to(STDERR_FILENO, cat("cert-approver: ", setup.error().text(), "\n"));
+    sys::print(STDERR_FILENO, cat("cert-approver: ", setup.error().text()));
     return kStartFailed;
   }
   return run(*std::move(setup), environment, log);

@@ -25,6 +25,7 @@
 #include "sys/environment.h"
 #include "sys/file.h"
 #include "sys/signals.h"
+#include "sys/write_all.h"
 
 namespace mnet::cni_node {
 namespace {
@@ -86,7 +87,7 @@ int run_program(const std::vector<std::string>& words) {
   const auto command = parse_command(words, sys::environment());
   if (!command) {
     const bool wants_usage = command.error().code() == Errc::kNotFound;
-    nodetools::write_all(STDERR_FILENO, wants_usage ? usage() : cat(command.error().text(), "\n"));
+    sys::print(STDERR_FILENO, wants_usage ? usage() : command.error().text());
     return 2;
   }
   nodetools::ProcessOutput output("cni-node");

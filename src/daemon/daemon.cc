@@ -25,6 +25,7 @@
 #include "metrics/server.h"
 #include "nodeconf/manager.h"
 #include "sys/socket_file.h"
+#include "sys/write_all.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -316,10 +317,7 @@ aio::asio::awaitable<bool> Daemon::finish_requests() {
 
 int Daemon::fatal(int code, const Error& why) const {
   log_.verbatim(LogLevel::kPanic, why.text());
-  if (!logging_.to_stderr) {
-    const std::string line = cat("multus-daemon: ", why.text(), "\n");
-    (void)!::write(STDERR_FILENO, line.data(), line.size());
-  }
+  if (!logging_.to_stderr) sys::print(STDERR_FILENO, cat("multus-daemon: ", why.text()));
   return code;
 }
 

@@ -24,12 +24,11 @@
 #include "daemon/readiness.h"
 #include "daemon/uninstall.h"
 #include "http/http.h"
+#include "sys/write_all.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {
-
-void write_to(int fd, std::string_view text) { (void)!::write(fd, text.data(), text.size()); }
 
 std::string absolute(const std::string& path) {
   std::error_code failed;
@@ -41,9 +40,10 @@ std::string absolute(const std::string& path) {
 bool is_root() {
   const uid_t uid = ::geteuid();
   if (uid == 0) return true;
-  write_to(STDERR_FILENO, cat("failed to run multus-daemon with root: operation not permitted, now "
-                              "running in uid: ",
-                              uid, "\n"));
+  sys::print(STDERR_FILENO,
+             cat("failed to run multus-daemon with root: operation not permitted, now "
+                 "running in uid: ",
+                 uid));
   return false;
 }
 
@@ -65,7 +65,7 @@ std::string refusal(const http::Response& answer) {
 
 Logging logging_of(const Config& config) {
   Logging logging = make_logging(config);
-  for (const std::string& complaint : logging.complaints) write_to(STDERR_FILENO, complaint + "\n");
+  for (const std::string& complaint : logging.complaints) sys::print(STDERR_FILENO, complaint);
   return logging;
 }
 
@@ -80,8 +80,8 @@ int leave_node(const Config& config, bool pauses) {
   const std::optional<sigset_t> held = pauses ? std::optional(hold_signals()) : std::nullopt;
   const Logging logging = logging_of(config);
   const Uninstalled outcome = uninstall(config, logging.log);
-  for (const std::string& line : outcome.done) write_to(STDOUT_FILENO, line + "\n");
-  for (const std::string& line : outcome.left) write_to(STDERR_FILENO, cat("left: ", line, "\n"));
+  for (const std::string& line : outcome.done) sys::print(STDOUT_FILENO, line);
+  for (const std::string& line : outcome.left) sys::print(STDERR_FILENO, cat("left: ", line));
   if (!outcome.left.empty()) return 1;
   if (held) await_signal(*held);
   return 0;
@@ -98,7 +98,7 @@ int serve(const CommandLine& line, Config config) {
   const auto code = aio::run(loop, daemon.run());
   (void)hold_signals();
   if (code) return *code;
-  write_to(STDERR_FILENO, cat("multus-daemon: ", code.error().text(), "\n"));
+  sys::print(STDERR_FILENO, cat("multus-daemon: ", code.error().text()));
   return 1;
 }
 
@@ -111,7 +111,7 @@ int probe(const Config& config, const std::string& path) {
       aio::run(http::request_unix(wire::socket_path(config.socket_dir), std::move(request),
                                   std::chrono::steady_clock::now() + std::chrono::seconds(2)));
   if (answer && answer->status == 200) return 0;
-  write_to(STDERR_FILENO, cat(answer ? refusal(*answer) : answer.error().text(), "\n"));
+  sys::print(STDERR_FILENO, answer ? refusal(*answer) : answer.error().text());
   return 1;
 }
 
@@ -119,21 +119,21 @@ int run_program(const std::vector<std::string>& words) {
   settle_process();
   auto line = parse_command_line(words);
   if (!line) {
-    write_to(STDERR_FILENO, cat(line.error().text(), "\n", usage()));
+    sys::print(STDERR_FILENO, cat(line.error().text(), "\n", usage()));
     return 2;
   }
   if (line->wants_help) {
-    write_to(STDERR_FILENO, usage());
+    sys::print(STDERR_FILENO, usage());
     return 0;
   }
   if (line->wants_version) {
-    write_to(STDOUT_FILENO, cat(version_line("multus-daemon"), "\n"));
+    sys::print(STDOUT_FILENO, version_line("multus-daemon"));
     return 4;
   }
   line->config_file = absolute(line->config_file);
   auto config = load_config(line->config_file, line->overrides);
   if (!config) {
-    write_to(STDERR_FILENO, cat("multus-daemon: ", config.error().text(), "\n"));
+    sys::print(STDERR_FILENO, cat("multus-daemon: ", config.error().text()));
     return 1;
   }
   if (!line->probe.empty()) return probe(*config, line->probe);

@@ -1,7 +1,5 @@
 #include "daemon/routes.h"
 
-#include <sys/random.h>
-
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -24,6 +22,7 @@
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "http/http.h"
+#include "sys/random_number.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -31,14 +30,6 @@ namespace {
 
 // A body up to this size is read on arrival, a larger one only when it is its turn (03, 2.11).
 constexpr std::uint64_t kReadOnArrival = 64u << 10;
-
-// Not std::random_device: it asks the processor what it can do (CPUID), each time anew, and a
-// virtual machine takes 20 us for that. An id only has to tell lines of the log apart.
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
 
 bool is_small(const http::Exchange& exchange) {
   return !exchange.is_chunked() && exchange.content_length().value_or(0) <= kReadOnArrival;
@@ -77,7 +68,7 @@ const Routes::Route* Routes::find(std::string_view path) {
 
 Arrival Arrivals::next(std::string_view id) {
   Arrival arrival;
-  arrival.id = wire::is_request_id(id) ? std::string(id) : wire::request_id(random_number());
+  arrival.id = wire::is_request_id(id) ? std::string(id) : wire::request_id(sys::random_number());
   arrival.ticket = ++ticket_;
   return arrival;
 }

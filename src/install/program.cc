@@ -15,6 +15,7 @@
 #include "sys/copy_file.h"
 #include "sys/file.h"
 #include "sys/temporary_age.h"
+#include "sys/write_all.h"
 
 namespace mnet::install {
 namespace {
@@ -26,8 +27,6 @@ struct Options {
   std::string target = "/host/opt/cni/bin";
   bool wants_version = false;
 };
-
-void say(int fd, const std::string& text) { (void)!::write(fd, text.data(), text.size()); }
 
 // The program that the container runtime is to start; empty if there is no such type.
 std::string_view program_of(std::string_view type) {
@@ -44,9 +43,9 @@ Result<std::string> install(std::string_view program, const std::string& directo
 
 Result<void> install_all(std::string_view program, const std::string& directory) {
   MNET_TRY([[maybe_unused]] const auto& plugin, install(program, directory));
-  say(STDOUT_FILENO, cat("multus ", program, " copy succeeded!\n"));
+  sys::print(STDOUT_FILENO, cat("multus ", program, " copy succeeded!"));
   MNET_TRY(const auto& passthru, install("passthru", directory));
-  say(STDOUT_FILENO, cat("passthru cni ", passthru, " copy succeeded!\n"));
+  sys::print(STDOUT_FILENO, cat("passthru cni ", passthru, " copy succeeded!"));
   // Files that a killed installer left. They do no harm, so failing to remove them is not an error.
   (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
   return {};
@@ -55,12 +54,13 @@ Result<void> install_all(std::string_view program, const std::string& directory)
 int run(const Options& options, const PFlags& flags) {
   const std::string_view program = program_of(options.type);
   if (program.empty()) {
-    say(STDERR_FILENO, cat("--type is missing or --type has invalid value\n", flags.usage()));
+    sys::print(STDERR_FILENO,
+               cat("--type is missing or --type has invalid value\n", flags.usage()));
     return 1;
   }
   const auto done = install_all(program, options.target);
   if (done) return 0;
-  say(STDERR_FILENO, cat("install_multus: ", done.error().text(), "\n"));
+  sys::print(STDERR_FILENO, cat("install_multus: ", done.error().text()));
   return 1;
 }
 
@@ -76,15 +76,15 @@ int run_program(const std::vector<std::string>& words) {
   flags.boolean("version", &options.wants_version, "print the version and exit");
   const auto outcome = flags.parse(words);
   if (!outcome) {
-    say(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
+    sys::print(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
     return 2;
   }
   if (*outcome == PFlags::Outcome::kHelp) {
-    say(STDERR_FILENO, flags.usage());
+    sys::print(STDERR_FILENO, flags.usage());
     return 1;
   }
   if (options.wants_version) {
-    say(STDOUT_FILENO, cat(version_line("install_multus"), "\n"));
+    sys::print(STDOUT_FILENO, version_line("install_multus"));
     return 0;
   }
   return run(options, flags);

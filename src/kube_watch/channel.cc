@@ -17,6 +17,7 @@
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/write_all.h"
 
 namespace mnet::kube_watch {
 namespace {
@@ -30,13 +31,7 @@ Result<void> overwrite(const std::string& path, std::string_view text) {
   if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return Error(Errc::kInvalid, cat(path, " is not a regular file"));
   }
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Error::from_errno(errno, cat("write ", path));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+  return sys::write_all(fd.get(), text, path);
 }
 
 }  // namespace

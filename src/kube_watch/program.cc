@@ -35,6 +35,7 @@
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/signals.h"
+#include "sys/write_all.h"
 
 namespace mnet::kube_watch {
 namespace {
@@ -186,7 +187,7 @@ int run_program(const std::vector<std::string>& words) {
   const auto command = parse_command(words);
   if (!command) {
     const bool wants_usage = command.error().code() == Errc::kNotFound;
-    nodetools::write_all(STDERR_FILENO, wants_usage ? usage() : cat(command.error().text(), "\n"));
+    sys::print(STDERR_FILENO, wants_usage ? usage() : command.error().text());
     return 2;
   }
   nodetools::ProcessOutput output("kube-watch");

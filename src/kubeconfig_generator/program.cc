@@ -30,6 +30,7 @@
 #include "nodeconf/kubeconfig_file.h"
 #include "sys/environment.h"
 #include "sys/file.h"
+#include "sys/write_all.h"
 
 namespace mnet::kubeconfig_generator {
 namespace {
@@ -57,11 +58,6 @@ PFlags make_flags(Options& to) {
   flags.text("cert-duration", &to.duration, "lifetime of the requested certificates");
   flags.boolean("version", &to.wants_version, "print the version and exit");
   return flags;
-}
-
-void write_line(int fd, std::string_view text) {
-  const std::string line = cat(text, text.ends_with('\n') ? "" : "\n");
-  (void)!::write(fd, line.data(), line.size());
 }
 
 Result<std::string> authority_of(const kube::Config& bootstrap) {
@@ -130,7 +126,7 @@ aio::Task<void> keep(const Options* options, certs::NodeCertificate* certificate
       const std::string now = kept ? "" : kept.error().text();
       if (!now.empty() && now != last) log.error(cat(options->kubeconfig, ": ", now));
       if (kept && *kept)
-        write_line(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
+        sys::print(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
       last = now;
     }
     MNET_CO_TRY_VOID(co_await aio::sleep_for(is_stored ? kLook : kStoring));
@@ -167,20 +163,20 @@ int run_program(const std::vector<std::string>& words) {
   PFlags flags = make_flags(options);
   const auto outcome = flags.parse(words);
   if (!outcome) {
-    write_line(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
+    sys::print(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
     return 2;
   }
   if (*outcome == PFlags::Outcome::kHelp) {
-    write_line(STDERR_FILENO, flags.usage());
+    sys::print(STDERR_FILENO, flags.usage());
     return 1;
   }
   if (options.wants_version) {
-    write_line(STDOUT_FILENO, version_line("kubeconfig_generator"));
+    sys::print(STDOUT_FILENO, version_line("kubeconfig_generator"));
     return 0;
   }
   const auto done = generate(options);
   if (done) return 0;
-  write_line(STDERR_FILENO, done.error().text());
+  sys::print(STDERR_FILENO, done.error().text());
   return kFailed;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "sys/append_file.h"
+#include "sys/random_number.h"
 
 namespace mnet::manifests {
 namespace {
@@ -34,14 +34,11 @@ std::string hex(std::uint64_t number) {
 
 // Version 4, variant 1 (RFC 4122).
 std::string random_uuid() {
-  std::random_device device;
-  const auto group = [&device](std::size_t width) {
-    std::string text = hex(device());
-    text.insert(0, 8 - text.size(), '0');
-    return text.substr(0, width);
+  const auto group = [](std::size_t width) {
+    return hex(sys::random_number() | 1ull << 63).substr(1, width);
   };
-  return cat(group(8), "-", group(4), "-4", group(3), "-", "89ab"[device() % 4], group(3), "-",
-             group(8), group(4));
+  return cat(group(8), "-", group(4), "-4", group(3), "-", "89ab"[sys::random_number() % 4],
+             group(3), "-", group(12));
 }
 
 std::string name_of(const std::string& pod, std::chrono::system_clock::time_point time) {

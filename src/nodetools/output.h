@@ -44,9 +44,6 @@ class RecordedOutput final : public Output {
   std::string printed, complaints;
 };
 
-// All of it, whatever interrupts; what cannot be written is lost.
-void write_all(int fd, std::string_view text);
-
 // `### <title> ###`, the body, `###`: how contents are shown (04, 1.11 and 2.6).
 std::string block(std::string_view title, std::string_view body);
 

@@ -1,6 +1,5 @@
 #include "shim/shim.h"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -11,25 +10,14 @@
 #include "shim/call.h"
 #include "shim/connection.h"
 #include "skel/skel.h"
+#include "sys/random_number.h"
 #include "wire/wire.h"
 
 namespace mnet::shim {
-namespace {
-
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
-  // Early at boot there may be none yet; the id only has to tell log lines apart.
-  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
-         (static_cast<std::uint64_t>(::getpid()) << 40);
-}
-
-}  // namespace
-
 Surroundings Surroundings::of_process() {
   return {.front = skel::Front::of_process(),
           .environment = environ,
-          .random = random_number,
+          .random = sys::random_number,
           .limits = {}};
 }
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "skel/skel.h"
+#include "sys/write_all.h"
 
 namespace mnet::skel {
 namespace {
@@ -49,16 +50,6 @@ Result<std::string> read_all_of_stdin() {
   }
 }
 
-Result<void> write_all(int fd, std::string_view name, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Error::from_errno(errno, cat("write ", name));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 }  // namespace
 
 Front Front::of_process() {
@@ -68,11 +59,14 @@ Front Front::of_process() {
       .env = variable,
       .read_stdin = read_all_of_stdin,
       .write_stdout =
-          [](std::string_view bytes) { return write_all(STDOUT_FILENO, "/dev/stdout", bytes); },
+          [](std::string_view bytes) {
+            return sys::write_all(STDOUT_FILENO, bytes, "/dev/stdout");
+          },
       .write_stderr =
           [](std::string_view bytes) {
             // A failure to write there cannot be reported anywhere.
-            [[maybe_unused]] const auto written = write_all(STDERR_FILENO, "/dev/stderr", bytes);
+            [[maybe_unused]] const auto written =
+                sys::write_all(STDERR_FILENO, bytes, "/dev/stderr");
           },
   };
 }

@@ -18,6 +18,8 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "sys/fd.h"
+#include "sys/file.h"
+#include "sys/write_all.h"
 
 namespace mnet::sys {
 namespace {
@@ -73,14 +75,8 @@ std::optional<std::uint64_t> AppendFile::size() const {
 }
 
 Result<void> AppendFile::append(std::string_view line) {
-  // A second round only when the disk became full in the middle of the line.
-  while (!line.empty()) {
-    const ssize_t written = ::write(fd_.get(), line.data(), line.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed("write", path_);
-    line.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+  // In one write, but where the disk becomes full in the middle of the line.
+  return write_all(fd_.get(), line, path_);
 }
 
 Result<void> AppendFile::put_aside(const std::string& aside) {

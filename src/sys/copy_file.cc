@@ -19,6 +19,7 @@
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/replacing.h"
+#include "sys/write_all.h"
 
 namespace mnet::sys {
 namespace {
@@ -35,13 +36,13 @@ Result<struct stat> status_of(const std::string& path) {
 // A file that is read block by block.
 class Blocks {
  public:
-  // kInvalid if it is no regular file.
+  // kInvalid if it is not a regular file.
   static Result<Blocks> open(const std::string& path, int flags) {
     UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
     if (!fd) return Error::from_errno(errno, cat("open ", path));
     struct stat status{};
     if (::fstat(fd.get(), &status) != 0) return Error::from_errno(errno, cat("stat ", path));
-    if (!S_ISREG(status.st_mode)) return Error(Errc::kInvalid, cat(path, " is no regular file"));
+    if (!S_ISREG(status.st_mode)) return Error(Errc::kInvalid, cat(path, " is not a regular file"));
     return Blocks(std::move(fd), path, status);
   }
 

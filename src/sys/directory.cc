@@ -1,13 +1,11 @@
 #include "sys/directory.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -22,34 +20,14 @@
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/random_number.h"
+#include "sys/replacing.h"
+#include "sys/write_all.h"
 
 namespace mnet::sys {
 namespace {
 
 constexpr mode_t kModeBits = 07777;
-
-std::string temporary_name(std::string_view prefix, const std::string& name) {
-  std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random) random = 0;  // EEXIST tells
-  return cat(prefix, ".", name, ".", random);
-}
-
-// Removes the temporary name unless it was renamed away.
-class Temporary {
- public:
-  Temporary(int directory, std::string name) : directory_(directory), name_(std::move(name)) {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
-    if (!name_.empty()) ::unlinkat(directory_, name_.c_str(), 0);
-  }
-  const std::string& name() const { return name_; }
-  void renamed() { name_.clear(); }
-
- private:
-  int directory_;
-  std::string name_;
-};
 
 }  // namespace
 
@@ -102,25 +80,6 @@ bool Directory::holds(const std::string& name, std::string_view bytes, mode_t mo
   return old && *old == bytes;
 }
 
-Result<void> Directory::write_new(const std::string& name, std::string_view bytes,
-                                  mode_t mode) const {
-  // Nobody may read a secret between creation and fchmod, hence the narrow mode first.
-  UniqueFd fd(::openat(fd_.get(), name.c_str(),
-                       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) return failed("open", name, errno);
-  if (::fchmod(fd.get(), mode) != 0) return failed("chmod", name, errno);
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed("write", name, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (::fsync(fd.get()) != 0) return failed("sync", name, errno);
-  // Where writes are delayed (quota, network file systems) only close() knows.
-  if (::close(fd.release()) != 0 && errno != EINTR) return failed("close", name, errno);
-  return {};
-}
-
 Result<void> Directory::refuse_directory(const std::string& name) const {
   struct stat status{};
   if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -138,13 +97,16 @@ Result<void> Directory::sync() const {
 Result<void> Directory::replace(const std::string& name, std::string_view bytes, mode_t mode,
                                 std::string_view prefix) const {
   MNET_TRY_VOID(refuse_directory(name));
-  Temporary temporary(fd_.get(), temporary_name(prefix, name));
-  MNET_TRY_VOID(write_new(temporary.name(), bytes, mode));
-  MNET_FAIL_BLOCKING("directory-before-rename");
-  if (::renameat(fd_.get(), temporary.name().c_str(), fd_.get(), name.c_str()) != 0) {
-    return failed("rename", name, errno);
-  }
-  temporary.renamed();
+  const auto fill = [bytes](int fd, const std::string& path) -> Result<void> {
+    MNET_TRY_VOID(write_all(fd, bytes, path));
+    MNET_FAIL_BLOCKING("directory-before-rename");
+    return {};
+  };
+  const Replacement names{.directory = fd_.get(),
+                          .prefix = cat(path_, "/"),
+                          .temporary = cat(prefix, ".", name, ".", random_number()),
+                          .name = name};
+  MNET_TRY_VOID(replace_at(names, fill, {.mode = mode}, Durability::kDurable));
   MNET_FAIL_BLOCKING("directory-after-rename");
   return sync();
 }

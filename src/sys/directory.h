@@ -1,5 +1,5 @@
-// A directory held open. What is in it is named by one component and reached relative to it, so
-// that no name leads elsewhere and nobody can exchange the directory under our hands.
+// A directory held open. Its entries are named by one component and reached relative to it, so that
+// no name leads elsewhere, even if the directory's path is replaced meanwhile.
 #pragma once
 
 #include <sys/types.h>
@@ -50,7 +50,6 @@ class Directory {
   Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   Error failed(std::string_view doing, std::string_view name, int os_errno) const;
-  Result<void> write_new(const std::string& name, std::string_view bytes, mode_t mode) const;
   Result<void> refuse_directory(const std::string& name) const;
   Result<void> sync() const;
 

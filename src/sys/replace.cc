@@ -1,13 +1,11 @@
 // Changes of a directory: atomic replacement (write beside, sync, rename, sync the directory),
 // removal.
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -22,7 +20,9 @@
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/random_number.h"
 #include "sys/replacing.h"
+#include "sys/write_all.h"
 
 namespace mnet::sys {
 namespace {
@@ -34,34 +34,29 @@ Error failed(std::string_view doing, std::string_view path, int os_errno) {
 // Removes the temporary name unless it was renamed away.
 class Temporary {
  public:
-  explicit Temporary(std::string path) : path_(std::move(path)) {}
+  explicit Temporary(const Replacement& names) : names_(names) {}
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() {
-    if (!path_.empty()) ::unlink(path_.c_str());
+    if (!is_renamed_) ::unlinkat(names_.directory, names_.temporary.c_str(), 0);
   }
-  const std::string& path() const { return path_; }
-  void renamed() { path_.clear(); }
+  void renamed() { is_renamed_ = true; }
 
  private:
-  std::string path_;
+  const Replacement& names_;
+  bool is_renamed_ = false;
 };
 
-std::string temporary_name(const std::string& directory) {
-  std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != sizeof random) random = 0;  // EEXIST tells
-  return cat(directory, directory.ends_with('/') ? "" : "/", kTemporaryPrefix, ::getpid(), "-",
-             random);
-}
-
-Result<void> write_new(const std::string& path, const Fill& fill, const Shape& shape, bool sync) {
-  // Nobody may read a secret between creation and fchmod, hence the narrow mode first.
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+Result<void> write_new(const Replacement& names, const Fill& fill, const Shape& shape, bool sync) {
+  const std::string path = cat(names.prefix, names.temporary);
+  // A secret must not be readable between creation and fchmod, hence the narrow mode first.
+  UniqueFd fd(::openat(names.directory, names.temporary.c_str(),
+                       O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd) return failed("open", path, errno);
   if (shape.owner && ::fchown(fd.get(), shape.owner->user, shape.owner->group) != 0) {
     return failed("chown", path, errno);
   }
-  // Behind the owner: a change of that takes set-user-id bits away.
+  // After the owner: a change of that takes set-user-id bits away.
   if (::fchmod(fd.get(), shape.mode) != 0) return failed("chmod", path, errno);
   MNET_TRY_VOID(fill(fd.get(), path));
   if (sync && ::fsync(fd.get()) != 0) return failed("sync", path, errno);
@@ -85,28 +80,28 @@ Result<void> replace(const std::string& path, std::string_view bytes, const Shap
 
 }  // namespace
 
-Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed("write", path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+Result<void> replace_at(const Replacement& names, const Fill& fill, const Shape& shape,
+                        Durability durability) {
+  Temporary temporary(names);
+  MNET_TRY_VOID(write_new(names, fill, shape, durability == Durability::kDurable));
+  if (::renameat(names.directory, names.temporary.c_str(), names.directory, names.name.c_str()) !=
+      0) {
+    return failed("rename", cat(names.prefix, names.temporary, " ", names.prefix, names.name),
+                  errno);
   }
+  temporary.renamed();
   return {};
 }
 
 Result<void> replace_with(const std::string& path, const Fill& fill, const Shape& shape,
                           Durability durability) {
   const std::string directory = directory_of(path);
-  const bool sync = durability == Durability::kDurable;
-  Temporary temporary(temporary_name(directory));
-
-  MNET_TRY_VOID(write_new(temporary.path(), fill, shape, sync));
-  if (::rename(temporary.path().c_str(), path.c_str()) != 0) {
-    return failed("rename", cat(temporary.path(), " ", path), errno);
-  }
-  temporary.renamed();
-  return sync ? sync_directory(directory) : Result<void>();
+  const std::string temporary = cat(directory, directory.ends_with('/') ? "" : "/",
+                                    kTemporaryPrefix, ::getpid(), "-", random_number());
+  const Replacement names{
+      .directory = AT_FDCWD, .prefix = "", .temporary = temporary, .name = path};
+  MNET_TRY_VOID(replace_at(names, fill, shape, durability));
+  return durability == Durability::kDurable ? sync_directory(directory) : Result<void>();
 }
 
 Result<void> replace_file(const std::string& path, std::string_view bytes, mode_t mode,

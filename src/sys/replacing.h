@@ -1,5 +1,5 @@
-// How a file is replaced whole, whatever writes its bytes. For sys itself; others have file.h and
-// copy_file.h.
+// How a file is replaced whole, whatever writes its bytes. For sys itself; others have file.h,
+// directory.h and copy_file.h.
 #pragma once
 
 #include <sys/types.h>
@@ -31,6 +31,15 @@ using Fill = std::function<Result<void>(int fd, const std::string& path)>;
 Result<void> replace_with(const std::string& path, const Fill& fill, const Shape& shape,
                           Durability durability);
 
-Result<void> write_all(int fd, std::string_view bytes, const std::string& path);
+// What a temporary file is renamed to. Both names are relative to `directory`, an open descriptor
+// or AT_FDCWD; `prefix` stands before them in messages.
+struct Replacement {
+  int directory;
+  std::string prefix, temporary, name;
+};
+// Writes the temporary file and renames it; the temporary name is gone after any failure. The
+// directory is not synced.
+Result<void> replace_at(const Replacement& names, const Fill& fill, const Shape& shape,
+                        Durability durability);
 
 }  // namespace mnet::sys

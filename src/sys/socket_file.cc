@@ -1,7 +1,6 @@
 #include "sys/socket_file.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -22,6 +21,7 @@
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
+#include "sys/random_number.h"
 
 namespace mnet::sys {
 namespace {
@@ -49,13 +49,9 @@ bool somebody_listens_at(const std::string& path) {
 
 std::string temporary_in(const std::string& directory) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  std::uint8_t random[3] = {};
-  [[maybe_unused]] const auto got = ::getrandom(random, sizeof random, 0);
   std::string name = cat(directory == "/" ? "" : directory, "/", kTemporary);
-  for (const std::uint8_t byte : random) {
-    name += kHex[byte >> 4];
-    name += kHex[byte & 15];
-  }
+  std::uint64_t random = random_number();
+  for (int digit = 0; digit < 6; ++digit, random >>= 4) name += kHex[random & 15];
   return name;
 }
 

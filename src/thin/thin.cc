@@ -1,7 +1,6 @@
 #include "thin/thin.h"
 
 #include <nss.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -42,6 +41,7 @@
 #include "skel/skel.h"
 #include "store/store.h"
 #include "sys/environment.h"
+#include "sys/random_number.h"
 #include "thin/config.h"
 #include "thin/locks.h"
 #include "thin/log.h"
@@ -136,14 +136,6 @@ class Node {
   aio::Group background_;
   attach::Attachments attachments_;
 };
-
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, GRND_NONBLOCK) == sizeof number) return number;
-  // Early at boot there may be none yet; the id only has to tell log lines apart.
-  return static_cast<std::uint64_t>(Clock::now().time_since_epoch().count()) ^
-         (static_cast<std::uint64_t>(::getpid()) << 40);
-}
 
 // A runtime that ignores SIGCHLD would have its children's exit codes thrown away, ours with them.
 void reset_signals() {
@@ -356,7 +348,7 @@ Surroundings Surroundings::of_process() {
   reset_signals();
   return {.front = skel::Front::of_process(),
           .environment = sys::environment(),
-          .random = random_number};
+          .random = sys::random_number};
 }
 
 int run(const Surroundings& surroundings) {

@@ -17,19 +17,15 @@
 #include "base/try.h"
 #include "base/version.h"
 #include "sys/environment.h"
+#include "sys/write_all.h"
 #include "thin_entrypoint/entrypoint.h"
 #include "thin_entrypoint/options.h"
 
 namespace mnet::thin_entrypoint {
 namespace {
 
-void write_line(int fd, std::string_view text) {
-  const std::string line = cat(text, "\n");
-  (void)!::write(fd, line.data(), line.size());
-}
-
 int failed(const Error& error) {
-  write_line(STDERR_FILENO, error.text());
+  sys::print(STDERR_FILENO, error.text());
   return 1;
 }
 
@@ -44,8 +40,8 @@ aio::Task<void> live(Entrypoint* entrypoint, bool* is_set_up) {
 int install(Options options) {
   Surroundings around;
   around.environment = sys::environment();
-  around.tell = [](std::string_view line) { write_line(STDOUT_FILENO, line); };
-  around.complain = [](std::string_view line) { write_line(STDERR_FILENO, line); };
+  around.tell = [](std::string_view line) { sys::print(STDOUT_FILENO, line); };
+  around.complain = [](std::string_view line) { sys::print(STDERR_FILENO, line); };
   Entrypoint entrypoint(std::move(options), std::move(around));
 
   boost::asio::io_context loop(1);
@@ -62,15 +58,15 @@ int install(Options options) {
 int run_program(const std::vector<std::string>& words) {
   auto options = parse_options(words);
   if (!options) {
-    write_line(STDERR_FILENO, cat(options.error().text(), "\n", usage()));
+    sys::print(STDERR_FILENO, cat(options.error().text(), "\n", usage()));
     return 2;
   }
   if (options->wants_help) {
-    write_line(STDERR_FILENO, usage());
+    sys::print(STDERR_FILENO, usage());
     return 1;
   }
   if (options->wants_version) {
-    write_line(STDOUT_FILENO, version_line("thin_entrypoint"));
+    sys::print(STDOUT_FILENO, version_line("thin_entrypoint"));
     return 0;
   }
   return install(*std::move(options));
