@@ -38,7 +38,7 @@ bool exists(const std::string& path) {
 // Our image may lack the link from /var/run to /run, while /var/run is there for other things.
 Result<std::string> located(const std::string& root, const std::string& path) {
   if (!path.starts_with('/') || path.contains('\0')) {
-    return Error(Errc::kInvalid, cat("no path of a device-info file: ", go_quoted(path)));
+    return Error(Errc::kInvalid, cat("not a path of a device-info file: ", go_quoted(path)));
   }
   constexpr std::string_view kVarRun = "/var/run/";
   if (!path.starts_with(kVarRun)) return cat(root, path);

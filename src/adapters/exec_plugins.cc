@@ -155,7 +155,7 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   co_return std::move(output->out);
 }
 
-// Meant for whoever looks after the plugin; of one that failed it is part of the error.
+// Meant for the people who run the plugin; if it failed, this is part of the error.
 void ExecPlugins::pass_on(const chain::PluginRun& what, std::string_view words) const {
   log_.with_request(what.request_id)
       .verbose(cat(what.command, " ", what.binary, " says: ", trim(words)));

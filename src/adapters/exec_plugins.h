@@ -18,7 +18,7 @@
 
 namespace mnet::adapters {
 
-// How one run went, for whoever counts.
+// How one run went, for the metrics.
 struct FinishedRun {
   std::string type;                              // name of the executable
   std::string command;                           // ADD, DEL, ...
@@ -32,7 +32,7 @@ struct ExecSettings {
   std::chrono::milliseconds timeout = std::chrono::seconds(180);  // delegateTimeout: of one process
   // What delegates inherit: the daemon's own. CNI_* and MULTUS_REQUEST_ID are set anew.
   std::vector<std::string> environment;
-  // Called on the event loop, if they are there: behind each run; for each type that has no
+  // Called on the event loop, if they are there: after each run; for each type that has no
   // executable.
   std::function<void(const FinishedRun&)> finished = {};
   std::function<void(const std::string& type)> missing = {};

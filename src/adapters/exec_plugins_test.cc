@@ -284,7 +284,7 @@ TEST_F(ExecPluginsTest, StartsNothingEarlyWithoutRoomOrProgram) {
   EXPECT_FALSE(start_early(plugins, "cat"));
 
   EXPECT_EQ(slots_.held, 0);
-  EXPECT_THAT(missing, IsEmpty());  // the one who runs it tells
+  EXPECT_THAT(missing, IsEmpty());  // the run itself reports it
   EXPECT_FALSE(std::filesystem::exists(dir_ / "acted"));
 }
 

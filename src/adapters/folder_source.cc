@@ -135,7 +135,7 @@ aio::Task<std::optional<std::string>> FolderSource::find_status(model::PodObject
 void FolderSource::send(attach::PodEvent event) {
   if (event.pod == nullptr) return;
   if (waiting_.size() >= kMostWaiting) {
-    if (dropped_++ == 0) log_.error(cat("events come faster than ", path_, " takes them"));
+    if (dropped_++ == 0) log_.error(cat("events arrive faster than ", path_, " can store them"));
     return;
   }
   waiting_.push_back({.pod = reference_to(*event.pod),

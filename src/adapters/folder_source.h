@@ -61,8 +61,8 @@ class FolderSource : public attach::ObjectSource {
   const Log log_;
   manifests::Folder folder_;
   manifests::StatusFiles status_;
-  // In the hands of the pool while a batch is written, and shared with it: nobody waits for a disk
-  // at the end.
+  // In the hands of the pool while a batch is written, and shared with it: at the end a
+  // slow disk is not waited for.
   std::shared_ptr<manifests::EventFile> events_;
   std::vector<manifests::Event> waiting_;
   std::size_t dropped_ = 0;

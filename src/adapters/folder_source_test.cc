@@ -332,7 +332,7 @@ TEST_F(FolderSourceTest, WritesEventsInTheirOrder) {
   source.send({.pod = web, .is_warning = false, .reason = "AddedInterface", .message = "one"});
   source.send({.pod = web, .is_warning = true, .reason = "NoNetworkFound", .message = "two"});
   source.send({.pod = web, .is_warning = true, .reason = "NoNetworkFound", .message = "two"});
-  source.send({.pod = nullptr, .is_warning = true, .reason = "x", .message = "of nobody"});
+  source.send({.pod = nullptr, .is_warning = true, .reason = "x", .message = "of no pod"});
   ASSERT_TRUE(aio::run(loop, source.flush(std::chrono::steady_clock::now() + kLong)).has_value());
 
   const std::string file = path + "/events.jsonl";
@@ -356,7 +356,7 @@ TEST_F(FolderSourceTest, DropsEventsThatComeFasterThanTheDiskTakesThem) {
   const auto written = members(path + "/events.jsonl", "message").size();
   EXPECT_GE(written, FolderSource::kMostWaiting);
   EXPECT_LT(written, FolderSource::kMostWaiting + 11);
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("events come faster than")).Times(1));
+  EXPECT_THAT(lines->lines, Contains(HasSubstr("events arrive faster than")).Times(1));
   EXPECT_THAT(lines->lines, Contains(HasSubstr("events were dropped")));
 }
 
@@ -369,7 +369,7 @@ TEST_F(FolderSourceTest, AFolderThatCannotBeWrittenFailsNoEvent) {
   source.send({.pod = web, .is_warning = false, .reason = "AddedInterface", .message = "one"});
   ASSERT_TRUE(aio::run(loop, source.flush(std::chrono::steady_clock::now() + kLong)).has_value());
 
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("events are in the log only")));
+  EXPECT_THAT(lines->lines, Contains(HasSubstr("events are only logged")));
 }
 
 }  // namespace

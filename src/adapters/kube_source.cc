@@ -73,7 +73,7 @@ aio::Task<void> KubeSource::follow() {
   if (follows_pods()) {
     watches.push_back(pod_watch_.run());
   } else {
-    log_.error("MULTUS_NODE_NAME is not set: there is no store of pods, each is read from the API");
+    log_.error("MULTUS_NODE_NAME is not set: pods are not cached; each one is read from the API");
   }
   watches.push_back(network_watch_.run());
   auto ended = co_await aio::all(std::move(watches));
@@ -200,8 +200,7 @@ aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string te
   if (waited) co_return writing->outcome;
   writing->is_late = true;
   if (waited.error().code() != Errc::kTimeout) co_return waited;
-  log_.verbose(
-      cat("pod ", pod->ns, "/", pod->name, " does not wait any longer for its network status"));
+  log_.verbose(cat("pod ", pod->ns, "/", pod->name, " no longer waits for its network status"));
   co_return Result<void>();
 }
 
@@ -226,7 +225,7 @@ aio::Task<void> KubeSource::write_late(model::PodObjectPtr pod, std::string text
   writing->ended.set();
   if (!writing->is_late || writing->outcome) co_return Result<void>();
   co_return writing->outcome.error().wrap(
-      cat("pod ", pod->ns, "/", pod->name, ": its network status is given up"));
+      cat("pod ", pod->ns, "/", pod->name, ": giving up writing its network status"));
 }
 
 aio::Task<std::optional<std::string>> KubeSource::find_status(model::PodObjectPtr pod) {

@@ -72,7 +72,7 @@ class KubeSource : public attach::ObjectSource {
   struct Writing {
     aio::Event ended;
     Result<void> outcome = {};
-    bool is_late = false;  // nobody waits for it any more
+    bool is_late = false;  // no caller waits for it any more
     aio::Event outdated;   // a newer one of the same pod has come
   };
 

@@ -123,7 +123,8 @@ void Contents::drop(const std::string& name) { changed_ |= files_.erase(name) > 
 void Contents::note_trouble(Update& update, const Error& why) {
   if (trouble_ == why.text()) return;
   trouble_ = why.text();
-  update.errors.push_back(files_.empty() ? trouble_ : cat(trouble_, "; its last objects stay"));
+  update.errors.push_back(files_.empty() ? trouble_
+                                         : cat(trouble_, "; its last objects stay in use"));
 }
 
 void Contents::publish(Update& update) {

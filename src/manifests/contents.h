@@ -22,7 +22,7 @@ bool is_manifest_name(std::string_view name);
 struct Touched {
   std::set<std::string> written;  // closed by a writer, renamed from or to, removed
   std::set<std::string> created;  // maybe a writer has only begun
-  bool everything = false;        // nobody knows what
+  bool everything = false;        // what has happened is not known
 
   bool nothing() const { return written.empty() && created.empty() && !everything; }
 };

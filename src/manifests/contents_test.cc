@@ -245,8 +245,9 @@ TEST_F(ContentsTest, AFolderThatIsGoneLeavesItsObjectsInForceAndIsReportedEachTi
   const Update gone_again = objects.load(kEverything);
 
   EXPECT_EQ(gone.snapshot, nullptr);
-  EXPECT_THAT(gone.errors, ElementsAre("open " + (dir / "objects") +
-                                       ": no such file or directory; its last objects stay"));
+  EXPECT_THAT(gone.errors,
+              ElementsAre("open " + (dir / "objects") +
+                          ": no such file or directory; its last objects stay in use"));
   EXPECT_THAT(again.errors, IsEmpty());
   EXPECT_THAT(pods(back.snapshot), ElementsAre("b:"));
   EXPECT_EQ(gone_again.errors.size(), 1u);

@@ -113,7 +113,7 @@ Result<void> EventFile::write(const std::string& line) {
 }
 
 void EventFile::report(const Event& event, const Error& why) {
-  if (!std::exchange(reported_, true)) log_.error("events are in the log only", why);
+  if (!std::exchange(reported_, true)) log_.error("events are only logged", why);
   log_.verbose(cat("event of pod ", event.pod.ns, "/", event.pod.name, ": ", event.type, " ",
                    event.reason, " ", event.message));
 }

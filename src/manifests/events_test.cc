@@ -171,8 +171,7 @@ TEST_F(EventFileTest, ThatCannotBeWrittenIsInTheLogOnly) {
   nowhere.append(added);
 
   EXPECT_FALSE(std::filesystem::exists(dir / "none"));
-  EXPECT_THAT(lines->lines,
-              Contains(HasSubstr("[error] events are in the log only: open ")).Times(1));
+  EXPECT_THAT(lines->lines, Contains(HasSubstr("[error] events are only logged: open ")).Times(1));
   EXPECT_THAT(
       lines->lines,
       Contains(HasSubstr("event of pod prod/web-0: Normal AddedInterface Add net1")).Times(2));

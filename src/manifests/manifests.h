@@ -51,7 +51,7 @@ class Folder {
                                                         aio::Deadline deadline);
 
   // Reads the folder at once: what was in it when this was called is in snapshot() when it ends,
-  // also if no event has told of it yet. Those who ask at the same time share a reading.
+  // even if no event has told of it yet. Callers at the same time share a reading.
   aio::Task<void> reread();
 
   // Until a pod of that name fits the UID (PodObject::fits), at once if it does now. Otherwise, at

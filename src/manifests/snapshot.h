@@ -1,5 +1,5 @@
-// All objects of the folder at one moment. Immutable once made: who holds one reads without
-// locking and sees no change.
+// All objects of the folder at one moment. Immutable once made: it is read without
+// locking and never changes.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class Snapshot {
 // one, with a text in warnings().
 class Merger {
  public:
-  // The objects live as long as somebody needs one of them.
+  // The objects live as long as a pointer to one of them.
   void add(const std::string& file, const std::shared_ptr<const Objects>& objects);
 
   // In the order they came up.

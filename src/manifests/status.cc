@@ -90,7 +90,7 @@ Result<std::optional<std::string>> find_in_file(const std::string& folder, const
   const json::Object annotations = object_in(metadata, "annotations");
   const json::Value* status = annotations.find(kNetworkStatus);
   if (status == nullptr || status->as_string() == nullptr) {
-    return Error(Errc::kProtocol, cat(path, " holds no network status"));
+    return Error(Errc::kProtocol, cat(path, " does not hold a network status"));
   }
   return std::optional<std::string>(*status->as_string());
 }

@@ -59,7 +59,7 @@ bool has_only_loopback(const std::string& path) {
   return !plugins->as_array()->empty();
 }
 
-constexpr std::string_view kNameIt = "multusMasterCNI names the right one if this is not it";
+constexpr std::string_view kNameIt = "set multusMasterCNI if this is the wrong file";
 
 // 03, 10.3: leftovers are chosen when the real one comes late.
 std::vector<std::string> doubts(const std::string& path) {

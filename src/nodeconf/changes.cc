@@ -35,7 +35,7 @@ void Changes::open(const aio::asio::any_io_executor& executor) {
     reported_.clear();
   } else if (made.error().text() != reported_) {
     reported_ = made.error().text();
-    log_.error("following the CNI configuration (it is looked at now and then)", made.error());
+    log_.error("watching the CNI configuration (it is polled instead)", made.error());
   }
 }
 

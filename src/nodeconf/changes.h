@@ -1,4 +1,5 @@
-// Waits for something to happen in directories. Says only that something may have: who waits looks.
+// Waits for something to happen in directories. Says only that something may have happened: the
+// caller looks.
 #pragma once
 
 #include <chrono>

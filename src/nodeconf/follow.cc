@@ -25,11 +25,11 @@ using Clock = std::chrono::steady_clock;
 std::string fate_text(const std::string& path, const OwnFile::Look& look) {
   switch (look.fate) {
     case OwnFile::Fate::kRenamed:
-      return cat("somebody renamed ", path, " to ", look.other_name);
+      return cat("another program renamed ", path, " to ", look.other_name);
     case OwnFile::Fate::kRemoved:
-      return cat("somebody removed ", path);
+      return cat("another program removed ", path);
     case OwnFile::Fate::kBroken:
-      return cat("somebody made ", path, " unreadable");
+      return cat("another program made ", path, " unreadable");
     case OwnFile::Fate::kThere:
       break;
   }
@@ -160,7 +160,7 @@ aio::Task<void> Manager::put_back(std::string what) {
   }
   hooks_.wrote(true);
   written_ = text_;
-  log_.warning(cat(what, "; it is put back once"));
+  log_.warning(cat(what, "; putting it back once"));
   put_back_at_ = Clock::now();
   co_return Result<void>();
 }
@@ -168,7 +168,7 @@ aio::Task<void> Manager::put_back(std::string what) {
 void Manager::fight(const std::string& what, const std::string& other_name) {
   is_lost_ = true;
   const std::string text = cat(what, ", again after it was put back: ", likely_cause(other_name),
-                               ". Until then new pods get the primary network alone");
+                               ". Until then new pods get only the primary network");
   log_.error(text);
   hooks_.fought();
   hooks_.hinder(text);
@@ -183,8 +183,8 @@ aio::Task<void> Manager::look_for_earlier() {
   const std::string ours = std::filesystem::path(primary_).filename().string();
   if (found.empty() || found.front() >= ours) co_return Result<void>();
   warn(cat(options_.autoconfig_dir, "/", found.front(), " sorts before the primary ", ours,
-           ", which stays in use until the daemon is started again; multusMasterCNI names one for "
-           "good"));
+           ", which stays in use until the daemon restarts; set multusMasterCNI to choose one "
+           "permanently"));
   co_return Result<void>();
 }
 

@@ -69,7 +69,7 @@ Result<Generator::Output> Generator::output(const std::string& path, const Prima
     output.warnings.push_back(cat(path,
                                   " has a cniVersion below 0.4.0: its results are converted "
                                   "to ",
-                                  settings_.cni_version, ", and CHECK passes it over"));
+                                  settings_.cni_version, ", and CHECK skips it"));
   }
   output.text = generate(settings_, {.name = std::move(name),
                                      .cluster_network = path,
@@ -84,7 +84,7 @@ Result<std::string> Generator::name_of(const Primary& primary, std::vector<std::
   if (name) {
     last_name_ = *std::move(name);
   } else {
-    warnings.push_back(cat(name.error().text(), "; it stays ", last_name_));
+    warnings.push_back(cat(name.error().text(), "; the name stays ", last_name_));
   }
   return last_name_;
 }

@@ -100,7 +100,7 @@ TEST(Generator, FollowsThePrimarysNameAndKeepsTheLastGoodOne) {
   EXPECT_THAT(x.value().text, HasSubstr(R"("name":"x")"));
   EXPECT_THAT(y.value().text, HasSubstr(R"("name":"y")"));
   EXPECT_THAT(lost.value().text, HasSubstr(R"("name":"y")"));
-  EXPECT_THAT(lost.value().warnings, ElementsAre(HasSubstr("it stays y")));
+  EXPECT_THAT(lost.value().warnings, ElementsAre(HasSubstr("the name stays y")));
 }
 
 // 03, 12: row 132

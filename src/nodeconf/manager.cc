@@ -74,7 +74,7 @@ Result<Manager::Loaded> Manager::load(const std::string& path) const {
 
 aio::Task<void> Manager::find() {
   for (bool is_start = true;; is_start = false) {
-    // Watches from here on, so that nothing is missed between a look and the wait behind it.
+    // Watches from here on, so that nothing is missed between a look and the wait after it.
     MNET_CO_TRY_VOID(co_await changes_.wait(Clock::now()));
     MNET_CO_TRY(auto&& found, co_await try_primary(is_start));
     if (found) co_return Result<void>();
@@ -157,7 +157,7 @@ aio::Deadline Manager::next_look() const {
 
 aio::Task<void> Manager::publish() {
   log_.verbatim(LogLevel::kVerbose, cat("Generated MultusCNI config: ", text_));
-  // Also where it is equal: the file is ours from now on, and a predecessor that removes its own
+  // Even if it is equal: the file is ours from now on, and a predecessor that removes its own
   // leaves it alone.
   auto written = co_await pool_.run([this] { return own_.write(text_); });
   hooks_.wrote(written.has_value());

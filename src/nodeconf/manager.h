@@ -1,5 +1,6 @@
 // The configuration manager (03, 6): finds the primary, keeps `00-multus.conf` as the primary asks,
-// and tells others' hands off it. Lives on the event loop; knows no HTTP and no pods.
+// and reports programs that change or remove it. Lives on the event loop; knows no HTTP and no
+// pods.
 #pragma once
 
 #include <chrono>
@@ -58,10 +59,10 @@ class Manager {
   // it does not have (03, 6.4): the daemon ends with 2.
   aio::Task<void> find();
 
-  // Writes the file, behind find().
+  // Writes the file. After find().
   aio::Task<void> publish();
 
-  // Follows the primary and the file, behind publish(); ends only when cancelled.
+  // Follows the primary and our file after publish(). Returns only when cancelled.
   aio::Task<void> follow();
 
   // Removes the file if it is still the one we wrote. When follow() has ended. Blocks.
@@ -114,7 +115,7 @@ class Manager {
   bool is_gone_ = false;  // the primary
   std::set<std::string> warned_;
   std::optional<std::chrono::steady_clock::time_point> put_back_at_;
-  std::chrono::steady_clock::time_point next_try_;  // of a write, behind one that failed
+  std::chrono::steady_clock::time_point next_try_;  // of a write, after one that failed
   bool is_lost_ =
       false;  // the file is not there and stays so: fought over, or it cannot be written
 };

@@ -222,7 +222,7 @@ TEST_F(ManagerTest, PutsItsFileBackOnceThenReportsAFight) {
 
   std::filesystem::remove(own_path_);
   ASSERT_TRUE(until([&] { return own() == text; }));
-  ASSERT_TRUE(until_said("it is put back once"));
+  ASSERT_TRUE(until_said("putting it back once"));
   EXPECT_EQ(fights_, 0);
   std::filesystem::rename(own_path_, own_path_ + ".cilium_bak");
   ASSERT_TRUE(until([this] { return hindrance_.has_value(); }));

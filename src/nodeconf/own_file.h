@@ -41,7 +41,7 @@ class OwnFile {
   Result<bool> update(std::string_view text);
 
   enum class Fate : std::uint8_t {
-    kThere,    // and a runtime can read it, whoever wrote it last
+    kThere,    // and a runtime can read it, even if another program wrote it last
     kBroken,   // there, but nothing that a runtime can read
     kRemoved,  // not there
     kRenamed,  // ours lies beside, under another name

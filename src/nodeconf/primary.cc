@@ -60,7 +60,7 @@ Result<bool> check_versions(const json::Value& document, std::string_view top_ve
   return *number < cni::kCheckSince;
 }
 
-// Wider than the list of our names: a primary is chosen without anybody's asking, and what begins
+// Wider than the list of our names: a primary is chosen without being named, and what begins
 // like that is sooner Multus under a further name than a cluster's network.
 bool is_multus_type(std::string_view type, std::string_view own_type) {
   return cni::is_own_type(type, own_type) || type.starts_with("multus-");
@@ -72,11 +72,11 @@ Result<Primary> checked(json::Value document, std::string_view top_version,
   json::Object* object = document.as_object();
   if (object == nullptr) return unusable("couldn't get cni config from delegate");
   if (object->find("type") == nullptr && object->find("plugins") == nullptr) {
-    return unusable("no CNI configuration: it has neither type nor plugins");
+    return unusable("not a CNI configuration: it has neither type nor plugins");
   }
   if (const auto where = find_multus(*object, own_type)) {
     return unusable(cat("it is a configuration of Multus itself (", *where,
-                        "), not taken to prevent recursive config load"));
+                        "), not used, to prevent recursive config load"));
   }
   return Primary{.object = std::move(*object), .is_older = is_older};
 }

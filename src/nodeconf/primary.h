@@ -65,7 +65,7 @@ struct Primary {
 
 // The file's text as a primary for a daemon of version `top_version`. `own_type` is the type that
 // the generated file carries: whatever has that, or one of Multus's own, cannot be a primary.
-// Errors have the original's words behind `failed to load the primary CNI configuration …`.
+// Errors have the original's words after `failed to load the primary CNI configuration …`.
 Result<Primary> parse_primary(std::string_view text, std::string_view top_version,
                               std::string_view own_type);
 
@@ -79,7 +79,7 @@ std::optional<std::string> find_multus(const json::Object& config, std::string_v
 
 struct Capabilities {
   std::map<std::string, bool> values;  // a capability that any plugin has is true
-  std::vector<std::string> ignored;    // what is no boolean or no list, for people
+  std::vector<std::string> ignored;    // what is not a boolean or a list, for people
 };
 
 // Those of each plugin where `plugins` is a list with something in it, else those at top level.
@@ -90,7 +90,7 @@ Result<std::string> network_name(const json::Object& primary);
 
 // Sets the top-level `cniVersion` of the file, if it has another: atomically, mode and owner kept,
 // other members as they were. True if it was rewritten. `failed to unmarshall cni config <path>: …`
-// (kInvalid) if it is no JSON object. Blocks.
+// (kInvalid) if it is not a JSON object. Blocks.
 Result<bool> force_version(const std::string& path, std::string_view version);
 
 }  // namespace mnet::nodeconf

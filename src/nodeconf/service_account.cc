@@ -26,7 +26,7 @@ Result<std::string> read_token(const std::string& path) {
   const std::string_view token = trim(text);
   if (token.empty()) return Error(Errc::kUnavailable, cat(path, " is empty"));
   if (!std::ranges::all_of(token, is_printable)) {
-    return Error(Errc::kInvalid, cat(path, " holds no token"));
+    return Error(Errc::kInvalid, cat(path, " does not hold a token"));
   }
   return std::string(token);
 }
@@ -36,7 +36,7 @@ Result<std::string> read_ca(const std::string& path) {
   if (trim(text).empty()) return Error(Errc::kUnavailable, cat(path, " is empty"));
   const std::size_t last = text.rfind(kBegin);
   if (last == std::string::npos || text.find(kEnd, last) == std::string::npos) {
-    return Error(Errc::kInvalid, cat(path, " holds no whole certificate"));
+    return Error(Errc::kInvalid, cat(path, " does not hold a complete certificate"));
   }
   return text;
 }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".json";
 
-// The container id in the name of a record; empty if it is no such name.
+// The container id in the name of a record; empty if it is not such a name.
 std::string id_in(std::string_view file) {
   if (!file.ends_with(kSuffix)) return {};
   file.remove_suffix(kSuffix.size());
@@ -46,7 +46,7 @@ Result<void> AttachmentRecords::write(const std::string& container_id, const jso
   const auto path = path_of(container_id);
   if (!path) {
     return Error(Errc::kInvalid,
-                 cat("no file name can be made of container ID ", go_quoted(container_id)));
+                 cat("cannot make a file name from container ID ", go_quoted(container_id)));
   }
   MNET_FAIL_BLOCKING("record-before-write");
   MNET_TRY_VOID(replace_below(directory_, *path, json::dump(record), durability));

@@ -18,7 +18,7 @@ constexpr mode_t kFileMode = 0600;
 
 }  // namespace
 
-// Nearly always the directory is there, and nobody need look for it first.
+// Nearly always the directory is there, so it is not looked for first.
 Result<void> replace_below(const std::string& directory, const std::string& path,
                            std::string_view bytes, Durability durability) {
   auto written = sys::replace_file(path, bytes, kFileMode, durability);

@@ -80,7 +80,7 @@ Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durabil
   MNET_TRY(auto&& path, path_of({entry.network, entry.container_id, entry.ifname}));
   if (!path) {
     return Error(Errc::kInvalid,
-                 cat("no file name can be made of network name ", go_quoted(entry.network),
+                 cat("cannot make a file name from network name ", go_quoted(entry.network),
                      ", container ID ", go_quoted(entry.container_id), " and interface name ",
                      go_quoted(entry.ifname)));
   }

@@ -30,7 +30,7 @@ Result<void> ScratchFiles::write(const std::string& container_id, const json::Ar
   const auto path = path_of(container_id);
   if (!path) {
     return Error(Errc::kInvalid,
-                 cat("no file name can be made of container ID ", go_quoted(container_id)));
+                 cat("cannot make a file name from container ID ", go_quoted(container_id)));
   }
   return replace_below(cni_dir_, *path, json::dump(delegates), durability);
 }

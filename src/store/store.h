@@ -29,7 +29,7 @@ class ResultCache {
 
   Result<void> write(const cni::CacheEntry& entry, Durability durability) const;
   // The `result` document of one entry, for cni::read_cached_result: none if there is no file;
-  // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is no JSON at
+  // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is not JSON at
   // all is damage; a file that cannot be read is an error, too.
   Result<std::optional<json::Value>> find_result(const cni::CacheKey& key) const;
   // The whole entry, for its configuration and parameters: none if there is no file. A legacy file
@@ -65,7 +65,7 @@ struct Families {
   bool v4 = false, v6 = false;
 };
 Result<void> delete_default_routes(json::Object& cache_file, Families families);
-// Behind the routes that are there. In results of 0.1.0 and 0.2.0 a gateway without an address of
+// After the routes that are there. In results of 0.1.0 and 0.2.0 a gateway without an address of
 // its family has no place and is left out.
 Result<void> add_default_routes(json::Object& cache_file, const std::vector<std::string>& gateways);
 
@@ -78,7 +78,7 @@ class ScratchFiles {
 
   Result<void> write(const std::string& container_id, const json::Array& delegates,
                      Durability durability) const;
-  // Whether there may be a file: true also if that cannot be told.
+  // Whether there may be a file: true even if that cannot be told.
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Array>> find(const std::string& container_id) const;
@@ -101,7 +101,7 @@ class AttachmentRecords {
 
   Result<void> write(const std::string& container_id, const json::Object& record,
                      Durability durability) const;
-  // Whether there may be a file: true also if that cannot be told.
+  // Whether there may be a file: true even if that cannot be told.
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Object>> find(const std::string& container_id) const;
@@ -116,14 +116,14 @@ class AttachmentRecords {
   std::string directory_;
 };
 
-// Pending DELs: cni/pending.h says where the shim leaves them. Here they are read and taken away.
+// Pending DELs: cni/pending.h says where the shim leaves them. Here they are read and removed.
 class PendingDels {
  public:
   explicit PendingDels(const std::string& cni_dir);
 
   struct Record {
     std::string file;  // name inside the directory
-    // Meant for /cni. An error if it cannot be read; is_damage() if nobody ever will (a directory).
+    // Meant for /cni. An error if it cannot be read; is_damage() if it never can be (a directory).
     Result<std::string> body;
   };
   // In order of their names. No directory: none.
@@ -136,7 +136,7 @@ class PendingDels {
   Result<void> write(const std::string& container_id, const std::string& ifname,
                      std::string_view body) const;
   Result<bool> remove(const std::string& file) const;  // true if it was there
-  // Moves a record that nobody can use to pending-del/bad/, beside what is there under its name.
+  // Moves a record that cannot be used to pending-del/bad/, beside what is there under its name.
   Result<void> set_aside(const std::string& file) const;
 
  private:

@@ -85,8 +85,8 @@ Result<void> AppendFile::put_aside(const std::string& aside) {
   if (::rename(path_.c_str(), aside.c_str()) != 0) return failed("rename", cat(path_, " ", aside));
 
   MNET_TRY(auto&& fd, open_or_make(path_, old.st_mode & 07777));
-  // Who could read the old one can read the new one. Without the right to give files away it stays
-  // ours.
+  // Users that could read the old one can read the new one. Without the right to give files away it
+  // stays ours.
   [[maybe_unused]] const int given = ::fchown(fd.get(), old.st_uid, old.st_gid);
   return hold(std::move(fd));
 }

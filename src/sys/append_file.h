@@ -18,13 +18,13 @@ namespace mnet::sys {
 // once.
 class AppendFile {
  public:
-  // Made with exactly `mode` if it is missing; its directory is not made. A FIFO that nobody reads
+  // Made with exactly `mode` if it is missing; its directory is not made. A FIFO without a reader
   // is an error, not a hang.
   static Result<AppendFile> open(const std::string& path, mode_t mode);
 
-  // How large the file of that name is now, whoever wrote to it. None if the name stands for
-  // another file by now, or for none: somebody has moved or removed what was opened. What is no
-  // regular file has size 0.
+  // How large the file of that name is now, with what other writers have added. None if the name
+  // stands for another file by now, or for none: what was opened has been moved or removed. What is
+  // not a regular file has size 0.
   std::optional<std::uint64_t> size() const;
 
   // One write.

@@ -24,7 +24,7 @@ std::optional<std::uint64_t> limit_in(const std::string& path) {
   const std::string_view digits = trim(*text);
   std::uint64_t limit = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), limit);
-  // "max" of version 2 is no number.
+  // "max" of version 2 is not a number.
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return limit >= kUnlimited ? std::nullopt : std::optional(limit);
 }

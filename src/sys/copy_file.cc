@@ -75,7 +75,7 @@ class Blocks {
   std::string block_;
 };
 
-// A link is replaced by a file of its own: what it points to is somebody else's.
+// A link is replaced by a file of its own: what it points to is not ours.
 bool holds(const std::string& path, Blocks& source, mode_t mode) {
   auto old = Blocks::open(path, O_NOFOLLOW);
   if (!old || old->size() != source.size() || old->mode() != mode) return false;

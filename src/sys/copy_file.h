@@ -1,4 +1,4 @@
-// Copies of files that are replaced whole, also while the old one runs (03, 9.3).
+// Copies of files that are replaced whole, even while the old one runs (03, 9.3).
 #pragma once
 
 #include <sys/types.h>

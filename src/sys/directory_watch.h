@@ -1,5 +1,5 @@
 // Says that something may have happened in some directories, also in those that are not there now.
-// Does not say what: who asks looks at the files again, which takes care of swapped links, too.
+// Does not say what: the caller looks at the files again, which covers swapped links, too.
 #pragma once
 
 #include <set>

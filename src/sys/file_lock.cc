@@ -86,7 +86,8 @@ Result<FileLock> FileLock::take_directory_within(const std::string& path,
     if (locked) return FileLock(std::move(fd), {});
     if (!is_taken(locked)) return std::move(locked).error();
     if (std::chrono::steady_clock::now() >= end) {
-      return Error(Errc::kTimeout, cat("lock ", path, ": somebody else has held it for too long"));
+      return Error(Errc::kTimeout,
+                   cat("lock ", path, ": another process has held it for too long"));
     }
     std::this_thread::sleep_for(kBetweenTries);
   }
@@ -100,7 +101,7 @@ Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {
 }
 
 void FileLock::release() {
-  // Removed while it is held: who waits finds the name gone, or another file under it.
+  // Removed while it is held: a waiting process finds the name gone, or another file under it.
   if (fd_ && !path_.empty()) ::unlink(path_.c_str());
   path_.clear();
   fd_.reset();

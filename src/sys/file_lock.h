@@ -23,9 +23,9 @@ class FileLock {
   ~FileLock() { release(); }
 
   // On a file that is made for it (mode 0600) and removed when the lock is given back: nothing is
-  // left but what a killed holder leaves, and that hinders nobody. Its directory must exist.
+  // left but what a killed holder leaves, and that does no harm. Its directory must exist.
   static Result<FileLock> take_file(const std::string& path);
-  // The same without waiting; none if somebody else has it.
+  // The same without waiting; none if another process has it.
   static Result<std::optional<FileLock>> try_file(const std::string& path);
 
   enum class Kind : std::uint8_t { kShared, kExclusive };

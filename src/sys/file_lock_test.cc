@@ -28,7 +28,7 @@ TEST(FileLock, LeavesNoFileBehind) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// Every holder removes the file under those who wait for it.
+// Every holder removes the file while others wait for it.
 TEST(FileLock, HasOneHolderAtATimeThoughTheFileComesAndGoes) {
   const TestDir dir;
   const std::string path = dir / "lock";

@@ -80,7 +80,8 @@ UniqueFd open_process(const Process& process) {
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   Process now;
   now.pid = process.pid;
-  // Looked at after it was opened: whoever has the number now is the one behind the descriptor.
+  // Looked at after it was opened: the process that has the number now is the one the descriptor
+  // holds.
   if (!fd || !read_stat(now) || now.start_time != process.start_time) return {};
   return fd;
 }

@@ -32,8 +32,9 @@ struct Process {
 // those that end while we look are left out.
 Result<std::vector<Process>> list_processes_with(std::string_view variable);
 
-// Those of them that nobody waits for any more: no member of their group has a parent whose command
-// (comm, at most 15 bytes) is one of `owners`. A second daemon that still runs keeps its own.
+// Those of them that no process waits for any more: no member of their group has a parent whose
+// command (comm, at most 15 bytes) is one of `owners`. A second daemon that still runs keeps its
+// own.
 Result<std::vector<Process>> list_orphans(std::string_view variable,
                                           const std::vector<std::string>& owners);
 

@@ -81,7 +81,7 @@ TEST(Orphans, AreNotThoseWhoseOwnerLives) {
 }
 
 TEST(Orphans, OfAKilledOwnerAreEndedWithTheirChildren) {
-  // As after kill -9 of a daemon: whoever inherits the process is not of the daemon's name.
+  // As after kill -9 of a daemon: the process that inherits it does not have the daemon's name.
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const TestDir dir;
   ASSERT_THAT(list_processes_with(variable()).value(), IsEmpty());  // and `self` is known

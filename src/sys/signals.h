@@ -1,4 +1,4 @@
-// Signals as something to read: they wait in the kernel until somebody asks, also for process 1,
+// Signals as something to read: they wait in the kernel until they are read, even for process 1,
 // which gets no other.
 #pragma once
 

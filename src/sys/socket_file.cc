@@ -55,7 +55,7 @@ std::string temporary_in(const std::string& directory) {
   return name;
 }
 
-// Temporary sockets of daemons that were killed before they published: nobody answers there.
+// Temporary sockets of daemons that were killed before they published: no process answers there.
 void sweep_dead_sockets(const std::string& directory) {
   auto entries = list_directory(directory);
   if (!entries) return;
@@ -92,7 +92,7 @@ Result<std::string> prepare_directory(const std::string& directory) {
   }
   if (!S_ISDIR(status.st_mode)) return Error::from_errno(ENOTDIR, directory);
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return std::string();
-  return cat("directory ", directory, " can be written by others than its owner");
+  return cat("directory ", directory, " is writable by users other than its owner");
 }
 
 Result<UniqueFd> listen_at(const std::string& path) {

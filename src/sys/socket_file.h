@@ -29,12 +29,12 @@ class SocketFile {
   // For the log: a directory that others may write to, an empty directory that is in the way.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  // Whether somebody accepts connections under `path` now: during an update the old daemon does.
-  // After publish() that is us.
+  // Whether a process accepts connections under `path` now: during an update the old daemon does.
+  // After publish() this one does.
   bool somebody_listens() const;
 
-  // Renames to `path`; an empty directory there is removed first. Whoever had the name keeps the
-  // connections he has.
+  // Renames to `path`; an empty directory there is removed first. The daemon that had the name
+  // keeps its connections.
   Result<void> publish();
 
   // The listening socket, non-blocking; can be taken once. The name is removed by this object, not

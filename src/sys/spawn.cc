@@ -62,8 +62,8 @@ MNET_IN_CHILD bool fail(Plan& plan, Step step) {
 }
 
 // Ignored signals survive an exec; handlers must not run in here once the mask is empty.
-// By the kernel's own call: glibc's leaves out the two signals it keeps for itself, and whoever
-// started us may have had those ignored.
+// By the kernel's own call: glibc's leaves out the two signals it keeps for itself, and our parent
+// may have had those ignored.
 MNET_IN_CHILD void reset_signals() {
   constexpr std::size_t kMaskBytes = 8;
   // All zero is SIG_DFL, no flags and an empty mask, wherever the members lie on this machine.
@@ -85,7 +85,7 @@ MNET_IN_CHILD void keep_only_stdio() {
 
 MNET_IN_CHILD bool enter_world(Plan& plan) {
   if (plan.mount_namespace >= 0) {
-    // setns asks for a root and working directory that are shared with nobody. A clone without
+    // setns asks for a root and working directory that are not shared. A clone without
     // CLONE_FS has them, but thread sanitizer starts a thread after a fork.
     if (::unshare(CLONE_FS) != 0 || ::setns(plan.mount_namespace, CLONE_NEWNS) != 0 ||
         ::chdir("/") != 0) {
@@ -342,7 +342,7 @@ std::optional<ExitStatus> Child::reap() {
   if (status_ || pid_ < 0) return status_;
   siginfo_t info{};
   if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0) {
-    // Somebody else reaped it: nothing is left to be learned.
+    // Another thread or a library reaped it: nothing is left to be learned.
     if (errno == ECHILD) status_ = ExitStatus{.exit_code = 255};
     return status_;
   }

@@ -301,8 +301,8 @@ def test_a_leftover_that_is_taken_is_doubted_in_the_log(host, auto):
 
     daemon = auto.start()
 
-    daemon.wait_log("warning: .*holds only loopback; multusMasterCNI names the right one")
-    daemon.wait_log("warning: .*is older than this boot; multusMasterCNI names the right one")
+    daemon.wait_log("warning: .*holds only loopback; set multusMasterCNI if this is the wrong file")
+    daemon.wait_log("warning: .*is older than this boot; set multusMasterCNI if this is the wrong file")
 
 
 @pytest.mark.spec("03:134")

@@ -107,7 +107,7 @@ def test_the_networks_name_follows_the_primarys(host, auto):
     auto.replace(PRIMARY, {**conflist(capabilities={"new": True}), "name": 7})
     auto.wait_own(capabilities={"new": True})
     assert auto.own()["name"] == "y"
-    daemon.wait_log("could not override the network name: .*it stays y")
+    daemon.wait_log("could not override the network name: .*the name stays y")
 
 
 @pytest.mark.spec("03:127")
@@ -284,9 +284,9 @@ def taken_away(auto, how):
 
 
 @pytest.mark.parametrize("how, said, cause", [
-    ("removed", f"somebody removed {OWN}", "another program on this node"),
-    ("emptied", f"somebody made {OWN} unreadable", "another program on this node"),
-    ("renamed", f"somebody renamed {OWN} to 00-multus.conf.cilium_bak", "Cilium does that with cni.exclusive"),
+    ("removed", f"another program removed {OWN}", "another program on this node"),
+    ("emptied", f"another program made {OWN} unreadable", "another program on this node"),
+    ("renamed", f"another program renamed {OWN} to 00-multus.conf.cilium_bak", "Cilium does that with cni.exclusive"),
 ])
 def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host, auto, how, said, cause):
     host.write(PRIMARY, conflist())
@@ -294,7 +294,7 @@ def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host
     before = auto.own_path.read_bytes()
 
     taken_away(auto, how)
-    daemon.wait_log(f"warning: {said}; it is put back once")
+    daemon.wait_log(f"warning: {said}; putting it back once")
     assert auto.own_path.read_bytes() == before and why_not_ready(daemon) is None
 
     taken_away(auto, how)

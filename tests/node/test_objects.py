@@ -211,7 +211,7 @@ def test_a_folder_that_is_away_takes_no_network_from_a_pod(host, node):
     pod = node.pod("extra")
     node.start()
     host.path(FOLDER).rename(host.path("/srv/elsewhere"))
-    node.daemon.wait_log("no such file or directory; its last objects stay")
+    node.daemon.wait_log("no such file or directory; its last objects stay in use")
 
     refused = pod.call("ADD").error
 
