@@ -1,7 +1,6 @@
 // One CHECK (02, 7.1; 05, 3.11).
 #pragma once
 
-
 #include "aio/task.h"
 #include "attach/container_records.h"
 #include "attach/core.h"
