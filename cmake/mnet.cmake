@@ -1,7 +1,7 @@
 # mnet_library(<folder> SOURCES ... DEPS ... [LIBS ...] [TESTS ...] [NETNS_TESTS ...] [TEST_DEPS ...] [TEST_LIBS ...])
 #   One folder of src/, one library mnet::<folder>, and <folder>_test from the tests beside the code. NETNS_TESTS make a
 #   second program, <folder>_netns_test, which ctest runs in a network and mount namespace of its own (label netns).
-#   A dependency that cmake/layers.cmake does not allow is an error.
+#   A dependency that cmake/layers.cmake does not allow is an error, and so is a .cc that no list names.
 # mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC])
 #   One program in bin/. STATIC: it runs on the host and must run on any distribution.
 # mnet_tool(<name> SOURCES ... DEPS ... [LIBS ...])
@@ -64,6 +64,12 @@ function(mnet_library folder)
   foreach(dep IN LISTS arg_DEPS)
     if(NOT dep IN_LIST MNET_MAY_USE_${folder})
       message(FATAL_ERROR "${folder} may not use ${dep}: cmake/layers.cmake lists what it may (${MNET_MAY_USE_${folder}})")
+    endif()
+  endforeach()
+  file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cc)
+  foreach(source IN LISTS sources)
+    if(NOT source IN_LIST arg_SOURCES AND NOT source IN_LIST arg_TESTS AND NOT source IN_LIST arg_NETNS_TESTS)
+      message(FATAL_ERROR "${folder}/${source} is not built: list it in ${folder}/CMakeLists.txt, or remove it")
     endif()
   endforeach()
   list(TRANSFORM arg_DEPS PREPEND mnet::)

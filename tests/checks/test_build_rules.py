@@ -49,6 +49,15 @@ def test_a_link_past_the_helper_is_refused_too(tree):
     assert "mnet_base links json" in done.stdout
 
 
+def test_a_source_that_no_list_names_is_refused(tree):
+    tree.write("src/json/forgotten_test.cc", "int forgotten() { return 0; }\n")
+
+    done = small_project(tree)
+
+    assert done.returncode != 0
+    assert "json/forgotten_test.cc is not built" in done.stdout
+
+
 def test_an_old_gcc_is_refused_with_the_reason(tree):
     tree.write("CMakeLists.txt", f"""
 cmake_minimum_required(VERSION 3.25)
