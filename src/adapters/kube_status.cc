@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
@@ -41,14 +42,6 @@ std::string patch_of(const model::PodObject& pod, std::string text) {
   if (!pod.uid.empty()) metadata.set("uid", pod.uid);
   metadata.set("annotations", json::Object{{std::string(kAnnotation), std::move(text)}});
   return json::dump(json::Object{{"metadata", std::move(metadata)}});
-}
-
-std::string uid_of(const json::Object& object) {
-  const json::Value* metadata = object.find("metadata");
-  const json::Object* inside = metadata == nullptr ? nullptr : metadata->as_object();
-  const json::Value* uid = inside == nullptr ? nullptr : inside->find("uid");
-  const std::string* text = uid == nullptr ? nullptr : uid->as_string();
-  return text == nullptr ? "" : *text;
 }
 
 void set_annotation(json::Object& object, std::string text) {
@@ -75,7 +68,7 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model
   if (metadata == nullptr || metadata->as_object() == nullptr) {
     return Error(Errc::kProtocol, "the answer is not a pod");
   }
-  const std::string uid = uid_of(*object);
+  const std::string uid = json::text_at(*object, {"metadata", "uid"});
   if (!pod.uid.empty() && uid != pod.uid) return replaced(pod, uid);
   return std::optional<json::Object>(*std::move(object));
 }

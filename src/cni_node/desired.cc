@@ -10,14 +10,15 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cni_node/names.h"
+#include "json/at.h"
 #include "json/json.h"
 
 namespace mnet::cni_node {
 namespace {
 
-void read_list(const json::Object* data, std::string_view key, std::optional<Names>& list,
+void read_list(const json::Object& configmap, std::string_view key, std::optional<Names>& list,
                std::vector<std::string>& errors) {
-  const json::Value* value = data == nullptr ? nullptr : data->find(key);
+  const json::Value* value = json::find_at(configmap, {"data", key});
   if (value == nullptr || value->is_null()) {
     list.reset();
     return;
@@ -36,11 +37,9 @@ void read_list(const json::Object* data, std::string_view key, std::optional<Nam
 
 DesiredNow desired_of(const json::Object& configmap, const Desired& before) {
   DesiredNow out{.lists = before};
-  const json::Value* member = configmap.find("data");
-  const json::Object* data = member == nullptr ? nullptr : member->as_object();
-  read_list(data, "plugins", out.lists.plugins, out.errors);
-  read_list(data, "configs", out.lists.configs, out.errors);
-  read_list(data, "manifests", out.lists.manifests, out.errors);
+  read_list(configmap, "plugins", out.lists.plugins, out.errors);
+  read_list(configmap, "configs", out.lists.configs, out.errors);
+  read_list(configmap, "manifests", out.lists.manifests, out.errors);
   return out;
 }
 

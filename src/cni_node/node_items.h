@@ -2,8 +2,10 @@
 // and how it stands with each item.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "cni_node/files.h"

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "cni_node/object_server.h"
 #include "cni_node/objects.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "kube/discovery.h"
 #include "kube/kube.h"
@@ -23,22 +24,16 @@ namespace {
 constexpr std::string_view kDelete =
     R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})";
 
-std::string text_at(const json::Value& value, std::string_view part, std::string_view key) {
-  const json::Value* found = value_at(value, {part, key});
-  const std::string* text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? "" : *text;
-}
-
 // Of the object that was deleted: the answer is the object itself, or a Status about it.
 std::string uid_in(const kube::Reply& reply) {
-  const auto answer = json::parse(reply.body);
+  const auto answer = json::parse_object(reply.body);
   if (!answer) return {};
-  std::string uid = text_at(*answer, "metadata", "uid");
-  return uid.empty() ? text_at(*answer, "details", "uid") : uid;
+  std::string uid = json::text_at(*answer, {"metadata", "uid"});
+  return uid.empty() ? json::text_at(*answer, {"details", "uid"}) : uid;
 }
 
-std::string finalizers_of(const json::Value& object) {
-  const json::Value* finalizers = value_at(object, {"metadata", "finalizers"});
+std::string finalizers_of(const json::Object& object) {
+  const json::Value* finalizers = json::find_at(object, {"metadata", "finalizers"});
   return finalizers == nullptr ? "no finalizers" : cat("finalizers ", json::dump(*finalizers));
 }
 
@@ -89,8 +84,8 @@ aio::Task<void> ObjectRemover::wait_gone(std::string about, Target target, std::
     if (!reply) co_return std::move(reply).error().wrap(target.label);
     if (reply->status == 404 || reply->status == 403) break;  // forbidden: it cannot be seen
     if (!reply->ok()) co_return reply->error().wrap(target.label);
-    const auto object = json::parse(reply->body);
-    const std::string seen = object ? text_at(*object, "metadata", "uid") : "";
+    const auto object = json::parse_object(reply->body);
+    const std::string seen = object ? json::text_at(*object, {"metadata", "uid"}) : "";
     if (uid.empty()) uid = seen;
     if (seen != uid) break;
     MNET_CO_TRY(auto&& goes_on, co_await server_.may_look_again(&wait));

@@ -1,10 +1,8 @@
 #include "cni_node/object_server.h"
 
 #include <chrono>
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "aio/sleep.h"
@@ -12,7 +10,6 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/objects.h"
-#include "json/json.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
 #include "nodetools/output.h"
@@ -23,17 +20,6 @@ namespace {
 constexpr std::chrono::seconds kFirstWord{2};  // until a wait is spoken of
 
 }  // namespace
-
-const json::Value* value_at(const json::Value& value,
-                            std::initializer_list<std::string_view> keys) {
-  const json::Value* at = &value;
-  for (const std::string_view key : keys) {
-    const json::Object* object = at->as_object();
-    at = object == nullptr ? nullptr : object->find(key);
-    if (at == nullptr) break;
-  }
-  return at;
-}
 
 ObjectServer::ObjectServer(kube::Api& api, WriterSettings settings, nodetools::Output& output)
     : api_(api),

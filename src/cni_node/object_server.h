@@ -3,14 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <initializer_list>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "aio/task.h"
 #include "cni_node/objects.h"
-#include "json/json.h"
 #include "kube/api.h"
 #include "kube/discovery.h"
 #include "kube/retries.h"
@@ -67,8 +64,5 @@ class ObjectServer {
   nodetools::Output& output_;
   kube::Discovery discovery_;
 };
-
-// The member at the end of a path of keys; nullptr if there is none.
-const json::Value* value_at(const json::Value& value, std::initializer_list<std::string_view> keys);
 
 }  // namespace mnet::cni_node

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "cni_node/object_server.h"
 #include "cni_node/objects.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
@@ -48,16 +49,14 @@ std::string body_of(const ManifestObject& object, const std::string& ns) {
   return json::dump(out);
 }
 
-bool is_established(const json::Value& definition) {
-  const json::Value* conditions = value_at(definition, {"status", "conditions"});
+bool is_established(const json::Object& definition) {
+  const json::Value* conditions = json::find_at(definition, {"status", "conditions"});
   const json::Array* list = conditions == nullptr ? nullptr : conditions->as_array();
-  if (list == nullptr) return false;
-  return std::ranges::any_of(*list, [](const json::Value& condition) {
-    const json::Value* type = value_at(condition, {"type"});
-    const json::Value* is = value_at(condition, {"status"});
-    return type != nullptr && *type == json::Value("Established") && is != nullptr &&
-           *is == json::Value("True");
-  });
+  return list != nullptr && std::ranges::any_of(*list, [](const json::Value& value) {
+           const json::Object* condition = value.as_object();
+           return condition != nullptr && json::text_at(*condition, {"type"}) == "Established" &&
+                  json::text_at(*condition, {"status"}) == "True";
+         });
 }
 
 // As people read it: without what the server keeps for itself.
@@ -78,10 +77,11 @@ std::string readable(const std::string& text) {
 
 bool is_contained(const json::Value& ours, const json::Value& live) {
   if (const json::Object* object = ours.as_object()) {
-    return std::ranges::all_of(*object, [&](const json::Member& member) {
-      const json::Value* other = value_at(live, {member.first});
-      return other != nullptr && is_contained(member.second, *other);
-    });
+    const json::Object* theirs = live.as_object();
+    return theirs != nullptr && std::ranges::all_of(*object, [&](const json::Member& member) {
+             const json::Value* other = theirs->find(member.first);
+             return other != nullptr && is_contained(member.second, *other);
+           });
   }
   const json::Array* list = ours.as_array();
   if (list == nullptr) return ours == live;
@@ -253,7 +253,7 @@ aio::Task<void> ObjectWriter::wait_established(std::string about, Target target)
     if (!reply) co_return std::move(reply).error().wrap(target.label);
     if (reply->status == 403) break;  // it cannot be seen; what needs it will tell
     if (!reply->ok()) co_return reply->error().wrap(target.label);
-    const auto definition = json::parse(reply->body);
+    const auto definition = json::parse_object(reply->body);
     if (definition && is_established(*definition)) break;
     MNET_CO_TRY(auto&& goes_on, co_await server_.may_look_again(&wait));
     if (!goes_on) {

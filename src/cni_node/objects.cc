@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "yaml/yaml.h"
@@ -134,9 +135,7 @@ Result<ObjectName> parse_name(const json::Object& object) {
 }
 
 const json::Array* items_of_list(const json::Object& object) {
-  const json::Value* kind = object.find("kind");
-  const std::string* text = kind == nullptr ? nullptr : kind->as_string();
-  if (text == nullptr || !text->ends_with("List")) return nullptr;
+  if (!json::text_at(object, {"kind"}).ends_with("List")) return nullptr;
   const json::Value* items = object.find("items");
   return items == nullptr ? nullptr : items->as_array();
 }

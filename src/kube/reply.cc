@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "http/http.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -46,9 +47,7 @@ Errc code_of(int status) {
 
 bool is_too_large(const json::Value& cause) {
   const json::Object* object = cause.as_object();
-  const json::Value* reason = object == nullptr ? nullptr : object->find("reason");
-  const std::string* text = reason == nullptr ? nullptr : reason->as_string();
-  return text != nullptr && *text == "ResourceVersionTooLarge";
+  return object != nullptr && json::text_at(*object, {"reason"}) == "ResourceVersionTooLarge";
 }
 
 }  // namespace

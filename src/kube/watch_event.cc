@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/json.h"
 
 namespace mnet::kube {
@@ -27,10 +28,9 @@ std::optional<EventType> type_of(std::string_view text) {
 
 Result<WatchEvent> parse_watch_event(std::string_view line) {
   MNET_TRY(auto&& document, json::parse_object(line));
-  const json::Value* name = document.find("type");
-  const std::string* text = name == nullptr ? nullptr : name->as_string();
-  if (text == nullptr) return Error(Errc::kProtocol, "the watch event has no type");
-  const auto type = type_of(*text);
+  const std::string name = json::text_at(document, {"type"});
+  if (name.empty()) return Error(Errc::kProtocol, "the watch event has no type");
+  const auto type = type_of(name);
   if (!type) return Error(Errc::kNotFound, "watch event of an unknown type");
   json::Value* object = document.find("object");
   if (object == nullptr || object->as_object() == nullptr) {
