@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "chain/caller.h"
 #include "sys/test_dir.h"
@@ -32,12 +33,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-class LinesTarget : public LogTarget {
- public:
-  void write(std::string_view line) override { text += line; }
-  std::string text;
-};
 
 // Notes who asked and how many hold a place.
 class CountingSlots : public DelegateSlots {
@@ -100,7 +95,7 @@ class ExecPluginsTest : public testing::Test {
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{1};
   CountingSlots slots_;
-  std::shared_ptr<LinesTarget> lines_ = std::make_shared<LinesTarget>();
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
 };
 
 // 03, 12: row 138
@@ -177,12 +172,12 @@ TEST_F(ExecPluginsTest, LogsTheEndOfWhatAPluginThatFailedSaid) {
       run(plugins, run_of(script("p", much + R"(echo '{"code":11,"msg":"busy"}'; exit 1)")));
 
   EXPECT_EQ(output.error().origin()->msg, "busy");
-  EXPECT_THAT(lines_->text, HasSubstr("[error] ADD " + (dir_ / "p") +
-                                      " for interface eth0 of container c1 failed after "));
-  EXPECT_THAT(lines_->text, HasSubstr(R"( ms; its stderr ends in "...line )"));
-  EXPECT_THAT(lines_->text, HasSubstr("line 499 of many\" request=00112233aabbccdd\n"));
-  EXPECT_THAT(lines_->text, Not(HasSubstr("line 7 of many")));
-  EXPECT_LT(lines_->text.size(), 6000u);
+  EXPECT_THAT(lines_->text(), HasSubstr("[error] ADD " + (dir_ / "p") +
+                                        " for interface eth0 of container c1 failed after "));
+  EXPECT_THAT(lines_->text(), HasSubstr(R"( ms; its stderr ends in "...line )"));
+  EXPECT_THAT(lines_->text(), HasSubstr("line 499 of many\" request=00112233aabbccdd\n"));
+  EXPECT_THAT(lines_->text(), Not(HasSubstr("line 7 of many")));
+  EXPECT_LT(lines_->text().size(), 6000u);
 }
 
 TEST_F(ExecPluginsTest, LogsWhatAPluginThatSucceededSaid) {
@@ -190,8 +185,8 @@ TEST_F(ExecPluginsTest, LogsWhatAPluginThatSucceededSaid) {
 
   ASSERT_TRUE(run(plugins, run_of(script("p", "echo beware >&2"))));
 
-  EXPECT_THAT(lines_->text, HasSubstr("beware"));
-  EXPECT_THAT(lines_->text, HasSubstr("request=00112233aabbccdd"));
+  EXPECT_THAT(lines_->text(), HasSubstr("beware"));
+  EXPECT_THAT(lines_->text(), HasSubstr("request=00112233aabbccdd"));
 }
 
 TEST_F(ExecPluginsTest, HoldsAPlaceAsLongAsTheProcessRuns) {

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -46,12 +47,6 @@ std::string network(const std::string& name, const std::string& config) {
       "{apiVersion: k8s.cni.cncf.io/v1, kind: NetworkAttachmentDefinition, metadata: {name: ", name,
       ", namespace: ns1}, spec: {config: '", config, "'}}\n---\n");
 }
-
-class Lines final : public LogTarget {
- public:
-  void write(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
 
 struct Found {
   Result<model::PodObjectPtr> pod = Error(Errc::kBug, "not ended");
@@ -96,7 +91,7 @@ class FolderSourceTest : public testing::Test {
   const std::string path = dir / "objects";
   aio::asio::io_context loop{1};
   aio::BlockingPool pool{2};
-  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
+  std::shared_ptr<TestLog> lines = std::make_shared<TestLog>();
   Log log{{lines}, LogLevel::kVerbose};
   FolderSource source{loop.get_executor(), path, pool, log, {.settling = 1ms, .pause = 1ms}};
   aio::Group group{loop.get_executor(), log};
@@ -356,8 +351,8 @@ TEST_F(FolderSourceTest, DropsEventsThatComeFasterThanTheDiskTakesThem) {
   const auto written = members(path + "/events.jsonl", "message").size();
   EXPECT_GE(written, FolderSource::kMostWaiting);
   EXPECT_LT(written, FolderSource::kMostWaiting + 11);
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("events arrive faster than")).Times(1));
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("events were dropped")));
+  EXPECT_THAT(lines->lines(), Contains(HasSubstr("events arrive faster than")).Times(1));
+  EXPECT_THAT(lines->lines(), Contains(HasSubstr("events were dropped")));
 }
 
 TEST_F(FolderSourceTest, AFolderThatCannotBeWrittenFailsNoEvent) {
@@ -369,7 +364,7 @@ TEST_F(FolderSourceTest, AFolderThatCannotBeWrittenFailsNoEvent) {
   source.send({.pod = web, .is_warning = false, .reason = "AddedInterface", .message = "one"});
   ASSERT_TRUE(aio::run(loop, source.flush(std::chrono::steady_clock::now() + kLong)).has_value());
 
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("events are only logged")));
+  EXPECT_THAT(lines->lines(), Contains(HasSubstr("events are only logged")));
 }
 
 }  // namespace

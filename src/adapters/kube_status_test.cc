@@ -20,6 +20,7 @@
 #include "aio/run.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"
 #include "kube/kube.h"
@@ -110,12 +111,6 @@ TEST(KubeStatus, RepeatsAConflictingUpdateWithTheNewestObject) {
               ElementsAre("PATCH", "GET", "PUT", "GET", "PUT", "GET", "PUT", "GET", "PUT"));
 }
 
-class Lines final : public LogTarget {
- public:
-  void write(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
-
 // A server that always says the same, a status for it, and time that passes at once.
 class UnwritableStatus : public testing::Test {
  protected:
@@ -142,7 +137,7 @@ class UnwritableStatus : public testing::Test {
   aio::asio::io_context loop;  // outlives the connections
   std::unique_ptr<kube::FakeApi> server;
   std::unique_ptr<kube::Api> api;
-  std::shared_ptr<Lines> target = std::make_shared<Lines>();
+  std::shared_ptr<TestLog> target = std::make_shared<TestLog>();
   aio::FakeTimer timer;
   aio::Event outdated;
   std::unique_ptr<KubeStatus> status;
@@ -179,7 +174,7 @@ TEST_F(UnwritableStatus, SaysOnceWhyAndWhatToDo) {
 
   (void)write_late();
 
-  EXPECT_THAT(target->lines,
+  EXPECT_THAT(target->lines(),
               ElementsAre(AllOf(HasSubstr("warning: pod n/a: its network status cannot be written"),
                                 HasSubstr(R"("pods \"a\" is forbidden")"),
                                 HasSubstr("the right to patch pods/status"))));
@@ -204,7 +199,7 @@ TEST_F(UnwritableStatus, IsTriedLessAndLessOftenWhileTheServerIsUnwell) {
   expected.resize(25, 30s);
   EXPECT_THAT(timer.waits(), ElementsAreArray(expected));
   EXPECT_THAT(methods(*server), SizeIs(26));
-  EXPECT_THAT(target->lines, ElementsAre(HasSubstr("pod n/a: its network status cannot")));
+  EXPECT_THAT(target->lines(), ElementsAre(HasSubstr("pod n/a: its network status cannot")));
 }
 
 TEST_F(UnwritableStatus, IsTriedForHalfAMinuteWhileAPodWaitsForIt) {
@@ -271,9 +266,10 @@ TEST_F(UnwritableStatus, SaysThatItIsWrittenAfterAll) {
 
   EXPECT_TRUE(write_late().has_value());
 
-  EXPECT_THAT(target->lines, ElementsAre(HasSubstr("cannot be written"),
-                                         HasSubstr("pod n/a: attempt 3 to write its network status "
-                                                   "has succeeded")));
+  EXPECT_THAT(target->lines(),
+              ElementsAre(HasSubstr("cannot be written"),
+                          HasSubstr("pod n/a: attempt 3 to write its network status "
+                                    "has succeeded")));
 }
 
 TEST_F(UnwritableStatus, IsDroppedWhenANewerOneHasCome) {

@@ -16,16 +16,10 @@
 #include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "base/try.h"
 
 namespace mnet::attach {
-
-// Keeps the lines.
-class LinesTarget : public LogTarget {
- public:
-  void write(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
 
 // What a runtime hears of a DEL.
 inline Result<void> told(const Result<DelOutcome>& outcome) {
@@ -90,7 +84,7 @@ class NodeTest : public testing::Test {
   Result<void> gc(Request request) { return aio::run(loop_, attachments_.gc(std::move(request))); }
 
   bool logged(std::string_view text) const {
-    for (const std::string& line : lines_->lines) {
+    for (const std::string& line : lines_->lines()) {
       if (line.contains(text)) return true;
     }
     return false;
@@ -102,7 +96,7 @@ class NodeTest : public testing::Test {
 
   aio::asio::io_context loop_{1};
   FakeNode node_;
-  std::shared_ptr<LinesTarget> lines_ = std::make_shared<LinesTarget>();
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   Log log_{{lines_}, LogLevel::kVerbose};
   Attachments attachments_{node_.ports(),
                            log_,

@@ -375,7 +375,7 @@ TEST_F(ResolverTest, HonoursAnInterfaceNameOfTheDefaultNetworkWithAWarning) {
   ASSERT_TRUE(resolved) << resolved.error().text();
   EXPECT_EQ(model::interface_name(resolved->delegates[0], 0, "eth0"), "main0");
   EXPECT_EQ(resolved->delegates[0].selection.mac, "02:00:00:00:00:01");
-  EXPECT_TRUE(logged("warning: ")) << lines_->lines.size();
+  EXPECT_TRUE(logged("warning: ")) << lines_->lines().size();
 }
 
 // 02, 12: row 46; pain 48

@@ -16,6 +16,7 @@
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/resolve.h"
+#include "base/test_log.h"
 #include "base/try.h"
 
 namespace mnet::attach {
@@ -75,7 +76,7 @@ class ResolverTest : public testing::Test {
   }
 
   bool logged(std::string_view text) const {
-    for (const std::string& line : lines_->lines) {
+    for (const std::string& line : lines_->lines()) {
       if (line.contains(text)) return true;
     }
     return false;
@@ -93,7 +94,7 @@ class ResolverTest : public testing::Test {
 
   aio::asio::io_context loop_{1};
   FakeNode node_;
-  std::shared_ptr<LinesTarget> lines_ = std::make_shared<LinesTarget>();
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   Log log_{{lines_}, LogLevel::kVerbose};
 };
 

@@ -14,30 +14,19 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/test_clock.h"
+#include "base/test_log.h"
 
 namespace mnet {
 namespace {
-
-class FixedClock final : public WallClock {
- public:
-  std::chrono::system_clock::time_point now() const override {
-    return std::chrono::system_clock::from_time_t(1755704345);
-  }
-};
-
-class Memory final : public LogTarget {
- public:
-  void write(std::string_view line) override { text += line; }
-  std::string text;
-};
 
 struct LogTest : testing::Test {
   void SetUp() override {
     setenv("TZ", "UTC", 1);
     tzset();
   }
-  std::shared_ptr<Memory> memory = std::make_shared<Memory>();
-  FixedClock clock;
+  std::shared_ptr<TestLog> memory = std::make_shared<TestLog>();
+  TestClock clock{std::chrono::seconds(1755704345)};
 };
 
 TEST_F(LogTest, WritesLinesAsTheOriginalDoes) {
@@ -48,7 +37,7 @@ TEST_F(LogTest, WritesLinesAsTheOriginalDoes) {
   log.verbose("multus-daemon started");
   log.debug("not shown");
 
-  EXPECT_EQ(memory->text,
+  EXPECT_EQ(memory->text(),
             "2025-08-20T15:39:05Z [error] Multus: two\\nlines\n"
             "2025-08-20T15:39:05Z [error] warning: odd\n"
             "2025-08-20T15:39:05Z [verbose] multus-daemon started\n");
@@ -56,7 +45,7 @@ TEST_F(LogTest, WritesLinesAsTheOriginalDoes) {
 
 TEST_F(LogTest, WritesToAnotherFileWhereSomebodyKnowsIt) {
   const Log plain({memory}, LogLevel::kVerbose, LogFormat::kText, &clock);
-  const auto other = std::make_shared<Memory>();
+  const auto other = std::make_shared<TestLog>();
   std::string asked;
   const Log log = plain.with_elsewhere([&](const std::string& path) {
     asked = path;
@@ -69,8 +58,8 @@ TEST_F(LogTest, WritesToAnotherFileWhereSomebodyKnowsIt) {
   log.verbose("four");
 
   EXPECT_EQ(asked, "/a");
-  EXPECT_EQ(other->text, "2025-08-20T15:39:05Z [verbose] three\n");
-  EXPECT_EQ(memory->text,
+  EXPECT_EQ(other->text(), "2025-08-20T15:39:05Z [verbose] three\n");
+  EXPECT_EQ(memory->text(),
             "2025-08-20T15:39:05Z [verbose] one\n"
             "2025-08-20T15:39:05Z [verbose] two\n"
             "2025-08-20T15:39:05Z [verbose] four\n");
@@ -82,7 +71,7 @@ TEST_F(LogTest, EndsARequestsLinesInItsIdExceptThoseKeptWordForWord) {
   log.verbose("resolving");
   log.verbatim(LogLevel::kVerbose, "ADD starting CNI request");
 
-  EXPECT_EQ(memory->text,
+  EXPECT_EQ(memory->text(),
             "2025-08-20T15:39:05Z [verbose] resolving request=00ff\n"
             "2025-08-20T15:39:05Z [verbose] ADD starting CNI request\n");
 }
@@ -92,7 +81,7 @@ TEST_F(LogTest, WritesOneJsonObjectPerLineWhenAsked) {
 
   log.error("a \"b\"\nc");
 
-  EXPECT_EQ(memory->text,
+  EXPECT_EQ(memory->text(),
             "{\"time\":\"2025-08-20T15:39:05Z\",\"level\":\"error\",\"msg\":\"a \\\"b\\\"\\nc\","
             "\"request\":\"00ff\"}\n");
 }

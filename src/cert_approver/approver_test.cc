@@ -17,6 +17,7 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
@@ -53,12 +54,6 @@ std::string object_text(const std::string& name, const std::string& node,
   return object_of(name, node,
                    certs::request_for({.subject = {{"O", "system:multus"}, {"CN", common_name}}}));
 }
-
-class Lines final : public LogTarget {
- public:
-  void write(std::string_view line) override { text += line; }
-  std::string text;
-};
 
 // The part of an API server that keeps requests.
 class Requests {
@@ -168,7 +163,7 @@ class ApproverTest : public testing::Test {
   kube::FakeApi server_{
       [this](Peer& peer, const RawRequest& request) { requests_.answer(peer, request); }};
   ApproverSettings settings_;
-  std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   std::unique_ptr<Approver> approver_;
   aio::Group group_{loop_.get_executor(), Log()};
 };
@@ -235,9 +230,9 @@ TEST_F(ApproverTest, SaysOnceWhyItLeavesAloneWhatItCannotRead) {
   EXPECT_THAT(requests_.puts(), IsEmpty());
   const std::string said =
       "request csr-1 of \"system:node:node1\" is left alone: certificate request";
-  const std::size_t at = lines_->text.find(said);
-  ASSERT_NE(at, std::string::npos) << lines_->text;
-  EXPECT_EQ(lines_->text.find(said, at + 1), std::string::npos) << lines_->text;
+  const std::size_t at = lines_->text().find(said);
+  ASSERT_NE(at, std::string::npos) << lines_->text();
+  EXPECT_EQ(lines_->text().find(said, at + 1), std::string::npos) << lines_->text();
 }
 
 // 03, 12: row 149

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/test_clock.h"
 #include "base/text.h"
 #include "certs/judge.h"
 #include "certs/pair_store.h"
@@ -139,12 +140,6 @@ class Signer {
   std::map<std::string, std::string> decided_;
 };
 
-class SettableClock final : public WallClock {
- public:
-  Time now() const override { return time; }
-  Time time = {};
-};
-
 class NodeCertificateTest : public testing::Test {
  protected:
   NodeCertificateTest() {
@@ -192,7 +187,7 @@ class NodeCertificateTest : public testing::Test {
   Signer signer_;
   kube::FakeApi server_{
       [this](Peer& peer, const RawRequest& request) { signer_.answer(peer, request); }};
-  SettableClock clock_;  // for tests that set settings_.clock
+  TestClock clock_;  // for tests that set settings_.clock
   NodeCertificateSettings settings_;
   std::unique_ptr<NodeCertificate> certificate_;
   aio::Group group_{loop_.get_executor(), Log()};

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "cni/conf.h"
 #include "confdir/confdir.h"
 #include "sys/test_dir.h"
@@ -25,12 +26,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-
-class Lines : public LogTarget {
- public:
-  void write(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
 
 class MultusLoader : public testing::Test {
  protected:
@@ -50,7 +45,7 @@ class MultusLoader : public testing::Test {
   std::string by_path(const std::string& path) const { return types_of(load_path(path, log_)); }
 
   sys::TestDir dir_;
-  std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   Log log_{{lines_}, LogLevel::kDebug};
 };
 
@@ -124,7 +119,7 @@ TEST_F(MultusLoader, FindsByNameInByteOrderOfAllFilesPastBrokenOnes) {
   std::filesystem::create_directories(dir_ / "05.conf");
 
   EXPECT_EQ(by_name("n"), "conf json");
-  EXPECT_THAT(lines_->lines,
+  EXPECT_THAT(lines_->lines(),
               ElementsAre(HasSubstr("[error] Error loading CNI config file " + broken + ": ")));
   EXPECT_EQ(by_name("m"), "list list a");
 }
@@ -134,7 +129,7 @@ TEST_F(MultusLoader, DoesNotReadBehindTheMatch) {
   dir_.write("20-bad.conf", "{");
 
   EXPECT_EQ(by_name("n"), "conf t");
-  EXPECT_THAT(lines_->lines, IsEmpty());
+  EXPECT_THAT(lines_->lines(), IsEmpty());
 }
 
 // 02, row 155.
@@ -178,7 +173,7 @@ TEST_F(MultusLoader, TakesTheFirstUsableFileOfADirectory) {
   dir_.write("x/a.conf", R"({"type":"a"})");
 
   EXPECT_EQ(by_path(dir_.path()), "list t a");
-  EXPECT_THAT(lines_->lines, ElementsAre(HasSubstr(own), HasSubstr("05-bad.conf")));
+  EXPECT_THAT(lines_->lines(), ElementsAre(HasSubstr(own), HasSubstr("05-bad.conf")));
 }
 
 // 02, row 59.
@@ -191,11 +186,12 @@ TEST_F(MultusLoader, SkipsFilesOfADirectoryThatNameMultusAnywhere) {
   dir_.write("05.conf", R"({"name":"multus","type":"t","ipam":{"type":"multus2"}})");
 
   EXPECT_EQ(types_of(load_path(dir_.path(), log_, "our-shim")), "conf t");
-  EXPECT_THAT(lines_->lines, ElementsAre(HasSubstr(R"(type "multus-cni" is multus itself)"),
-                                         HasSubstr(R"(type "our-shim" is multus itself)"),
-                                         HasSubstr(R"(delegates[0].type "multus-shim" is multus)"),
-                                         HasSubstr(R"(ipam.Type "multus" is multus itself)"),
-                                         HasSubstr("ipam.type: invalid plugin name: ../evil")));
+  EXPECT_THAT(lines_->lines(),
+              ElementsAre(HasSubstr(R"(type "multus-cni" is multus itself)"),
+                          HasSubstr(R"(type "our-shim" is multus itself)"),
+                          HasSubstr(R"(delegates[0].type "multus-shim" is multus)"),
+                          HasSubstr(R"(ipam.Type "multus" is multus itself)"),
+                          HasSubstr("ipam.type: invalid plugin name: ../evil")));
 }
 
 TEST_F(MultusLoader, TakesAJsonFileWhereADirectoryHasNoOther) {

@@ -17,6 +17,7 @@
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "daemon/admission.h"
 #include "daemon/cni_service.h"
@@ -34,23 +35,6 @@
 #include "sys/test_dir.h"
 
 namespace mnet::daemon {
-
-class LogLines final : public LogTarget {
- public:
-  void write(std::string_view line) override {
-    const std::scoped_lock lock(mutex_);
-    text_ += line;
-  }
-  std::string text() const {
-    const std::scoped_lock lock(mutex_);
-    return text_;
-  }
-  bool has(std::string_view piece) const { return text().contains(piece); }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
 
 struct ServiceOptions {
   std::string config = "{}";  // daemon-config.json
@@ -125,7 +109,7 @@ class Service {
 
 class TestService {
  public:
-  explicit TestService(const ServiceOptions& options = {}) : lines(std::make_shared<LogLines>()) {
+  explicit TestService(const ServiceOptions& options = {}) : lines(std::make_shared<TestLog>()) {
     const auto config = parse_config(options.config);
     loop.on_loop([&] {
       service_ = std::make_unique<Service>(loop.executor(), config.value(), options, socket(),
@@ -177,7 +161,7 @@ class TestService {
 
   sys::TestDir dir;
   http::LoopThread loop;
-  std::shared_ptr<LogLines> lines;
+  std::shared_ptr<TestLog> lines;
 
  private:
   std::unique_ptr<Service> service_;

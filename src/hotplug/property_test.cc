@@ -147,7 +147,7 @@ TEST_F(HotplugSequences, LeaveNothingAndDeleteNothingThatWasUnplugged) {
     ASSERT_THAT(node_.records.scratch, IsEmpty());
     ASSERT_THAT(node_.records.results, IsEmpty());
     unplugged_.clear();
-    lines_->lines.clear();
+    lines_->clear();
     forget();
   }
 }

@@ -22,6 +22,7 @@
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "http/http.h"
@@ -521,24 +522,8 @@ TEST(Server, CancelsHandlersThatAreLeftAtTheDeadline) {
   EXPECT_EQ(client.read_all(), "");
 }
 
-class RecordedLines final : public LogTarget {
- public:
-  void write(std::string_view line) override {
-    const std::scoped_lock lock(mutex_);
-    text_ += line;
-  }
-  std::string text() const {
-    const std::scoped_lock lock(mutex_);
-    return text_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
-
 TEST(Server, SurvivesRunningOutOfDescriptors) {
-  const auto lines = std::make_shared<RecordedLines>();
+  const auto lines = std::make_shared<TestLog>();
   const Log log({lines}, LogLevel::kError);
   TestServer server(ignore_body, {}, log);
   rlimit before{};

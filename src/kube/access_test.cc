@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/test_clock.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "http/http.h"
 #include "http/test_tls.h"
@@ -132,20 +134,6 @@ TEST_F(CredentialsTest, GoesWithoutAnAuthorityOnlyWhereThatIsAllowed) {
   EXPECT_TRUE(aio::run(lenient.current()).has_value());
 }
 
-class ClockInHand final : public WallClock {
- public:
-  std::chrono::system_clock::time_point now() const override {
-    return std::chrono::system_clock::time_point(since_epoch);
-  }
-  std::chrono::seconds since_epoch{0};
-};
-
-class Lines final : public LogTarget {
- public:
-  void write(std::string_view line) override { all.emplace_back(line); }
-  std::vector<std::string> all;
-};
-
 // From 10000 to 20000.
 std::string dated_token(std::string_view id) {
   std::string claims = to_base64(cat(R"({"iat":10000,"exp":20000,"jti":")", id, "\"}"));
@@ -156,17 +144,17 @@ std::string dated_token(std::string_view id) {
 // pain 15
 TEST_F(CredentialsTest, SaysOnceThatATokenEndsSoonAndOnceThatItHasEnded) {
   config_.token.file = dir_.write("token", dated_token("first"));
-  ClockInHand clock;
-  const auto lines = std::make_shared<Lines>();
+  TestClock clock;
+  const auto lines = std::make_shared<TestLog>();
   Credentials::Settings settings;
   settings.file_age = 0ms;
   settings.clock = &clock;
   Credentials current(config_, settings, Log({lines}, LogLevel::kError));
   const auto said_at = [&](std::chrono::seconds time) {
-    clock.since_epoch = time;
-    lines->all.clear();
+    clock.time = TestClock::Time(time);
+    lines->clear();
     EXPECT_TRUE(aio::run(current.current()).has_value());
-    return lines->all;
+    return lines->lines();
   };
 
   EXPECT_THAT(said_at(19000s), IsEmpty());

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "logfile/fixed_clock.h"
+#include "base/test_clock.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -24,7 +24,7 @@ using sys::TestDir;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-const Time kNow = FixedClock().now();
+const Time kNow = TestClock().now();
 
 std::vector<std::string> names_in(const TestDir& dir) {
   std::vector<std::string> names;

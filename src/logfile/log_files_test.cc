@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/test_clock.h"
 #include "base/text.h"
 #include "logfile/backups.h"
-#include "logfile/fixed_clock.h"
 #include "logfile/rotation.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
@@ -66,7 +66,7 @@ class LogFilesTest : public testing::Test {
   std::string text_of(const std::string& name) const { return sys::read_file(dir / name).value(); }
 
   const TestDir dir;
-  FixedClock clock;
+  TestClock clock;
   std::vector<std::string> reports;
   LogFiles files{{.report = [this](const std::string& message) { reports.push_back(message); },
                   .background = {},

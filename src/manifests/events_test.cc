@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "base/dns_name.h"
 #include "base/log.h"
+#include "base/test_clock.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/file.h"
@@ -28,18 +30,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
-
-class Clock final : public WallClock {
- public:
-  std::chrono::system_clock::time_point now() const override { return time; }
-  std::chrono::system_clock::time_point time{std::chrono::seconds(1'787'240'345)};
-};
-
-class Lines final : public LogTarget {
- public:
-  void write(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
 
 class EventFileTest : public testing::Test {
  protected:
@@ -60,8 +50,8 @@ class EventFileTest : public testing::Test {
   }
 
   const TestDir dir;
-  Clock clock;
-  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
+  TestClock clock{std::chrono::seconds(1'787'240'345)};
+  std::shared_ptr<TestLog> lines = std::make_shared<TestLog>();
   Log log{{lines}, LogLevel::kVerbose};
   EventFile events{dir.path(), log, &clock};
   const Event added{{"prod", "web-0", "u-1", "77"},
@@ -171,9 +161,10 @@ TEST_F(EventFileTest, ThatCannotBeWrittenIsInTheLogOnly) {
   nowhere.append(added);
 
   EXPECT_FALSE(std::filesystem::exists(dir / "none"));
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("[error] events are only logged: open ")).Times(1));
+  EXPECT_THAT(lines->lines(),
+              Contains(HasSubstr("[error] events are only logged: open ")).Times(1));
   EXPECT_THAT(
-      lines->lines,
+      lines->lines(),
       Contains(HasSubstr("event of pod prod/web-0: Normal AddedInterface Add net1")).Times(2));
 }
 
@@ -183,7 +174,7 @@ TEST_F(EventFileTest, GoesOnAfterSomebodyRemovedTheFile) {
   events.append(added);
 
   EXPECT_EQ(written().size(), 1u);
-  EXPECT_THAT(lines->lines, IsEmpty());
+  EXPECT_THAT(lines->lines(), IsEmpty());
 }
 
 }  // namespace

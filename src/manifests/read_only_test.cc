@@ -12,6 +12,7 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "manifests/events.h"
 #include "manifests/status.h"
 #include "sys/file.h"
@@ -23,12 +24,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class Lines final : public LogTarget {
- public:
-  void write(std::string_view line) override { lines.emplace_back(line); }
-  std::vector<std::string> lines;
-};
 
 class ReadOnlyFolder : public testing::Test {
  protected:
@@ -52,13 +47,13 @@ TEST_F(ReadOnlyFolder, MakesAStatusAnErrorValue) {
 }
 
 TEST_F(ReadOnlyFolder, LeavesEventsInTheLogOnly) {
-  const auto lines = std::make_shared<Lines>();
+  const auto lines = std::make_shared<TestLog>();
   EventFile events(dir.path(), Log({lines}, LogLevel::kVerbose));
 
   events.append({{.ns = "default", .name = "a"}, "Normal", "AddedInterface", "Add net1 []"});
 
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("read-only file system")));
-  EXPECT_THAT(lines->lines, Contains(HasSubstr("Add net1 []")));
+  EXPECT_THAT(lines->lines(), Contains(HasSubstr("read-only file system")));
+  EXPECT_THAT(lines->lines(), Contains(HasSubstr("Add net1 []")));
   EXPECT_THAT(sys::list_directory(dir.path()).value(), IsEmpty());
 }
 

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "nodeconf/own_file.h"
@@ -36,12 +37,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class Lines : public LogTarget {
- public:
-  void write(std::string_view line) override { text += line; }
-  std::string text;
-};
 
 std::string conf(std::string_view more) {
   return cat(R"({"cniVersion":"1.0.0","name":"p","type":"bridge")", more, "}");
@@ -102,7 +97,7 @@ class ManagerTest : public testing::Test {
     return aio::run(loop_, poll_for(std::move(fact))).has_value();
   }
   bool until_said(const std::string& text) {
-    return until([this, text] { return lines_->text.find(text) != std::string::npos; });
+    return until([this, text] { return lines_->has(text); });
   }
 
   std::string own() const { return sys::find_file(own_path_).value().value_or("(none)"); }
@@ -110,7 +105,7 @@ class ManagerTest : public testing::Test {
   sys::TestDir dir_;
   std::string own_path_ = dir_ / "00-multus.conf";
   ManagerOptions options_;
-  std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   std::optional<std::string> hindrance_;
   std::vector<bool> writes_;
   int fights_ = 0;
