@@ -1,3 +1,5 @@
+#include <sys/inotify.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -15,16 +17,32 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "manifests/contents.h"
-#include "manifests/folder_watch.h"
 #include "manifests/manifests.h"
 #include "manifests/objects.h"
 #include "manifests/snapshot.h"
 #include "model/objects.h"
+#include "sys/directory_watch.h"
+#include "sys/file_events.h"
 
 namespace mnet::manifests {
 namespace {
 
 Touched everything() { return {.written = {}, .created = {}, .everything = true}; }
+
+void note(const sys::FileEvent& event, Touched& touched) {
+  // `..data`: a ConfigMap's volume is exchanged as a whole. `#123`: a file without a name was
+  // written and then linked to one.
+  if (event.name.starts_with("..") || event.name.starts_with('#')) touched.everything = true;
+  if (!is_manifest_name(event.name) || (event.mask & IN_ISDIR) != 0) return;
+  auto& names = (event.mask & IN_CREATE) != 0 ? touched.created : touched.written;
+  names.insert(event.name);
+}
+
+Touched touched_by(const sys::DirectoryWatch::Changes& changes) {
+  Touched touched{.written = {}, .created = {}, .everything = changes.lost};
+  for (const sys::FileEvent& event : changes.events) note(event, touched);
+  return touched;
+}
 
 }  // namespace
 
@@ -57,7 +75,7 @@ aio::Task<void> Folder::follow() {
 
 // Ends only with an error.
 aio::Task<void> Folder::watch() {
-  MNET_CO_TRY(auto&& watch, FolderWatch::make(path_));
+  MNET_CO_TRY(auto&& watch, sys::DirectoryWatch::make({path_}, sys::DirectoryWatch::kClosed));
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Readable readable(executor, watch.fd());
 
@@ -68,8 +86,8 @@ aio::Task<void> Folder::watch() {
     }
     MNET_CO_TRY_VOID(co_await readable.wait());
     MNET_CO_TRY_VOID(co_await aio::sleep_for(timing_.settling));
-    MNET_CO_TRY(auto&& happened, watch.take());
-    touched = std::move(happened);
+    MNET_CO_TRY(const auto& changes, watch.take_changes());
+    touched = touched_by(changes);
   }
 }
 

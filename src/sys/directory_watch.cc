@@ -19,11 +19,7 @@
 namespace mnet::sys {
 namespace {
 
-// One mask for all: a second one for a directory that is watched already would replace the first.
-// IN_ATTRIB: a file may have become readable.
-constexpr std::uint32_t kAnything = IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO |
-                                    IN_CREATE | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF |
-                                    IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kGone = IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
 
 bool is_missing(const Error& error) {
   return error.os_errno() == ENOENT || error.os_errno() == ENOTDIR;
@@ -31,22 +27,39 @@ bool is_missing(const Error& error) {
 
 }  // namespace
 
-Result<DirectoryWatch> DirectoryWatch::make(std::vector<std::string> directories) {
+Result<DirectoryWatch> DirectoryWatch::make(std::vector<std::string> directories,
+                                            std::uint32_t mask) {
   MNET_TRY(auto&& inotify, Inotify::make());
   for (std::string& directory : directories) directory = clean_path(directory);
-  DirectoryWatch watch(std::move(inotify), std::move(directories));
+  DirectoryWatch watch(std::move(inotify), std::move(directories), mask);
   MNET_TRY_VOID(watch.attach());
   return watch;
 }
 
-Result<bool> DirectoryWatch::take() {
-  MNET_TRY(auto&& happened, inotify_.take());
-  bool concerns_us = happened.overflow;
-  // The end of a watch that was given up is told, too.
-  for (const FileEvent& event : happened.events) concerns_us |= watches_.contains(event.watch);
-  if (!concerns_us) return false;
+Result<DirectoryWatch::Changes> DirectoryWatch::take_changes() {
+  MNET_TRY(auto&& taken, inotify_.take());
+  Changes changes{.happened = taken.overflow, .lost = taken.overflow, .events = {}};
+  for (FileEvent& event : taken.events) {
+    // The end of a watch that was given up is told, too.
+    if (!watches_.contains(event.watch)) continue;
+    changes.happened = true;
+    if (!inside_.contains(event.watch)) continue;
+    if ((event.mask & kGone) != 0) {
+      changes.lost = true;
+    } else {
+      changes.events.push_back(std::move(event));
+    }
+  }
+  if (!changes.happened) return changes;
+  const std::set<int> before = inside_;
   MNET_TRY_VOID(attach());
-  return true;
+  if (inside_ != before) changes.lost = true;
+  return changes;
+}
+
+Result<bool> DirectoryWatch::take() {
+  MNET_TRY(const auto& changes, take_changes());
+  return changes.happened;
 }
 
 // A directory may come between the look for it and the watch above it: only when a second round
@@ -68,6 +81,7 @@ Result<void> DirectoryWatch::attach() {
 
 Result<std::set<int>> DirectoryWatch::watch_all() {
   std::set<int> watches;
+  inside_.clear();
   for (const std::string& directory : directories_) {
     MNET_TRY(auto&& watch, watch_nearest(directory));
     watches.insert(watch);
@@ -77,7 +91,8 @@ Result<std::set<int>> DirectoryWatch::watch_all() {
 
 Result<int> DirectoryWatch::watch_nearest(const std::string& directory) {
   for (std::string path = directory;; path = directory_of(path)) {
-    auto watch = inotify_.watch(path, kAnything);
+    auto watch = inotify_.watch(path, mask_);
+    if (watch && path == directory) inside_.insert(*watch);
     const bool is_top = path == "/" || path == ".";
     if (watch || is_top || !is_missing(watch.error())) return watch;
   }
