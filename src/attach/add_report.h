@@ -26,7 +26,7 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
 // Reports to the pod, if there is one.
 class Reporter {
  public:
-  // Core and job must outlive it, and it the tasks it gives.
+  // Core and job must outlive it, and it must outlive its tasks.
   Reporter(const Core& core, const Job& job, model::PodObjectPtr pod)
       : core_(core), job_(job), pod_(std::move(pod)) {}
 
@@ -47,8 +47,7 @@ class Reporter {
   model::PodObjectPtr pod_;
 };
 
-// A result that runtimes accept and that says nothing, in `version`; in the newest one if there is
-// no such version.
+// An empty result that runtimes accept, in `version`; in the newest one if that does not exist.
 cni::NetResult result_without_pod(std::string_view version, const std::string& ifname,
                                   const std::string& netns);
 

@@ -1,5 +1,5 @@
 // Default routes of one network as the plan for its pod says (02, 5.4): in the pod's namespace, in
-// the result cache and in the result at hand.
+// the result cache and in the result itself.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@
 
 namespace mnet::attach {
 
-// What follows for delegate `index` from the owners that are certain: those that name a gateway.
+// The edit for delegate `index` that follows from owners that name a gateway.
 model::RouteEdit certain_edit(const model::RoutePlan& plan, std::size_t index);
 
-// The same in a result of any version; one of 0.1.0 or 0.2.0 gets a route only where it has an
-// address of that family.
+// Applies the edit to a result of any version; one of 0.1.0 or 0.2.0 gets a route only where it has
+// an address of that family.
 void edit_result(cni::NetResult& result, const model::RouteEdit& edit);
 
 class RouteEditor {
  public:
   // `own_ifnames`: all interfaces of this request, whose default routes may give way. Core and job
-  // must outlive it, and it the tasks it gives.
+  // must outlive it, and it must outlive its tasks.
   RouteEditor(const Core& core, const Job& job, std::vector<std::string> own_ifnames);
 
   // In the namespace, then in the cache. The texts of 02, 0.4.
@@ -35,7 +35,7 @@ class RouteEditor {
                                                   std::vector<model::AttachmentPtr> attachments);
 
  private:
-  // With the network, and what to do where that is known.
+  // Adds the network and, where it is known, what to do.
   Error failed(Error error, const model::Attachment& attachment, std::string_view doing) const;
 
   const Core& core_;

@@ -32,10 +32,9 @@ struct Request {
   std::shared_ptr<chain::Caller> caller;  // none: a caller that never leaves
 };
 
-// What a DEL that was carried out could not remove; nothing set: all is gone. Both errors have code
-// 11.
+// What a DEL could not remove. If neither is set, all is gone. Both errors have code 11.
 struct DelOutcome {
-  // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) they are still on record,
+  // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) they stay recorded,
   // and the runtime must try again; else it is not told, and they are forgotten unless something
   // is unreadable.
   std::optional<Error> failed = {};
@@ -56,12 +55,12 @@ struct Options {
   // How long ADD waits for the readiness indicator, and how often it looks (02, 5.1 step 2).
   std::chrono::milliseconds readiness_wait = std::chrono::seconds(45);
   std::chrono::milliseconds readiness_poll = std::chrono::seconds(1);
-  // The machine's, for attachment records (05, 3.2).
+  // The id of this boot of the machine, for attachment records (05, 3.2).
   std::string boot_id = {};
 };
 
 // One request at a time per container, in order of arrival; different containers side by side.
-// Destroyed only when no task of it runs any more.
+// Must not be destroyed while one of its tasks runs.
 class Attachments {
  public:
   Attachments(Ports ports, Log log, Options options = {});
@@ -78,7 +77,7 @@ class Attachments {
   aio::Task<void> status(Request request);
   aio::Task<void> gc(Request request);
 
-  // What the verbs share: for hot-plug, which takes turns with them.
+  // What the verbs share. Hot-plug builds on it, so that it takes turns with them.
   Core& core() { return *core_; }
 
  private:

@@ -1,4 +1,4 @@
-// What is remembered of one container: its scratch file, its entries of the result cache and its
+// What is stored about one container: its scratch file, its entries of the result cache and its
 // attachment record, and what a DEL makes of them (02, 6.1 and 6.2; 05, 3.11).
 #pragma once
 
@@ -30,17 +30,17 @@ struct ContainerRecords {
   std::string master_ifname(const std::string& cni_ifname) const;
 };
 
-// One request's way to the record of its container.
+// Loads and saves the records of the container that a request is for.
 class RecordAccess {
  public:
-  // Both must outlive it, and it the tasks it gives.
+  // Both must outlive it, and it must outlive its tasks.
   RecordAccess(const Core& core, const Job& job) : core_(core), job_(job) {}
 
   // Everything that there is. Damaged files are logged and count as empty (02-F40); one that cannot
   // be read is an error with code 11: nothing may be decided without it, or written over it.
   aio::Task<ContainerRecords> load();
-  // For DEL, which does what it can: what cannot be read is logged, and in `unreadable`. An error,
-  // with code 11, only where the machine lacks the means to read.
+  // For DEL, which does what it can: files that cannot be read are logged and in `unreadable`. An
+  // error, with code 11, only if the machine lacks the means to read.
   aio::Task<ContainerRecords> load_readable();
   // What load() makes of files that are loaded already.
   Result<ContainerRecords> read(Result<StoredRecords> loaded) const;
@@ -52,15 +52,15 @@ class RecordAccess {
   // Scratch file and attachment record: one goes with the other (05, 3.11).
   aio::Task<void> remove();
 
-  // Puts a recorded result back into the result cache, from where plugins get it, if it is lost.
+  // Puts a recorded result back into the result cache, where plugins get it, if it is lost there.
   aio::asio::awaitable<void> restore_result(model::AttachmentPtr attachment, json::Value result);
 
  private:
   Result<ContainerRecords> read_readable(Result<StoredRecords> loaded) const;
-  // Puts what was read into its place in the record.
+  // Stores what was read, or notes why it could not be read.
   template <typename T>
   Result<void> take(ContainerRecords& record, Result<T> read, T& into, std::string_view what) const;
-  // What the error of reading `what` means for the record; an error if that ends it all.
+  // What the error of reading `what` means for the records; an error if it ends the request.
   Result<void> note_failure(ContainerRecords& record, const Error& error,
                             std::string_view what) const;
 
@@ -77,7 +77,7 @@ struct TakeDown {
 };
 TakeDown take_down_of(const Job& job, const ContainerRecords& record);
 
-// A conflist without a version gets the netconf's for DEL; nothing else of it changes (02, 6.3).
+// Gives a conflist without a version the netconf's, for DEL; nothing else changes (02, 6.3).
 void fill_version(model::Delegate& delegate, const std::string& version);
 
 }  // namespace mnet::attach

@@ -1,5 +1,5 @@
-// One GC (02, 7.3): what the runtime no longer knows goes, for every network and never without the
-// runtime's word.
+// One GC (02, 7.3): removes what the runtime no longer lists, of every network. Without such a list
+// it removes nothing.
 #pragma once
 
 #include <set>
@@ -30,14 +30,14 @@ class Collecting {
   aio::Task<std::vector<model::AttachmentId>> attachments();
   aio::Task<std::set<model::AttachmentId>> load_recorded(std::vector<std::string> ids);
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
-  // A request came for it since this GC began; not one of ours.
+  // Another request came for it since this GC began.
   bool is_in_use(const std::string& container_id) const;
 
   Core& core_;
   const Job& job_;
   Containers::Witness witness_;
   std::set<std::string> valid_ids_;
-  std::set<std::string> deleted_;  // or tried to be, by this GC
+  std::set<std::string> deleted_;  // by this GC, or it tried
   // What the attachment records of living containers list: an ADD that was cut off may have
   // reserved addresses already (05, 3.11).
   std::set<model::AttachmentId> recorded_;

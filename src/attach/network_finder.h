@@ -23,7 +23,7 @@ inline bool is_path(std::string_view network) { return network.contains('/'); }
 
 class NetworkFinder {
  public:
-  // Both must outlive it, and it the tasks it gives.
+  // Both must outlive it, and it must outlive its tasks.
   NetworkFinder(const Core& core, const Job& job) : core_(core), job_(job) {}
 
   // A network that was found, not yet given its device and selection element.

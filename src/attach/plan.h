@@ -20,7 +20,7 @@ json::Object capability_args(const model::NetConf& conf, const model::Delegate& 
 std::string device_info_file(const json::Object& capability_args);
 
 // What ADD is to run. Interface and network names must be valid, interface names distinct, and
-// every configuration fit to run: all of it before anything is changed (02-F22).
+// every configuration fit to run; this is checked before anything changes (02-F22).
 Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
                                                    std::vector<model::Delegate> delegates);
 

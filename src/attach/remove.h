@@ -1,4 +1,4 @@
-// Takes networks of one container down again: DEL, rollback and GC alike (02, 5.5, 6.3).
+// Removes networks of one container, for DEL, rollback and GC alike (02, 5.5, 6.3).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace mnet::attach {
 
 struct Removal {
   ErrorList errors;  // of DELs that failed
-  // Of DELs that succeeded without the cached result, which could not be read: they want another.
+  // Of DELs that succeeded without the cached result, which could not be read: another DEL must
+  // follow.
   ErrorList unread;
   std::vector<model::AttachmentPtr> removed;  // whose DEL succeeded
 
@@ -24,7 +25,7 @@ struct Removal {
 
 class Remover {
  public:
-  // Both must outlive it, and it the tasks it gives.
+  // Both must outlive it, and it must outlive its tasks.
   Remover(const Core& core, const Job& job) : core_(core), job_(job), chain_(chain_of(core, job)) {}
 
   // From last to first; a failure does not stop the others. Device information goes with each.

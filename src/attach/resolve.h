@@ -20,8 +20,8 @@ namespace mnet::attach {
 
 class Resolver {
  public:
-  // Both must outlive it, and it the tasks it gives. Without a pod there are no annotations and no
-  // events.
+  // Both must outlive it, and it must outlive its tasks. Without a pod there are no annotations
+  // and no events.
   Resolver(const Core& core, const Job& job, model::PodObjectPtr pod = nullptr)
       : core_(core), job_(job), pod_(std::move(pod)), finder_(core, job) {}
 
@@ -29,12 +29,13 @@ class Resolver {
     std::vector<model::Delegate> delegates;  // the master first
     model::RoutePlan routes;
   };
-  // All that configuration and pod give this request's container. Networks are looked for side by
-  // side. Errors carry the texts of 02, 0.4 that say which part failed, but no `Multus: ` prefix;
-  // the pod is told of them by events.
+  // All that configuration and pod give this request's container. Looks for all networks at once.
+  // Errors carry the texts of 02, 0.4 that say which part failed, but no `Multus: ` prefix; events
+  // tell the pod of them.
   aio::Task<Resolved> resolve();
 
-  // Only the network that answers the runtime. Like the next: no pod, no device, no event.
+  // Only the network whose result the runtime gets. This and the next two use no pod, no device and
+  // no event.
   aio::Task<model::Delegate> master();
   // The inline delegates; if there are none, the master alone.
   aio::Task<std::vector<model::Delegate>> configured();
@@ -51,9 +52,9 @@ class Resolver {
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<model::Delegate>> auxiliary_chain();
 
-  // The pod that may have devices, also one that has no object; none outside of resolve().
+  // The pod that may have devices, even if it has no object; none outside of resolve().
   model::PodObjectPtr device_owner() const;
-  // The error with what was wanted in its text.
+  // Adds to the error which network was looked for.
   Error explained(Error error, const model::RequestedNetwork& wanted) const;
   void warn_of_ifname(const model::NetworkSelectionElement& default_network) const;
   void warn_pod(std::string reason, std::string message) const;

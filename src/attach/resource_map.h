@@ -16,12 +16,12 @@ namespace mnet::attach {
 
 class ResourceMap {
  public:
-  // `devices` may be nullptr: then no device can be had. It must outlive this.
+  // `devices` may be nullptr: then there are no devices. It must outlive this.
   ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid, Log log);
 
   // The next device of that resource for the network, in byte order of the ids. An error with code
   // 11 if there is none; nothing if it is not a device resource (a bridge marker), which the
-  // log says. Calls must follow each other.
+  // log says. One call at a time.
   aio::Task<std::optional<std::string>> take(std::string resource_name, std::string network);
 
  private:

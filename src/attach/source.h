@@ -18,7 +18,7 @@ namespace mnet::attach {
 struct PodLookup {
   std::string ns, name;
   std::string uid;  // as the request has it; empty fits every pod
-  // How long a pod that is missing, or has another UID, is waited for (02, 5.2); 0: not at all.
+  // How long to wait for a pod that is missing or has another UID (02, 5.2); 0: not at all.
   std::chrono::milliseconds wait{0};
 };
 

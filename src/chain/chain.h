@@ -1,6 +1,6 @@
-// The operations of 01, 5 on one network of one container: its plugins in order, each with the
-// configuration, the previous result and the arguments that are its due, and the result cache.
-// Knows nothing of pods and of other networks.
+// The operations of 01, 5 on one network of one container: its plugins in order, each with its
+// configuration, the previous result and its arguments, and the result cache. Knows nothing of pods
+// or other networks.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ class Chain {
     std::string request_id;
     std::uint64_t ticket = 0;
     std::shared_ptr<Caller> caller;
-    bool starts_early = false;  // plugins of an ADD, those that may (model/parallel.h)
+    bool starts_early = false;  // plugins of an ADD that may start early (chain/early_start.h)
     // The `type` of the node's own configuration: no plugin that names it, or Multus under another
     // of its names, is run (cni/types.h). None: all are run, as a container runtime does.
     std::optional<std::string> own_type = {};
   };
 
-  // The ports must outlive it, and it the tasks it gives.
+  // The ports must outlive it, and it must outlive its tasks.
   Chain(Plugins& plugins, Results& results, Setting setting, Log log);
 
   // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
@@ -47,7 +47,7 @@ class Chain {
                                 std::optional<Durability> kept = Durability::kInPlace);
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(model::AttachmentPtr attachment);
-  // 5.4. Runs whatever became of the caller. Plugins that must not be run are left out and logged:
+  // 5.4. Runs even if the caller has left. Plugins that must not be run are skipped and logged:
   // what an earlier version attached must not keep a container from going away.
   struct Deleted {
     // Why the cached result could not be read. The plugins ran without it, and the entry is kept

@@ -14,7 +14,7 @@ namespace mnet::chain {
 
 class Validation {
  public:
-  // The port must outlive it, and it the tasks it gives.
+  // The port must outlive it, and it must outlive its tasks.
   Validation(Plugins& plugins, std::vector<std::string> dirs)
       : plugins_(plugins), dirs_(std::move(dirs)) {}
 

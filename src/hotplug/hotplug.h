@@ -27,7 +27,7 @@ struct Request {
 // 2).
 class Hotplug {
  public:
-  // `attachments` must outlive it. Destroyed only when no task of it runs any more.
+  // `attachments` must outlive it. Must not be destroyed while one of its tasks runs.
   explicit Hotplug(attach::Attachments& attachments) : core_(attachments.core()) {}
 
   // An interface that is recorded with the same network, configuration and attributes is answered

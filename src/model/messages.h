@@ -1,4 +1,4 @@
-// How errors of the core read (02, 0.4): whose container, what was being done, and always the code
+// The texts of the core's errors (02, 0.4): which pod, what was being done, and always the code
 // that the plugin chose.
 #pragma once
 
