@@ -22,9 +22,11 @@ void check_unique(const mnet::cni::ArgPairs& args) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const model::PodArgs lenient = model::lenient_pod_args(text);
+  const model::PodArgs lenient = model::read_pod_args_leniently(cni::parse_args_leniently(text));
   check_unique(model::delegate_args(lenient.pod, lenient.pairs));
-  const auto strict = model::parse_pod_args(text);
+  const auto pairs = cni::parse_args(text);
+  if (!pairs) return 0;
+  const auto strict = model::read_pod_args(*pairs);
   if (!strict) return 0;
   if (strict->pod.name != lenient.pod.name) std::abort();
   check_unique(model::delegate_args(strict->pod, strict->pairs));

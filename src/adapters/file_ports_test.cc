@@ -20,6 +20,7 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "attach/attach.h"
+#include "attach/request_text.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -61,23 +62,20 @@ class FilePortsTest : public testing::Test {
     made.environment = {cat("CALLS=", dir_ / "calls"), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
     return made;
   }
-  attach::Request request(const std::string& more = "") {
-    attach::Request what;
-    what.container_id = "c1";
+  attach::RequestText request(const std::string& more = "") {
+    attach::RequestText what;
     what.netns = pod_.path();
-    what.ifname = "eth0";
     what.config = cat(R"({"cniVersion":"1.0.0","name":"m","type":"multus","cniDir":")",
                       dir_ / "cni", R"(","binDir":")", dir_ / "bin", R"(",)",
                       R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"fake"},)",
                       R"({"cniVersion":"1.0.0","name":"b","type":"fake")", more, "}]}");
     return what;
   }
-  Result<cni::NetResult> add(attach::Request what) {
+  Result<cni::NetResult> add(attach::RequestText what) {
     return aio::run(loop_, attachments_.add(std::move(what)));
   }
-  Result<void> del(attach::Request what) {
-    const auto outcome = aio::run(loop_, attachments_.del(std::move(what)));
-    return outcome ? outcome->complete() : Result<void>(outcome.error());
+  Result<void> del(attach::RequestText what) {
+    return attach::complete(aio::run(loop_, attachments_.del(std::move(what))));
   }
   std::vector<std::string> links() {
     NetNsLinks links(pool_, "");
@@ -105,7 +103,7 @@ class FilePortsTest : public testing::Test {
   aio::BlockingPool pool_{4};
   UnlimitedSlots slots_;
   FilePorts ports_{pool_, slots_, settings(), Log()};
-  attach::Attachments attachments_{ports_.ports(), Log()};
+  attach::TextAttachments attachments_{ports_.ports(), Log()};
 };
 
 TEST_F(FilePortsTest, AddMakesLinksAndRecordsAndDelTakesThemAway) {
@@ -152,7 +150,7 @@ TEST_F(FilePortsTest, AForeignLinkStays) {
 }
 
 TEST_F(FilePortsTest, ANamespaceThatIsNoneIsSaidToBe) {
-  attach::Request what = request();
+  attach::RequestText what = request();
   what.netns = dir_ / "bin/fake";
   EXPECT_THAT(add(what).error().text(), HasSubstr(cat("no net namespace ", what.netns, " found")));
   what.netns = "/not/there";

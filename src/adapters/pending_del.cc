@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "attach/attach.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -12,14 +11,14 @@
 
 namespace mnet::adapters {
 
-Result<void> write_pending_del(const std::string& cni_dir, const attach::Request& request) {
+Result<void> write_pending_del(const std::string& cni_dir, const wire::Call& call,
+                               const std::string& config) {
   wire::Request body;
-  body.env = {{"CNI_COMMAND", "DEL"},       {"CNI_CONTAINERID", request.container_id},
-              {"CNI_NETNS", request.netns}, {"CNI_IFNAME", request.ifname},
-              {"CNI_ARGS", request.args},   {"CNI_PATH", request.path}};
-  body.config = request.config;
-  return store::PendingDels(cni_dir).write(request.container_id, request.ifname,
-                                           wire::to_text(body));
+  body.env = {{"CNI_COMMAND", "DEL"},    {"CNI_CONTAINERID", call.container_id},
+              {"CNI_NETNS", call.netns}, {"CNI_IFNAME", call.ifname},
+              {"CNI_ARGS", call.args},   {"CNI_PATH", call.path}};
+  body.config = config;
+  return store::PendingDels(cni_dir).write(call.container_id, call.ifname, wire::to_text(body));
 }
 
 Error pending_in_the_way(const Error& why) {

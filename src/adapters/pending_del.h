@@ -4,14 +4,15 @@
 
 #include <string>
 
-#include "attach/attach.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "wire/wire.h"
 
 namespace mnet::adapters {
 
 // Durable when this returns. Blocks.
-Result<void> write_pending_del(const std::string& cni_dir, const attach::Request& request);
+Result<void> write_pending_del(const std::string& cni_dir, const wire::Call& call,
+                               const std::string& config);
 
 // What an ADD answers beside the record of an older DEL that cannot be read or removed now: a later
 // round would delete what it makes.

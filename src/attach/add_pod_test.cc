@@ -149,7 +149,7 @@ TEST_F(AddPodTest, RollsEverythingBackIfTheStatusCannotBeWritten) {
 // 02, 12: row 113; 03, 12: row 48
 TEST_F(AddPodTest, AnswersForAPodThatIsGoneInEveryVersionAndAttachesNothing) {
   for (const std::string version : {"", "0.2.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"}) {
-    Request what = request(conf_);
+    RequestText what = request(conf_);
     what.config = cat(R"({"cniVersion":")", version, R"(",)", conf_, "}");
 
     auto result = add(what);
@@ -190,7 +190,7 @@ TEST_F(AddPodTest, TreatsAPodInNoFileAsOneWithoutAnnotations) {
 // 00-index, "Requests of containers that are no pods"
 TEST_F(AddPodTest, AsksNobodyAboutAContainerThatNamesNoPod) {
   for (const std::string args : {"", "IgnoreUnknown=1;K8S_POD_NAME=p1"}) {
-    Request what = request(conf_);
+    RequestText what = request(conf_);
     what.args = args;
 
     ASSERT_TRUE(add(what)) << args;
@@ -212,7 +212,7 @@ TEST_F(AddPodTest, FailsIfTheSourceCannotTell) {
 // 02, 9: the UID is the object's
 TEST_F(AddPodTest, NamesThePodsUidInItsLines) {
   add_pod("x");
-  Request what = request(conf_);
+  RequestText what = request(conf_);
   what.args = "IgnoreUnknown=1;K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1";
 
   ASSERT_TRUE(add(what));

@@ -121,7 +121,7 @@ TEST_F(AddTest, SyncsTheScratchFileWhileADelegateRuns) {
 
 // 02, 12: rows 1, 2, 3
 TEST_F(AddTest, RefusesANetconfThatSaysNothingToRun) {
-  Request broken = request(delegates({"a"}));
+  RequestText broken = request(delegates({"a"}));
   broken.config = "{";
   EXPECT_THAT(add(broken).error().text(),
               HasSubstr("Multus: error loading netconf: failed to load netconf"));
@@ -178,7 +178,7 @@ TEST_F(AddTest, AttachesDefaultNetworksExceptInSystemNamespaces) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD c eth0", "ADD d net1"));
 
   forget();
-  Request system = request(conf);
+  RequestText system = request(conf);
   system.container_id = "c2";
   system.netns = "/ns2";
   system.args = "K8S_POD_NAMESPACE=kube-system;K8S_POD_NAME=dns";
@@ -208,7 +208,7 @@ TEST_F(AddTest, RefusesAPreviousResultThatCannotBeRead) {
 
 // 02, 12: rows 16, 17
 TEST_F(AddTest, ReadsItsArgumentsStrictly) {
-  Request bad = request(delegates({"a"}));
+  RequestText bad = request(delegates({"a"}));
   bad.args = "K8S_POD_NAME:x";
   EXPECT_THAT(add(bad).error().text(), HasSubstr("ARGS: invalid pair"));
   bad.args = "FOO=1";
@@ -220,7 +220,7 @@ TEST_F(AddTest, ReadsItsArgumentsStrictly) {
 
 // 02, 12: rows 18, 75
 TEST_F(AddTest, HandsItsArgumentsOnOnceEach) {
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.args = "K8S_POD_NAME=p;X=a=b;IgnoreUnknown=1;X=c;K8S_POD_NAMESPACE=n";
 
   ASSERT_TRUE(add(what));
@@ -232,7 +232,7 @@ TEST_F(AddTest, HandsItsArgumentsOnOnceEach) {
 }
 
 TEST_F(AddTest, ServesAContainerThatIsNoPod) {
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.args = "";
 
   ASSERT_TRUE(add(what));
@@ -246,7 +246,7 @@ TEST_F(AddTest, ServesAContainerThatIsNoPod) {
 TEST_F(AddTest, RefusesContainerIdsThatAreNoFileNames) {
   for (const std::string id :
        {"../../etc/x", "a/b", "", "results", "pending-del", "_attachments"}) {
-    Request what = request(delegates({"a"}));
+    RequestText what = request(delegates({"a"}));
     what.container_id = id;
     EXPECT_FALSE(add(what)) << id;
     EXPECT_FALSE(del(what)) << id;
@@ -256,7 +256,7 @@ TEST_F(AddTest, RefusesContainerIdsThatAreNoFileNames) {
 }
 
 TEST_F(AddTest, RefusesInterfaceNamesThatCannotBe) {
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.ifname = "a/b";
   EXPECT_THAT(add(what).error(), HasCode(4));
 
@@ -297,7 +297,7 @@ TEST_F(AddTest, RollsBackWhenAForeignInterfaceAppearsButKeepsThatInterface) {
 
 // 02, 12: row 71
 TEST_F(AddTest, SaysThatThereIsNoNamespace) {
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.netns = "/gone";
 
   auto result = add(what);
@@ -360,7 +360,7 @@ TEST_F(AddTest, WaitsForTheReadinessIndicator) {
   node_.readiness.on_ask = [&] {
     if (node_.readiness.asked == 3) node_.readiness.files.insert("/ready");
   };
-  Attachments patient(
+  TextAttachments patient(
       node_.ports(), log_,
       {.readiness_wait = std::chrono::hours(1), .readiness_poll = std::chrono::milliseconds(1)});
 
@@ -395,7 +395,7 @@ TEST_F(AddTest, OffersTheRuntimesConfigurationToEveryDelegateThatDeclaresIt) {
 }
 
 TEST_F(AddTest, LooksForPluginsInBinDirFirstThenInTheRequestsPath) {
-  Request what = request(R"("binDir":"/b",)" + delegates({"a"}));
+  RequestText what = request(R"("binDir":"/b",)" + delegates({"a"}));
   what.path = "/p1::/p2:/b";
 
   ASSERT_TRUE(add(what));

@@ -66,7 +66,7 @@ TEST_F(AddAgainTest, StartsAnewWhenALinkIsGone) {
 
 TEST_F(AddAgainTest, StartsAnewInAnotherNamespaceAndDeletesInTheOldOne) {
   node_.links.namespaces["/ns2"];
-  Request what = request(conf_);
+  RequestText what = request(conf_);
   what.netns = "/ns2";
 
   ASSERT_TRUE(add(what));
@@ -138,7 +138,7 @@ TEST_F(AddAgainTest, NeverOverwritesWhatIsStillToBeDeleted) {
 }
 
 TEST_F(AddAgainTest, RefusesAnotherInterfaceForALiveContainer) {
-  Request what = request(conf_);
+  RequestText what = request(conf_);
   what.ifname = "eth1";
 
   auto again = add(what);
@@ -178,7 +178,7 @@ class AddPodAgainTest : public PodTest {
 TEST_F(AddPodAgainTest, KnowsTheNamespaceUnderAnotherPath) {
   node_.links.namespaces["/proc/7/ns/net"] = node_.links.namespaces["/ns"];
   node_.links.inodes["/proc/7/ns/net"] = 17;
-  Request what = request(conf_);
+  RequestText what = request(conf_);
   what.netns = "/proc/7/ns/net";
 
   ASSERT_TRUE(add(what));

@@ -12,24 +12,30 @@
 #include "attach/ports.h"
 #include "base/log.h"
 #include "chain/caller.h"
+#include "cni/args.h"
 #include "cni/result.h"
+#include "model/netconf.h"
 #include "model/pod_args.h"
 
 namespace mnet::attach {
 
 class Core;
 
+using NetConfPtr = std::shared_ptr<const model::NetConf>;
+
+// Read and checked by attach/request.h.
 struct Request {
   std::string container_id;  // empty for STATUS and GC
   std::string netns;
   std::string ifname;
-  std::string args;                       // CNI_ARGS
-  std::string path;                       // CNI_PATH
-  std::string config;                     // the netconf, daemon configuration laid over
-  model::Pod pod;                         // what it leaves empty is read from `args`
-  std::string id;                         // request id, for logs and for the delegates
+  std::string path;  // CNI_PATH
+  NetConfPtr conf;   // never null
+  model::Pod pod;
+  cni::ArgPairs args;                     // what every delegate gets
+  std::string id;                         // request id, for the delegates
   std::uint64_t ticket = 0;               // order of arrival: delegates of older requests run first
-  std::shared_ptr<chain::Caller> caller;  // none: a caller that never leaves
+  std::shared_ptr<chain::Caller> caller;  // never null
+  Log log;                                // for the lines of this request
 };
 
 // What a DEL could not remove. If neither is set, all is gone. Both errors have code 11.
@@ -42,14 +48,9 @@ struct DelOutcome {
   // Files that could not be read, so that there may be more to delete. All files are kept: another
   // DEL of the same container must follow when they can be read.
   std::optional<Error> unreadable = {};
-
-  // An error unless all is gone, for code that repeats a DEL until it is.
-  Result<void> complete() const {
-    if (failed) return *failed;
-    if (unreadable) return *unreadable;
-    return {};
-  }
 };
+// Whether all is gone: a DEL that is repeated until then is done.
+Result<void> complete(const Result<DelOutcome>& outcome);
 
 struct Options {
   // How long ADD waits for the readiness indicator, and how often it looks (02, 5.1 step 2).
@@ -63,22 +64,25 @@ struct Options {
 // Must not be destroyed while one of its tasks runs.
 class Attachments {
  public:
-  Attachments(Ports ports, Log log, Options options = {});
-  ~Attachments();
+  explicit Attachments(Ports ports, Options options = {});
+  virtual ~Attachments();
 
   // The master's result, in whatever version its plugin answered.
-  aio::Task<cni::NetResult> add(Request request);
+  virtual aio::Task<cni::NetResult> add(Request request);
   // Fails only if the request itself is malformed, or with code 11 and everything kept if the
   // machine lacks the means to carry it out just now (00-index, "DEL errors").
-  aio::Task<DelOutcome> del(Request request);
-  aio::Task<void> check(Request request);
+  virtual aio::Task<DelOutcome> del(Request request);
+  virtual aio::Task<void> check(Request request);
   // Whether an ADD could be served now. Code 50 if the node is not ready; else what the master's
   // plugins say, unchanged.
-  aio::Task<void> status(Request request);
-  aio::Task<void> gc(Request request);
+  virtual aio::Task<void> status(Request request);
+  virtual aio::Task<void> gc(Request request);
 
   // What the verbs share. Hot-plug builds on it, so that it takes turns with them.
   Core& core() { return *core_; }
+
+ protected:
+  Attachments();  // for fakes, which override all verbs
 
  private:
   std::unique_ptr<Core> core_;

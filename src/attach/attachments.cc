@@ -11,9 +11,9 @@
 #include "attach/del.h"
 #include "attach/gc.h"
 #include "attach/ports.h"
+#include "attach/request.h"
 #include "attach/resolve.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/chain.h"
@@ -24,13 +24,14 @@
 
 namespace mnet::attach {
 
-Attachments::Attachments(Ports ports, Log log, Options options)
-    : core_(std::make_unique<Core>(ports, std::move(log), std::move(options))) {}
+Attachments::Attachments(Ports ports, Options options)
+    : core_(std::make_unique<Core>(ports, std::move(options))) {}
 
+Attachments::Attachments() = default;
 Attachments::~Attachments() = default;
 
 aio::Task<cni::NetResult> Attachments::add(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kAdd, core_->log));
+  Job job(std::move(request), Verb::kAdd);
   // Registered before its turn comes, so that a DEL that arrives after it ends it (02, 0.5).
   Containers::RunningAdd running(core_->containers, job.request.container_id, job.request.caller);
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
@@ -40,7 +41,7 @@ aio::Task<cni::NetResult> Attachments::add(Request request) {
 }
 
 aio::Task<DelOutcome> Attachments::del(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kDel, core_->log));
+  Job job(std::move(request), Verb::kDel);
   core_->containers.end_adds(job.request.container_id);
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
               co_await core_->containers.lock(job.request.container_id));
@@ -49,7 +50,7 @@ aio::Task<DelOutcome> Attachments::del(Request request) {
 }
 
 aio::Task<void> Attachments::check(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kCheck, core_->log));
+  Job job(std::move(request), Verb::kCheck);
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
               co_await core_->containers.lock(job.request.container_id));
   Checking checking(*core_, job);
@@ -58,7 +59,7 @@ aio::Task<void> Attachments::check(Request request) {
 
 // Never waits for anything (02, 7.2).
 aio::Task<void> Attachments::status(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kStatus, core_->log));
+  Job job(std::move(request), Verb::kStatus);
   if (const std::string& path = job.conf.readiness_indicator_file; !path.empty()) {
     auto exists = co_await core_->ports.readiness.exists(path);
     if (!exists || !*exists) {
@@ -80,7 +81,7 @@ aio::Task<void> Attachments::status(Request request) {
 }
 
 aio::Task<void> Attachments::gc(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kGc, core_->log));
+  Job job(std::move(request), Verb::kGc);
   Collecting collecting(*core_, job);
   co_return co_await collecting.run();
 }

@@ -95,7 +95,7 @@ TEST_F(CheckTest, ChecksNothingElseWhileTheRecordCannotBeRead) {
 
 TEST_F(CheckTest, StopsWhenItsCallerLeaves) {
   attach(delegates({"a", "b"}));
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.caller = std::make_shared<chain::Caller>();
   node_.plugins.on_run = [&](const chain::PluginRun&) { what.caller->leave(); };
 
@@ -105,8 +105,8 @@ TEST_F(CheckTest, StopsWhenItsCallerLeaves) {
 
 class StatusTest : public NodeTest {
  protected:
-  static Request asking(const std::string& members) {
-    Request what = request(members);
+  static RequestText asking(const std::string& members) {
+    RequestText what = request(members);
     what.container_id.clear();
     what.ifname.clear();
     what.netns.clear();

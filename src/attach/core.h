@@ -1,8 +1,7 @@
-// What the verbs share: the ports, which requests work on which container, and one request as read
-// and checked. Inside use.
+// What the verbs share: the ports, the containers that requests work on, and one request. Inside
+// use.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,8 +10,10 @@
 #include "attach/attach.h"
 #include "attach/containers.h"
 #include "attach/ports.h"
+#include "attach/request.h"
 #include "base/log.h"
 #include "chain/chain.h"
+#include "cni/args.h"
 #include "model/netconf.h"
 #include "model/pod_args.h"
 
@@ -20,22 +21,27 @@ namespace mnet::attach {
 
 class Core {
  public:
-  Core(Ports given_ports, Log given_log, Options given_options)
-      : ports(given_ports), log(std::move(given_log)), options(std::move(given_options)) {}
+  Core(Ports given_ports, Options given_options)
+      : ports(given_ports), options(std::move(given_options)) {}
 
   Ports ports;
-  Log log;
   Options options;
   Containers containers;
 };
 
-enum class Verb : std::uint8_t { kAdd, kDel, kCheck, kStatus, kGc };
-
-// One request: its configuration, its pod, its arguments.
+// One request as it is carried out.
 struct Job {
-  Verb verb = Verb::kAdd;
-  Request request;  // with a caller, always
-  model::NetConf conf;
+  Job(Request read, Verb its_verb)
+      : verb(its_verb),
+        request(std::move(read)),
+        conf(*request.conf),
+        pod(request.pod),
+        args(std::move(request.args)),
+        log(std::move(request.log)) {}
+
+  Verb verb;
+  Request request;
+  const model::NetConf& conf;
   model::Pod pod;
   cni::ArgPairs args;  // what every delegate gets
   Log log;             // of this request
@@ -43,11 +49,6 @@ struct Job {
   // `<ns>:<pod>:<uid>` in the lines that tools search for (02, 9).
   std::string log_identity() const;
 };
-
-// Loads the configuration, checks identifiers and arguments as `verb` asks (02, 5.1 step 1).
-Result<Job> read_job(Request request, Verb verb, const Log& log);
-// The same with other rules for the configuration than the verb's.
-Result<Job> read_job(Request request, Verb verb, model::LoadRules rules, const Log& log);
 
 // The chain operations with this request's directories and identity; `caller` in place of the
 // request's own, if there is one.

@@ -79,7 +79,7 @@ TEST_F(DelTest, GivesThePluginTheConfigurationOfAddByteForByte) {
 // 02, 12: row 127
 TEST_F(DelTest, SucceedsTwiceAndWithoutANamespace) {
   add_and_forget(delegates({"a"}));
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.netns = "";
 
   EXPECT_TRUE(del(what));
@@ -90,7 +90,7 @@ TEST_F(DelTest, SucceedsTwiceAndWithoutANamespace) {
 // 02, 12: row 14
 TEST_F(DelTest, IsNotStoppedByAConfigurationThatAddWouldRefuse) {
   add_and_forget(delegates({"a"}));
-  Request what = request(R"("prevResult":"garbage","delegates":[{"_not_type":1}])");
+  RequestText what = request(R"("prevResult":"garbage","delegates":[{"_not_type":1}])");
   what.args = "no pair;K8S_POD_NAME=p1";
 
   EXPECT_TRUE(del(what));
@@ -132,12 +132,12 @@ TEST_F(DelTest, LeavesOutMultusItselfInWhatOnlyTheResultCacheKnows) {
 
 // A pending DEL that the shim wrote when a tenant's text started it (03, 2.14).
 TEST_F(DelTest, LeavesOutMultusItselfForAContainerThatNobodyKnows) {
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.config = R"({"cniVersion":"1.0.0","name":"n","type":"our-shim","delegates":[)"
                 R"({"cniVersion":"1.0.0","name":"a","type":"fake"},)"
                 R"({"cniVersion":"1.0.0","name":"b","type":"our-shim"}]})";
 
-  EXPECT_TRUE(try_del(what)->complete());
+  EXPECT_TRUE(complete(try_del(what)));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
 }
 
@@ -176,7 +176,7 @@ TEST_F(DelTest, UsesTheCachesArgumentsWhenOnlyTheCacheIsLeft) {
       R"("runtimeConfig":{"mac":"aa:bb:cc:dd:ee:ff"},)"
       R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"fake","capabilities":{"mac":true}}])");
   node_.records.scratch.clear();
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.args = "";
 
   ASSERT_TRUE(del(what));
@@ -264,12 +264,12 @@ TEST_F(DelTest, AsksForARetryAndThenRunsOnlyWhatIsLeft) {
 TEST_F(DelTest, TellsWhoReplaysAPendingDelWhatIsLeft) {
   add_and_forget(delegates({"a", "b"}));
   node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "stuck"));
-  const Request what = request(delegates({"a", "b"}));
+  const RequestText what = request(delegates({"a", "b"}));
 
-  EXPECT_THAT(try_del(what)->complete().error(), HasCode(11));
-  EXPECT_THAT(try_del(what)->complete().error(), HasCode(11));
+  EXPECT_THAT(complete(try_del(what)).error(), HasCode(11));
+  EXPECT_THAT(complete(try_del(what)).error(), HasCode(11));
   node_.plugins.errors.clear();
-  EXPECT_TRUE(try_del(what)->complete());
+  EXPECT_TRUE(complete(try_del(what)));
 }
 
 // An error is not an absence: out of descriptors, nothing is known of the container.
@@ -307,7 +307,7 @@ TEST_F(DelTest, KeepsTheRecordOfADelegateThatCouldNotBeStarted) {
 TEST_F(DelTest, TakesTheOtherSourcesWhereOneCannotBeReadAndKeepsAllFiles) {
   add_and_forget(delegates({"a", "b"}));
   node_.records.scratch_error = Error::from_errno(EIO, "read c1");
-  const Request what = request(delegates({"a", "b"}));
+  const RequestText what = request(delegates({"a", "b"}));
 
   const auto outcome = try_del(what);
 
@@ -318,7 +318,7 @@ TEST_F(DelTest, TakesTheOtherSourcesWhereOneCannotBeReadAndKeepsAllFiles) {
   EXPECT_THAT(outcome->unreadable->text(), HasSubstr("read c1"));
   EXPECT_TRUE(node_.records.scratch.contains("c1"));
   node_.records.scratch_error.reset();
-  EXPECT_TRUE(try_del(what)->complete());
+  EXPECT_TRUE(complete(try_del(what)));
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.records, IsEmpty());
 }
@@ -344,7 +344,7 @@ TEST_F(DelTest, IsRepeatedWithTheResultThatCouldNotBeRead) {
   node_.records.result_errors.clear();
   forget();
 
-  EXPECT_TRUE(try_del(request(delegates({"a", "b"})))->complete());
+  EXPECT_TRUE(complete(try_del(request(delegates({"a", "b"})))));
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1"));
   EXPECT_NE(node_.plugins.config(0).find("prevResult"), nullptr);

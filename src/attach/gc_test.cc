@@ -28,7 +28,7 @@ using testing::SizeIs;
 class GcTest : public NodeTest {
  protected:
   void attach(const std::string& container_id, const std::string& members) {
-    Request what = request(members);
+    RequestText what = request(members);
     what.container_id = container_id;
     what.netns = "/" + container_id;
     node_.links.namespaces[what.netns];
@@ -37,8 +37,8 @@ class GcTest : public NodeTest {
     forget();
   }
 
-  static Request collecting(const std::string& valid, const std::string& members) {
-    Request what = request(
+  static RequestText collecting(const std::string& valid, const std::string& members) {
+    RequestText what = request(
         cat(valid.empty() ? "" : cat(R"("cni.dev/valid-attachments":)", valid, ","), members));
     what.container_id.clear();
     what.ifname.clear();
@@ -110,7 +110,7 @@ TEST_F(GcTest, TouchesNothingWithoutTheRuntimesList) {
 
 TEST_F(GcTest, ReadsTheListUnderItsOldNameToo) {
   attach("c2", delegates({"a"}));
-  Request what = collecting("", cat(R"("cni.dev/attachments":[],)", delegates({"a"})));
+  RequestText what = collecting("", cat(R"("cni.dev/attachments":[],)", delegates({"a"})));
 
   EXPECT_TRUE(gc(what));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
@@ -228,7 +228,7 @@ TEST_F(GcTest, GoesOnWithTheOtherNetworksWithoutAMaster) {
 TEST_F(GcTest, LeavesAContainerAloneWhileItsAddRuns) {
   auto hold = node_.plugins.hold("ADD b");
   aio::Group group(loop_.get_executor(), log_);
-  Request what = request(delegates({"a", "b"}, "1.1.0"));
+  RequestText what = request(delegates({"a", "b"}, "1.1.0"));
   what.container_id = "new";
   group.spawn("add", adding(what));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
@@ -252,7 +252,7 @@ TEST_F(GcTest, LeavesAContainerAloneWhoseAddEndsMeanwhile) {
   auto added = node_.plugins.hold("ADD b");
   auto deleting = node_.plugins.hold("DEL z");
   aio::Group group(loop_.get_executor(), log_);
-  Request what = request(delegates({"b"}));
+  RequestText what = request(delegates({"b"}));
   what.container_id = "zz-new";
   group.spawn("add", adding(what));
   ASSERT_TRUE(aio::run(loop_, added->reached.wait()));

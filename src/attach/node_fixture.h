@@ -15,6 +15,7 @@
 #include "aio/run.h"
 #include "attach/attach.h"
 #include "attach/fake_ports.h"
+#include "attach/request_text.h"
 #include "base/log.h"
 #include "base/test_log.h"
 #include "base/try.h"
@@ -31,11 +32,8 @@ inline Result<void> told(const Result<DelOutcome>& outcome) {
 class NodeTest : public testing::Test {
  protected:
   // `members` are the inside of the netconf's object.
-  static Request request(const std::string& members) {
-    Request request;
-    request.container_id = "c1";
-    request.netns = "/ns";
-    request.ifname = "eth0";
+  static RequestText request(const std::string& members) {
+    RequestText request;
     request.path = "/opt/cni/bin";
     request.config =
         cat("{\"cniVersion\":\"1.0.0\",\"name\":\"multus\",\"type\":\"multus\",", members, "}");
@@ -57,31 +55,33 @@ class NodeTest : public testing::Test {
     return cat("\"delegates\":[", join(confs, ","), "]");
   }
 
-  Result<cni::NetResult> add(Request request) {
+  Result<cni::NetResult> add(RequestText request) {
     return aio::run(loop_, attachments_.add(std::move(request)));
   }
   // The same for a group: its result is not asked for.
-  aio::Task<void> adding(Request request) {
+  aio::Task<void> adding(RequestText request) {
     MNET_CO_TRY([[maybe_unused]] const auto& added, co_await attachments_.add(std::move(request)));
     co_return Result<void>();
   }
-  Result<DelOutcome> try_del(Request request) {
+  Result<DelOutcome> try_del(RequestText request) {
     return aio::run(loop_, attachments_.del(std::move(request)));
   }
   // What the runtime hears.
-  Result<void> del(Request request) { return told(try_del(std::move(request))); }
+  Result<void> del(RequestText request) { return told(try_del(std::move(request))); }
   // The same for a group.
-  aio::Task<void> deleting(Request request) {
+  aio::Task<void> deleting(RequestText request) {
     const auto deleted = co_await attachments_.del(std::move(request));
     co_return told(deleted);
   }
-  Result<void> check(Request request) {
+  Result<void> check(RequestText request) {
     return aio::run(loop_, attachments_.check(std::move(request)));
   }
-  Result<void> status(Request request) {
+  Result<void> status(RequestText request) {
     return aio::run(loop_, attachments_.status(std::move(request)));
   }
-  Result<void> gc(Request request) { return aio::run(loop_, attachments_.gc(std::move(request))); }
+  Result<void> gc(RequestText request) {
+    return aio::run(loop_, attachments_.gc(std::move(request)));
+  }
 
   bool logged(std::string_view text) const {
     for (const std::string& line : lines_->lines()) {
@@ -98,10 +98,10 @@ class NodeTest : public testing::Test {
   FakeNode node_;
   std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   Log log_{{lines_}, LogLevel::kVerbose};
-  Attachments attachments_{node_.ports(),
-                           log_,
-                           {.readiness_wait = std::chrono::milliseconds(20),
-                            .readiness_poll = std::chrono::milliseconds(1)}};
+  TextAttachments attachments_{node_.ports(),
+                               log_,
+                               {.readiness_wait = std::chrono::milliseconds(20),
+                                .readiness_poll = std::chrono::milliseconds(1)}};
 };
 
 // Matches an error object that the runtime would see.

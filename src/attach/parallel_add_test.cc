@@ -124,7 +124,7 @@ TEST_F(ParallelTest, RunsNoneOfThemIfANameIsTaken) {
 
 TEST_F(ParallelTest, LetsThoseThatRunFinishWhenTheCallerLeaves) {
   auto hold = node_.plugins.hold("ADD w");
-  Request what = request(conf_);
+  RequestText what = request(conf_);
   what.caller = std::make_shared<chain::Caller>();
   aio::Group group(loop_.get_executor(), log_);
   group.spawn("add", adding(what));

@@ -30,15 +30,19 @@ class PodTest : public NodeTest {
         cat(R"({"cniVersion":"1.0.0","name":")", name, R"(","type":")", type, "\"", more, "}"));
   }
 
-  Result<cni::NetResult> add(Request request) {
+  Result<cni::NetResult> add(RequestText request) {
     return aio::run(loop_, pods_.add(std::move(request)));
   }
-  aio::Task<void> adding(Request request) {
+  aio::Task<void> adding(RequestText request) {
     MNET_CO_TRY([[maybe_unused]] const auto& added, co_await pods_.add(std::move(request)));
     co_return Result<void>();
   }
-  Result<void> del(Request request) { return told(aio::run(loop_, pods_.del(std::move(request)))); }
-  Result<void> check(Request request) { return aio::run(loop_, pods_.check(std::move(request))); }
+  Result<void> del(RequestText request) {
+    return told(aio::run(loop_, pods_.del(std::move(request))));
+  }
+  Result<void> check(RequestText request) {
+    return aio::run(loop_, pods_.check(std::move(request)));
+  }
 
   model::AttachmentRecord record() {
     const auto found = node_.records.records.find("c1");
@@ -47,11 +51,11 @@ class PodTest : public NodeTest {
   }
   std::string status() { return node_.source.statuses["ns1/p1"]; }
 
-  Attachments pods_{node_.cluster_ports(),
-                    log_,
-                    {.readiness_wait = std::chrono::milliseconds(20),
-                     .readiness_poll = std::chrono::milliseconds(1),
-                     .boot_id = "boot-1"}};
+  TextAttachments pods_{node_.cluster_ports(),
+                        log_,
+                        {.readiness_wait = std::chrono::milliseconds(20),
+                         .readiness_poll = std::chrono::milliseconds(1),
+                         .boot_id = "boot-1"}};
 };
 
 }  // namespace mnet::attach

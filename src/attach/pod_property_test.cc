@@ -157,7 +157,7 @@ class SideBySide : public AnyPod {
     return outcome(result);
   }
 
-  aio::Task<void> adding_into(Request request, Result<cni::NetResult>* result) {
+  aio::Task<void> adding_into(RequestText request, Result<cni::NetResult>* result) {
     *result = co_await pods_.add(std::move(request));
     co_return Result<void>();
   }

@@ -502,13 +502,12 @@ TEST_F(ResolverTest, LeavesNumbersToThePlaceInTheList) {
   }
   add_network("kube-system", "d1", R"({"type":"t"})");
   const std::string conf = path_and(R"("defaultNetworks":["d1"])");
-  auto job = read_job(request(conf), Verb::kAdd, log_);
-  ASSERT_TRUE(job);
+  const Job job(read_text(Verb::kAdd, text(conf), log_).value(), Verb::kAdd);
 
   select("x@foo,y");
   auto resolved = resolve(conf);
   ASSERT_TRUE(resolved) << resolved.error().text();
-  auto planned = plan_add(*job, resolved->delegates);
+  auto planned = plan_add(job, resolved->delegates);
   ASSERT_TRUE(planned) << planned.error().text();
   std::vector<std::string> ifnames;
   for (const model::AttachmentPtr& attachment : *planned) ifnames.push_back(attachment->ifname);
@@ -517,7 +516,7 @@ TEST_F(ResolverTest, LeavesNumbersToThePlaceInTheList) {
   select("x@net3,y");
   resolved = resolve(conf);
   ASSERT_TRUE(resolved) << resolved.error().text();
-  EXPECT_THAT(plan_add(*job, resolved->delegates).error().text(),
+  EXPECT_THAT(plan_add(job, resolved->delegates).error().text(),
               HasSubstr("net3 is requested by two networks"));
 }
 

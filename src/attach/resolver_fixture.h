@@ -50,14 +50,16 @@ class ResolverTest : public testing::Test {
     return resolve_with(node_.cluster_ports(), members);
   }
   Result<Resolver::Resolved> resolve_with(Ports ports, const std::string& members) {
-    Core core(ports, log_, {});
-    MNET_TRY(auto&& job, read_job(request(members), Verb::kAdd, log_));
+    Core core(ports, {});
+    MNET_TRY(auto&& request, read_text(Verb::kAdd, text(members), log_));
+    const Job job(std::move(request), Verb::kAdd);
     Resolver resolver(core, job, node_.source.pods["ns1/p1"]);
     return aio::run(loop_, resolver.resolve());
   }
   Result<model::Delegate> master(const std::string& members) {
-    Core core(node_.cluster_ports(), log_, {});
-    MNET_TRY(auto&& job, read_job(request(members), Verb::kStatus, log_));
+    Core core(node_.cluster_ports(), {});
+    MNET_TRY(auto&& request, read_text(Verb::kStatus, text(members), log_));
+    const Job job(std::move(request), Verb::kStatus);
     Resolver resolver(core, job);
     return aio::run(loop_, resolver.master());
   }
@@ -82,14 +84,11 @@ class ResolverTest : public testing::Test {
     return false;
   }
 
-  static Request request(const std::string& members) {
-    Request request;
-    request.container_id = "c1";
-    request.netns = "/ns";
-    request.ifname = "eth0";
-    request.config = cat(R"({"cniVersion":"1.0.0",)", members, "}");
-    request.pod = {.ns = "ns1", .name = "p1", .uid = "u1", .infra_container_id = "c1"};
-    return request;
+  static RequestText text(const std::string& members) {
+    RequestText text;
+    text.config = cat(R"({"cniVersion":"1.0.0",)", members, "}");
+    text.pod = {.ns = "ns1", .name = "p1", .uid = "u1", .infra_container_id = "c1"};
+    return text;
   }
 
   aio::asio::io_context loop_{1};

@@ -26,10 +26,10 @@ using testing::IsEmpty;
 
 class TurnsTest : public NodeTest {
  protected:
-  void start_add(Request what, std::shared_ptr<Result<void>> into = nullptr) {
+  void start_add(RequestText what, std::shared_ptr<Result<void>> into = nullptr) {
     group_.spawn("add", adding_into(std::move(what), std::move(into)));
   }
-  aio::Task<void> adding_into(Request what, std::shared_ptr<Result<void>> into) {
+  aio::Task<void> adding_into(RequestText what, std::shared_ptr<Result<void>> into) {
     auto added = co_await attachments_.add(std::move(what));
     if (into != nullptr && !added) *into = added.error();
     co_return Result<void>();
@@ -43,7 +43,7 @@ TEST_F(TurnsTest, DifferentContainersDoNotWaitForEachOther) {
   auto hold = node_.plugins.hold("ADD a");
   start_add(request(delegates({"a"})));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
-  Request other = request(delegates({"b"}));
+  RequestText other = request(delegates({"b"}));
   other.container_id = "c2";
   other.netns = "/ns2";
   node_.links.namespaces["/ns2"];
@@ -124,7 +124,7 @@ TEST_F(TurnsTest, AnAddBehindADelRuns) {
 TEST_F(TurnsTest, AClientThatLeavesDuringAddLeavesNothingBehind) {
   auto hold = node_.plugins.hold("ADD b");
   auto outcome = std::make_shared<Result<void>>();
-  Request what = request(delegates({"a", "b", "c"}));
+  RequestText what = request(delegates({"a", "b", "c"}));
   what.caller = std::make_shared<chain::Caller>();
   start_add(what, outcome);
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
@@ -141,7 +141,7 @@ TEST_F(TurnsTest, AClientThatLeavesDuringAddLeavesNothingBehind) {
 }
 
 TEST_F(TurnsTest, AClientThatLeftKeepsItsRecordIfSomethingIsLeft) {
-  Request what = request(delegates({"a", "b"}));
+  RequestText what = request(delegates({"a", "b"}));
   what.caller = std::make_shared<chain::Caller>();
   node_.plugins.on_run = [&](const chain::PluginRun&) { what.caller->leave(); };
   node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "stuck"));
@@ -153,7 +153,7 @@ TEST_F(TurnsTest, AClientThatLeftKeepsItsRecordIfSomethingIsLeft) {
 }
 
 TEST_F(TurnsTest, AClientThatHasLeftGetsNothingDone) {
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.caller = std::make_shared<chain::Caller>();
   what.caller->leave();
 
@@ -163,10 +163,10 @@ TEST_F(TurnsTest, AClientThatHasLeftGetsNothingDone) {
 
 // 02-F51
 TEST_F(TurnsTest, AClientThatLeavesEndsTheWaitForReadiness) {
-  Attachments patient(
+  TextAttachments patient(
       node_.ports(), log_,
       {.readiness_wait = std::chrono::hours(1), .readiness_poll = std::chrono::hours(1)});
-  Request what = request(R"("readinessindicatorfile":"/r",)" + delegates({"a"}));
+  RequestText what = request(R"("readinessindicatorfile":"/r",)" + delegates({"a"}));
   what.caller = std::make_shared<chain::Caller>();
   node_.readiness.on_ask = [&] {
     aio::asio::post(loop_, [caller = what.caller] { caller->leave(); });
@@ -180,7 +180,7 @@ TEST_F(TurnsTest, AClientThatLeavesEndsTheWaitForReadiness) {
 TEST_F(TurnsTest, DelRunsToTheEndWhateverItsCallerDoes) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   forget();
-  Request what = request(delegates({"a"}));
+  RequestText what = request(delegates({"a"}));
   what.caller = std::make_shared<chain::Caller>();
   what.caller->leave();
 

@@ -33,6 +33,16 @@ Result<ArgPairs> parse_args(std::string_view text) {
   return pairs;
 }
 
+ArgPairs parse_args_leniently(std::string_view text) {
+  ArgPairs pairs;
+  for (const std::string_view piece : split(text, ';')) {
+    const std::size_t equals = piece.find('=');
+    if (equals == std::string_view::npos) continue;
+    pairs.emplace_back(piece.substr(0, equals), piece.substr(equals + 1));
+  }
+  return pairs;
+}
+
 const std::string* find_arg(const ArgPairs& pairs, std::string_view key) {
   const auto last = std::find_if(pairs.rbegin(), pairs.rend(),
                                  [&](const auto& pair) { return pair.first == key; });

@@ -22,7 +22,6 @@
 #include "base/try.h"
 #include "certs/certs.h"
 #include "daemon/admission.h"
-#include "daemon/attach_core.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
 #include "daemon/delegate_times.h"
@@ -32,8 +31,8 @@
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
+#include "hotplug/hotplug.h"
 #include "http/http.h"
-#include "json/json.h"
 #include "metrics/metrics.h"
 #include "metrics/record_counts.h"
 #include "store/store.h"
@@ -92,14 +91,6 @@ http::Limits http_limits(const Config& config) {
   return limits;
 }
 
-RequestRules request_rules(const Config& config) {
-  RequestRules rules;
-  rules.server_config = &config.document;
-  rules.drops_readiness_indicator = config.is_automatic();
-  rules.needs_pod = config.objects_dir.empty();
-  return rules;
-}
-
 }  // namespace
 
 struct Assembly::Parts {
@@ -110,23 +101,22 @@ struct Assembly::Parts {
         times(places, requests.pacer()),
         ports(pool, times, exec_settings(config, metrics), log),
         objects(executor, config, sys::environment(), pool, log),
-        attachments(all_ports(), log, {.boot_id = sys::boot_id()}),
-        core(attachments),
+        attachments(all_ports(), {.boot_id = sys::boot_id()}),
         readiness(config.readiness_indicator_file),
         pending({.pool = pool,
-                 .core = core,
+                 .core = attachments,
                  .requests = requests,
                  .metrics = metrics,
-                 .rules = request_rules(config),
+                 .rules = RequestRules(config),
                  .next_arrival = [this] { return arrivals.next(); }},
                 log),
-        service({.core = core,
+        service({.core = attachments,
+                 .hotplug = hotplug,
                  .pending = pending,
                  .readiness = readiness,
                  .metrics = metrics,
                  .times = times,
-                 .rules = request_rules(config),
-                 .settings = json::dump(config.document)},
+                 .rules = RequestRules(config)},
                 log),
         routes({.service = service,
                 .readiness = readiness,
@@ -197,7 +187,7 @@ struct Assembly::Parts {
   adapters::FilePorts ports;
   Objects objects;
   attach::Attachments attachments;
-  AttachCore core;
+  hotplug::Hotplug hotplug{attachments};
   Readiness readiness;
   PendingDelReplay pending;
   CniService service;

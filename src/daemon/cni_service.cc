@@ -8,6 +8,7 @@
 #include "adapters/pending_del.h"
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/request.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/reading.h"
@@ -26,30 +27,41 @@
 namespace mnet::daemon {
 namespace {
 
-Error unknown_command(const CniCall& call) {
-  return Error(Errc::kInvalid, cat("unknown cmd type: ", call.call.command));
-}
+aio::Task<std::string> refuse(Error error) { co_return error; }
 
 // What commands other than ADD answer: nothing.
-Result<std::string> no_body(Result<void> outcome) {
-  if (!outcome) return std::move(outcome).error();
-  return std::string();
+aio::Task<std::string> no_body(aio::Task<void> task) {
+  MNET_CO_TRY_VOID(co_await std::move(task));
+  co_return std::string();
 }
 
-Result<std::string> result_body(const Result<cni::NetResult>& result) {
-  if (!result) return result.error();
-  return wire::response_body(*result);
+aio::Task<std::string> result_body(aio::Task<cni::NetResult> task) {
+  MNET_CO_TRY(const auto& result, co_await std::move(task));
+  co_return wire::response_body(result);
 }
 
-hotplug::Request dynamic_request(CniCall& call, const std::string& settings) {
+hotplug::Request dynamic_request(CniCall call) {
   hotplug::Request request;
-  request.request = std::move(call.request);
-  request.settings = settings;
+  request.request = *std::move(call.request);
+  request.config = std::move(call.config);
   if (!call.attributes) return request;
   request.ips = std::move(call.attributes->ips);
   request.mac = std::move(call.attributes->mac);
   request.cni_args = std::move(call.attributes->cni_args);
   return request;
+}
+
+// The first two lines carry no id, because tools compare them word for word; the last joins them.
+void note_start(CniPath path, const CniCall& call) {
+  const wire::Call& said = call.call;
+  for (const std::string& part : call.skipped_args) {
+    call.log.warning(cat("DEL goes on without the invalid CNI_ARG '", part, "'"));
+  }
+  call.log.verbatim(LogLevel::kVerbose,
+                    cat(said.command, " starting ", path == CniPath::kCni ? "CNI" : "delegate",
+                        " request ", wire::request_line(said)));
+  call.log.debug(cat(said.command, " container ", go_quoted(said.container_id), " interface ",
+                     go_quoted(said.ifname)));
 }
 
 http::Response success(std::string body) {
@@ -73,73 +85,40 @@ http::Response error_response(const Error& error) {
   return response;
 }
 
-aio::asio::awaitable<http::Response> CniService::cni(std::string body, Arrival arrival) {
+aio::asio::awaitable<http::Response> CniService::serve(CniPath path, std::string body,
+                                                       Arrival arrival) {
   const auto begun = arrival.begun;
   const auto admitted = arrival.admitted;
   const DelegateTimes::Account delegates(needs_.times, arrival.ticket);
-  auto call = read_cni_call(body, needs_.rules, std::move(arrival));
+  const auto read = path == CniPath::kCni ? read_cni_call : read_delegate_call;
+  auto call = read(body, needs_.rules, std::move(arrival), log_);
   std::string().swap(body);  // not needed while delegates run, and there may be a thousand
   if (!call) co_return error_response(call.error());
-  const Log log = log_of(*call);
-  for (const std::string& part : call->skipped_args) {
-    log.warning(cat("DEL goes on without the invalid CNI_ARG '", part, "'"));
-  }
-  log.verbatim(LogLevel::kVerbose,
-               cat(call->call.command, " starting CNI request ", wire::request_line(call->call)));
-  note_id(*call, log);
-  const Asked asked{call->call, call->request.pod, begun, admitted, delegates, log};
-  auto outcome = co_await run(*std::move(call));
-  co_return finish(asked, "CNI", std::move(outcome));
+  note_start(path, *call);
+  const Asked asked{path, call->call, call->pod, begun, admitted, delegates, call->log};
+  auto running = path == CniPath::kCni ? run(*std::move(call)) : run_dynamic(*std::move(call));
+  auto outcome = co_await std::move(running);
+  co_return finish(asked, std::move(outcome));
 }
 
-aio::asio::awaitable<http::Response> CniService::delegate(std::string body, Arrival arrival) {
-  const auto begun = arrival.begun;
-  const auto admitted = arrival.admitted;
-  const DelegateTimes::Account delegates(needs_.times, arrival.ticket);
-  auto call = read_delegate_call(body, needs_.rules, std::move(arrival));
-  std::string().swap(body);
-  if (!call) co_return error_response(call.error());
-  const Log log = log_of(*call);
-  log.verbatim(LogLevel::kVerbose, cat(call->call.command, " starting delegate request ",
-                                       wire::request_line(call->call)));
-  note_id(*call, log);
-  const Asked asked{call->call, call->request.pod, begun, admitted, delegates, log};
-  auto outcome = co_await run_dynamic(*std::move(call));
-  co_return finish(asked, "Delegate", std::move(outcome));
-}
-
-// The lines above carry no id, because tools compare them word for word; this one joins the two.
-void CniService::note_id(const CniCall& call, const Log& log) {
-  log.debug(cat(call.call.command, " container ", go_quoted(call.call.container_id), " interface ",
-                go_quoted(call.call.ifname)));
-}
-
-Log CniService::log_of(const CniCall& call) const {
-  const Log log = log_.with_request(call.request.id).with_file(call.facts.log_file);
-  const auto level = parse_log_level(call.facts.log_level);
-  return level ? log.with_level(*level) : log;
-}
-
-http::Response CniService::finish(const Asked& asked, std::string_view kind,
-                                  Result<std::string> outcome) {
+http::Response CniService::finish(const Asked& asked, Result<std::string> outcome) {
   const wire::Call& call = asked.call;
   const auto now = std::chrono::steady_clock::now();
   needs_.metrics.observe_request(call.command, now - asked.begun);
   needs_.metrics.observe_wait(call.command, asked.admitted - asked.begun);
   needs_.metrics.observe_own_share(call.command, now - asked.admitted - asked.delegates.total());
   if (asked.log.writes(LogLevel::kVerbose)) {
-    asked.log.verbatim(LogLevel::kVerbose,
-                       cat(call.command, " finished ", kind, " request ", wire::request_line(call),
-                           ", result: ", go_quoted(outcome.value_or("")),
-                           ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
+    asked.log.verbatim(
+        LogLevel::kVerbose,
+        cat(call.command, " finished ", asked.path == CniPath::kCni ? "CNI" : "Delegate",
+            " request ", wire::request_line(call), ", result: ", go_quoted(outcome.value_or("")),
+            ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
   }
   if (!outcome) {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - asked.begun);
     asked.log.error(cat(call.command, " of container ", call.container_id, " failed after ",
                         took.count(), " ms"),
                     outcome.error());
-  }
-  if (!outcome) {
     needs_.metrics.count_error(call.command, cni::object_for_runtime(outcome.error()).code);
     return error_response(request_error(call, asked.pod, std::move(outcome).error()));
   }
@@ -147,43 +126,42 @@ http::Response CniService::finish(const Asked& asked, std::string_view kind,
 }
 
 aio::Task<std::string> CniService::run(CniCall call) {
-  MNET_CO_TRY_VOID(check_indicator(call));
-  const std::string command = call.call.command;
-  if (command == "ADD") {
-    co_return co_await add(std::move(call));
+  if (auto there = check_indicator(call); !there) return refuse(std::move(there).error());
+  if (!call.request) {
+    if (call.verb == attach::Verb::kDel) needs_.metrics.count_incomplete_del();
+    return refuse(std::move(call.request).error());
   }
-  if (command == "DEL") {
-    co_return co_await del(std::move(call));
+  attach::Request request = *std::move(call.request);
+  switch (*call.verb) {
+    case attach::Verb::kAdd:
+      return add(std::move(request));
+    case attach::Verb::kDel:
+      return del(std::move(call), std::move(request));
+    case attach::Verb::kCheck:
+      return no_body(needs_.core.check(std::move(request)));
+    case attach::Verb::kStatus:
+      return no_body(needs_.core.status(std::move(request)));
+    case attach::Verb::kGc:
+      return no_body(gc(std::move(request)));
   }
-  if (command == "CHECK") {
-    auto checked = co_await needs_.core.check(std::move(call.request));
-    co_return no_body(std::move(checked));
-  }
-  if (command == "STATUS") {
-    auto status = co_await needs_.core.status(std::move(call.request));
-    co_return no_body(std::move(status));
-  }
-  if (command == "GC") {
-    co_return co_await gc(std::move(call));
-  }
-  co_return unknown_command(call);
+  return refuse(Error(Errc::kBug, "no such verb"));
 }
 
 // Only where the daemon itself watches the indicator; otherwise the core was told of it.
 Result<void> CniService::check_indicator(const CniCall& call) const {
   if (!needs_.rules.drops_readiness_indicator || needs_.readiness.indicator_is_there()) return {};
-  if (call.is("ADD") || call.is("CHECK")) {
+  if (call.verb == attach::Verb::kAdd || call.verb == attach::Verb::kCheck) {
     return cni::coded(cni::Code::kTryAgainLater, needs_.readiness.waiting_text());
   }
-  if (call.is("STATUS")) {
+  if (call.verb == attach::Verb::kStatus) {
     return cni::coded(cni::Code::kNotAvailable, needs_.readiness.waiting_text());
   }
   return {};
 }
 
-aio::Task<std::string> CniService::add(CniCall call) {
-  const PendingKey key{call.facts.cni_dir, call.request.container_id, call.request.ifname};
-  const auto caller = call.request.caller;
+aio::Task<std::string> CniService::add(attach::Request request) {
+  const PendingKey key{request.conf->cni_dir, request.container_id, request.ifname};
+  const auto caller = request.caller;
   needs_.pending.look_in(key.cni_dir);
   const PendingDelReplay::Hold hold(needs_.pending, key);
   const bool has_record = needs_.pending.may_have(key);
@@ -191,9 +169,9 @@ aio::Task<std::string> CniService::add(CniCall call) {
     auto replayed = co_await needs_.pending.replay(key);
     if (!replayed) co_return adapters::pending_in_the_way(replayed.error());
   }
-  auto result = co_await needs_.core.add(std::move(call.request));
+  auto result = co_await needs_.core.add(std::move(request));
   if (!result) {
-    if (caller && caller->gone()) needs_.metrics.count_undone_on_disconnect();
+    if (caller->gone()) needs_.metrics.count_undone_on_disconnect();
     co_return std::move(result).error();
   }
   if (has_record) {
@@ -201,73 +179,70 @@ aio::Task<std::string> CniService::add(CniCall call) {
     if (!forgotten && !is_damage(forgotten.error()))
       co_return adapters::pending_in_the_way(forgotten.error());
   }
-  co_return result_body(result);
+  co_return wire::response_body(*result);
 }
 
-aio::Task<std::string> CniService::del(CniCall call) {
-  const PendingKey key{call.facts.cni_dir, call.request.container_id, call.request.ifname};
-  const Log log = log_of(call);
+aio::Task<std::string> CniService::del(CniCall call, attach::Request request) {
+  const PendingKey key{request.conf->cni_dir, request.container_id, request.ifname};
   needs_.pending.look_in(key.cni_dir);
-  const attach::Request request = call.request;
-  auto outcome = co_await needs_.core.del(std::move(call.request));
-  const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
-  if (!deleted) {
+  auto outcome = co_await needs_.core.del(std::move(request));
+  if (auto deleted = attach::complete(outcome); !deleted) {
     needs_.metrics.count_incomplete_del();
-    if (!outcome) co_return deleted.error();
-    co_return co_await end_incomplete_del(*std::move(outcome), key, request, log);
+    if (!outcome) co_return std::move(deleted).error();
+    co_return co_await end_incomplete_del(*std::move(outcome), std::move(call), key.cni_dir);
   }
   // Also one that was written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten) log.error("forgetting a pending DEL", forgotten.error());
+    if (!forgotten) call.log.error("forgetting a pending DEL", forgotten.error());
   }
   co_return std::string();
 }
 
 // What could not be read is deleted by a later round, so the runtime need not wait for it.
-aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome, PendingKey key,
-                                                      attach::Request request, Log log) {
+aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome, CniCall call,
+                                                      std::string cni_dir) {
   if (outcome.failed && outcome.keeps_failed) co_return *std::move(outcome.failed);
-  if (outcome.unreadable) {
-    auto written = co_await needs_.pending.write(std::move(key), std::move(request));
-    if (!written) {
-      log.error("writing a pending DEL", written.error());
-      co_return *std::move(outcome.unreadable);
-    }
-    log.error("DEL will be repeated as a pending DEL", *outcome.unreadable);
+  const Log log = call.log;
+  if (!outcome.unreadable) {
+    log.error("DEL", *outcome.failed);
     co_return std::string();
   }
-  log.error("DEL", *outcome.failed);
+  call.call.args = std::move(call.args);
+  auto written = co_await needs_.pending.write(std::move(cni_dir), std::move(call.call),
+                                               std::move(call.config));
+  if (!written) {
+    log.error("writing a pending DEL", written.error());
+    co_return *std::move(outcome.unreadable);
+  }
+  log.error("DEL will be repeated as a pending DEL", *outcome.unreadable);
   co_return std::string();
 }
 
-aio::Task<std::string> CniService::gc(CniCall call) {
-  auto done = co_await needs_.core.gc(std::move(call.request));
+aio::Task<void> CniService::gc(attach::Request request) {
+  MNET_CO_TRY_VOID(co_await needs_.core.gc(std::move(request)));
   // What it deleted makes records pointless: their replay finds nothing and removes them.
-  if (done) needs_.pending.wake();
-  co_return no_body(std::move(done));
+  needs_.pending.wake();
+  co_return Result<void>();
 }
 
 aio::Task<std::string> CniService::run_dynamic(CniCall call) {
-  const std::string command = call.call.command;
-  hotplug::Request request = dynamic_request(call, needs_.settings);
-  if (command == "ADD") {
-    auto result = co_await needs_.core.add_dynamic(std::move(request));
-    co_return result_body(result);
+  if (!call.request) return refuse(std::move(call.request).error());
+  const attach::Verb verb = *call.verb;
+  hotplug::Request request = dynamic_request(std::move(call));
+  switch (verb) {
+    case attach::Verb::kAdd:
+      return result_body(needs_.hotplug.add(std::move(request)));
+    case attach::Verb::kDel:
+      return no_body(needs_.hotplug.del(std::move(request)));
+    case attach::Verb::kCheck:
+      return no_body(needs_.hotplug.check(std::move(request)));
+    case attach::Verb::kStatus:
+      return no_body(needs_.hotplug.status(std::move(request)));
+    case attach::Verb::kGc:
+      break;  // refused by read_delegate_call()
   }
-  if (command == "DEL") {
-    auto deleted = co_await needs_.core.del_dynamic(std::move(request));
-    co_return no_body(std::move(deleted));
-  }
-  if (command == "CHECK") {
-    auto checked = co_await needs_.core.check_dynamic(std::move(request));
-    co_return no_body(std::move(checked));
-  }
-  if (command == "STATUS") {
-    auto status = co_await needs_.core.status_dynamic(std::move(request));
-    co_return no_body(std::move(status));
-  }
-  co_return unknown_command(call);
+  return refuse(Error(Errc::kBug, "no such verb"));
 }
 
 }  // namespace mnet::daemon

@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "aio/event.h"
+#include "attach/attach.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "daemon/core.h"
+#include "hotplug/hotplug.h"
 
 namespace mnet::daemon {
 
 // Used on one event loop.
-class FakeCore final : public Core {
+class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
  public:
   struct Called {
     std::string command;  // "ADD", "dynamic DEL", ...
@@ -56,17 +57,17 @@ class FakeCore final : public Core {
   }
   aio::Task<void> gc(attach::Request request) override { return serve("GC", std::move(request)); }
 
-  aio::Task<cni::NetResult> add_dynamic(hotplug::Request request) override {
+  aio::Task<cni::NetResult> add(hotplug::Request request) override {
     MNET_CO_TRY_VOID(co_await serve_dynamic("dynamic ADD", std::move(request)));
     co_return result();
   }
-  aio::Task<void> del_dynamic(hotplug::Request request) override {
+  aio::Task<void> del(hotplug::Request request) override {
     return serve_dynamic("dynamic DEL", std::move(request));
   }
-  aio::Task<void> check_dynamic(hotplug::Request request) override {
+  aio::Task<void> check(hotplug::Request request) override {
     return serve_dynamic("dynamic CHECK", std::move(request));
   }
-  aio::Task<void> status_dynamic(hotplug::Request request) override {
+  aio::Task<void> status(hotplug::Request request) override {
     return serve_dynamic("dynamic STATUS", std::move(request));
   }
 

@@ -17,6 +17,7 @@
 #include "aio/cancel.h"
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/request.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/log.h"
@@ -41,11 +42,6 @@ bool may_be_there(std::string_view cni_dir, std::string_view file) {
   return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-Result<void> complete(const Result<attach::DelOutcome>& outcome) {
-  if (!outcome) return outcome.error();
-  return outcome->complete();
-}
-
 }  // namespace
 
 PendingDelReplay::PendingDelReplay(PendingDelReplayNeeds needs, Log log)
@@ -63,27 +59,25 @@ bool PendingDelReplay::may_have(const PendingKey& key) const {
 }
 
 // Container and interface are those of the contents: two pairs may share a file name.
-Result<CniCall> PendingDelReplay::read(const Record& record) const {
+Result<attach::Request> PendingDelReplay::read(const Record& record) const {
   if (!record.body) return record.body.error();
-  MNET_TRY(auto&& call, read_cni_call(*record.body, needs_.rules, needs_.next_arrival()));
-  if (!call.is("DEL")) {
+  MNET_TRY(auto&& call, read_cni_call(*record.body, needs_.rules, needs_.next_arrival(), log_));
+  if (call.verb != attach::Verb::kDel) {
     return Error(Errc::kInvalid, cat("the command is ", go_quoted(call.call.command)));
   }
-  return call;
+  return std::move(call.request);
 }
 
-aio::Task<std::optional<std::pair<std::string, CniCall>>> PendingDelReplay::find(PendingKey key) {
-  using Found = std::optional<std::pair<std::string, CniCall>>;
+aio::Task<PendingDelReplay::Found> PendingDelReplay::find(PendingKey key) {
   MNET_CO_TRY(auto&& record, co_await needs_.pool.run([key] {
     return store::PendingDels(key.cni_dir).find(key.container_id, key.ifname);
   }));
   if (!record) co_return Found();
-  auto call = read(*record);
-  if (!call) co_return std::move(call).error().wrap(record->file);
-  const bool is_ours =
-      call->request.container_id == key.container_id && call->request.ifname == key.ifname;
+  auto request = read(*record);
+  if (!request) co_return std::move(request).error().wrap(record->file);
+  const bool is_ours = request->container_id == key.container_id && request->ifname == key.ifname;
   if (!is_ours) co_return Found();
-  co_return Found({record->file, *std::move(call)});
+  co_return Found({record->file, *std::move(request)});
 }
 
 aio::Task<void> PendingDelReplay::replay(PendingKey key) {
@@ -94,10 +88,10 @@ aio::Task<void> PendingDelReplay::replay(PendingKey key) {
     co_return Result<void>();
   }
   if (!*found) co_return Result<void>();
-  auto& [file, call] = **found;
+  auto& [file, request] = **found;
   log_.verbose(cat("ADD runs the pending DEL ", file, " first"));
-  auto outcome = co_await needs_.core.del(std::move(call.request));
-  const auto deleted = complete(outcome);
+  const auto outcome = co_await needs_.core.del(std::move(request));
+  const auto deleted = attach::complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
   if (!deleted) {
     log_.error(cat("ADD goes on after the failed pending DEL ", file), deleted.error());
@@ -112,10 +106,11 @@ aio::Task<void> PendingDelReplay::forget(PendingKey key) {
   co_return co_await remove(key.cni_dir, found->first);
 }
 
-aio::Task<void> PendingDelReplay::write(PendingKey key, attach::Request request) {
-  return needs_.pool.run([key = std::move(key), request = std::move(request)] {
-    return adapters::write_pending_del(key.cni_dir, request);
-  });
+aio::Task<void> PendingDelReplay::write(std::string cni_dir, wire::Call call, std::string config) {
+  return needs_.pool.run(
+      [cni_dir = std::move(cni_dir), call = std::move(call), config = std::move(config)] {
+        return adapters::write_pending_del(cni_dir, call, config);
+      });
 }
 
 aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
@@ -194,21 +189,23 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
 }
 
 aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record) {
-  auto call = read(record);
-  if (!call && !is_damage(call.error())) {
-    note_stays(record.file, call.error());
-    co_return Result<void>();
+  auto request = read(record);
+  if (request) {
+    co_return co_await replay_request(std::move(cni_dir), std::move(record.file),
+                                      *std::move(request));
   }
-  if (!call) {
-    co_return co_await set_aside(cni_dir, record.file, std::move(call).error());
+  if (is_damage(request.error())) {
+    co_return co_await set_aside(cni_dir, record.file, std::move(request).error());
   }
-  co_return co_await replay_call(std::move(cni_dir), std::move(record.file), *std::move(call));
+  note_stays(record.file, request.error());
+  co_return Result<void>();
 }
 
-aio::Task<void> PendingDelReplay::replay_call(std::string cni_dir, std::string file, CniCall call) {
-  const PendingKey key{cni_dir, call.request.container_id, call.request.ifname};
+aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::string file,
+                                                 attach::Request request) {
+  const PendingKey key{cni_dir, request.container_id, request.ifname};
   adapters::SlotRequest turn;
-  turn.ticket = call.request.ticket;
+  turn.ticket = request.ticket;
   turn.is_del = true;
   MNET_CO_TRY([[maybe_unused]] const auto& place,
               co_await needs_.requests.acquire(std::move(turn)));
@@ -216,8 +213,8 @@ aio::Task<void> PendingDelReplay::replay_call(std::string cni_dir, std::string f
   // later also runs later, and one that came before is on the books.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
   log_.verbose(cat("replaying the pending DEL ", file));
-  auto outcome = co_await needs_.core.del(std::move(call.request));
-  auto deleted = complete(outcome);
+  const auto outcome = co_await needs_.core.del(std::move(request));
+  auto deleted = attach::complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
   if (deleted) {
     co_return co_await remove(std::move(cni_dir), std::move(file));

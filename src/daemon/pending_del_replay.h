@@ -18,7 +18,6 @@
 #include "attach/attach.h"
 #include "base/log.h"
 #include "daemon/admission.h"
-#include "daemon/core.h"
 #include "daemon/request.h"
 #include "metrics/metrics.h"
 #include "store/store.h"
@@ -33,7 +32,7 @@ struct PendingKey {
 
 struct PendingDelReplayNeeds {
   aio::BlockingPool& pool;
-  Core& core;
+  attach::Attachments& core;
   Admission& requests;
   metrics::Metrics& metrics;
   RequestRules rules;
@@ -69,7 +68,7 @@ class PendingDelReplay {
   // Removes the record, if it is for exactly this key.
   aio::Task<void> forget(PendingKey key);
   // Records a DEL that must be repeated. Durable when this ends.
-  aio::Task<void> write(PendingKey key, attach::Request request);
+  aio::Task<void> write(std::string cni_dir, wire::Call call, std::string config);
 
   // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
   aio::Task<void> run(std::chrono::milliseconds period);
@@ -89,12 +88,14 @@ class PendingDelReplay {
   aio::Task<void> round();
   aio::Task<void> replay_directory(std::string cni_dir);
   aio::Task<void> replay_record(std::string cni_dir, Record record);
-  aio::Task<void> replay_call(std::string cni_dir, std::string file, CniCall call);
+  aio::Task<void> replay_request(std::string cni_dir, std::string file, attach::Request request);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
   void note_stays(std::string_view file, const Error& why) const;
-  Result<CniCall> read(const Record& record) const;
-  aio::Task<std::optional<std::pair<std::string, CniCall>>> find(PendingKey key);
+  // A record is one DEL as the core takes it.
+  Result<attach::Request> read(const Record& record) const;
+  using Found = std::optional<std::pair<std::string, attach::Request>>;
+  aio::Task<Found> find(PendingKey key);
 
   PendingDelReplayNeeds needs_;
   Log log_;

@@ -37,7 +37,7 @@ class PendingDelsTest : public testing::Test {
 
   ServiceOptions options() {
     ServiceOptions options;
-    options.config = cat(R"({"cniDir":")", cni_dir(), "\"}");
+    options.config = cat(R"({"clusterNetwork":"a","cniDir":")", cni_dir(), "\"}");
     return options;
   }
   std::string cni_dir() const { return dir_ / "cni"; }
@@ -85,13 +85,14 @@ TEST_F(PendingDelsTest, ReplaysEveryRecordAtTheStartAndRemovesIt) {
 // As over any request: the node's paths are not the record's to choose.
 TEST_F(PendingDelsTest, LaysTheDaemonsConfigurationOverARecord) {
   write_record("c1-eth0.json",
-               request_body(env_of("DEL", "c1"), R"({"cniDir":"/srv/tenant","x":1})"));
+               request_body(env_of("DEL", "c1"), R"({"cniDir":"/srv/tenant","name":"x"})"));
 
   start();
 
   while (exists(record("c1-eth0.json"))) std::this_thread::yield();
   ASSERT_EQ(service_.calls().size(), 1u);
-  EXPECT_EQ(service_.calls()[0].request.config, cat(R"({"cniDir":")", cni_dir(), R"(","x":1})"));
+  EXPECT_EQ(service_.calls()[0].request.conf->cni_dir, cni_dir());
+  EXPECT_EQ(service_.calls()[0].request.conf->name, "x");
 }
 
 TEST_F(PendingDelsTest, KeepsARecordWhoseDelegatesFailAndTriesAgain) {

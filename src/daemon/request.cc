@@ -1,19 +1,22 @@
 #include "daemon/request.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "attach/attach.h"
+#include "attach/request.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "cni/args.h"
 #include "cni/error.h"
+#include "daemon/config.h"
 #include "json/json.h"
+#include "model/netconf.h"
 #include "model/pod_args.h"
 #include "wire/wire.h"
 
@@ -22,75 +25,75 @@ namespace {
 
 constexpr std::string_view kNotExtracted = "could not extract the CNI command args";
 
-// The pairs of CNI_ARGS without the white space, empty parts and, in a DEL, junk that the core
-// would refuse (03-F22).
-std::string clean_args(std::string_view args) {
-  std::vector<std::string> pairs;
-  for (const std::string_view part : split(args, ';')) {
-    const std::size_t at = part.find('=');
-    if (at == std::string_view::npos) continue;
-    pairs.push_back(cat(trim(part.substr(0, at)), "=", trim(part.substr(at + 1))));
-  }
-  return join(pairs, ";");
-}
-
-attach::Request core_request(const wire::Call& call, Arrival arrival) {
-  attach::Request request;
-  request.container_id = call.container_id;
-  request.netns = call.netns;
-  request.ifname = call.ifname;
-  request.path = call.path;
-  request.id = std::move(arrival.id);
-  request.ticket = arrival.ticket;
-  request.caller = std::move(arrival.caller);
-  return request;
-}
-
-Result<void> read_pod(CniCall& call, const RequestRules& rules) {
-  wire::PodRules pod_rules;
-  pod_rules.lenient = call.is("DEL");
-  pod_rules.required = rules.needs_pod;
-  MNET_TRY(auto&& pod, wire::pod_identity(call.call.args, pod_rules));
-  call.skipped_args = std::move(pod.skipped);
-  call.request.pod.ns = std::move(pod.ns);
-  call.request.pod.name = std::move(pod.name);
-  call.request.pod.uid = std::move(pod.uid);
-  call.request.pod.infra_container_id = std::move(pod.infra_container_id);
-  call.request.args = clean_args(call.call.args);
-  return {};
-}
-
-// The delegate's configuration with the daemon's `cniVersion` where it has none; otherwise byte for
-// byte what came.
-Result<std::string> with_version(std::string config, const json::Object* server_config) {
-  auto document = json::parse_object(config);
-  if (!document) return std::move(document).error().wrap("failed to unmarshall CNI config");
-  const json::Value* version = document->find("cniVersion");
-  const bool is_missing = version == nullptr || version->is_null() ||
-                          (version->as_string() != nullptr && version->as_string()->empty());
-  const json::Value* ours =
-      server_config == nullptr ? nullptr : server_config->find_folded("cniVersion");
-  const std::string* fill = ours == nullptr ? nullptr : ours->as_string();
-  if (!is_missing || fill == nullptr || fill->empty()) return config;
-  document->set("cniVersion", *fill);
-  return json::dump(*document);
-}
-
-Result<CniCall> begin(std::string_view body, Arrival arrival, std::string& config) {
-  MNET_TRY(auto&& request, wire::parse_request(body));
-  MNET_TRY(auto&& extracted, wire::extract_call(request));
-  CniCall call;
-  call.call = std::move(extracted);
-  call.request = core_request(call.call, std::move(arrival));
-  call.attributes = std::move(request.attributes);
-  config = std::move(request.config);
-  return call;
+Error unknown_command(std::string_view command) {
+  return Error(Errc::kInvalid, cat("unknown cmd type: ", command));
 }
 
 std::string text_in(const json::Object& object, std::string_view key) {
   const json::Value* value = object.find_folded(key);
   const std::string* text = value == nullptr ? nullptr : value->as_string();
   return text == nullptr ? std::string() : *text;
+}
+
+Log log_of(const Log& log, const std::string& id, const json::Object& config) {
+  Log own = log.with_request(id).with_file(text_in(config, "logFile"));
+  const auto level = parse_log_level(text_in(config, "logLevel"));
+  return level ? own.with_level(*level) : own;
+}
+
+attach::Request begin_request(const CniCall& call, Arrival arrival) {
+  attach::Request request;
+  request.container_id = call.call.container_id;
+  request.netns = call.call.netns;
+  request.ifname = call.call.ifname;
+  request.path = call.call.path;
+  request.pod = call.pod;
+  request.id = std::move(arrival.id);
+  request.ticket = arrival.ticket;
+  request.caller = std::move(arrival.caller);
+  request.log = call.log;
+  return request;
+}
+
+Result<CniCall> begin(std::string_view body) {
+  MNET_TRY(auto&& request, wire::parse_request(body));
+  MNET_TRY(auto&& extracted, wire::extract_call(request));
+  CniCall call;
+  call.call = std::move(extracted);
+  call.verb = attach::verb_of(call.call.command);
+  call.config = std::move(request.config);
+  call.attributes = std::move(request.attributes);
+  return call;
+}
+
+bool has_container(const CniCall& call) { return !call.verb || attach::has_container(*call.verb); }
+
+// The pairs of CNI_ARGS.
+Result<cni::ArgPairs> read_pod(CniCall& call, const RequestRules& rules) {
+  if (!has_container(call)) return cni::ArgPairs();
+  wire::PodRules pod_rules;
+  pod_rules.lenient = call.verb == attach::Verb::kDel;
+  pod_rules.required = rules.needs_pod;
+  MNET_TRY(auto&& pod, wire::pod_identity(call.call.args, pod_rules));
+  call.skipped_args = std::move(pod.skipped);
+  call.pod = {.ns = std::move(pod.ns),
+              .name = std::move(pod.name),
+              .uid = std::move(pod.uid),
+              .infra_container_id = std::move(pod.infra_container_id)};
+  return std::move(pod.pairs);
+}
+
+// The delegate's configuration with the daemon's `cniVersion` where it has none; otherwise byte for
+// byte what came.
+Result<std::string> with_version(std::string config, const json::Object& server_config) {
+  MNET_TRY(auto&& document, wire::parse_config(config));
+  const json::Value* version = document.find("cniVersion");
+  const bool is_missing = version == nullptr || version->is_null() ||
+                          (version->as_string() != nullptr && version->as_string()->empty());
+  const std::string fill = text_in(server_config, "cniVersion");
+  if (!is_missing || fill.empty()) return config;
+  document.set("cniVersion", fill);
+  return json::dump(document);
 }
 
 }  // namespace
@@ -106,27 +109,53 @@ Glance glance(std::string_view body) {
   return seen;
 }
 
-Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, Arrival arrival) {
-  std::string config;
-  MNET_TRY(auto&& call, begin(body, std::move(arrival), config));
-  auto merged = wire::overlay(config, rules.server_config, rules.drops_readiness_indicator);
-  if (!merged) return std::move(merged).error().wrap(kNotExtracted);
-  call.request.config = *std::move(merged);
-  call.facts = facts_of(call.request.config);
-  if (!call.has_container()) return call;
-  MNET_TRY_VOID(read_pod(call, rules));
+RequestRules::RequestRules(const Config& config)
+    : server_config(config.document),
+      settings(attach::load_settings(config.document)),
+      drops_readiness_indicator(config.is_automatic()),
+      needs_pod(config.objects_dir.empty()) {}
+
+Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, Arrival arrival,
+                              const Log& log) {
+  MNET_TRY(auto&& call, begin(body));
+  auto config = wire::parse_config(call.config);
+  if (!config) return std::move(config).error().wrap(kNotExtracted);
+  const auto sized = model::check_netconf_size(call.config);
+  json::Object merged =
+      wire::overlay(*std::move(config), rules.server_config, rules.drops_readiness_indicator);
+  MNET_TRY(auto&& args, read_pod(call, rules));
+
+  call.log = log_of(log, arrival.id, merged);
+  if (!call.verb) {
+    call.request = unknown_command(call.call.command);
+    return call;
+  }
+  const bool is_del = call.verb == attach::Verb::kDel;
+  call.config = is_del ? json::dump(merged) : std::string();
+  call.args = is_del ? cni::args_text(args) : std::string();
+  Result<json::Object> document = std::move(merged);
+  if (!sized) document = sized.error();
+  call.request =
+      attach::read_request(*call.verb, begin_request(call, std::move(arrival)),
+                           attach::load_conf(*call.verb, std::move(document)), std::move(args));
   return call;
 }
 
 Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& rules,
-                                   Arrival arrival) {
-  std::string config;
-  MNET_TRY(auto&& call, begin(body, std::move(arrival), config));
-  auto filled = with_version(std::move(config), rules.server_config);
-  if (!filled) return std::move(filled).error().wrap(kNotExtracted);
-  call.request.config = *std::move(filled);
-  if (!call.has_container()) return call;
-  MNET_TRY_VOID(read_pod(call, rules));
+                                   Arrival arrival, const Log& log) {
+  MNET_TRY(auto&& call, begin(body));
+  auto config = with_version(std::move(call.config), rules.server_config);
+  if (!config) return std::move(config).error().wrap(kNotExtracted);
+  call.config = *std::move(config);
+  MNET_TRY(auto&& args, read_pod(call, rules));
+
+  call.log = log.with_request(arrival.id);
+  if (!call.verb || call.verb == attach::Verb::kGc) {
+    call.request = unknown_command(call.call.command);
+    return call;
+  }
+  call.request = attach::read_request(*call.verb, begin_request(call, std::move(arrival)),
+                                      rules.settings, std::move(args));
   return call;
 }
 
@@ -141,17 +170,6 @@ Error request_error(const wire::Call& call, const model::Pod& pod, Error cause) 
 bool is_try_again(const Error& error) {
   const ErrorObject* object = error.origin();
   return object != nullptr && object->code == static_cast<std::uint64_t>(cni::Code::kTryAgainLater);
-}
-
-ConfigFacts facts_of(std::string_view config) {
-  ConfigFacts facts;
-  if (const auto document = json::parse_object(config)) {
-    facts.cni_dir = text_in(*document, "cniDir");
-    facts.log_file = text_in(*document, "logFile");
-    facts.log_level = text_in(*document, "logLevel");
-  }
-  if (facts.cni_dir.empty()) facts.cni_dir = wire::kDefaultCniDir;
-  return facts;
 }
 
 }  // namespace mnet::daemon

@@ -47,6 +47,7 @@ struct Routes::Route {
   std::string_view path;
   Kind kind;
 
+  CniPath path_of_cni() const { return kind == Kind::kCni ? CniPath::kCni : CniPath::kDelegate; }
   bool is_probe() const { return kind == Kind::kHealth || kind == Kind::kReady; }
   bool allows(std::string_view method) const {
     return method == "POST" || (is_probe() && method == "GET");
@@ -157,7 +158,8 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
     body = std::move(read);
   }
   MNET_FAILPOINT_OR("request-after-admission", refused);
-  auto response = co_await serve(*route, std::move(body), std::move(arrival));
+  auto response =
+      co_await needs_.service.serve(route->path_of_cni(), std::move(body), std::move(arrival));
   MNET_FAILPOINT_OR("reply-before-send", refused);
   exchange->on_sent(after_sending);
   count(*exchange, route->path, response);
@@ -188,13 +190,6 @@ aio::Task<adapters::Slot> Routes::turn(std::uint64_t ticket, std::string_view bo
     if (turn.is_del) needs_.requests.dismiss_others(turn.container_id);
   }
   return needs_.requests.acquire(std::move(turn));
-}
-
-aio::asio::awaitable<http::Response> Routes::serve(const Route& route, std::string&& body,
-                                                   Arrival&& arrival) {
-  return route.kind == Route::Kind::kCni
-             ? needs_.service.cni(std::move(body), std::move(arrival))
-             : needs_.service.delegate(std::move(body), std::move(arrival));
 }
 
 }  // namespace mnet::daemon

@@ -55,8 +55,6 @@ class Routes {
   Arrival arrive(const http::Exchange& exchange);
   void watch_client(http::Exchange& exchange, const Arrival& arrival);
   aio::Task<adapters::Slot> turn(std::uint64_t ticket, std::string_view body);
-  aio::asio::awaitable<http::Response> serve(const Route& route, std::string&& body,
-                                             Arrival&& arrival);
   void count(const http::Exchange& exchange, std::string_view path, const http::Response& response);
   http::Response counted(const http::Exchange& exchange, std::string_view path,
                          http::Response response);

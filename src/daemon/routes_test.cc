@@ -100,7 +100,7 @@ TEST(Routes, IsNotReadyWhenStoppingAndStaysHealthy) {
 TEST(Routes, IsNotReadyWithoutItsIndicatorAndRefusesAddButNotDel) {
   sys::TestDir dir;
   ServiceOptions options;
-  options.config = cat(R"({"readinessIndicatorFile":")", dir / "ready", "\"}");
+  options.config = cat(R"({"clusterNetwork":"a","readinessIndicatorFile":")", dir / "ready", "\"}");
   TestService service(options);
   const std::string waiting = cat("still waiting for readinessindicatorfile @ ", dir / "ready");
 
@@ -154,14 +154,16 @@ TEST(Routes, AnswersOtherCommandsWithAnEmptyBody) {
 
 TEST(Routes, HandsTheRequestToTheCore) {
   ServiceOptions options;
-  options.config = R"({"binDir":"/daemon","logLevel":"debug","readinessindicatorfile":""})";
+  options.config =
+      R"({"binDir":"/daemon","logLevel":"debug","readinessindicatorfile":"","clusterNetwork":"a"})";
   TestService service(options);
   const std::string args =
-      " K8S_POD_NAMESPACE = ns ;;K8S_POD_NAME=p;K8S_POD_UID=u;K8S_POD_INFRA_CONTAINER_ID=i;A=b=c;";
+      " K8S_POD_NAMESPACE = ns ;;K8S_POD_NAME=p;K8S_POD_UID=u;K8S_POD_INFRA_CONTAINER_ID=i;A=b=c;"
+      "IgnoreUnknown=1";
 
   service.ask("POST", "/cni",
               request_body(env_of("ADD", "c1", args),
-                           R"({"binDir":"/request","n":1.50,"readinessIndicatorFile":"/x"})"),
+                           R"({"binDir":"/request","name":"n","readinessIndicatorFile":"/x"})"),
               {{"X-Request-Id", "0123456789abcdef"}});
 
   const auto calls = service.calls();
@@ -171,13 +173,16 @@ TEST(Routes, HandsTheRequestToTheCore) {
   EXPECT_EQ(request.netns, "/ns");
   EXPECT_EQ(request.ifname, "eth0");
   EXPECT_EQ(request.path, "/opt");
-  EXPECT_EQ(request.args,
-            "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_UID=u;K8S_POD_INFRA_CONTAINER_ID=i;A=b=c");
+  EXPECT_EQ(cni::args_text(request.args),
+            "IgnoreUnknown=true;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_INFRA_CONTAINER_ID=i;"
+            "K8S_POD_UID=u;A=b=c");
   EXPECT_EQ(request.pod.ns, "ns");
   EXPECT_EQ(request.pod.name, "p");
   EXPECT_EQ(request.pod.uid, "u");
   EXPECT_EQ(request.pod.infra_container_id, "i");
-  EXPECT_EQ(request.config, R"({"binDir":"/daemon","n":1.50,"logLevel":"debug"})");
+  EXPECT_EQ(request.conf->bin_dir, "/daemon");
+  EXPECT_EQ(request.conf->name, "n");
+  EXPECT_EQ(request.conf->readiness_indicator_file, "");
   EXPECT_EQ(request.id, "0123456789abcdef");
   EXPECT_NE(request.caller, nullptr);
   EXPECT_TRUE(service.lines->has(
@@ -234,7 +239,7 @@ TEST(Routes, RefusesWhatIsNoRequest) {
 
 TEST(Routes, NeedsNoPodWithAFolderOfObjects) {
   ServiceOptions options;
-  options.config = R"({"objectsDir":"/o"})";
+  options.config = R"({"objectsDir":"/o","clusterNetwork":"a"})";
   TestService service(options);
 
   for (const char* args : {"", "K8S_POD_NAME=x", "IgnoreUnknown=1"}) {
@@ -252,7 +257,9 @@ TEST(Routes, LetsADelPassWithJunkInItsArguments) {
       request_body(env_of("DEL", "c1", "junk;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p"), "{}"));
 
   EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(service.calls()[0].request.args, "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p");
+  EXPECT_EQ(cni::args_text(service.calls()[0].request.args),
+            "IgnoreUnknown=true;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_INFRA_CONTAINER_ID=;"
+            "K8S_POD_UID=");
   EXPECT_TRUE(service.lines->has("warning: DEL goes on without the invalid CNI_ARG 'junk'"));
 }
 
@@ -346,10 +353,10 @@ TEST(Delegate, LaysNothingOverTheDelegatesConfiguration) {
   const auto calls = service.calls();
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].command, "dynamic ADD");
-  EXPECT_EQ(calls[0].request.config, R"({"name":"n","cniVersion":"1.0.0"})");
-  EXPECT_EQ(calls[0].dynamic.settings,
-            R"({"logLevel":"debug","cniVersion":"0.4.0","binDir":"/b"})");
-  EXPECT_EQ(calls[1].request.config, R"({"name":"n","cniVersion":"0.4.0"})");
+  EXPECT_EQ(calls[0].dynamic.config, R"({"name":"n","cniVersion":"1.0.0"})");
+  EXPECT_EQ(calls[0].request.conf->cni_version, "0.4.0");
+  EXPECT_EQ(calls[0].request.conf->bin_dir, "/b");
+  EXPECT_EQ(calls[1].dynamic.config, R"({"name":"n","cniVersion":"0.4.0"})");
 }
 
 TEST(Delegate, HandsOnWhatTheClientWishes) {
@@ -386,7 +393,7 @@ TEST(Delegate, ReturnsErrorsOfDelAndKnowsNoGc) {
 
 TEST(Routes, ExecutesNoMoreAtOnceThanTheConnectionLimitAndProbesDoNotWait) {
   ServiceOptions options;
-  options.config = R"({"connectionLimit":1})";
+  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
   TestService service(options);
   service.with([](Service& inside) { inside.core.close("ADD"); });
   std::vector<http::RawClient> clients;
@@ -419,7 +426,7 @@ TEST(Routes, ExecutesNoMoreAtOnceThanTheConnectionLimitAndProbesDoNotWait) {
 
 TEST(Routes, DropsAWaitingRequestWhoseClientLeft) {
   ServiceOptions options;
-  options.config = R"({"connectionLimit":1})";
+  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
   TestService service(options);
   service.with([](Service& inside) { inside.core.close("ADD"); });
   const std::string body = request_body(env_of("ADD"), "{}");
@@ -446,7 +453,7 @@ TEST(Routes, DropsAWaitingRequestWhoseClientLeft) {
 
 TEST(Routes, ADelEndsAnAddOfItsContainerThatStillWaits) {
   ServiceOptions options;
-  options.config = R"({"connectionLimit":1})";
+  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
   TestService service(options);
   service.with([](Service& inside) { inside.core.close("ADD"); });
   const auto post = [](const std::string& body) {
@@ -494,7 +501,7 @@ TEST(Routes, TellsTheCoreThatTheClientHasLeft) {
 
 TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
   ServiceOptions options;
-  options.config = R"({"connectionLimit":1})";
+  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
   TestService service(options);
   service.with([](Service& inside) { inside.core.close("DEL"); });
   auto first = std::async(std::launch::async, [&] {

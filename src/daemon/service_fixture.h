@@ -30,14 +30,13 @@
 #include "http/http.h"
 #include "http/raw_client.h"
 #include "http/server_fixture.h"
-#include "json/json.h"
 #include "metrics/metrics.h"
 #include "sys/test_dir.h"
 
 namespace mnet::daemon {
 
 struct ServiceOptions {
-  std::string config = "{}";  // daemon-config.json
+  std::string config = R"({"clusterNetwork":"a"})";  // daemon-config.json
   std::optional<std::uint32_t> allowed_uid;
   http::Limits limits;
 };
@@ -54,16 +53,16 @@ class Service {
                  .core = core,
                  .requests = requests,
                  .metrics = metrics,
-                 .rules = rules(),
+                 .rules = RequestRules(config_),
                  .next_arrival = [this] { return arrivals_.next(); }},
                 log),
         service_({.core = core,
+                  .hotplug = core,
                   .pending = pending,
                   .readiness = readiness,
                   .metrics = metrics,
                   .times = times_,
-                  .rules = rules(),
-                  .settings = json::dump(config_.document)},
+                  .rules = RequestRules(config_)},
                  log),
         routes_({.service = service_,
                  .readiness = readiness,
@@ -79,12 +78,6 @@ class Service {
   }
 
  private:
-  RequestRules rules() const {
-    return {.server_config = &config_.document,
-            .drops_readiness_indicator = config_.is_automatic(),
-            .needs_pod = config_.objects_dir.empty()};
-  }
-
   Config config_;
   aio::BlockingPool pool_{2};
   Arrivals arrivals_;

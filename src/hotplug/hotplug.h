@@ -15,8 +15,8 @@
 namespace mnet::hotplug {
 
 struct Request {
-  attach::Request request;  // its `config` is the delegate's own
-  std::string settings;     // the core's: binDir, cniDir and so on, as a netconf
+  attach::Request request;  // its configuration holds the settings: binDir, cniDir and so on
+  std::string config;       // the delegate's
   // Attributes of the network, for ADD only. An empty one is not requested.
   std::vector<std::string> ips;
   std::string mac;
@@ -28,17 +28,21 @@ struct Request {
 class Hotplug {
  public:
   // `attachments` must outlive it. Must not be destroyed while one of its tasks runs.
-  explicit Hotplug(attach::Attachments& attachments) : core_(attachments.core()) {}
+  explicit Hotplug(attach::Attachments& attachments) : core_(&attachments.core()) {}
+  virtual ~Hotplug() = default;
 
   // An interface that is recorded with the same network, configuration and attributes is answered
   // from the attachment record (R3).
-  aio::Task<cni::NetResult> add(Request request);
-  aio::Task<void> del(Request request);
-  aio::Task<void> check(Request request);
-  aio::Task<void> status(Request request);
+  virtual aio::Task<cni::NetResult> add(Request request);
+  virtual aio::Task<void> del(Request request);
+  virtual aio::Task<void> check(Request request);
+  virtual aio::Task<void> status(Request request);
+
+ protected:
+  Hotplug() = default;  // for fakes, which override all of the above
 
  private:
-  attach::Core& core_;
+  attach::Core* core_ = nullptr;
 };
 
 }  // namespace mnet::hotplug

@@ -43,7 +43,7 @@ class HotplugCheck : public HotplugTest {};
 
 // 05, 4: row 1; 03, 12: row 63
 TEST_F(HotplugAdd, GivesThePluginWhatTheClientWishes) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.ips = {"10.1.1.11/24"};
   what.mac = "02:03:04:05:06:07";
   what.cni_args = json::Object{{"a", "b"}};
@@ -61,7 +61,7 @@ TEST_F(HotplugAdd, GivesThePluginWhatTheClientWishes) {
 
 // 05, R8; 03, 12: row 64
 TEST_F(HotplugAdd, TakesTheCoresSettingsAndGivesNoneOfThemAway) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.settings = R"({"cniVersion":"0.3.1","binDir":"/b","cniDir":"/var/lib/x","logLevel":"debug",)"
                   R"("runtimeConfig":{"mac":"02:00:00:00:00:09"},"clusterNetwork":"/nowhere"})";
 
@@ -80,7 +80,7 @@ TEST_F(HotplugAdd, RefusesMultusItselfAtEveryDepth) {
         R"({"cniVersion":"1.1.0","name":"x","type":"ours"})",
         R"({"cniVersion":"1.1.0","name":"x","type":"t","ipam":{"type":"multus"}})",
         R"({"cniVersion":"1.1.0","name":"x","plugins":[{"type":"t","d":{"type":"multus"}}]})"}) {
-    Request what = request_of("net1", "x");
+    RequestText what = request_of("net1", "x");
     what.request.config = config;
     what.settings = R"({"type":"ours"})";
 
@@ -89,7 +89,7 @@ TEST_F(HotplugAdd, RefusesMultusItselfAtEveryDepth) {
     EXPECT_THAT(said(status_of(what)), HasSubstr("is multus itself")) << config;
     EXPECT_TRUE(unplug(what)) << config;
   }
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.cni_args = json::Object{{"type", "../evil"}};
   EXPECT_THAT(said(plug(what)), HasSubstr("args.cni.type: invalid plugin name: ../evil"));
   EXPECT_THAT(node_.runs(), IsEmpty());
@@ -98,7 +98,7 @@ TEST_F(HotplugAdd, RefusesMultusItselfAtEveryDepth) {
 
 // 05, R9
 TEST_F(HotplugAdd, PassesTheContainerIdAsInfraContainer) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.request.args = "K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1;K8S_POD_UID=u1";
 
   ASSERT_TRUE(plug(what));
@@ -172,12 +172,12 @@ TEST_F(HotplugAdd, IsAnsweredFromTheRecordWhenRepeated) {
 TEST_F(HotplugAdd, RefusesAnInterfaceThatHasAnything) {
   ASSERT_TRUE(plug(request_of("net1", "x")));
   forget();
-  Request other_config = request_of("net1", "x");
+  RequestText other_config = request_of("net1", "x");
   other_config.request.config = R"({"cniVersion":"1.0.0","name":"x","type":"fake","mtu":1400})";
-  Request other_wish = request_of("net1", "x");
+  RequestText other_wish = request_of("net1", "x");
   other_wish.mac = "02:03:04:05:06:07";
 
-  for (const Request& what : {request_of("net1", "y"), other_config, other_wish}) {
+  for (const RequestText& what : {request_of("net1", "y"), other_config, other_wish}) {
     auto added = plug(what);
     ASSERT_FALSE(added);
     EXPECT_THAT(added.error().text(), HasSubstr("interface name net1 already exists"));
@@ -253,7 +253,7 @@ TEST_F(HotplugAdd, TakesOnlyItselfDownWhenItsPluginFails) {
   forget();
   node_.plugins.errors.insert_or_assign("ADD x", cni::coded(static_cast<cni::Code>(42), "no"));
 
-  Request what = request_of("net9", "x");
+  RequestText what = request_of("net9", "x");
   what.mac = "02:03:04:05:06:07";
   auto added = plug(what);
 
@@ -292,7 +292,7 @@ TEST_F(HotplugAdd, ClearsAwayWhatWasCutOff) {
 
 // 03, 2.11: the client has left
 TEST_F(HotplugAdd, IsUndoneIfItsCallerLeaves) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.request.caller = std::make_shared<chain::Caller>();
   node_.plugins.on_run = [&](const chain::PluginRun& run) {
     if (run.command == "ADD") what.request.caller->leave();
@@ -318,14 +318,14 @@ TEST_F(HotplugAdd, RunsNothingIfItCannotBeNoted) {
 
 // 05, R2; 05, 4: rows 5 and 6: what was recorded counts, not what the client says now (R6)
 TEST_F(HotplugDel, RunsWhatAddRan) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.cni_args = json::Object{{"a", "b"}};
   what.ips = {"10.1.1.11/24"};
   what.request.config =
       R"({"cniVersion":"1.0.0","name":"x","type":"fake","capabilities":{"ips":true}})";
   ASSERT_TRUE(plug(what));
   forget();
-  Request now = request_of("net1", "x");
+  RequestText now = request_of("net1", "x");
   now.request.config = R"({"cniVersion":"0.3.1","name":"x","type":"other"})";
 
   auto removed = unplug(now);
@@ -496,7 +496,7 @@ TEST_F(HotplugDel, IsNotStoppedByADamagedRecord) {
 
 // 03, 12: row 68
 TEST_F(HotplugCheck, RunsAListWithItsResult) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.request.config =
       R"({"cniVersion":"1.0.0","name":"x","plugins":[{"type":"fake"},{"type":"tuning"}]})";
   what.mac = "02:03:04:05:06:07";
@@ -523,7 +523,7 @@ TEST_F(HotplugCheck, KeepsTheCodeOfThePlugin) {
 }
 
 TEST_F(HotplugCheck, StatusAsksThePluginWithoutAContainer) {
-  Request what = request_of("", "x", "1.1.0");
+  RequestText what = request_of("", "x", "1.1.0");
   what.request.container_id.clear();
   what.request.args.clear();
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "attach/core.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -41,13 +40,13 @@ std::string unfilled_hash(const model::Delegate& delegate, const std::string& co
 
 // The name of its interface is requested, too: the delegate has no place in a list.
 Result<model::Delegate> read_delegate(const Request& request, Verb verb) {
-  MNET_TRY(auto&& delegate, model::parse_delegate(request.request.config));
+  MNET_TRY(auto&& delegate, model::parse_delegate(request.config));
   if (verb != Verb::kStatus) {
     MNET_TRY_VOID(cni::validate_network_name(delegate.cni_name));
   }
   delegate.source = model::Source::kDelegateApi;
   delegate.config_hash =
-      model::config_hash(json::parse_object(request.request.config).value_or(json::Object()));
+      model::config_hash(json::parse_object(request.config).value_or(json::Object()));
   delegate.selection.ifname = request.request.ifname;
   if (verb != Verb::kAdd) return delegate;
   delegate.attributes = attributes_of(request);
@@ -59,15 +58,9 @@ Result<model::Delegate> read_delegate(const Request& request, Verb verb) {
 
 }  // namespace
 
-Result<Job> read_job(Request request, Verb verb, const Log& log) {
+Result<Job> read_job(Request request, Verb verb) {
   auto delegate = read_delegate(request, verb);
-  const std::string config = request.request.config;
-  attach::Request base = std::move(request.request);
-  base.config = std::move(request.settings);
-  // The networks that the settings name do not matter here.
-  MNET_TRY(auto&& job,
-           attach::read_job(std::move(base), verb,
-                            {.check_prev_result = false, .check_delegates = false}, log));
+  attach::Job job(std::move(request.request), verb);
   if (!delegate) {
     return model::core_error(std::move(delegate).error(), job.pod, "failed getting the delegate");
   }
@@ -79,14 +72,12 @@ Result<Job> read_job(Request request, Verb verb, const Log& log) {
                                job.pod, "failed getting the delegate");
     }
   }
-  // The runtime's own arguments were for the networks of its ADD (02, 5.9).
-  job.conf.runtime_config.reset();
   // Clients do not send it (05, R9).
   if (job.pod.infra_container_id.empty()) {
     job.pod.infra_container_id = job.request.container_id;
   }
   job.args = model::delegate_args(job.pod, job.args);
-  std::string unfilled = unfilled_hash(*delegate, config, job.conf.cni_version);
+  std::string unfilled = unfilled_hash(*delegate, request.config, job.conf.cni_version);
   return Job{std::move(job), *std::move(delegate), std::move(unfilled)};
 }
 

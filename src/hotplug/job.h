@@ -4,7 +4,6 @@
 #include <string>
 
 #include "attach/core.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "hotplug/hotplug.h"
 #include "model/delegate.h"
@@ -20,6 +19,6 @@ struct Job {
 };
 
 // `verb` is ADD, DEL, CHECK or STATUS.
-Result<Job> read_job(Request request, attach::Verb verb, const Log& log);
+Result<Job> read_job(Request request, attach::Verb verb);
 
 }  // namespace mnet::hotplug

@@ -38,8 +38,8 @@ class PluggedIn : public HotplugTest {
     ASSERT_TRUE(added) << added.error().text();
     forget();
   }
-  static attach::Request gc_request(const std::string& valid) {
-    attach::Request what =
+  static attach::RequestText gc_request(const std::string& valid) {
+    attach::RequestText what =
         request(cat(delegates({"a"}, "1.1.0"), R"(,"cni.dev/valid-attachments":)", valid));
     what.container_id.clear();
     return what;
@@ -264,7 +264,7 @@ TEST_F(PluggedIn, WaitsForItsTurn) {
   group_.spawn("other", plugging(request_of("net1", "x")));
   ASSERT_TRUE(aio::run(loop_, hold->reached.wait()));
   group_.spawn("other", plugging(request_of("net2", "y")));
-  Request other = request_of("net1", "z");
+  RequestText other = request_of("net1", "z");
   other.request.container_id = "c2";
   other.request.netns = "/ns2";
   node_.links.namespaces["/ns2"] = {};

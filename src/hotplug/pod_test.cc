@@ -45,16 +45,16 @@ class HotplugOfPod : public HotplugTest {
     }
     return names;
   }
-  static Request without_pod() {
-    Request what = request_of("net1", "x");
+  static RequestText without_pod() {
+    RequestText what = request_of("net1", "x");
     what.request.args = "";
     return what;
   }
 
-  Hotplug& hotplug() override { return hotplug_with_source_; }
+  TextHotplug& hotplug() override { return hotplug_with_source_; }
 
-  attach::Attachments with_source_{node_.cluster_ports(), log_};
-  Hotplug hotplug_with_source_{with_source_};
+  attach::TextAttachments with_source_{node_.cluster_ports(), log_};
+  TextHotplug hotplug_with_source_{with_source_, log_};
 };
 
 // 05, 4: row 70; 03, 12: row 66
@@ -86,7 +86,7 @@ TEST_F(HotplugOfPod, MustHaveTheRightUid) {
 }
 
 TEST_F(HotplugOfPod, GivesPluginsItsUidIfTheRequestHasNone) {
-  Request what = request_of("net1", "x");
+  RequestText what = request_of("net1", "x");
   what.request.args = "K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p1";
 
   ASSERT_TRUE(plug(what));
@@ -232,7 +232,7 @@ TEST_F(HotplugOfPod, IsAnsweredForANetworkOfItsAnnotation) {
   auto added = aio::run(loop_, with_source_.add(request(delegates({"a"}))));
   ASSERT_TRUE(added) << added.error().text();
   forget();
-  Request what = request_of("net1", "b");
+  RequestText what = request_of("net1", "b");
   what.ips = {"10.9.0.1/24"};
   what.cni_args = json::Object{{"k", 1}};
 
@@ -249,9 +249,9 @@ TEST_F(HotplugOfPod, IsAnsweredForANetworkWithoutAVersion) {
   auto added = aio::run(loop_, with_source_.add(request(delegates({"a"}))));
   ASSERT_TRUE(added) << added.error().text();
   forget();
-  Request what = request_of("net1", "b", "0.4.0");
+  RequestText what = request_of("net1", "b", "0.4.0");
   what.settings = R"({"cniVersion":"0.4.0"})";
-  Request other = request_of("net1", "b", "1.0.0");
+  RequestText other = request_of("net1", "b", "1.0.0");
   other.settings = what.settings;
 
   EXPECT_TRUE(plug(what));

@@ -198,23 +198,30 @@ Result<void> read_delegates(const json::Object& object, NetConf& conf) {
 
 }  // namespace
 
-Result<NetConf> load_netconf(std::string_view text, LoadRules rules) {
-  if (text.size() > kMaxNetConf) {
-    return Error(Errc::kInvalid, cat(kFault, ": larger than ", kMaxNetConf, " bytes"));
-  }
-  auto object = json::parse_object(text);
-  if (!object) return std::move(object).error().wrap(kFault);
-  if (!rules.check_prev_result) erase_folded(*object, "prevResult");
+Result<void> check_netconf_size(std::string_view text) {
+  if (text.size() <= kMaxNetConf) return {};
+  return Error(Errc::kInvalid, cat(kFault, ": larger than ", kMaxNetConf, " bytes"));
+}
+
+Result<json::Object> parse_netconf(std::string_view text) {
+  MNET_TRY_VOID(check_netconf_size(text));
+  auto document = json::parse_object(text);
+  if (!document) return std::move(document).error().wrap(kFault);
+  return document;
+}
+
+Result<NetConf> load_netconf(json::Object document, LoadRules rules) {
+  if (!rules.check_prev_result) erase_folded(document, "prevResult");
 
   NetConf conf;
-  if (auto checked = check_known_members(*object); !checked) {
+  if (auto checked = check_known_members(document); !checked) {
     return std::move(checked).error().wrap(kFault);
   }
-  if (auto read = read_members(*object, conf); !read) return std::move(read).error().wrap(kFault);
+  if (auto read = read_members(document, conf); !read) return std::move(read).error().wrap(kFault);
   if (rules.check_prev_result) {
-    MNET_TRY_VOID(read_prev_result(*object, conf));
+    MNET_TRY_VOID(read_prev_result(document, conf));
   }
-  if (auto read = read_delegates(*object, conf); !read) {
+  if (auto read = read_delegates(document, conf); !read) {
     if (rules.check_delegates) return std::move(read).error();
     conf.delegates.clear();
   }

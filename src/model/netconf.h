@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "cni/result.h"
+#include "json/json.h"
 #include "model/delegate.h"
 #include "model/runtime_config.h"
 
@@ -76,6 +77,9 @@ struct LoadRules {
   bool check_prev_result = true;
   bool check_delegates = true;
 };
-Result<NetConf> load_netconf(std::string_view text, LoadRules rules = {});
+Result<void> check_netconf_size(std::string_view text);
+// The document of a configuration: not too large, and an object.
+Result<json::Object> parse_netconf(std::string_view text);
+Result<NetConf> load_netconf(json::Object document, LoadRules rules = {});
 
 }  // namespace mnet::model

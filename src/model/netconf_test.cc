@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 
 namespace mnet::model {
 namespace {
@@ -19,7 +21,8 @@ using testing::IsEmpty;
 const std::string kDelegates = R"("delegates":[{"name":"a","type":"fake"}])";
 
 Result<NetConf> load(const std::string& members, LoadRules rules = {}) {
-  return load_netconf("{" + members + "}", rules);
+  MNET_TRY(auto&& document, parse_netconf("{" + members + "}"));
+  return load_netconf(std::move(document), rules);
 }
 std::string error_of(const std::string& members) {
   auto conf = load(members);
@@ -62,9 +65,9 @@ TEST(NetConf, ReplacesTheListsOfNamespaces) {
 
 // 02, 12: rows 1 to 5, 11
 TEST(NetConf, NamesWhatIsWrong) {
-  EXPECT_THAT(load_netconf("{").error().text(), HasSubstr("failed to load netconf"));
-  EXPECT_THAT(load_netconf("null").error().text(), HasSubstr("failed to load netconf"));
-  EXPECT_THAT(load_netconf("{} x").error().text(), HasSubstr("failed to load netconf"));
+  EXPECT_THAT(parse_netconf("{").error().text(), HasSubstr("failed to load netconf"));
+  EXPECT_THAT(parse_netconf("null").error().text(), HasSubstr("failed to load netconf"));
+  EXPECT_THAT(parse_netconf("{} x").error().text(), HasSubstr("failed to load netconf"));
   EXPECT_THAT(error_of(R"("delegates":[])"), HasSubstr("at least one delegate/clusterNetwork"));
   EXPECT_THAT(error_of(R"("delegates":[5])"), HasSubstr("failed to load netconf: delegates[0]"));
   EXPECT_THAT(

@@ -77,9 +77,8 @@ Result<void> check_ip(const std::string& text) {
 
 }  // namespace
 
-Result<PodArgs> parse_pod_args(std::string_view text) {
+Result<PodArgs> read_pod_args(cni::ArgPairs pairs) {
   PodArgs args;
-  MNET_TRY(auto&& pairs, cni::parse_args(text));
   std::vector<std::string> unknown;
   for (const auto& [key, value] : pairs) {
     auto taken = take_pair(key, value, args);
@@ -98,16 +97,10 @@ Result<PodArgs> parse_pod_args(std::string_view text) {
   return args;
 }
 
-PodArgs lenient_pod_args(std::string_view text) {
+PodArgs read_pod_args_leniently(cni::ArgPairs pairs) {
   PodArgs args;
-  for (const std::string_view part : split(text, ';')) {
-    const std::size_t at = part.find('=');
-    if (at == std::string_view::npos) continue;
-    std::string key(part.substr(0, at));
-    std::string value(part.substr(at + 1));
-    (void)take_pair(key, value, args);
-    args.pairs.emplace_back(std::move(key), std::move(value));
-  }
+  for (const auto& [key, value] : pairs) (void)take_pair(key, value, args);
+  args.pairs = std::move(pairs);
   return args;
 }
 

@@ -26,12 +26,12 @@ struct PodArgs {
   cni::ArgPairs pairs;  // all of them, in their order
 };
 
-// A part without `=`, a value that is not a boolean or address, and unknown keys without
-// IgnoreUnknown are errors: `ARGS: invalid pair`, `ARGS: error parsing value of pair`, `ARGS:
-// unknown args`.
-Result<PodArgs> parse_pod_args(std::string_view text);
-// For DEL, which must not be stopped by them: parts that say nothing are skipped (03, 2.9 step 5).
-PodArgs lenient_pod_args(std::string_view text);
+// A value that is not a boolean or an address, and unknown keys without IgnoreUnknown, are errors:
+// `ARGS: error parsing value of pair`, `ARGS: unknown args`.
+Result<PodArgs> read_pod_args(cni::ArgPairs pairs);
+// For DEL, which such errors must not stop: values that cannot be read are skipped (03, 2.9 step
+// 5).
+PodArgs read_pod_args_leniently(cni::ArgPairs pairs);
 
 // What every delegate gets: IgnoreUnknown and the K8S_POD_* keys, empty ones too, then the
 // request's other pairs; no key twice. What `pod` leaves empty is taken from the request's pairs.

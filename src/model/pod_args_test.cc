@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
+#include "base/result.h"
+#include "base/try.h"
+#include "cni/args.h"
 #include "model/selection_element.h"
 
 namespace mnet::model {
@@ -13,6 +17,11 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+
+Result<PodArgs> parse_pod_args(const std::string& text) {
+  MNET_TRY(auto&& pairs, cni::parse_args(text));
+  return read_pod_args(std::move(pairs));
+}
 
 std::string error_of(const std::string& text) {
   auto args = parse_pod_args(text);
@@ -42,7 +51,8 @@ TEST(PodArgs, NamesThePairThatIsWrong) {
 }
 
 TEST(PodArgs, LenientlySkipsWhatSaysNothing) {
-  const PodArgs args = lenient_pod_args("x;;IgnoreUnknown=maybe;K8S_POD_NAME=p;FOO=1");
+  const PodArgs args = read_pod_args_leniently(
+      cni::parse_args_leniently("x;;IgnoreUnknown=maybe;K8S_POD_NAME=p;FOO=1"));
   EXPECT_EQ(args.pod.name, "p");
   EXPECT_THAT(delegate_args(args.pod, args.pairs),
               ElementsAre(Pair("IgnoreUnknown", "true"), Pair("K8S_POD_NAMESPACE", ""),

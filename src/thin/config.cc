@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "adapters/log_settings.h"
 #include "base/result.h"
@@ -28,11 +27,9 @@ void read_timeout(json::Fields& fields, Config& config) {
 
 }  // namespace
 
-Result<Config> parse_config(std::string_view text) {
-  const auto object = json::parse_object(text);
-  if (!object) return object.error().wrap("failed to load netconf");
+Result<Config> read_config(const json::Object& document) {
   Config config;
-  json::Fields fields(*object);
+  json::Fields fields(document);
   fields.read("cniVersion", config.cni_version);
   fields.read("cniDir", config.cni_dir);
   fields.read("objectsDir", config.objects_dir);

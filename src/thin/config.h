@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 
 #include "adapters/log_settings.h"
 #include "base/result.h"
+#include "json/json.h"
 
 namespace mnet::thin {
 
@@ -20,6 +20,6 @@ struct Config : adapters::LogSettings {
 };
 
 // A wrong type or value names its key.
-Result<Config> parse_config(std::string_view text);
+Result<Config> read_config(const json::Object& document);
 
 }  // namespace mnet::thin

@@ -26,6 +26,7 @@
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
+#include "attach/request.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/reading.h"
@@ -35,8 +36,10 @@
 #include "base/version.h"
 #include "cni/error.h"
 #include "cni/version.h"
+#include "json/json.h"
 #include "kube/kube.h"
 #include "model/messages.h"
+#include "model/netconf.h"
 #include "model/pod_args.h"
 #include "skel/skel.h"
 #include "store/store.h"
@@ -50,6 +53,7 @@
 namespace mnet::thin {
 namespace {
 
+using attach::Verb;
 using Clock = std::chrono::steady_clock;
 
 // One request waits for few things at once; each thread costs its start.
@@ -67,7 +71,7 @@ class Node {
         folder_(make_folder(config, log)),
         kube_(make_kube(std::move(api), log)),
         background_(loop_.get_executor(), log),
-        attachments_(all_ports(), log, {.boot_id = sys::boot_id()}) {
+        attachments_(all_ports(), {.boot_id = sys::boot_id()}) {
     if (folder_) background_.spawn("objects folder", folder_->follow());
   }
   Node(const Node&) = delete;
@@ -145,8 +149,6 @@ void reset_signals() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
-enum class Command : std::uint8_t { kAdd, kDel, kCheck, kGc, kStatus };
-
 class Call {
  public:
   // Both must outlive the call.
@@ -158,35 +160,38 @@ class Call {
         lines_(config_, surroundings.front),
         log_(lines_.log().with_request(id_)) {}
 
-  Result<void> run(Command command) {
-    auto done = checked(command);
+  Result<void> run(Verb verb, json::Object document) {
+    auto done = checked(verb, std::move(document));
     if (!done) log_.error(done.error().text());
     return done;
   }
 
  private:
-  Result<void> checked(Command command) {
-    MNET_TRY(auto&& api, make_api(command));
-    MNET_TRY([[maybe_unused]] const auto& locks, take_locks(command));
+  Result<void> checked(Verb verb, json::Object document) {
+    MNET_TRY(auto&& request, attach::read_request(verb, begin_request(),
+                                                  attach::load_conf(verb, std::move(document)),
+                                                  attach::parse_args(verb, args_.args)));
+    MNET_TRY(auto&& api, make_api(verb));
+    MNET_TRY([[maybe_unused]] const auto& locks, take_locks(verb));
     Node node(config_, surroundings_, std::move(api), lines_.log());
-    switch (command) {
-      case Command::kAdd:
-        return add(node);
-      case Command::kDel:
-        return del(node);
-      case Command::kCheck:
-        return node.run(node.attachments().check(request()));
-      case Command::kGc:
-        return node.run(node.attachments().gc(request()));
-      case Command::kStatus:
-        return node.run(node.attachments().status(request()));
+    switch (verb) {
+      case Verb::kAdd:
+        return add(node, std::move(request));
+      case Verb::kDel:
+        return del(node, std::move(request));
+      case Verb::kCheck:
+        return node.run(node.attachments().check(std::move(request)));
+      case Verb::kGc:
+        return node.run(node.attachments().gc(std::move(request)));
+      case Verb::kStatus:
+        return node.run(node.attachments().status(std::move(request)));
     }
-    return Error(Errc::kBug, "no such command");
+    return Error(Errc::kBug, "no such verb");
   }
 
   // Null if the configuration names no API. Pods whose networks only the API knows must not come
   // up without them; a DEL needs none.
-  Result<std::unique_ptr<kube::Api>> make_api(Command command) const {
+  Result<std::unique_ptr<kube::Api>> make_api(Verb verb) const {
     if (!config_.objects_dir.empty()) return nullptr;
     auto access = find_access();
     if (access && !*access) return nullptr;
@@ -204,7 +209,7 @@ class Call {
     if (api) return api;
     Error refusal = cni::coded(cni::Code::kInvalidConfig,
                                cat("Multus: error getting k8s client: ", api.error().text()));
-    if (command != Command::kDel) return refusal;
+    if (verb != Verb::kDel) return refusal;
     log_.warning(refusal.text());
     return nullptr;
   }
@@ -234,41 +239,38 @@ class Call {
     return out;
   }
 
-  Result<Locks> take_locks(Command command) const {
-    if (command == Command::kStatus) return Locks();
-    auto locks = command == Command::kGc
-                     ? Locks::for_all(config_.cni_dir)
-                     : Locks::for_container(config_.cni_dir, args_.container_id);
+  Result<Locks> take_locks(Verb verb) const {
+    if (verb == Verb::kStatus) return Locks();
+    auto locks = verb == Verb::kGc ? Locks::for_all(config_.cni_dir)
+                                   : Locks::for_container(config_.cni_dir, args_.container_id);
     if (locks) return locks;
     // A sandbox whose DEL fails for good could never be removed.
-    if (command == Command::kDel) {
+    if (verb == Verb::kDel) {
       log_.error("DEL goes on without a lock", locks.error());
       return Locks();
     }
     return locks.error().wrap("Multus: cannot lock the container");
   }
 
-  attach::Request request() const {
+  attach::Request begin_request() const {
     attach::Request request;
     request.container_id = args_.container_id;
     request.netns = args_.netns;
     request.ifname = args_.ifname;
-    request.args = args_.args;
     request.path = args_.path;
-    request.config = args_.stdin_data;
     request.id = id_;
+    request.log = log_;
     return request;
   }
 
-  Result<void> add(Node& node) {
+  Result<void> add(Node& node, attach::Request request) {
     const auto pending = find_pending();
     if (!pending) return adapters::pending_in_the_way(pending.error());
     if (*pending) {
-      const auto outcome = node.run(node.attachments().del(request()));
-      const auto deleted = outcome ? outcome->complete() : Result<void>(outcome.error());
+      const auto deleted = attach::complete(node.run(node.attachments().del(request)));
       if (!deleted) log_.error("ADD goes on after a failed pending DEL", deleted.error());
     }
-    MNET_TRY(auto&& result, node.run(node.attachments().add(request())));
+    MNET_TRY(auto&& result, node.run(node.attachments().add(std::move(request))));
     if (*pending) {
       if (auto forgotten = forget(**pending); !forgotten)
         return adapters::pending_in_the_way(forgotten.error());
@@ -276,8 +278,8 @@ class Call {
     return skel::print_result(result, config_.cni_version, surroundings_.front);
   }
 
-  Result<void> del(Node& node) {
-    MNET_TRY(auto&& outcome, node.run(node.attachments().del(request())));
+  Result<void> del(Node& node, attach::Request request) {
+    MNET_TRY(auto&& outcome, node.run(node.attachments().del(std::move(request))));
     if (outcome.failed && outcome.keeps_failed) return *std::move(outcome.failed);
     if (outcome.unreadable) return write_down(*outcome.unreadable);
     if (outcome.failed) log_.error("DEL", *outcome.failed);
@@ -290,13 +292,22 @@ class Call {
 
   // For a daemon, or for this container's next ADD: the runtime need not wait until it can be read.
   Result<void> write_down(const Error& unreadable) const {
-    auto written = adapters::write_pending_del(config_.cni_dir, request());
+    auto written = adapters::write_pending_del(config_.cni_dir, call(), args_.stdin_data);
     if (!written) {
       log_.error("writing a pending DEL", written.error());
       return unreadable;
     }
     log_.error("DEL will be repeated as a pending DEL", unreadable);
     return {};
+  }
+
+  wire::Call call() const {
+    return {.command = "DEL",
+            .container_id = args_.container_id,
+            .netns = args_.netns,
+            .ifname = args_.ifname,
+            .args = args_.args,
+            .path = args_.path};
   }
 
   // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
@@ -333,13 +344,16 @@ class Call {
   const Log log_;
 };
 
-Result<void> handle(Command command, const Surroundings& surroundings, const skel::CmdArgs& args) {
-  auto config = parse_config(args.stdin_data);
-  if (!config) {
-    return model::core_error(std::move(config).error(), model::Pod(), "error loading netconf");
-  }
+Result<void> handle(Verb verb, const Surroundings& surroundings, const skel::CmdArgs& args) {
+  const auto refusal = [](Error error) {
+    return model::core_error(std::move(error), model::Pod(), "error loading netconf");
+  };
+  auto document = model::parse_netconf(args.stdin_data);
+  if (!document) return refusal(std::move(document).error());
+  auto config = read_config(*document);
+  if (!config) return refusal(std::move(config).error());
   Call call(surroundings, args, *std::move(config));
-  return call.run(command);
+  return call.run(verb, *std::move(document));
 }
 
 }  // namespace
@@ -352,16 +366,16 @@ Surroundings Surroundings::of_process() {
 }
 
 int run(const Surroundings& surroundings) {
-  const auto handled_as = [&surroundings](Command command) -> skel::Handler {
-    return [&surroundings, command](const skel::CmdArgs& args) {
-      return handle(command, surroundings, args);
+  const auto handled_as = [&surroundings](Verb verb) -> skel::Handler {
+    return [&surroundings, verb](const skel::CmdArgs& args) {
+      return handle(verb, surroundings, args);
     };
   };
-  const skel::Plugin plugin{.add = handled_as(Command::kAdd),
-                            .del = handled_as(Command::kDel),
-                            .check = handled_as(Command::kCheck),
-                            .gc = handled_as(Command::kGc),
-                            .status = handled_as(Command::kStatus),
+  const skel::Plugin plugin{.add = handled_as(Verb::kAdd),
+                            .del = handled_as(Verb::kDel),
+                            .check = handled_as(Verb::kCheck),
+                            .gc = handled_as(Verb::kGc),
+                            .status = handled_as(Verb::kStatus),
                             .versions = cni::all_versions(),
                             .about = "meta-plugin that delegates to other CNI plugins",
                             .own_mark = std::string(wire::kRequestIdVariable)};

@@ -84,7 +84,10 @@ Result<PodIdentity> pod_identity(std::string_view args, PodRules rules) {
       pod.skipped.emplace_back(part);
       continue;
     }
-    if (auto* slot = found.slot(trim(part.substr(0, at)))) *slot = trim(part.substr(at + 1));
+    const std::string_view key = trim(part.substr(0, at));
+    const std::string_view value = trim(part.substr(at + 1));
+    if (auto* slot = found.slot(key)) *slot = value;
+    pod.pairs.emplace_back(key, value);
   }
   if (rules.required) {
     MNET_TRY_VOID(check_required(found));

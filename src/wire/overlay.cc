@@ -17,13 +17,12 @@ bool is_readiness_indicator(std::string_view key) {
   return equal_ignoring_case(key, kReadinessIndicator);
 }
 
-bool drop_indicator(json::Object& object) {
+void drop_indicator(json::Object& object) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object) {
     if (is_readiness_indicator(key)) keys.push_back(key);
   }
   for (const std::string& key : keys) object.erase(key);
-  return !keys.empty();
 }
 
 }  // namespace
@@ -34,19 +33,17 @@ Result<json::Object> parse_server_config(std::string_view text) {
   return object;
 }
 
-Result<std::string> overlay(std::string_view config, const json::Object* server_config,
-                            bool drop_readiness_indicator) {
-  auto merged = json::parse_object(config);
-  if (!merged) return std::move(merged).error().wrap("failed to unmarshall CNI config");
-  const bool dropped = drop_readiness_indicator && drop_indicator(*merged);
-  if (server_config == nullptr && !dropped) return std::string(config);
-  if (server_config != nullptr) {
-    for (const auto& [key, value] : *server_config) {
-      if (drop_readiness_indicator && is_readiness_indicator(key)) continue;
-      merged->set(key, value);
-    }
-  }
-  return json::dump(*std::move(merged));
+Result<json::Object> parse_config(std::string_view text) {
+  auto object = json::parse_object(text);
+  if (!object) return std::move(object).error().wrap("failed to unmarshall CNI config");
+  return object;
+}
+
+json::Object overlay(json::Object config, const json::Object& server_config,
+                     bool drop_readiness_indicator) {
+  for (const auto& [key, value] : server_config) config.set(key, value);
+  if (drop_readiness_indicator) drop_indicator(config);
+  return config;
 }
 
 }  // namespace mnet::wire

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cni/args.h"
 #include "cni/result.h"
 #include "json/json.h"
 
@@ -55,20 +56,22 @@ struct Call {
 };
 Result<Call> extract_call(const Request& request);
 
-// The daemon's own configuration as `overlay` wants it; no object: `failed to unmarshall CNI
-// override config: …`.
+// The daemon's own configuration as `overlay` wants it; not an object: `failed to unmarshall
+// CNI override config: …`.
 Result<json::Object> parse_server_config(std::string_view text);
+// The request's; not an object: `failed to unmarshall CNI config: …`.
+Result<json::Object> parse_config(std::string_view text);
 // The request's configuration with the daemon's laid over it (03, 2.9 step 4). Numbers stay as they
-// are written. With nothing to lay over (`server_config` null) and nothing to drop the text comes
-// back byte for byte.
-Result<std::string> overlay(std::string_view config, const json::Object* server_config,
-                            bool drop_readiness_indicator);
+// are written.
+json::Object overlay(json::Object config, const json::Object& server_config,
+                     bool drop_readiness_indicator);
 
 // The pod that CNI_ARGS names (03, 2.9 step 5). `lenient` (DEL): bad parts are skipped and named in
 // `skipped`, for the log; `required`: namespace and name must be there (with objectsDir they need
 // not).
 struct PodIdentity {
   std::string ns, name, uid, infra_container_id;
+  cni::ArgPairs pairs;  // all of CNI_ARGS, without the white space around them (03-F22)
   std::vector<std::string> skipped;
 };
 struct PodRules {

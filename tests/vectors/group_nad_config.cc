@@ -14,6 +14,7 @@
 #include "attach/core.h"
 #include "attach/fake_ports.h"
 #include "attach/ports.h"
+#include "attach/request_text.h"
 #include "attach/resolve.h"
 #include "attach/source.h"
 #include "base/error.h"
@@ -55,13 +56,11 @@ class Node {
   }
 
   Result<attach::Job> job(json::Object netconf, const std::string& pod_namespace) {
-    attach::Request request;
-    request.container_id = "c1";
-    request.netns = "/ns";
-    request.ifname = "eth0";
-    request.config = json::dump(std::move(netconf));
-    request.pod = {.ns = pod_namespace, .name = "p1", .uid = "u1", .infra_container_id = "c1"};
-    return attach::read_job(std::move(request), attach::Verb::kAdd, Log());
+    attach::RequestText text;
+    text.config = json::dump(std::move(netconf));
+    text.pod = {.ns = pod_namespace, .name = "p1", .uid = "u1", .infra_container_id = "c1"};
+    MNET_TRY(auto&& request, attach::read_text(attach::Verb::kAdd, text, Log()));
+    return attach::Job(std::move(request), attach::Verb::kAdd);
   }
 
   attach::Core core() {
@@ -74,7 +73,7 @@ class Node {
                         .results = fakes_.records,
                         .device_infos = fakes_.device_infos};
     ports.source = &fakes_.source;
-    return {ports, Log(), {}};
+    return {ports, {}};
   }
 
   template <typename T>

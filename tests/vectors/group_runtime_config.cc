@@ -137,7 +137,8 @@ Result<json::Object> runtime_conf(const json::Object& input) {
 
 Result<json::Object> k8s_args(const json::Object& input) {
   MNET_TRY(auto&& text, text_of(input, "args"));
-  MNET_TRY(auto&& args, model::parse_pod_args(text));
+  MNET_TRY(auto&& pairs, cni::parse_args(text));
+  MNET_TRY(auto&& args, model::read_pod_args(std::move(pairs)));
   return json::Object{
       {"k8s_args", json::Object{{"K8S_POD_NAME", args.pod.name},
                                 {"K8S_POD_NAMESPACE", args.pod.ns},

@@ -27,9 +27,15 @@ bool is_indicator_ignored(const json::Object& input) {
 // `config` with `server_config` of the case (text or null) laid over.
 Result<std::string> laid_over(std::string_view config, const json::Object& input) {
   MNET_TRY(auto&& server, value_of(input, "server_config"));
-  if (server.is_null()) return wire::overlay(config, nullptr, is_indicator_ignored(input));
-  MNET_TRY(auto&& parsed, wire::parse_server_config(*server.as_string()));
-  return wire::overlay(config, &parsed, is_indicator_ignored(input));
+  json::Object laid;
+  if (!server.is_null()) {
+    MNET_TRY(auto&& parsed, wire::parse_server_config(*server.as_string()));
+    laid = std::move(parsed);
+  }
+  MNET_TRY(auto&& parsed, wire::parse_config(config));
+  const json::Object merged = wire::overlay(parsed, laid, is_indicator_ignored(input));
+  // Where nothing changes there is nothing to write anew.
+  return json::Value(merged) == json::Value(parsed) ? std::string(config) : json::dump(merged);
 }
 
 Result<json::Object> override_config(const json::Object& input) {

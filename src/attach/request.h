@@ -1,0 +1,37 @@
+// The door: from what a program has read of a request to what the verbs carry out (02, 5.1 step 1).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "attach/attach.h"
+#include "base/result.h"
+#include "cni/args.h"
+#include "json/json.h"
+#include "model/netconf.h"
+
+namespace mnet::attach {
+
+enum class Verb : std::uint8_t { kAdd, kDel, kCheck, kStatus, kGc };
+
+// Of a CNI_COMMAND; none if it names no verb.
+std::optional<Verb> verb_of(std::string_view command);
+// STATUS and GC concern no container.
+bool has_container(Verb verb);
+
+// The configuration, as strict as `verb` asks.
+Result<NetConfPtr> load_conf(Verb verb, Result<json::Object> document);
+// The program's own settings, for a dynamic request: without networks, and without a
+// `runtimeConfig`, since that belongs to the networks of an ADD (02, 5.9).
+Result<NetConfPtr> load_settings(Result<json::Object> document);
+// The pairs of CNI_ARGS, as strict as `verb` asks.
+Result<cni::ArgPairs> parse_args(Verb verb, std::string_view text);
+
+// Checks identifiers, configuration and arguments in this order, and puts the last two into
+// `begun`, where all else is filled in. What its pod lacks is taken from the arguments.
+Result<Request> read_request(Verb verb, Request begun, Result<NetConfPtr> conf,
+                             Result<cni::ArgPairs> args);
+
+}  // namespace mnet::attach
