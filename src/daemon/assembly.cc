@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -42,9 +40,6 @@
 
 namespace mnet::daemon {
 namespace {
-
-// Enough to overlap the syncs of several requests; each thread costs memory.
-constexpr std::size_t kBlockingThreads = 4;
 
 std::size_t max_delegates(const Config& config) {
   if (config.max_delegates) return static_cast<std::size_t>(*config.max_delegates);
@@ -91,130 +86,95 @@ http::Limits http_limits(const Config& config) {
   return limits;
 }
 
+std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
+  const auto sample = [](const char* kind, std::size_t number) {
+    return metrics::Sample{.labels = {{"kind", kind}}, .value = static_cast<double>(number)};
+  };
+  return {sample("attachment", counts.attachments), sample("scratch", counts.scratch),
+          sample("result", counts.results), sample("bad_pending_del", counts.bad_pending_dels)};
+}
+
 }  // namespace
 
-struct Assembly::Parts {
-  Parts(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
-      : config(std::move(the_config)),
-        places(max_delegates(config), kept_for_del(max_delegates(config))),
-        requests(make_requests(executor, config)),
-        times(places, requests.pacer()),
-        ports(pool, times, exec_settings(config, metrics), log),
-        objects(executor, config, sys::environment(), pool, log),
-        attachments(all_ports(), {.boot_id = sys::boot_id()}),
-        readiness(config.readiness_indicator_file),
-        pending({.pool = pool,
-                 .core = attachments,
-                 .requests = requests,
-                 .metrics = metrics,
-                 .rules = RequestRules(config),
-                 .next_arrival = [this] { return arrivals.next(); }},
-                log),
-        service({.core = attachments,
-                 .hotplug = hotplug,
-                 .pending = pending,
-                 .readiness = readiness,
-                 .metrics = metrics,
-                 .times = times,
-                 .rules = RequestRules(config)},
-                log),
-        routes({.service = service,
-                .readiness = readiness,
-                .requests = requests,
-                .metrics = metrics,
-                .arrivals = arrivals},
-               log),
-        server(executor, routes.handler(), http_limits(config), log),
-        records(pool, [this] { return pending.directories(); }) {
-    if (objects.kube() != nullptr) {
-      missed.emplace(objects.kube()->pods(), ports.ports().records, *objects.source(), log);
-    }
-    add_gauges();
-    add_object_metrics(metrics, objects);
-    readiness.require([this] { return objects.lacks(); });
-    if (certs::NodeCertificate* certificate = objects.certificate()) {
-      certificate->on_taken([this](certs::Time end) { metrics.set_certificate_expiry(end); });
-    }
-    pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
+Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
+    : config(std::move(the_config)),
+      places(max_delegates(config), kept_for_del(max_delegates(config))),
+      requests(make_requests(executor, config)),
+      times(places, requests.pacer()),
+      ports(pool, times, exec_settings(config, metrics), log),
+      objects(executor, config, sys::environment(), pool, log),
+      attachments(all_ports(), {.boot_id = sys::boot_id()}),
+      readiness(config.readiness_indicator_file),
+      pending({.pool = pool,
+               .core = attachments,
+               .requests = requests,
+               .metrics = metrics,
+               .rules = RequestRules(config),
+               .next_arrival = [this] { return arrivals.next(); }},
+              log),
+      service({.core = attachments,
+               .hotplug = hotplug,
+               .pending = pending,
+               .readiness = readiness,
+               .metrics = metrics,
+               .times = times,
+               .rules = RequestRules(config)},
+              log),
+      routes({.service = service,
+              .readiness = readiness,
+              .requests = requests,
+              .metrics = metrics,
+              .arrivals = arrivals},
+             log),
+      server(executor, routes.handler(), http_limits(config), log),
+      records(pool, [this] { return pending.directories(); }) {
+  if (objects.kube() != nullptr) {
+    missed.emplace(objects.kube()->pods(), ports.ports().records, *objects.source(), log);
   }
-
-  attach::Ports all_ports() {
-    attach::Ports all = ports.ports();
-    all.source = objects.source();
-    return all;
+  add_gauges();
+  add_object_metrics(metrics, objects);
+  readiness.require([this] { return objects.lacks(); });
+  if (certs::NodeCertificate* certificate = objects.certificate()) {
+    certificate->on_taken([this](certs::Time end) { metrics.set_certificate_expiry(end); });
   }
-
-  void add_gauges() {
-    metrics.add_gauge("multus_requests_in_progress", "Requests being executed",
-                      [this] { return static_cast<double>(requests.running()); });
-    metrics.add_gauge("multus_requests_queued", "Requests that wait to be executed",
-                      [this] { return static_cast<double>(requests.waiting()); });
-    metrics.add_gauge("multus_delegates_running", "Delegate processes running",
-                      [this] { return static_cast<double>(places.running()); });
-    metrics.add_gauge("multus_delegates_queued", "Delegates that wait to be run",
-                      [this] { return static_cast<double>(places.waiting()); });
-    metrics.add_gauge("multus_pending_dels",
-                      "Records of DELs that reached no daemon, as of the last round",
-                      [this] { return static_cast<double>(pending.count()); });
-    metrics.add_gauge("multus_ready", "Whether /readyz says yes",
-                      [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
-    if (missed) {
-      metrics.add_gauge("multus_pods_without_networks",
-                        "Pods found at the start that run without the networks they ask for",
-                        [this] { return static_cast<double>(missed->count()); });
-    }
-    metrics.add_series(
-        metrics::SeriesKind::kGauge, "multus_records",
-        "Files that remember what was attached, or is to be deleted and damaged, by kind",
-        [this] { return record_samples(records.numbers()); });
-  }
-
-  static std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
-    const auto sample = [](const char* kind, std::size_t number) {
-      return metrics::Sample{.labels = {{"kind", kind}}, .value = static_cast<double>(number)};
-    };
-    return {sample("attachment", counts.attachments), sample("scratch", counts.scratch),
-            sample("result", counts.results), sample("bad_pending_del", counts.bad_pending_dels)};
-  }
-
-  Config config;
-  aio::BlockingPool pool{kBlockingThreads};
-  metrics::Metrics metrics;
-  Arrivals arrivals;
-  Admission places;
-  Admission requests;
-  DelegateTimes times;
-  adapters::FilePorts ports;
-  Objects objects;
-  attach::Attachments attachments;
-  hotplug::Hotplug hotplug{attachments};
-  Readiness readiness;
-  PendingDelReplay pending;
-  CniService service;
-  Routes routes;
-  http::Server server;
-  metrics::RecordCounts records;
-  std::optional<adapters::MissedPods> missed;  // none without the API
-};
-
-Assembly::Assembly(const aio::asio::any_io_executor& executor, Config config, const Log& log)
-    : parts_(std::make_unique<Parts>(executor, std::move(config), log)) {}
-
-Assembly::~Assembly() = default;
-
-const Config& Assembly::config() const { return parts_->config; }
-aio::BlockingPool& Assembly::pool() { return parts_->pool; }
-Objects& Assembly::objects() { return parts_->objects; }
-const Objects& Assembly::objects() const { return parts_->objects; }
-Readiness& Assembly::readiness() { return parts_->readiness; }
-metrics::Metrics& Assembly::metrics() { return parts_->metrics; }
-aio::Task<void> Assembly::refresh_metrics() { return parts_->records.refresh(); }
-aio::Task<void> Assembly::find_missed_pods() {
-  if (!parts_->missed) co_return Result<void>();
-  MNET_CO_TRY_VOID(co_await parts_->objects.wait_loaded(aio::kNoDeadline));
-  co_return co_await parts_->missed->look(parts_->pending.directories());
+  pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
 }
-PendingDelReplay& Assembly::pending() { return parts_->pending; }
-http::Server& Assembly::server() { return parts_->server; }
+
+attach::Ports Assembly::all_ports() {
+  attach::Ports all = ports.ports();
+  all.source = objects.source();
+  return all;
+}
+
+void Assembly::add_gauges() {
+  metrics.add_gauge("multus_requests_in_progress", "Requests being executed",
+                    [this] { return static_cast<double>(requests.running()); });
+  metrics.add_gauge("multus_requests_queued", "Requests that wait to be executed",
+                    [this] { return static_cast<double>(requests.waiting()); });
+  metrics.add_gauge("multus_delegates_running", "Delegate processes running",
+                    [this] { return static_cast<double>(places.running()); });
+  metrics.add_gauge("multus_delegates_queued", "Delegates that wait to be run",
+                    [this] { return static_cast<double>(places.waiting()); });
+  metrics.add_gauge("multus_pending_dels",
+                    "Records of DELs that reached no daemon, as of the last round",
+                    [this] { return static_cast<double>(pending.count()); });
+  metrics.add_gauge("multus_ready", "Whether /readyz says yes",
+                    [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
+  if (missed) {
+    metrics.add_gauge("multus_pods_without_networks",
+                      "Pods found at the start that run without the networks they ask for",
+                      [this] { return static_cast<double>(missed->count()); });
+  }
+  metrics.add_series(
+      metrics::SeriesKind::kGauge, "multus_records",
+      "Files that remember what was attached, or is to be deleted and damaged, by kind",
+      [this] { return record_samples(records.numbers()); });
+}
+
+aio::Task<void> Assembly::find_missed_pods() {
+  if (!missed) co_return Result<void>();
+  MNET_CO_TRY_VOID(co_await objects.wait_loaded(aio::kNoDeadline));
+  co_return co_await missed->look(pending.directories());
+}
 
 }  // namespace mnet::daemon

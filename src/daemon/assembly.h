@@ -1,45 +1,63 @@
 // All objects of a running daemon, built from its configuration and destroyed in reverse order.
 #pragma once
 
-#include <memory>
+#include <optional>
 
+#include "adapters/file_ports.h"
+#include "adapters/missed_pods.h"
+#include "aio/blocking_pool.h"
 #include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/ports.h"
 #include "base/log.h"
+#include "daemon/admission.h"
+#include "daemon/cni_service.h"
 #include "daemon/config.h"
+#include "daemon/delegate_times.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
+#include "daemon/routes.h"
+#include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
+#include "metrics/record_counts.h"
 
 namespace mnet::daemon {
 
+// Destroyed only when no request and no task of it runs any more.
 class Assembly {
  public:
   Assembly(const aio::asio::any_io_executor& executor, Config config, const Log& log);
-  // Only when no request and no task of it runs any more.
-  ~Assembly();
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
 
-  const Config& config() const;
-  aio::BlockingPool& pool();
-  // nullptr if there is no `objectsDir`. Whoever runs the daemon follows it and flushes it.
-  Objects& objects();
-  const Objects& objects() const;
-  Readiness& readiness();
-  metrics::Metrics& metrics();
-  // Counts what is not counted as it happens; to be awaited before a page is made.
-  aio::Task<void> refresh_metrics();
   // Tells the owners of pods that were started without us, once, when all objects are read (pain
   // 3). To be started in a group.
   aio::Task<void> find_missed_pods();
-  PendingDelReplay& pending();
-  http::Server& server();
+
+  Config config;
+  aio::BlockingPool pool{4};  // overlaps the syncs of several requests; each thread costs memory
+  metrics::Metrics metrics;
+  Arrivals arrivals;
+  Admission places;
+  Admission requests;
+  DelegateTimes times;
+  adapters::FilePorts ports;
+  Objects objects;
+  attach::Attachments attachments;
+  hotplug::Hotplug hotplug{attachments};
+  Readiness readiness;
+  PendingDelReplay pending;
+  CniService service;
+  Routes routes;
+  http::Server server;
+  metrics::RecordCounts records;
+  std::optional<adapters::MissedPods> missed;  // none without the API
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  attach::Ports all_ports();
+  void add_gauges();
 };
 
 }  // namespace mnet::daemon

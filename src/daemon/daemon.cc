@@ -54,7 +54,7 @@ Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
       log_(logging_.log),
       signals_(loop, SIGINT, SIGTERM),
       assembly_(loop.get_executor(), std::move(config), log_),
-      socket_path_(wire::socket_path(assembly_.config().socket_dir)),
+      socket_path_(wire::socket_path(assembly_.config.socket_dir)),
       replays_(loop.get_executor(), log_),
       background_(loop.get_executor(), log_) {
   await_signal();
@@ -77,8 +77,8 @@ void Daemon::on_signal(int number) {
   if (signals_seen_ > 1) return;
   log_.verbatim(LogLevel::kVerbose,
                 cat("caught ", number == SIGINT ? "interrupt" : "terminated", ", stopping..."));
-  assembly_.readiness().stop();
-  assembly_.pending().stop();
+  assembly_.readiness.stop();
+  assembly_.pending.stop();
   stop_.set();
   change_.notify_all();
 }
@@ -86,7 +86,7 @@ void Daemon::on_signal(int number) {
 aio::Task<int> Daemon::run() {
   log_.verbatim(LogLevel::kVerbose, "multus-daemon started");
   if (const auto code = refuse_to_start()) co_return *code;
-  if (auto swept = sweep_config_dir(assembly_.config()); !swept) log_.warning(swept.error().text());
+  if (auto swept = sweep_config_dir(assembly_.config); !swept) log_.warning(swept.error().text());
   copy_configuration();
   if (const auto code = open_socket()) co_return *code;
   start_background();
@@ -103,10 +103,10 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   // DELs need no objects: they are served meanwhile.
   const bool may_serve = co_await wait_until(&objects_read_);
   if (!may_serve) co_return ended_early();
-  replays_.spawn("pending DELs", assembly_.pending().run(kReplayPeriod));
+  replays_.spawn("pending DELs", assembly_.pending.run(kReplayPeriod));
   const bool has_primary = co_await wait_until(&primary_found_);
   if (!has_primary) co_return ended_early();
-  assembly_.readiness().start_serving();
+  assembly_.readiness.start_serving();
   auto failed = co_await check_self();
   if (failed) co_return failed;
   failed = co_await publish_configuration();
@@ -116,29 +116,29 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
 }
 
 std::optional<int> Daemon::refuse_to_start() {
-  const Config& config = assembly_.config();
+  const Config& config = assembly_.config;
   if (config.is_automatic()) {
     make_manager();
     if (auto sound = manager_->check(); !sound) return fatal(2, sound.error());
   }
   if (auto limit = check_connection_limit(config); !limit) return fatal(3, limit.error());
-  if (const auto& none = assembly_.objects().failure()) return fatal(3, *none);
+  if (const auto& none = assembly_.objects.failure()) return fatal(3, *none);
   return std::nullopt;
 }
 
 void Daemon::make_manager() {
   nodeconf::ManagerHooks hooks;
-  Readiness& readiness = assembly_.readiness();
-  metrics::Metrics& metrics = assembly_.metrics();
+  Readiness& readiness = assembly_.readiness;
+  metrics::Metrics& metrics = assembly_.metrics;
   hooks.hinder = [&readiness](std::string why) { readiness.hinder(kManager, std::move(why)); };
   hooks.unhinder = [&readiness] { readiness.lift(kManager); };
   hooks.wrote = [&metrics](bool succeeded) { metrics.count_config_write(succeeded); };
   hooks.fought = [&metrics] { metrics.count_config_fight(); };
-  manager_.emplace(assembly_.pool(), manager_options(assembly_.config()), std::move(hooks), log_);
+  manager_.emplace(assembly_.pool, manager_options(assembly_.config), std::move(hooks), log_);
 }
 
 void Daemon::copy_configuration() {
-  const Config& config = assembly_.config();
+  const Config& config = assembly_.config;
   if (config.is_automatic()) return;
   if (auto copied = copy_user_config(config); !copied) log_.error(copied.error().text());
 }
@@ -149,7 +149,7 @@ std::optional<int> Daemon::open_socket() {
   if (!made) return fatal(3, made.error());
   socket_.emplace(*std::move(made));
   for (const std::string& warning : socket_->warnings()) log_.warning(warning);
-  assembly_.server().serve(socket_->take_listener());
+  assembly_.server.serve(socket_->take_listener());
   // While another daemon serves, it stays the one to ask until we are ready ourselves.
   if (socket_->somebody_listens()) {
     log_.warning(cat("another daemon listens on ", socket_path_,
@@ -159,14 +159,14 @@ std::optional<int> Daemon::open_socket() {
 }
 
 void Daemon::start_background() {
-  const Config& config = assembly_.config();
+  const Config& config = assembly_.config;
   if (!config.chroot_dir.empty()) {
     log_.verbatim(LogLevel::kVerbose, cat("server configured with chroot: ", config.chroot_dir));
   }
-  background_.spawn("readiness indicator", assembly_.readiness().report(log_));
+  background_.spawn("readiness indicator", assembly_.readiness.report(log_));
   background_.spawn("orphans", note_orphans_ended());
-  Objects& objects = assembly_.objects();
-  assembly_.readiness().wait_for(cat("the first reading of ", objects.name()));
+  Objects& objects = assembly_.objects;
+  assembly_.readiness.wait_for(cat("the first reading of ", objects.name()));
   background_.spawn(objects.name(), objects.follow());
   background_.spawn("first reading", note_objects_read());
   background_.spawn("pods without their networks", assembly_.find_missed_pods());
@@ -180,24 +180,24 @@ void Daemon::start_background() {
   settings.address = config.metrics_address;
   settings.port = *config.metrics_port;
   settings.has_pprof = config.enable_pprof.value_or(false);
-  settings.refresh = [this] { return assembly_.refresh_metrics(); };
-  metrics_server_.emplace(loop_.get_executor(), assembly_.metrics(), std::move(settings), log_);
+  settings.refresh = [this] { return assembly_.records.refresh(); };
+  metrics_server_.emplace(loop_.get_executor(), assembly_.metrics, std::move(settings), log_);
   background_.spawn("metrics server", metrics_server_->listen());
 }
 
 aio::Task<void> Daemon::note_orphans_ended() {
-  auto ended = co_await end_orphans(assembly_.pool(), log_);
+  auto ended = co_await end_orphans(assembly_.pool, log_);
   orphans_ended_ = true;
   change_.notify_all();
   co_return std::move(ended);
 }
 
 aio::Task<void> Daemon::note_objects_read() {
-  Objects& objects = assembly_.objects();
+  Objects& objects = assembly_.objects;
   const auto patience = objects.may_serve_unread() ? kFirstSync : kWaitingLine;
   Result<void> read = co_await objects.wait_loaded(Clock::now() + patience);
   while (!read && read.error().code() == Errc::kTimeout) {
-    log_.error(assembly_.readiness().why_not());
+    log_.error(assembly_.readiness.why_not());
     if (objects.may_serve_unread()) break;
     read = co_await objects.wait_loaded(Clock::now() + patience);
   }
@@ -247,7 +247,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
       was_ready_ = true;
       co_return std::nullopt;
     }
-    if (assembly_.readiness().waits_for_others()) deadline = Clock::now() + kSelfCheck;
+    if (assembly_.readiness.waits_for_others()) deadline = Clock::now() + kSelfCheck;
     if (Clock::now() >= deadline) {
       const Error cause =
           answer ? Error(Errc::kUnavailable, cat("status ", answer->status)) : answer.error();
@@ -270,7 +270,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::publish_configuration() {
 // Fail closed: without the file the runtime would start pods on the primary network alone, so it
 // stays unless the user wants the original's way (pain 3).
 void Daemon::withdraw_configuration() {
-  if (!manager_ || !assembly_.config().cleanup_config_on_exit) return;
+  if (!manager_ || !assembly_.config.cleanup_config_on_exit) return;
   if (auto removed = manager_->withdraw(); !removed) {
     log_.error("removing the CNI configuration", removed.error());
   }
@@ -279,9 +279,9 @@ void Daemon::withdraw_configuration() {
 aio::asio::awaitable<void> Daemon::shut_down(int code) {
   // Shims that found us ready a moment ago still get through.
   if (was_ready_) (void)co_await hurry_.wait(Clock::now() + kLateShims);
-  assembly_.readiness().stop();
-  assembly_.pending().stop();
-  assembly_.server().stop_accepting();
+  assembly_.readiness.stop();
+  assembly_.pending.stop();
+  assembly_.server.stop_accepting();
   const bool is_quiet = co_await finish_requests();
   socket_.reset();
   const bool is_written = co_await write_last_events();
@@ -295,8 +295,8 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
 }
 
 aio::asio::awaitable<bool> Daemon::write_last_events() {
-  if (assembly_.objects().failure()) co_return true;
-  const auto written = co_await assembly_.objects().flush(Clock::now() + kLastEvents);
+  if (assembly_.objects.failure()) co_return true;
+  const auto written = co_await assembly_.objects.flush(Clock::now() + kLastEvents);
   if (!written) log_.error("the last events are not written", written.error());
   co_return written.has_value();
 }
@@ -304,13 +304,13 @@ aio::asio::awaitable<bool> Daemon::write_last_events() {
 // Whether all requests and replays have ended.
 aio::asio::awaitable<bool> Daemon::finish_requests() {
   const auto deadline = Clock::now() + kRunningRequests;
-  const auto drained = co_await assembly_.server().drain(deadline);
+  const auto drained = co_await assembly_.server.drain(deadline);
   const auto replayed = co_await replays_.join(deadline);
   if (drained && replayed) co_return true;
   log_.error("requests did not end in time, they are cancelled");
   replays_.cancel();
   const auto last = Clock::now() + kLastMoment;
-  const auto cut = co_await assembly_.server().drain(last);
+  const auto cut = co_await assembly_.server.drain(last);
   const auto ended = co_await replays_.join(last);
   co_return cut&& ended;
 }

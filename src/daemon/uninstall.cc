@@ -103,9 +103,9 @@ class Uninstall {
   void drain() {
     aio::asio::io_context loop(1);
     Assembly assembly(loop.get_executor(), config_, log_);
-    const auto ended = aio::run(loop, end_orphans(assembly.pool(), log_));
+    const auto ended = aio::run(loop, end_orphans(assembly.pool, log_));
     if (!ended) log_.error("ending delegates", ended.error());
-    const auto remaining = aio::run(loop, assembly.pending().drain());
+    const auto remaining = aio::run(loop, assembly.pending.drain());
     remaining_ = remaining ? *remaining : 0;
     unread_ = remaining ? "" : remaining.error().text();
   }
