@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "nodeconf/file_keeper.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
@@ -46,7 +48,8 @@ Manager::Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks h
       log_(std::move(log)),
       changes_(watched(options_), options_.pace.settle, log_),
       generator_(options_.settings),
-      own_(clean_path(cat(options_.cni_config_dir, "/", kOwnFile))) {}
+      file_(pool_, clean_path(cat(options_.cni_config_dir, "/", kOwnFile)),
+            {.retry = options_.pace.retry, .peace = options_.pace.peace}, hooks_, log_) {}
 
 Result<void> Manager::check() const {
   MNET_TRY_VOID(check_top_version(options_.settings.cni_version));
@@ -157,12 +160,82 @@ aio::Deadline Manager::next_look() const {
 
 aio::Task<void> Manager::publish() {
   log_.verbatim(LogLevel::kVerbose, cat("Generated MultusCNI config: ", text_));
-  // Even if it is equal: the file is ours from now on, and a predecessor that removes its own
-  // leaves it alone.
-  auto written = co_await pool_.run([this] { return own_.write(text_); });
-  hooks_.wrote(written.has_value());
-  if (written) written_ = text_;
-  co_return std::move(written);
+  return file_.publish(text_);
+}
+
+aio::Task<void> Manager::follow() {
+  log_.verbatim(LogLevel::kVerbose, cat("started to watch file ", primary_));
+  auto waited = co_await changes_.wait(Clock::now());
+  while (waited) {
+    // The file first: a new text must not stand for putting it back.
+    auto own = co_await file_.look();
+    if (!own) log_.error("keeping the CNI configuration", own.error());
+    auto primary = co_await look_at_primary();
+    if (!primary) log_.error("following the primary CNI configuration", primary.error());
+    auto written = co_await file_.write(text_);
+    if (!written) log_.error("writing the CNI configuration", written.error());
+    auto others = co_await look_for_earlier();
+    if (!others) log_.debug(others.error().text());
+    waited = co_await changes_.wait(next_look());
+  }
+  co_return waited;
+}
+
+aio::Task<void> Manager::look_at_primary() {
+  using Mark = std::optional<FileMark>;
+  MNET_CO_TRY(const auto& mark,
+              co_await pool_.run([path = primary_]() -> Result<Mark> { return mark_of(path); }));
+  if (!mark) {
+    if (!is_gone_) {
+      log_.error(cat("the primary CNI configuration ", primary_, " is gone; ", file_.path(),
+                     " stays, and ADDs fail until it is back"));
+    }
+    is_gone_ = true;
+    mark_.reset();
+    co_return Result<void>();
+  }
+  if (std::exchange(is_gone_, false)) {
+    log_.verbose(cat("the primary CNI configuration ", primary_, " is back"));
+  }
+  if (mark == mark_ && refusal_.empty()) co_return Result<void>();
+  co_return co_await regenerate();
+}
+
+aio::Task<void> Manager::regenerate() {
+  const auto loaded = co_await pool_.run([this]() -> Result<Loaded> {
+    MNET_TRY_VOID(force(primary_));
+    return load(primary_);
+  });
+  if (!loaded) {
+    // It may be half written just now: the last good text stays, and it is read again soon.
+    if (refusal_ != loaded.error().text()) {
+      log_.error(cat(file_.path(), " stays as it is; change ", primary_), loaded.error());
+    }
+    note_refusal(loaded.error().text());
+    co_return Result<void>();
+  }
+  mark_ = loaded->mark;
+  refusal_.clear();
+  MNET_CO_TRY(auto&& output, generator_.output(primary_, loaded->primary));
+  for (const std::string& text : output.warnings) warn(text);
+  if (output.text == text_) co_return Result<void>();
+  text_ = std::move(output.text);
+  log_.verbatim(LogLevel::kVerbose, cat("Generated MultusCNI config: ", text_));
+  co_return Result<void>();
+}
+
+// Choosing anew would flip the cluster network beneath running pods.
+aio::Task<void> Manager::look_for_earlier() {
+  if (!options_.master.empty()) co_return Result<void>();
+  MNET_CO_TRY(const auto& found, co_await pool_.run([directory = options_.autoconfig_dir] {
+    return list_candidates(directory);
+  }));
+  const std::string ours = std::filesystem::path(primary_).filename().string();
+  if (found.empty() || found.front() >= ours) co_return Result<void>();
+  warn(cat(options_.autoconfig_dir, "/", found.front(), " sorts before the primary ", ours,
+           ", which stays in use until the daemon restarts; set multusMasterCNI to choose one "
+           "permanently"));
+  co_return Result<void>();
 }
 
 }  // namespace mnet::nodeconf

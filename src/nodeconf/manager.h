@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "nodeconf/changes.h"
+#include "nodeconf/file_keeper.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/own_file.h"
 #include "nodeconf/primary.h"
@@ -39,14 +39,6 @@ struct ManagerOptions {
   Pace pace = {};
 };
 
-// What others are told. All are set.
-struct ManagerHooks {
-  std::function<void(std::string why)> hinder;  // not ready, and why; the last one counts
-  std::function<void()> unhinder;
-  std::function<void(bool succeeded)> wrote;
-  std::function<void()> fought;
-};
-
 class Manager {
  public:
   Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks hooks, Log log);
@@ -66,7 +58,7 @@ class Manager {
   aio::Task<void> follow();
 
   // Removes the file if it is still the one we wrote. When follow() has ended. Blocks.
-  Result<bool> withdraw() { return own_.remove_if_ours(); }
+  Result<bool> withdraw() { return file_.withdraw(); }
 
  private:
   struct Loaded {
@@ -85,14 +77,8 @@ class Manager {
   void wait_for(const Error& why, const std::string& path);
 
   aio::Task<void> regenerate();
-  // Unless the file says so already, or it is not for us to write at the moment.
-  aio::Task<void> write();
-  void note_failed_write();
   aio::Task<void> look_at_primary();
-  aio::Task<void> look_at_own_file();
   aio::Task<void> look_for_earlier();
-  aio::Task<void> put_back(std::string what);
-  void fight(const std::string& what, const std::string& other_name);
   void note_refusal(const std::string& why);
   // Each text once.
   void warn(const std::string& text);
@@ -104,20 +90,15 @@ class Manager {
   Log log_;
   Changes changes_;
   Generator generator_;
-  OwnFile own_;
+  FileKeeper file_;
 
   std::string primary_;           // path; empty before it is chosen
   std::optional<FileMark> mark_;  // of what text_ was made from, or what was refused
   std::string text_;              // the last good one
-  std::string written_;           // what of it the file has; another one while a write fails
   std::string refusal_;           // why the primary as it is now cannot be used; empty: it can
   std::chrono::steady_clock::time_point refused_since_, last_line_;
   bool is_gone_ = false;  // the primary
   std::set<std::string> warned_;
-  std::optional<std::chrono::steady_clock::time_point> put_back_at_;
-  std::chrono::steady_clock::time_point next_try_;  // of a write, after one that failed
-  bool is_lost_ =
-      false;  // the file is not there and stays so: fought over, or it cannot be written
 };
 
 }  // namespace mnet::nodeconf
