@@ -192,8 +192,8 @@ void KubeStatus::tell(Job& job, const Error& why) const {
   const auto end = ends_early ? job.began + timing_.denial : job.end;
   const auto left = std::chrono::round<std::chrono::seconds>(end - timer_.now());
   log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
-                   go_quoted(std::string_view(why.text()).substr(0, kMaxReason)), "; retrying for ",
-                   left.count(), " s at growing intervals; ", advice_on(job.status)));
+                   go_quoted(excerpt(why.text(), kMaxReason)), "; retrying for ", left.count(),
+                   " s at growing intervals; ", advice_on(job.status)));
 }
 
 aio::Task<void> KubeStatus::write_once(Job* job) {

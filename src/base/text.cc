@@ -118,6 +118,10 @@ std::string go_quoted(std::string_view text) {
   return out;
 }
 
+std::string excerpt(std::string_view text, std::size_t most) {
+  return text.size() <= most ? std::string(text) : cat(text.substr(0, most), "...");
+}
+
 std::string go_quoted_list(const std::vector<std::string>& items) {
   std::vector<std::string> each;
   each.reserve(items.size());

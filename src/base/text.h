@@ -49,6 +49,10 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII lett
 // search for, contain such texts.
 std::string go_quoted(std::string_view text);
 
+// The beginning of foreign text for a message, with "..." if it is cut; go_quoted(excerpt(text)) is
+// also free of control characters.
+std::string excerpt(std::string_view text, std::size_t most = 100);
+
 // Lists as in messages of the original: `["a" "b"]`, and `[a b]` from bracketed().
 std::string go_quoted_list(const std::vector<std::string>& items);
 std::string bracketed(const std::vector<std::string>& items);

@@ -64,5 +64,12 @@ TEST(Utf8, ReplacesEachInvalidByteAsGoDoes) {
   EXPECT_EQ(valid_utf8("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
 }
 
+TEST(Text, CutsForeignTextForMessages) {
+  EXPECT_EQ(excerpt("short"), "short");
+  EXPECT_EQ(excerpt(std::string(100, 'x')), std::string(100, 'x'));
+  EXPECT_EQ(excerpt(std::string(101, 'x')), std::string(100, 'x') + "...");
+  EXPECT_EQ(excerpt("abc", 2), "ab...");
+}
+
 }  // namespace
 }  // namespace mnet

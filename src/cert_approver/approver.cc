@@ -37,7 +37,6 @@ using Decision = certs::Verdict::Decision;
 // If another client always comes first, it is a failure like others.
 constexpr int kTriesInConflict = 5;
 constexpr std::size_t kPage = 500;
-constexpr std::size_t kShown = 100;  // of a name from outside
 
 std::string path_of(const std::string& name) {
   return cat(certs::kRequestsPath, "/", kube::query_value(name));
@@ -152,8 +151,7 @@ void Approver::tell_unreadable(const certs::SigningRequest& request, const std::
   const auto [told, is_new] = unreadable_.try_emplace(request.meta.name, request.uid);
   if (!is_new && told->second == request.uid) return;
   told->second = request.uid;
-  log_.verbose(cat("request ", request.meta.name, " of ",
-                   go_quoted(std::string_view(request.username).substr(0, kShown)),
+  log_.verbose(cat("request ", request.meta.name, " of ", go_quoted(excerpt(request.username)),
                    " is left alone: ", why));
 }
 

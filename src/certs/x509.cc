@@ -54,8 +54,6 @@ Error failed(std::string_view what) {
   return Error(Errc::kInvalid, reason == nullptr ? std::string(what) : cat(what, ": ", reason));
 }
 
-constexpr std::size_t kShown = 100;  // of text from outside, in messages
-
 struct Block {
   std::string type;
   std::string der;
@@ -224,8 +222,8 @@ Result<Block> only_request(std::string_view pem) {
   auto block = next_block(bio.get());
   if (!block) return Error(Errc::kInvalid, "certificate request: no PEM block");
   if (block->type != "CERTIFICATE REQUEST") {
-    return Error(Errc::kInvalid, cat("certificate request: PEM block of type ",
-                                     go_quoted(std::string_view(block->type).substr(0, kShown))));
+    return Error(Errc::kInvalid,
+                 cat("certificate request: PEM block of type ", go_quoted(excerpt(block->type))));
   }
   if (pem_of(*block) != pem) return ambiguous("it is not exactly one PEM block in canonical form");
   return *std::move(block);

@@ -23,12 +23,7 @@ using IsWanted = std::function<bool(std::string_view)>;
 // The thin program, what cni-node installs it as (04, 1.1), and the shim.
 constexpr std::array<std::string_view, 3> kOwnTypes = {"multus", "multus-cni", "multus-shim"};
 
-constexpr std::size_t kShown = 100;  // bytes of foreign text in an error
-
-std::string shown(std::string_view text) {
-  if (text.size() <= kShown) return std::string(text);
-  return cat(text.substr(0, kShown), "...");
-}
+constexpr std::size_t kShown = 100;  // bytes of a path in an error
 
 // Without the quotes: the words are the original's (01, 7.1).
 std::string escaped(std::string_view text) {
@@ -58,7 +53,7 @@ std::string path_to(const Place& place) {
       path += cat(path.empty() ? "" : ".", std::string_view(*way[i]->key).substr(0, kShown + 1));
     }
   }
-  return shown(path);
+  return excerpt(path, kShown);
 }
 
 class TypeSearch {
@@ -96,9 +91,10 @@ Result<void> refuse(const std::optional<NamedType>& found) {
   const std::string where = escaped(found->path);
   if (is_path(found->type)) {
     return Error(Errc::kInvalid,
-                 cat(where, ": invalid plugin name: ", escaped(shown(found->type))));
+                 cat(where, ": invalid plugin name: ", escaped(excerpt(found->type))));
   }
-  return Error(Errc::kInvalid, cat(where, " ", go_quoted(shown(found->type)), " is multus itself"));
+  return Error(Errc::kInvalid,
+               cat(where, " ", go_quoted(excerpt(found->type)), " is multus itself"));
 }
 
 // What every plugin takes for the name of a program: its own `type` and that of its IPAM plugin.
