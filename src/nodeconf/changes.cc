@@ -11,7 +11,6 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "sys/directory_watch.h"
 
@@ -24,8 +23,9 @@ constexpr int kLongestSettling = 10;
 
 }  // namespace
 
-Changes::Changes(std::vector<std::string> directories, std::chrono::milliseconds settle, Log log)
-    : directories_(std::move(directories)), settle_(settle), log_(std::move(log)) {}
+Changes::Changes(std::vector<std::string> directories, std::chrono::milliseconds settle,
+                 Report report)
+    : directories_(std::move(directories)), settle_(settle), report_(std::move(report)) {}
 
 void Changes::open(const aio::asio::any_io_executor& executor) {
   if (watch_ != nullptr) return;
@@ -35,7 +35,7 @@ void Changes::open(const aio::asio::any_io_executor& executor) {
     reported_.clear();
   } else if (made.error().text() != reported_) {
     reported_ = made.error().text();
-    log_.error("watching the CNI configuration (it is polled instead)", made.error());
+    report_(made.error());
   }
 }
 

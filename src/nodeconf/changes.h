@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +11,7 @@
 
 #include "aio/readable.h"
 #include "aio/task.h"
-#include "base/log.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "sys/directory_watch.h"
 
@@ -19,13 +20,15 @@ namespace mnet::nodeconf {
 class Changes {
  public:
   // `settle`: a change is told when nothing more has happened for so long, or for ten times as long
-  // since the first event.
-  Changes(std::vector<std::string> directories, std::chrono::milliseconds settle, Log log);
+  // since the first event. `report` is told once why nothing can be watched.
+  using Report = std::function<void(const Error& why)>;
+  Changes(std::vector<std::string> directories, std::chrono::milliseconds settle, Report report);
 
   // Until a change, or until the deadline, both a success. From the first call on nothing is
   // missed. Without inotify (its limits count for all programs of a user) it is always the
   // deadline. Only kCancelled is an error.
   aio::Task<void> wait(aio::Deadline deadline);
+  bool is_watching() const { return watch_ != nullptr; }
 
  private:
   struct Watch {
@@ -41,7 +44,7 @@ class Changes {
 
   std::vector<std::string> directories_;
   std::chrono::milliseconds settle_;
-  Log log_;
+  Report report_;
   std::unique_ptr<Watch> watch_;
   std::string reported_;
 };

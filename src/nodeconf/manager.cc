@@ -46,7 +46,10 @@ Manager::Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks h
       options_(std::move(options)),
       hooks_(std::move(hooks)),
       log_(std::move(log)),
-      changes_(watched(options_), options_.pace.settle, log_),
+      changes_(watched(options_), options_.pace.settle,
+               [log = log_](const Error& why) {
+                 log.error("watching the CNI configuration (it is polled instead)", why);
+               }),
       generator_(options_.settings),
       file_(pool_, clean_path(cat(options_.cni_config_dir, "/", kOwnFile)),
             {.retry = options_.pace.retry, .peace = options_.pace.peace}, hooks_, log_) {}

@@ -7,14 +7,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "aio/all.h"
-#include "aio/readable.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
@@ -22,10 +19,10 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "nodeconf/changes.h"
 #include "nodeconf/kubeconfig_file.h"
 #include "nodeconf/service_account.h"
 #include "sys/copy_file.h"
-#include "sys/directory_watch.h"
 #include "sys/file.h"
 #include "thin_entrypoint/conf.h"
 #include "thin_entrypoint/options.h"
@@ -147,38 +144,21 @@ Result<bool> Entrypoint::write_configuration(const std::string& name, const std:
 }
 
 aio::Task<void> Entrypoint::follow() {
-  std::optional<sys::DirectoryWatch> watch;
+  using Clock = std::chrono::steady_clock;
+  nodeconf::Changes changes(folders(), surroundings_.settle,
+                            [this](const Error& why) { surroundings_.complain(why.text()); });
+  // Watches from here on, so that nothing is missed between a look and the wait after it.
+  MNET_CO_TRY_VOID(co_await changes.wait(Clock::now()));
   for (;;) {
-    if (!watch) watch = make_watch();
     const Look seen = look();
-    // Another program that undoes our changes must not make us spin.
-    if (!watch || seen == Look::kWrote) {
+    // A program that undoes what we do must not make us spin.
+    if (seen == Look::kWrote) {
       MNET_CO_TRY_VOID(co_await aio::sleep_for(surroundings_.rest));
     }
-    if (!watch) continue;
-    auto waited = co_await wait_for_events(
-        &*watch, seen == Look::kFailed ? surroundings_.rest : surroundings_.longest_wait);
-    if (!waited && waited.error().code() == Errc::kCancelled) co_return waited;
-    if (const auto taken = watch->take(); !taken) watch.reset();
+    const bool is_soon = seen == Look::kFailed || !changes.is_watching();
+    MNET_CO_TRY_VOID(co_await changes.wait(
+        Clock::now() + (is_soon ? surroundings_.rest : surroundings_.longest_wait)));
   }
-}
-
-// Without a watch the files are checked at intervals.
-std::optional<sys::DirectoryWatch> Entrypoint::make_watch() {
-  auto made = sys::DirectoryWatch::make(folders());
-  if (made) return *std::move(made);
-  std::string& last = complaints_["watching"];
-  if (last != made.error().text()) surroundings_.complain(made.error().text());
-  last = made.error().text();
-  return std::nullopt;
-}
-
-aio::Task<void> Entrypoint::wait_for_events(sys::DirectoryWatch* watch,
-                                            std::chrono::milliseconds longest) {
-  aio::Readable events(co_await aio::asio::this_coro::executor, watch->fd());
-  MNET_CO_TRY_VOID(
-      co_await aio::with_deadline(events.wait(), std::chrono::steady_clock::now() + longest));
-  co_return co_await aio::sleep_for(surroundings_.settle);
 }
 
 Entrypoint::Look Entrypoint::look() {

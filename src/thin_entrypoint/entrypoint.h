@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "aio/task.h"
 #include "base/result.h"
 #include "nodeconf/service_account.h"
-#include "sys/directory_watch.h"
 #include "thin_entrypoint/options.h"
 
 namespace mnet::thin_entrypoint {
@@ -57,8 +55,6 @@ class Entrypoint {
   enum class Look : std::uint8_t { kAllWell, kWrote, kFailed };
   Look look();
   Look note(const std::string& subject, const Result<bool>& done, const std::string& written);
-  std::optional<sys::DirectoryWatch> make_watch();
-  aio::Task<void> wait_for_events(sys::DirectoryWatch* watch, std::chrono::milliseconds longest);
   std::vector<std::string> folders() const;
   bool follows_primary() const;
   std::string kubeconfig_path() const;
