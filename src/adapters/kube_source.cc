@@ -188,7 +188,7 @@ aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string te
   if (asks_for_networks(*pod)) {
     co_return co_await status_.write(std::move(pod), std::move(text));
   }
-  // It goes on behind the pod's back: given up and begun anew it might be written twice.
+  // It goes on without the caller: given up and begun anew, the status might be written twice.
   auto writing = std::make_shared<Writing>();
   on_their_way_[key] = writing;
   if (!late_.spawn("network status", write_late(pod, std::move(text), writing))) {

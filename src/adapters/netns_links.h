@@ -9,7 +9,7 @@
 
 namespace mnet::adapters {
 
-// Links::look() for who is on a thread of the pool already.
+// Links::look() for callers that run on a thread of the pool already.
 Result<attach::TakenNames> find_taken_names(const std::string& mount_namespace,
                                             const std::string& netns,
                                             const std::vector<std::string>& ifnames);

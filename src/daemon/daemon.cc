@@ -151,7 +151,7 @@ std::optional<int> Daemon::open_socket() {
   for (const std::string& warning : socket_->warnings()) log_.warning(warning);
   assembly_.server.serve(socket_->take_listener());
   // While another daemon serves, it stays the one to ask until we are ready ourselves.
-  if (socket_->somebody_listens()) {
+  if (socket_->is_served()) {
     log_.warning(cat("another daemon listens on ", socket_path_,
                      "; its place is taken as soon as this one is ready"));
   }

@@ -53,7 +53,7 @@ Result<void> check_master_name(std::string_view directory, std::string_view name
 // Exactly three decimal numbers between dots, without leading zeros.
 std::optional<cni::VersionNumber> strict_version(std::string_view text);
 
-// `couldn't get top level cni version`, behind the same words as errors of parse_primary(), unless
+// `couldn't get top level cni version`, after the same words as errors of parse_primary(), unless
 // the daemon's own `cniVersion` is strict.
 Result<void> check_top_version(std::string_view version);
 

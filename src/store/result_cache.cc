@@ -32,7 +32,7 @@ Result<std::optional<std::string>> find_cache_file(const std::optional<std::stri
 }
 
 // Whether a file may be about the container: `-<id>-` in its name, with something before and
-// behind.
+// after.
 bool may_be_of(std::string_view name, const std::string& container_id) {
   if (container_id.empty()) return true;
   const std::string middle = cat("-", container_id, "-");

@@ -39,7 +39,7 @@ sockaddr_un address_of(const std::string& path) {
 }
 
 // A full backlog is a listener too.
-bool somebody_listens_at(const std::string& path) {
+bool is_served_at(const std::string& path) {
   const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!probe || path.size() > kMaxPath) return false;
   const sockaddr_un address = address_of(path);
@@ -62,7 +62,7 @@ void sweep_dead_sockets(const std::string& directory) {
   for (const Entry& entry : *entries) {
     if (entry.kind != EntryKind::kOther || !entry.name.starts_with(kTemporary)) continue;
     const std::string path = cat(directory, "/", entry.name);
-    if (!somebody_listens_at(path) && errno == ECONNREFUSED) ::unlink(path.c_str());
+    if (!is_served_at(path) && errno == ECONNREFUSED) ::unlink(path.c_str());
   }
 }
 
@@ -162,7 +162,7 @@ SocketFile::~SocketFile() {
   if (ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) ::unlink(current_.c_str());
 }
 
-bool SocketFile::somebody_listens() const { return somebody_listens_at(path_); }
+bool SocketFile::is_served() const { return is_served_at(path_); }
 
 Result<void> SocketFile::publish() {
   if (current_ == path_) return {};

@@ -31,7 +31,7 @@ class SocketFile {
 
   // Whether a process accepts connections under `path` now: during an update the old daemon does.
   // After publish() this one does.
-  bool somebody_listens() const;
+  bool is_served() const;
 
   // Renames to `path`; an empty directory there is removed first. The daemon that had the name
   // keeps its connections.

@@ -103,7 +103,7 @@ TEST(SocketFile, ReplacesASocketThatNobodyServes) {
 
   auto socket = SocketFile::make(path);
   ASSERT_TRUE(socket.has_value());
-  EXPECT_FALSE(socket->somebody_listens());
+  EXPECT_FALSE(socket->is_served());
   ASSERT_TRUE(socket->publish().has_value());
 
   EXPECT_TRUE(can_connect(path));
@@ -118,7 +118,7 @@ TEST(SocketFile, TakesOverFromALivingOneWhichThenLeavesTheNameAlone) {
 
   auto second = SocketFile::make(path);
   ASSERT_TRUE(second.has_value());
-  EXPECT_TRUE(second->somebody_listens());
+  EXPECT_TRUE(second->is_served());
   ASSERT_TRUE(second->publish().has_value());
   first.reset();
 

@@ -18,7 +18,7 @@ struct Program {
   std::vector<std::string> env;        // the child's whole environment; nothing is inherited
   std::string root = {};               // chroot to it and chdir "/"; empty: none
   int mount_namespace = -1;            // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
-  std::vector<std::string> args = {};  // behind the first argument, which is its path
+  std::vector<std::string> args = {};  // after the first argument, which is its path
   bool shares_output = false;          // it writes where we write and reads nothing: no pipes
 };
 
