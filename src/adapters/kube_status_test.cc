@@ -186,7 +186,7 @@ TEST_F(UnwritableStatus, SaysHowLongItIsTriedWhileAPodWaitsForIt) {
 
   (void)write();
 
-  EXPECT_THAT(target->lines, ElementsAre(HasSubstr("retrying for 10 s")));
+  EXPECT_THAT(target->lines(), ElementsAre(HasSubstr("retrying for 10 s")));
 }
 
 TEST_F(UnwritableStatus, IsTriedLessAndLessOftenWhileTheServerIsUnwell) {
