@@ -17,7 +17,7 @@ namespace mnet::adapters {
 
 class FilePorts {
  public:
-  // Pool and slots must outlive it, and it whoever uses its ports.
+  // Pool and slots must outlive it, and it must outlive all users of its ports.
   FilePorts(aio::BlockingPool& pool, DelegateSlots& slots, const ExecSettings& settings,
             const Log& log)
       : networks_(pool, log),

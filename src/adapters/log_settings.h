@@ -19,8 +19,8 @@ struct LogSettings {
   LogFormat log_format = LogFormat::kText;
 };
 
-// What `logLevel` says; none, or one that nobody knows, is panic. A line for standard error about
-// the latter is added to `complaints`.
+// The level of `logLevel`. A level that is missing or unknown means panic; an unknown one adds a
+// line for standard error to `complaints`.
 LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complaints);
 
 // A wrong type or value is noted in `fields`, by its key.

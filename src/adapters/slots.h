@@ -1,5 +1,5 @@
-// Places for delegate processes: how many run at once on the node is for the one who owns the
-// places, not for those who run them.
+// Slots for delegate processes. The owner of the slots decides how many run at once on the node;
+// the code that runs delegates does not.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ class DelegateSlots {
   virtual std::optional<Slot> acquire_early() = 0;
 };
 
-// Everybody at once: tests, and thin multus, which runs one request.
+// No limit: for tests, and for thin multus, which runs one request.
 class UnlimitedSlots : public DelegateSlots {
  public:
   aio::Task<Slot> acquire(SlotRequest request) override {

@@ -187,7 +187,7 @@ TEST_F(AddPodTest, TreatsAPodInNoFileAsOneWithoutAnnotations) {
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }
 
-// 00-index, "Requests of containers that are no pods"
+// 00-index, on requests of containers that are not pods
 TEST_F(AddPodTest, AsksNobodyAboutAContainerThatNamesNoPod) {
   for (const std::string args : {"", "IgnoreUnknown=1;K8S_POD_NAME=p1"}) {
     RequestText what = request(conf_);

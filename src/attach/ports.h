@@ -202,7 +202,7 @@ class Records {
   // Durable. The record first; a failure of one does not keep the other from being written.
   virtual aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
                                       RecordsToSave what) = 0;
-  // Scratch file and record. The scratch file goes last, and also if the record stays (05, 3.2).
+  // Scratch file and record. The scratch file goes last, even if the record stays (05, 3.2).
   virtual aio::Task<RecordsDone> remove(std::string cni_dir, std::string container_id) = 0;
   // Default routes of one cached result (02, 5.4): those of `edit.remove` go, then the gateways
   // come. In place; no such entry is an error.

@@ -134,7 +134,7 @@ TEST(PairStore, OverwritesNothingThatIsNoLink) {
   for (const std::string name : {"multus-client-current.pem", "multus-client-updated.pem"}) {
     const sys::TestDir dir;
     const PairStore store(dir.path());
-    dir.write(name, "somebody's");
+    dir.write(name, "not ours");
 
     const auto recovered = store.recover();
     const auto saved = store.save(some_pair(), kNow);
@@ -142,7 +142,7 @@ TEST(PairStore, OverwritesNothingThatIsNoLink) {
     ASSERT_FALSE(recovered.has_value());
     EXPECT_THAT(recovered.error().text(), HasSubstr(name));
     EXPECT_FALSE(saved.has_value());
-    EXPECT_EQ(*sys::read_file(dir / name), "somebody's");
+    EXPECT_EQ(*sys::read_file(dir / name), "not ours");
     EXPECT_THAT(names_in(dir.path()), SizeIs(1));  // nor leaves a file behind, at each try one more
   }
 }

@@ -188,7 +188,7 @@ TEST_F(HotplugOfPod, NeedNotBeInTheFolder) {
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }
 
-// 00-index, "Requests of containers that are no pods"
+// 00-index, on requests of containers that are not pods
 TEST_F(HotplugOfPod, IsNotLookedForIfTheRequestNamesNone) {
   use_folder();
 

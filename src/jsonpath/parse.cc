@@ -325,8 +325,8 @@ Result<void> Parser::brackets(Action& out) {
   return {};
 }
 
-// Behind `[?(`, up to `)]`, which are taken. A `)` in quotes does not count; one pair of quotes is
-// looked at.
+// The text between `[?(` and `)]`; both are consumed. A `)` in quotes does not end it; only one
+// pair of quotes is recognised.
 Result<std::string_view> Parser::filter_text() {
   const std::size_t begin = at_;
   char quote = 0;

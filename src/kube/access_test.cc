@@ -1,4 +1,4 @@
-// Credentials and the exec plugins behind them, with real files and programs.
+// Credentials and their exec plugins, with real files and programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

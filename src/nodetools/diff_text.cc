@@ -115,7 +115,7 @@ class Writer {
     new_ += edit.kind != Kind::kRemoved ? 1 : 0;
   }
 
-  // Behind the last change that is near enough to the one before it to share its context.
+  // One past the last change that is near enough to the one before it to share its context.
   std::size_t end_of_changes() const {
     std::size_t last = at_;
     for (std::size_t i = at_; i < edits_.size() && i - last <= 2 * kContext + 1; ++i) {
