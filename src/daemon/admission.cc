@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One who waits. Shared with the task that looks whether its caller leaves.
+// A request that waits. Shared with the task that looks whether its caller leaves.
 struct Waiting {
   adapters::SlotRequest turn;
   aio::Event woken;
@@ -41,7 +41,7 @@ aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
 
 using Line = std::list<std::shared_ptr<Waiting>>;
 
-// Who needs the daemon right now. The one who does so for longest stands first.
+// Requests that need the daemon right now. The one that does so for longest stands first.
 class Workers {
  public:
   explicit Workers(Pace pace) : pace_(pace) {}
@@ -54,12 +54,12 @@ class Workers {
     const auto found = std::ranges::find(workers_, ticket, &Worker::ticket);
     if (found != workers_.end()) workers_.erase(found);
   }
-  // Those who have taken too long count no longer.
+  // Requests that have taken too long count no longer.
   void forget_slow() {
     const auto since = Clock::now() - pace_.longest;
     std::erase_if(workers_, [&](const Worker& each) { return each.since <= since; });
   }
-  // When the next one will have; none if nobody is there.
+  // When the next one will have; none if there is no request.
   std::optional<Clock::time_point> next_slow() const {
     if (workers_.empty()) return std::nullopt;
     return workers_.front().since + pace_.longest;
@@ -104,7 +104,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     wake_next();
   }
 
-  // One who has a place begins, or ends, to wait for something else.
+  // A request that has a place begins, or ends, to wait for something else.
   void note(std::uint64_t ticket, bool is_waiting) {
     if (!workers) return;
     is_waiting ? workers->stop(ticket) : workers->start(ticket);
@@ -119,7 +119,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
 
   Line& line_of(bool is_del) { return is_del ? dels : rest; }
 
-  // The line whose first goes next: the older of those who fit. One who must leave a kept place
+  // The line whose first goes next: the older of those that fit. One that must leave a kept place
   // free holds up no DEL.
   Line* next_line() {
     const bool del_fits = !dels.empty() && has_room_for(true);
@@ -141,7 +141,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     watch_slow();
   }
 
-  // Only while somebody waits: otherwise nobody asks.
+  // Only while a request waits; otherwise no one reads it.
   void watch_slow() {
     if (!workers || is_watching || (dels.empty() && rest.empty())) return;
     const auto at = workers->next_slow();
@@ -179,7 +179,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
   std::size_t most = 0;
-  Line dels, rest;  // those who wait, by their tickets
+  Line dels, rest;  // requests that wait, by their tickets
   std::optional<Workers> workers;
   std::optional<aio::asio::steady_timer> timer;
   bool is_watching = false;
@@ -205,7 +205,7 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   if (turn.caller && turn.caller->gone()) co_return aio::cancelled_error();
   if (turn.held) co_return *std::move(turn.held);
   state->forget_slow();
-  // Who stands in line here does not fit; one who does fit takes nothing from them.
+  // Requests in this line do not fit; one that does fit takes nothing from them.
   if (state->has_room_for(turn.is_del)) co_return state->give(turn.is_del, turn.ticket);
 
   const auto waiting = std::make_shared<Waiting>();

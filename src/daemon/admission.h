@@ -16,9 +16,9 @@
 
 namespace mnet::daemon {
 
-// How many of those who have a place may need the daemon itself at the same time. One who waits for
-// something else does not count, and whoever needs it for longer than `longest` is taken for
-// waiting: there is no telling, and nobody may keep the others out.
+// How many requests that have a place may need the daemon itself at the same time. One that waits
+// for something else does not count, and one that needs it for longer than `longest` is taken for
+// waiting: it must not keep the others out.
 struct Pace {
   std::size_t most = 0;
   std::size_t more_for_del = 0;
@@ -29,7 +29,7 @@ struct Pace {
 // free, so that a flood of ADDs never keeps a node from giving back what it holds.
 class Admission final : public adapters::DelegateSlots {
  public:
-  // No `places`: no bound, nobody waits. At least one place is open to all, whatever is kept.
+  // No `places`: no bound, no request waits. At least one place is open to all, whatever is kept.
   explicit Admission(std::optional<std::size_t> places, std::size_t kept_for_del = 0);
   // Places are given no faster than that. `executor` is the event loop's.
   Admission(std::optional<std::size_t> places, std::size_t kept_for_del,
@@ -37,16 +37,17 @@ class Admission final : public adapters::DelegateSlots {
   ~Admission() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
-  // While nobody waits and at most half of the places are taken, its own included: the other half
-  // keeps moving, so nobody who holds an early place waits for ever for the one before it.
+  // While no request waits and at most half of the places are taken, its own included: the other
+  // half keeps moving, so no holder of an early place waits for ever for the one before it.
   std::optional<adapters::Slot> acquire_early() override;
 
   // Whether one that is not a DEL would have to wait.
   bool is_full() const;
-  // Ends the wait of the request with this ticket, if it waits: kCancelled. For those who learn
+  // Ends the wait of the request with this ticket, if it waits: kCancelled. For callers that learn
   // without `caller` that it has left, which is cheaper where a thousand wait.
   void dismiss(std::uint64_t ticket);
-  // A DEL has come: of those who wait, all others of its container need not any more (02, 0.5).
+  // A DEL has come: of the waiting requests, all others of its container need not any more (02,
+  // 0.5).
   void dismiss_others(const std::string& container_id);
 
   // To be told of a request that has a place: that it waits for something else now (a delegate),

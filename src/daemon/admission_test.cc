@@ -246,7 +246,7 @@ TEST_F(AdmissionTest, TakesWaitersOffTheLineWhenTheyAreCancelled) {
   EXPECT_THAT(given_, ElementsAre("first", "refused second"));
 }
 
-// One request works at a time; whoever waits for a delegate makes room for the next.
+// One request works at a time; one that waits for a delegate makes room for the next.
 class PaceTest : public AdmissionTest {
  protected:
   Admission paced(std::chrono::milliseconds longest = std::chrono::hours(1)) {

@@ -149,26 +149,25 @@ attach::Ports Assembly::all_ports() {
 void Assembly::add_gauges() {
   metrics.add_gauge("multus_requests_in_progress", "Requests being executed",
                     [this] { return static_cast<double>(requests.running()); });
-  metrics.add_gauge("multus_requests_queued", "Requests that wait to be executed",
+  metrics.add_gauge("multus_requests_queued", "Requests waiting to be executed",
                     [this] { return static_cast<double>(requests.waiting()); });
   metrics.add_gauge("multus_delegates_running", "Delegate processes running",
                     [this] { return static_cast<double>(places.running()); });
-  metrics.add_gauge("multus_delegates_queued", "Delegates that wait to be run",
+  metrics.add_gauge("multus_delegates_queued", "Delegates waiting for a place to run",
                     [this] { return static_cast<double>(places.waiting()); });
   metrics.add_gauge("multus_pending_dels",
-                    "Records of DELs that reached no daemon, as of the last round",
+                    "Recorded DELs that did not reach a daemon, as of the last round",
                     [this] { return static_cast<double>(pending.count()); });
-  metrics.add_gauge("multus_ready", "Whether /readyz says yes",
+  metrics.add_gauge("multus_ready", "Whether /readyz answers 200",
                     [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
   if (missed) {
     metrics.add_gauge("multus_pods_without_networks",
                       "Pods found at the start that run without the networks they ask for",
                       [this] { return static_cast<double>(missed->count()); });
   }
-  metrics.add_series(
-      metrics::SeriesKind::kGauge, "multus_records",
-      "Files that remember what was attached, or is to be deleted and damaged, by kind",
-      [this] { return record_samples(records.numbers()); });
+  metrics.add_series(metrics::SeriesKind::kGauge, "multus_records",
+                     "Files that record attachments, and damaged pending DELs, by kind",
+                     [this] { return record_samples(records.numbers()); });
 }
 
 aio::Task<void> Assembly::find_missed_pods() {

@@ -55,7 +55,7 @@ hotplug::Request dynamic_request(CniCall call) {
 void note_start(CniPath path, const CniCall& call) {
   const wire::Call& said = call.call;
   for (const std::string& part : call.skipped_args) {
-    call.log.warning(cat("DEL goes on without the invalid CNI_ARG '", part, "'"));
+    call.log.warning(cat("DEL continues without the invalid CNI_ARG '", part, "'"));
   }
   call.log.verbatim(LogLevel::kVerbose,
                     cat(said.command, " starting ", path == CniPath::kCni ? "CNI" : "delegate",
@@ -194,7 +194,7 @@ aio::Task<std::string> CniService::del(CniCall call, attach::Request request) {
   // Also one that was written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten) call.log.error("forgetting a pending DEL", forgotten.error());
+    if (!forgotten) call.log.error("removing a pending DEL", forgotten.error());
   }
   co_return std::string();
 }

@@ -77,7 +77,7 @@ struct Values {
 void add_legacy(GoFlags& flags, Values::Legacy& value) {
   const std::string name(value.flag->name);
   const std::string help = value.flag->key.empty()
-                               ? "deprecated, without effect"
+                               ? "deprecated, has no effect"
                                : cat("deprecated: set ", value.flag->key, " in the configuration");
   switch (value.flag->kind) {
     case Kind::kText:
@@ -94,14 +94,14 @@ GoFlags make_flags(Values& values) {
   flags.text("config", &values.line.config_file, "the daemon's configuration file");
   flags.boolean("version", &values.line.wants_version, "print the version and exit");
   flags.integer("metricsPort", &values.metrics_port,
-                "TCP port of /metrics; wins over the key of the same name");
+                "TCP port of /metrics; takes precedence over the key of the same name");
   flags.text("probe", &values.line.probe,
-             "`healthz` or `readyz`: ask the running daemon, exit 0 if it says yes");
+             "`healthz` or `readyz`: ask the running daemon; exit 0 if it answers 200");
   flags.boolean("uninstall", &values.line.wants_uninstall,
-                "leave the node without multus: restore the primary, make up for pending DELs, "
+                "remove multus from this node: restore the primary, replay pending DELs, "
                 "remove the CNI configuration, the shim and the socket");
   flags.boolean("pause", &values.line.pauses,
-                "with -uninstall: when all is done, wait for a signal before the end");
+                "with -uninstall: wait for a signal when all is done, then exit");
   for (const LegacyFlag& flag : kLegacyFlags) {
     values.legacy.push_back({.flag = &flag, .text = {}, .boolean = false, .integer = {}});
     add_legacy(flags, values.legacy.back());

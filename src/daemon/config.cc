@@ -97,7 +97,7 @@ void read_serving(json::Fields& fields, Config& config) {
   read_positive(fields, "maxRequestBytes", config.max_request_bytes);
   std::int64_t seconds = config.delegate_timeout.count();
   read_positive(fields, "delegateTimeout", seconds);
-  // Beyond a year it is no limit, and the clock's arithmetic stays sound.
+  // More than a year is not a limit any more, and the clock's arithmetic stays sound.
   config.delegate_timeout = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
   fields.read("podLookupTimeout", config.pod_lookup_timeout);
   if (!(config.pod_lookup_timeout >= 0) || !std::isfinite(config.pod_lookup_timeout)) {

@@ -1,5 +1,5 @@
 // daemon-config.json: what the daemon and its configuration manager read from it (03, 2.2). The
-// core reads the rest through the overlay; keys of nobody are legal.
+// core reads the rest through the overlay; unknown keys are legal.
 #pragma once
 
 #include <chrono>

@@ -143,7 +143,7 @@ void Daemon::copy_configuration() {
   if (auto copied = copy_user_config(config); !copied) log_.error(copied.error().text());
 }
 
-// Listens, under a name that nobody knows yet.
+// Listens under a name that no client knows yet.
 std::optional<int> Daemon::open_socket() {
   auto made = sys::SocketFile::make(socket_path_);
   if (!made) return fatal(3, made.error());
@@ -153,7 +153,7 @@ std::optional<int> Daemon::open_socket() {
   // While another daemon serves, it stays the one to ask until we are ready ourselves.
   if (socket_->is_served()) {
     log_.warning(cat("another daemon listens on ", socket_path_,
-                     "; its place is taken as soon as this one is ready"));
+                     "; this one takes over as soon as it is ready"));
   }
   return std::nullopt;
 }
@@ -297,7 +297,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
 aio::asio::awaitable<bool> Daemon::write_last_events() {
   if (assembly_.objects.failure()) co_return true;
   const auto written = co_await assembly_.objects.flush(Clock::now() + kLastEvents);
-  if (!written) log_.error("the last events are not written", written.error());
+  if (!written) log_.error("the last events were not written", written.error());
   co_return written.has_value();
 }
 
@@ -307,7 +307,7 @@ aio::asio::awaitable<bool> Daemon::finish_requests() {
   const auto drained = co_await assembly_.server.drain(deadline);
   const auto replayed = co_await replays_.join(deadline);
   if (drained && replayed) co_return true;
-  log_.error("requests did not end in time, they are cancelled");
+  log_.error("requests did not end in time and are cancelled");
   replays_.cancel();
   const auto last = Clock::now() + kLastMoment;
   const auto cut = co_await assembly_.server.drain(last);

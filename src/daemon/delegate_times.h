@@ -14,7 +14,7 @@
 
 namespace mnet::daemon {
 
-// The places of somebody else; here only the time is taken.
+// Another object owns the places; this one only takes the time.
 class DelegateTimes final : public adapters::DelegateSlots {
  public:
   using Clock = std::chrono::steady_clock;

@@ -19,7 +19,7 @@ class DelegateTimesTest : public testing::Test {
   adapters::Slot take(std::uint64_t ticket) {
     return aio::run(loop_, times_.acquire({.ticket = ticket})).value();
   }
-  // Time passes without anybody having to sleep.
+  // Time passes without a test having to sleep.
   static void let_time_pass() {
     const auto before = DelegateTimes::Clock::now();
     while (DelegateTimes::Clock::now() == before) {

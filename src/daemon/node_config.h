@@ -15,7 +15,7 @@ namespace mnet::daemon {
 Result<void> copy_user_config(const Config& config);
 
 // Removes what writers of `cniConfigDir` left that were killed: names of ours only, and none that
-// somebody may be writing just now.
+// another process may be writing just now.
 Result<void> sweep_config_dir(const Config& config);
 
 // Where the primary is looked for: `multusAutoconfigDir`, else `cniConfigDir`.

@@ -56,13 +56,13 @@ void add_watch(metrics::Metrics& metrics, metrics::SeriesKind kind, std::string 
 void add_watches(metrics::Metrics& metrics, const adapters::KubeSource* source) {
   using kube::Reflector;
   add_watch(metrics, metrics::SeriesKind::kGauge, "multus_store_synced",
-            "Whether the store has held a complete collection", source,
+            "Whether the store has received a complete list", source,
             [](const Reflector& watch) { return watch.is_synced() ? 1.0 : 0.0; });
   add_watch(metrics, metrics::SeriesKind::kGauge, "multus_watch_down_seconds",
-            "How long no watch has been up; 0 while one is", source, seconds_down);
+            "How long the watch has been down; 0 while it is up", source, seconds_down);
   add_watch(metrics, metrics::SeriesKind::kGauge, "multus_watch_lag_seconds",
-            "How far the store may be behind: time since its watch last said anything, which a "
-            "healthy one does every minute",
+            "How far the store may lag: time since the last message of its watch; a healthy watch "
+            "sends one every minute",
             source, [](const Reflector& watch) { return seconds(watch.silent_for()); });
   add_watch(metrics, metrics::SeriesKind::kCounter, "multus_watch_lists_total",
             "Complete initial lists, streamed or paged", source,
@@ -90,17 +90,17 @@ void add_api(metrics::Metrics& metrics, const adapters::KubeSource* source) {
                      [source] { return requests_of(source->api()); });
   metrics.add_series(metrics::SeriesKind::kGauge,
                      "multus_client_token_expiration_timestamp_seconds",
-                     "When the token in use at the API server ends",
+                     "When the current token for the API server expires",
                      [source] { return token_end_of(source->api()); });
-  metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server under way",
+  metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server in progress",
                     [source] { return number(source->api().gate().running()); });
-  metrics.add_gauge("multus_api_requests_queued", "Requests to the API server that wait",
+  metrics.add_gauge("multus_api_requests_queued", "Requests to the API server that are queued",
                     [source] { return number(source->api().gate().waiting()); });
   metrics.add_series(metrics::SeriesKind::kCounter, "multus_live_reads_total",
-                     "Objects that the stores did not have and the API server was asked for",
+                     "Objects that the stores lacked and that were read from the API server",
                      [source] { return Samples{{.value = number(source->live_reads())}}; });
   metrics.add_series(metrics::SeriesKind::kCounter, "multus_events_dropped_total",
-                     "Events of pods that were never written",
+                     "Events of pods that were dropped",
                      [source] { return Samples{{.value = number(source->events_dropped())}}; });
 }
 

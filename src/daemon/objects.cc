@@ -40,7 +40,7 @@ Result<kube::Config> access_of(const Config& config, const std::vector<std::stri
   auto access = kube::in_cluster_config(environment);
   if (access) return access;
   return std::move(access).error().wrap(
-      "no object source: neither objectsDir nor kubeconfig is set, and this is no pod");
+      "no object source: neither objectsDir nor kubeconfig is set, and this is not a pod");
 }
 
 // How often the server did not know us.

@@ -36,7 +36,7 @@ namespace {
 // Side by side; how many delegates that makes is for admission.
 constexpr std::size_t kAtOnce = 8;
 
-// Whether there may be such a file: true also if that cannot be told.
+// Whether there may be such a file: true even if that cannot be told.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
   const std::string path = cat(cni::pending_del_directory(cni_dir), "/", file);
   return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
@@ -63,7 +63,7 @@ Result<attach::Request> PendingDelReplay::read(const Record& record) const {
   if (!record.body) return record.body.error();
   MNET_TRY(auto&& call, read_cni_call(*record.body, needs_.rules, needs_.next_arrival(), log_));
   if (call.verb != attach::Verb::kDel) {
-    return Error(Errc::kInvalid, cat("the command is ", go_quoted(call.call.command)));
+    return Error(Errc::kInvalid, cat("the command is not DEL but ", go_quoted(call.call.command)));
   }
   return std::move(call.request);
 }
@@ -84,7 +84,7 @@ aio::Task<void> PendingDelReplay::replay(PendingKey key) {
   auto found = co_await find(key);
   if (!found) {
     if (!is_damage(found.error())) co_return std::move(found).error();
-    log_.error("ADD goes on beside a damaged pending DEL", found.error());
+    log_.error("ADD continues despite a damaged pending DEL", found.error());
     co_return Result<void>();
   }
   if (!*found) co_return Result<void>();
@@ -94,7 +94,7 @@ aio::Task<void> PendingDelReplay::replay(PendingKey key) {
   const auto deleted = attach::complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
   if (!deleted) {
-    log_.error(cat("ADD goes on after the failed pending DEL ", file), deleted.error());
+    log_.error(cat("ADD continues after the failed pending DEL ", file), deleted.error());
     co_return Result<void>();
   }
   co_return co_await remove(key.cni_dir, std::move(file));
@@ -237,7 +237,7 @@ aio::Task<void> PendingDelReplay::set_aside(std::string cni_dir, std::string fil
   if (!moved) co_return moved;
   needs_.metrics.count_bad_record();
   log_.error(cat("pending DEL ", cni::pending_del_directory(cni_dir), "/", file,
-                 " is damaged and set aside"),
+                 " is damaged and was set aside"),
              why);
   co_return moved;
 }

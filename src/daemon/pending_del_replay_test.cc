@@ -122,7 +122,7 @@ TEST_F(PendingDelsTest, SetsRecordsAsideThatNobodyCanUse) {
   start();
 
   for (const auto& [file, body] : bad) {
-    const std::string said = cat("/pending-del/", file, " is damaged and set aside");
+    const std::string said = cat("/pending-del/", file, " is damaged and was set aside");
     while (!service_.lines->has(said)) std::this_thread::yield();
     EXPECT_TRUE(exists(record(cat("bad/", file)))) << file;
   }
@@ -184,7 +184,7 @@ TEST_F(PendingDelsTest, AnAddGoesOnAndForgetsTheRecordWhenTheRecordedDelFails) {
 
   EXPECT_EQ(response.status, 200);
   EXPECT_FALSE(exists(record("c1-eth0.json")));
-  EXPECT_TRUE(service_.lines->has("ADD goes on after the failed pending DEL c1-eth0.json"));
+  EXPECT_TRUE(service_.lines->has("ADD continues after the failed pending DEL c1-eth0.json"));
 }
 
 TEST_F(PendingDelsTest, AnAddThatFailsKeepsTheRecordThatCouldNotBeReplayed) {

@@ -27,7 +27,7 @@ namespace {
 // A thousand connections, and four descriptors for each delegate.
 constexpr rlim_t kDescriptors = 8192;
 
-// Otherwise the next socket would be somebody's standard output.
+// Otherwise the next socket would become a standard stream.
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) {

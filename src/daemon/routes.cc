@@ -37,7 +37,7 @@ bool is_small(const http::Exchange& exchange) {
 
 aio::Task<http::Response> at_once(http::Response response) { co_return response; }
 
-// Behind the answer there is nobody left to be told of a failure; crashing is what counts here.
+// After the answer no client hears of a failure; crashing is what counts here.
 void after_sending() { (void)fail_here("reply-after-send"); }
 
 }  // namespace
@@ -81,7 +81,7 @@ http::Handler Routes::handler() {
 // No coroutine, so that it costs nothing while the request waits for its turn beside a thousand
 // others.
 aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchange) {
-  // The file's mode lets only root in; whoever changed it did not change this.
+  // The file's mode lets only root in; this holds even if an administrator changed it.
   if (exchange->peer_uid() != needs_.allowed_uid) {
     log_.error(
         cat("refused ", exchange->method(), " ", exchange->path(), " of ", exchange->peer()));
@@ -102,7 +102,7 @@ aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchang
                            : execute(std::move(exchange), route);
 }
 
-// What fails on its way in, nobody counts.
+// A request that fails on its way in is not counted.
 void Routes::count(const http::Exchange& exchange, std::string_view path,
                    const http::Response& response) {
   needs_.metrics.count_request(path, response.status, exchange.method());

@@ -1,5 +1,5 @@
-// The paths of the daemon's socket (03, 2.7): who may ask, what waits for its turn, what is
-// counted.
+// The paths of the daemon's socket (03, 2.7): which client may ask, which requests wait for
+// their turn, what is counted.
 #pragma once
 
 #include <cstdint>

@@ -260,7 +260,7 @@ TEST(Routes, LetsADelPassWithJunkInItsArguments) {
   EXPECT_EQ(cni::args_text(service.calls()[0].request.args),
             "IgnoreUnknown=true;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_INFRA_CONTAINER_ID=;"
             "K8S_POD_UID=");
-  EXPECT_TRUE(service.lines->has("warning: DEL goes on without the invalid CNI_ARG 'junk'"));
+  EXPECT_TRUE(service.lines->has("warning: DEL continues without the invalid CNI_ARG 'junk'"));
 }
 
 TEST(Routes, KeepsTheCodeOfAnErrorAndPutsTheRequestBeforeIt) {
@@ -517,7 +517,7 @@ TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
     std::this_thread::yield();
   }
   char byte = 0;
-  EXPECT_EQ(::recv(client.fd(), &byte, 1, MSG_DONTWAIT), -1);  // nobody asks for it yet
+  EXPECT_EQ(::recv(client.fd(), &byte, 1, MSG_DONTWAIT), -1);  // the daemon does not ask for it yet
 
   service.with([](Service& inside) { inside.core.open(); });
   EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");

@@ -67,7 +67,7 @@ class Uninstall {
   Uninstalled run() {
     if (somebody_answers(socket_)) {
       left(cat("a daemon still serves ", socket_,
-               ": nothing was touched; delete the DaemonSet first"));
+               ": nothing was changed; delete the DaemonSet first"));
       return std::move(outcome_);
     }
     restore();
@@ -95,7 +95,7 @@ class Uninstall {
     if (restored) {
       done(cat("the primary CNI configuration is ", *restored));
     } else {
-      left(cat("no primary CNI configuration, the node has no network until there is one: ",
+      left(cat("no primary CNI configuration; the node has no network until it gets one: ",
                restored.error().text()));
     }
   }
@@ -119,7 +119,7 @@ class Uninstall {
       remove("CNI configuration", options_.own_file);
     }
     for (const std::string& path : nodeconf::other_multus_configs(options_)) {
-      left(cat(path, " names Multus, and is not ours: remove it"));
+      left(cat(path, " names Multus and is not our file: remove it"));
     }
   }
 
@@ -132,7 +132,7 @@ class Uninstall {
   void remove_socket() {
     struct stat status{};
     const bool is_other = ::lstat(socket_.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
-    if (is_other) return left(cat(socket_, " is no socket"));
+    if (is_other) return left(cat(socket_, " is not a socket"));
     remove("socket", socket_);
   }
 
@@ -140,7 +140,7 @@ class Uninstall {
     if (!unread_.empty()) left(cat("pending DELs: ", unread_));
     if (remaining_ == 0) return;
     left(cat(remaining_,
-             " pending DELs failed and stay on record, the log says why; run this again"));
+             " pending DELs failed and stay recorded; the log says why; run this again"));
   }
 
   const Config& config_;

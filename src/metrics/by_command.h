@@ -15,7 +15,7 @@
 
 namespace mnet::metrics {
 
-// The last one is for all that are none: whoever makes up a command must not make up a series.
+// The last one is for all that are none: a client that makes up a command must not make a series.
 inline constexpr std::array<std::string_view, 7> kCommands = {"ADD", "DEL",     "CHECK", "STATUS",
                                                               "GC",  "VERSION", "other"};
 

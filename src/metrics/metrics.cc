@@ -38,10 +38,10 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 using Buckets = Histogram::BucketBoundaries;
 
-// More kinds of plugins than a node has; far fewer than somebody can write into definitions.
+// More kinds of plugins than a node has; far fewer than a user can write into definitions.
 constexpr std::size_t kMostTypes = 32;
 
-// As the original's exporter names them; whoever makes up a method must not make up a series.
+// As the original's exporter names them; a client that makes up a method must not make a series.
 std::string method_label(std::string_view method) {
   constexpr std::array<std::string_view, 10> kKnown = {
       "get", "put", "head", "post", "delete", "connect", "options", "notify", "trace", "patch"};
@@ -70,7 +70,7 @@ Buckets own_share_buckets() {
           0.003,  0.005,  0.01,   0.025,  0.05,   0.1,     0.5,   2.5,    10};
 }
 
-// A series that somebody else keeps.
+// A series that another object keeps.
 struct Foreign {
   prometheus::MetricFamily family;  // without values
   std::function<std::vector<Sample>()> read;
@@ -127,10 +127,10 @@ struct Metrics::Impl {
       counter("multus_requests_dropped_total", "Requests whose client left while they waited");
   Family<Counter>& undone =
       counter("multus_undone_on_disconnect_total", "ADDs undone because their client had left");
-  Family<Counter>& incomplete = counter("multus_incomplete_dels_total",
-                                        "DELs that could not remove everything they should have");
+  Family<Counter>& incomplete =
+      counter("multus_incomplete_dels_total", "DELs that could not remove everything");
   Family<Counter>& replays =
-      counter("multus_pending_del_replays_total", "Replays of DELs that had reached no daemon");
+      counter("multus_pending_del_replays_total", "Replays of DELs that did not reach a daemon");
   Family<Counter>& bad_records =
       counter("multus_pending_del_bad_records_total",
               "Records of pending DELs that could not be used and were set aside");
@@ -147,14 +147,14 @@ struct Metrics::Impl {
               "Delegate processes that failed, by type of plugin, CNI command and reason");
   Family<Counter>& missing =
       counter("multus_delegate_binary_missing_total",
-              "Times that no executable of a type of plugin was found, by type");
+              "Times that a plugin's executable was not found, by type of plugin");
   Family<Counter>& config_writes = counter("multus_config_writes_total",
                                            "Times that the node's CNI configuration was generated");
-  Family<Counter>& config_fights = counter(
-      "multus_config_fights_total",
-      "Times that another party took the node's CNI configuration away again after a repair");
+  Family<Counter>& config_fights = counter("multus_config_fights_total",
+                                           "Times that another program removed the node's CNI "
+                                           "configuration again after it was restored");
   Family<Gauge>& certificate = gauge("multus_client_certificate_expiration_timestamp_seconds",
-                                     "When the client certificate in use ends");
+                                     "When the current client certificate expires");
   BoundedLabel types{kMostTypes}, missing_types{kMostTypes};
   std::vector<Foreign> foreign;
 };
@@ -170,7 +170,7 @@ Metrics::Metrics() : impl_(std::make_unique<Impl>()) {
     family->Add({{"outcome", "failure"}});
   }
   const Version& built = build_version();
-  impl_->gauge("multus_build_info", "What was built; the value is always 1")
+  impl_->gauge("multus_build_info", "Version and commit of this build; the value is always 1")
       .Add({{"version", std::string(built.version)}, {"commit", std::string(built.commit)}})
       .Set(1);
 }

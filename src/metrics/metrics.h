@@ -14,7 +14,7 @@
 
 namespace mnet::metrics {
 
-// One value of a series that somebody else keeps.
+// One value of a series that another object keeps.
 struct Sample {
   std::map<std::string, std::string> labels = {};
   double value = 0;
@@ -40,7 +40,7 @@ class Metrics {
   void count_request(std::string_view handler, int status, std::string_view method);
 
   // How long one request took from its arrival to its answer; the part of it in which it waited to
-  // be admitted; the part behind that without its delegates' time.
+  // be admitted; the part after that without its delegates' time.
   void observe_request(std::string_view command, std::chrono::duration<double> time);
   void observe_wait(std::string_view command, std::chrono::duration<double> time);
   void observe_own_share(std::string_view command, std::chrono::duration<double> time);
@@ -62,7 +62,7 @@ class Metrics {
   // another party keeps taking the file away (pain 11).
   void count_config_write(bool succeeded);
   void count_config_fight();
-  // When the client certificate in use ends (03, 8). Not shown before the first call.
+  // When the current client certificate expires (03, 8). Not shown before the first call.
   void set_certificate_expiry(std::chrono::system_clock::time_point end);
 
   // Shown with the value that `read` yields then.

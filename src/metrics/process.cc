@@ -69,7 +69,7 @@ std::uint64_t boot_time(const std::string& proc) {
 
 void add_stat(Page& page, const std::string& proc) {
   const std::string stat = read_or_empty(proc + "/self/stat");
-  // The name of the program may contain anything; the fields are counted behind it.
+  // The name of the program may contain anything; the fields are counted after it.
   const std::size_t end = stat.rfind(')');
   if (end == std::string::npos) return;
   const auto fields = words(trim(std::string_view(stat).substr(end + 1)));

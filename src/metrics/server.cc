@@ -20,7 +20,7 @@
 namespace mnet::metrics {
 namespace {
 
-// Anybody may ask here, on the thread that attaches pods: a few scrapers at a time, who have
+// Any client may ask here, on the thread that attaches pods: a few scrapers at a time, which have
 // nothing to say.
 http::Limits limits() {
   http::Limits limits;
@@ -60,7 +60,7 @@ Server::Server(const aio::asio::any_io_executor& executor, Metrics& metrics,
 
 aio::Task<void> Server::listen() {
   if (settings_.port < 0 || settings_.port > 65535) {
-    log_.error(cat("metrics: there is no port ", settings_.port));
+    log_.error(cat("metrics: not a port: ", settings_.port));
     co_return Result<void>();
   }
   Backoff backoff(settings_.retry, settings_.retry * 6 / 5, make_random(),
@@ -86,7 +86,7 @@ aio::Task<http::Response> Server::page(std::string method) {
   if (method != "GET" && method != "HEAD") co_return http::text_response(405, "Method not allowed");
   if (settings_.refresh) {
     const auto fresh = co_await settings_.refresh();
-    if (!fresh) log_.verbose(cat("metrics are not fresh: ", fresh.error().text()));
+    if (!fresh) log_.verbose(cat("metrics could not be refreshed: ", fresh.error().text()));
   }
   co_return plain(metrics_.text(), "text/plain; version=0.0.4; charset=utf-8");
 }

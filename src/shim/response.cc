@@ -105,7 +105,7 @@ Result<void> ResponseReader::read_line(std::string_view line) {
 }
 
 Result<void> ResponseReader::read_status(std::string_view line) {
-  // HTTP/1.1 200 OK; the words behind the number may be missing.
+  // HTTP/1.1 200 OK; the words after the number may be missing.
   const std::string_view version = line.substr(0, 9);
   const auto status = line.size() < 12 ? std::nullopt : parse_number(line.substr(9, 3), 10);
   const bool ends_there = line.size() == 12 || (line.size() > 12 && line[12] == ' ');

@@ -15,7 +15,7 @@
 namespace mnet::thin {
 namespace {
 
-// Beyond a year it is no limit, and the clock's arithmetic stays sound.
+// More than a year is not a limit any more, and the clock's arithmetic stays sound.
 constexpr std::int64_t kLongestTimeout = 31'536'000;
 
 void read_timeout(json::Fields& fields, Config& config) {

@@ -27,7 +27,7 @@ Result<Locks> Locks::for_container(const std::string& cni_dir, const std::string
   Locks locks;
   MNET_TRY(auto&& container, sys::FileLock::take_file(cat(folder, "/", container_id)));
   locks.container_ = std::move(container);
-  // Last, so that whoever waits for a container keeps no GC waiting.
+  // Last, so that a request that waits for its container does not keep a GC waiting.
   MNET_TRY(auto&& directory, sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kShared));
   locks.directory_ = std::move(directory);
   return locks;

@@ -1,5 +1,5 @@
-// Who works below a cniDir, among processes: one request per container, and nobody beside a GC (02,
-// 0.5). What one process does within itself is attach's business.
+// Turns among processes that work below one cniDir: one request per container at a time, and none
+// beside a GC (02, 0.5). Within one process attach keeps the turns.
 #pragma once
 
 #include <string>

@@ -246,7 +246,7 @@ class Call {
     if (locks) return locks;
     // A sandbox whose DEL fails for good could never be removed.
     if (verb == Verb::kDel) {
-      log_.error("DEL goes on without a lock", locks.error());
+      log_.error("DEL continues without a lock", locks.error());
       return Locks();
     }
     return locks.error().wrap("Multus: cannot lock the container");
@@ -268,7 +268,7 @@ class Call {
     if (!pending) return adapters::pending_in_the_way(pending.error());
     if (*pending) {
       const auto deleted = attach::complete(node.run(node.attachments().del(request)));
-      if (!deleted) log_.error("ADD goes on after a failed pending DEL", deleted.error());
+      if (!deleted) log_.error("ADD continues after a failed pending DEL", deleted.error());
     }
     MNET_TRY(auto&& result, node.run(node.attachments().add(std::move(request))));
     if (*pending) {
@@ -286,7 +286,7 @@ class Call {
     const auto pending = find_pending();
     const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
     if (!pending) log_.error("looking for a pending DEL", pending.error());
-    if (!forgotten) log_.error("forgetting a pending DEL", forgotten.error());
+    if (!forgotten) log_.error("removing a pending DEL", forgotten.error());
     return {};
   }
 

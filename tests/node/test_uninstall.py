@@ -63,7 +63,7 @@ def test_nothing_is_touched_while_a_daemon_serves(host, auto, uninstall):
     code, done, left = uninstall()
 
     assert code == 1 and done == []
-    assert left == [f"left: a daemon still serves {SOCKET}: nothing was touched; delete the DaemonSet first"]
+    assert left == [f"left: a daemon still serves {SOCKET}: nothing was changed; delete the DaemonSet first"]
     assert there(host, OWN, SHIM, SOCKET) == [OWN, SHIM, SOCKET]
     assert daemon.answers("/readyz")
 
@@ -96,7 +96,7 @@ def test_a_del_that_fails_stays_on_record_and_is_tried_when_repeated(host, auto,
     code, _, left = uninstall()
 
     assert code == 1
-    assert left == ["left: 1 pending DELs failed and stay on record, the log says why; run this again"]
+    assert left == ["left: 1 pending DELs failed and stay recorded; the log says why; run this again"]
     assert there(host, OWN, SHIM, SOCKET) == []
     assert uninstall()[0] == 0
     assert host.files_below("/var/lib/cni/multus") == []
@@ -147,7 +147,7 @@ def test_other_configurations_of_multus_are_named_and_left(host, auto, uninstall
     code, _, left = uninstall()
 
     assert code == 1
-    assert left == [f"left: {NET_D}/{name} names Multus, and is not ours: remove it"
+    assert left == [f"left: {NET_D}/{name} names Multus and is not our file: remove it"
                     for name in ("00-multus.conflist", "70-multus.conf")]
     assert len(there(host, f"{NET_D}/00-multus.conflist", f"{NET_D}/70-multus.conf")) == 2
 
