@@ -10,6 +10,8 @@
 #include <random>
 #include <utility>
 
+#include "base/random_number.h"
+
 namespace mnet {
 
 // A number from 0 to 1; tests bring their own.
@@ -18,7 +20,7 @@ using Random = std::function<double()>;
 // Each call seeds another sequence. Copies share one sequence, so that their owners do not wait for
 // the same times.
 inline Random make_random() {
-  auto engine = std::make_shared<std::minstd_rand>(std::random_device{}());
+  auto engine = std::make_shared<std::minstd_rand>(random_number());
   return [engine] { return std::uniform_real_distribution<double>(0, 1)(*engine); };
 }
 

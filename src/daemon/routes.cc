@@ -14,6 +14,7 @@
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "base/random_number.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -22,7 +23,6 @@
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "http/http.h"
-#include "sys/random_number.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -69,7 +69,7 @@ const Routes::Route* Routes::find(std::string_view path) {
 
 Arrival Arrivals::next(std::string_view id) {
   Arrival arrival;
-  arrival.id = wire::is_request_id(id) ? std::string(id) : wire::request_id(sys::random_number());
+  arrival.id = wire::is_request_id(id) ? std::string(id) : wire::request_id(random_number());
   arrival.ticket = ++ticket_;
   return arrival;
 }

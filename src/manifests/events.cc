@@ -13,13 +13,13 @@
 #include "base/dns_name.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/random_number.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "sys/append_file.h"
-#include "sys/random_number.h"
 
 namespace mnet::manifests {
 namespace {
@@ -35,10 +35,10 @@ std::string hex(std::uint64_t number) {
 // Version 4, variant 1 (RFC 4122).
 std::string random_uuid() {
   const auto group = [](std::size_t width) {
-    return hex(sys::random_number() | 1ull << 63).substr(1, width);
+    return hex(random_number() | 1ull << 63).substr(1, width);
   };
-  return cat(group(8), "-", group(4), "-4", group(3), "-", "89ab"[sys::random_number() % 4],
-             group(3), "-", group(12));
+  return cat(group(8), "-", group(4), "-4", group(3), "-", "89ab"[random_number() % 4], group(3),
+             "-", group(12));
 }
 
 std::string name_of(const std::string& pod, std::chrono::system_clock::time_point time) {

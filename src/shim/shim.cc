@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <string>
 
+#include "base/random_number.h"
 #include "base/result.h"
 #include "cni/version.h"
 #include "shim/call.h"
 #include "shim/connection.h"
 #include "skel/skel.h"
-#include "sys/random_number.h"
 #include "wire/wire.h"
 
 namespace mnet::shim {
 Surroundings Surroundings::of_process() {
   return {.front = skel::Front::of_process(),
           .environment = environ,
-          .random = sys::random_number,
+          .random = random_number,
           .limits = {}};
 }
 

@@ -15,12 +15,12 @@
 
 #include "base/error.h"
 #include "base/failpoint.h"
+#include "base/random_number.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
-#include "sys/random_number.h"
 #include "sys/replacing.h"
 #include "sys/write_all.h"
 

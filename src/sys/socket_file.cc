@@ -16,12 +16,12 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/random_number.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/file.h"
-#include "sys/random_number.h"
 
 namespace mnet::sys {
 namespace {

@@ -29,6 +29,7 @@
 #include "attach/request.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/random_number.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -44,7 +45,6 @@
 #include "skel/skel.h"
 #include "store/store.h"
 #include "sys/environment.h"
-#include "sys/random_number.h"
 #include "thin/config.h"
 #include "thin/locks.h"
 #include "thin/log.h"
@@ -362,7 +362,7 @@ Surroundings Surroundings::of_process() {
   reset_signals();
   return {.front = skel::Front::of_process(),
           .environment = sys::environment(),
-          .random = sys::random_number};
+          .random = random_number};
 }
 
 int run(const Surroundings& surroundings) {

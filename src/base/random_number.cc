@@ -1,4 +1,4 @@
-#include "sys/random_number.h"
+#include "base/random_number.h"
 
 #include <sys/random.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace mnet::sys {
+namespace mnet {
 
 // Not std::random_device: it asks the processor what it can do (CPUID), each time anew, and a
 // virtual machine takes 20 us for that.
@@ -18,4 +18,4 @@ std::uint64_t random_number() {
   return static_cast<std::uint64_t>(now) ^ (static_cast<std::uint64_t>(::getpid()) << 40);
 }
 
-}  // namespace mnet::sys
+}  // namespace mnet
