@@ -19,7 +19,7 @@ class DeviceInfoFiles : public attach::DeviceInfos {
   explicit DeviceInfoFiles(aio::BlockingPool& pool, std::string root = {})
       : pool_(pool), root_(std::move(root)) {}
 
-  // A file that an earlier ADD left at `path` is gone afterwards, also without a valid source
+  // A file that an earlier ADD left at `path` is gone afterwards, even without a valid source
   // (02-F28). No source is fine, an invalid one is an error.
   aio::Task<void> copy(std::string resource_name, std::string device_id, std::string path) override;
   aio::Task<std::optional<json::Object>> find(std::string path) override;

@@ -44,7 +44,8 @@ class ExecPlugins : public chain::Plugins {
   ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings, Log log);
 
   aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override;
-  // A run that has begun is ended by cancelling and by its time limit, not by the caller's leaving.
+  // A run that has begun is ended by cancelling and by its time limit, not by a caller that goes
+  // away.
   aio::Task<std::string> run(chain::PluginRun what) override;
   aio::Task<chain::EarlyRun> start_early(std::string type, chain::PluginRun what) override;
 

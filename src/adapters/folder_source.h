@@ -1,5 +1,5 @@
 // attach's object source over a folder of manifests (00-index): pods and networks are what its
-// files say, status and events are written beside them. There is no API behind it.
+// files say, status and events are written beside them. No API server is involved.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace mnet::adapters {
 
 class FolderSource : public attach::ObjectSource {
  public:
-  // Reads nothing yet. The pool must outlive it, and it its tasks.
+  // Reads nothing yet. The pool must outlive this, and this must outlive its tasks.
   FolderSource(const aio::asio::any_io_executor& executor, const std::string& path,
                aio::BlockingPool& pool, Log log, manifests::Timing timing = {});
 
@@ -31,7 +31,7 @@ class FolderSource : public attach::ObjectSource {
   aio::Task<void> follow();
   // Until the folder was read, or found missing, for the first time.
   aio::Task<void> wait_loaded(aio::Deadline deadline) { return folder_.wait_loaded(deadline); }
-  // Until the events sent so far are written; kTimeout. To be awaited before this goes.
+  // Until the events sent so far are written; kTimeout. To be awaited before this is destroyed.
   aio::Task<void> flush(aio::Deadline deadline);
 
   // On the folder's own events; nothing is polled. A folder that was never read cannot tell:
@@ -42,8 +42,8 @@ class FolderSource : public attach::ObjectSource {
   aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
-  // Written by a thread of the pool, in the order they were sent. What comes faster than the disk
-  // takes it is dropped beyond kMostWaiting, and the log says so.
+  // Written by a thread of the pool, in the order they were sent. If more than
+  // kMostWaiting wait for the disk, further ones are dropped, and the log says so.
   void send(attach::PodEvent event) override;
 
   // What is known at this moment.

@@ -43,7 +43,7 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<void> follow();
   // Until both stores are filled for the first time. kTimeout.
   aio::Task<void> wait_synced(aio::Deadline deadline);
-  // Until events and late statuses are written; kTimeout. To be awaited before this goes.
+  // Until events and late statuses are written; kTimeout. To be awaited before this is destroyed.
   aio::Task<void> flush(aio::Deadline deadline);
   // Gives up what flush() would wait for.
   void cancel();
@@ -51,13 +51,13 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return true; }
   aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
-  // A pod that asks for no networks is not held up by an API that is away: its status is written as
-  // soon as that is back.
+  // A pod that asks for no networks does not wait while the API is away: its status is written as
+  // soon as the API is back.
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }
 
-  // What the stores could not answer and the API was asked for.
+  // Lookups that the stores could not answer, so that the API was asked.
   std::uint64_t live_reads() const { return live_reads_; }
   std::uint64_t events_dropped() const { return events_.dropped(); }
   kube::Api& api() { return *api_; }

@@ -21,13 +21,13 @@ bool is_manifest_name(std::string_view name);
 // What has happened in the folder.
 struct Touched {
   std::set<std::string> written;  // closed by a writer, renamed from or to, removed
-  std::set<std::string> created;  // maybe a writer has only begun
+  std::set<std::string> created;  // perhaps still being written
   bool everything = false;        // what has happened is not known
 
   bool nothing() const { return written.empty() && created.empty() && !everything; }
 };
 
-// What has come of it. Texts are those that were not there before: nothing is said twice.
+// What a load has changed. Each text is reported once, as long as its cause lasts.
 struct Update {
   std::shared_ptr<const Snapshot> snapshot;  // nullptr: as it was
   std::vector<std::string> errors;           // file, line and reason
@@ -55,7 +55,7 @@ class Contents {
   void load_file(const std::string& name, Update& update);
   void drop(const std::string& name);
   void note_trouble(Update& update, const Error& why);
-  // Whether the text is news for this file.
+  // Whether the text is new for this file.
   bool note(File& file, std::string seen);
   void publish(Update& update);
 

@@ -27,8 +27,8 @@ struct Event {
 
 // An event that equals an earlier one in pod, type, reason and message is the same Event to the
 // API: its line has the name and the first time of the earlier one, and a count that is one higher.
-// The last line of a name is the Event as it is now. Earlier ones are remembered in memory, up to a
-// number; a repeat of one that is forgotten begins anew.
+// The last line of a name is the Event as it is now. Only some of the earlier ones are
+// remembered; a repeat of a forgotten one begins anew.
 //
 // A file that would grow beyond `max_bytes` becomes `events.jsonl.1`, in the place of the one
 // before: at most twice that much is ever kept.
@@ -37,10 +37,10 @@ class EventFile {
   EventFile(const std::string& folder, Log log, const WallClock* clock = &WallClock::system(),
             std::size_t max_bytes = 8u << 20);
 
-  // Never fails: an event that cannot be written is in the log only. One write to the page cache,
+  // Never fails: an event that cannot be written is only logged. One write to the page cache,
   // nothing is synced.
   void append(const Event& event);
-  // Until the next event nothing is held open.
+  // Closes the file; the next event opens it again.
   void close() { file_.reset(); }
 
  private:

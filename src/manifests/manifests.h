@@ -22,22 +22,22 @@ namespace mnet::manifests {
 
 struct Timing {
   std::chrono::milliseconds settling{50};  // what follows a first change so soon is read with it
-  std::chrono::milliseconds pause{5000};   // between readings while there is no inotify to be had
+  std::chrono::milliseconds pause{5000};   // between readings while inotify is not available
 };
 
-// Reads the files `*.yaml`, `*.yml` and `*.json` in the folder itself, those that begin with a dot
-// left out. A file with an error is reported once per change, with file, line and reason, and its
-// last good objects stay in force. Of an object that is in several files the one in the last file,
-// in byte order of the names, counts.
+// Reads the files `*.yaml`, `*.yml` and `*.json` in the folder itself, except those that begin with
+// a dot. A file with an error is reported once per change, with file, line and reason, and its
+// last good objects stay in force. If several files hold the same object, the last file in
+// byte order of the names counts.
 //
-// Lives on the event loop, all of it. Must outlive its tasks.
+// Lives on the event loop. Must outlive its tasks.
 class Folder {
  public:
   // Reads nothing yet. The pool does the reading; it must outlive the task of follow().
   Folder(const std::string& path, aio::BlockingPool& pool, Log log, Timing timing = {});
 
-  // Reads the folder and follows it until cancelled; to be started once, in a group. A folder that
-  // is missing, now or later, has no objects, is reported, and is read as soon as it comes.
+  // Reads the folder and follows it until cancelled; to be started once, in a group. A missing
+  // folder is reported and read as soon as it appears; the objects of one that goes away stay.
   aio::Task<void> follow();
 
   // Never nullptr; without objects before the folder was read for the first time.
@@ -46,7 +46,7 @@ class Folder {
   // Until the folder was read for the first time, or was found missing. kTimeout, kCancelled.
   aio::Task<void> wait_loaded(aio::Deadline deadline);
 
-  // Until snapshot() is another than `seen`; yields it. kTimeout, kCancelled.
+  // Until snapshot() differs from `seen`; yields the new one. kTimeout, kCancelled.
   aio::Task<std::shared_ptr<const Snapshot>> wait_newer(std::shared_ptr<const Snapshot> seen,
                                                         aio::Deadline deadline);
 

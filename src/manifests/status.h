@@ -18,11 +18,11 @@ class StatusFiles {
 
   // Replaces what was written for a pod of that name; on disk when this ends. kInvalid for names
   // that Kubernetes does not allow; kNotFound if the folder is missing, which is not made. A name
-  // of more than 250 bytes makes no file name.
+  // of more than 250 bytes is too long for a file name.
   aio::Task<void> write(PodRef pod, std::string network_status);
 
   // What was written for this pod; none if there is nothing, or only of another with that name: one
-  // with another UID. A file that is none of ours is kProtocol.
+  // with another UID. A file that we did not write is kProtocol.
   aio::Task<std::optional<std::string>> find(PodRef pod);
 
   // Removes it, unless it belongs to another pod: one with another UID. What is not there is fine.

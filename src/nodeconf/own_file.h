@@ -1,5 +1,5 @@
-// The file that we keep in the runtime's directory: written whole or not at all, recognised when
-// others touch it (03, 6.6). All calls block.
+// The file that we keep in the runtime's directory: written whole or not at all, and watched for
+// what other programs do to it (03, 6.6). All calls block.
 #pragma once
 
 #include <sys/types.h>
@@ -34,17 +34,17 @@ class OwnFile {
 
   const std::string& path() const { return path_; }
 
-  // Mode 0600. A text that a runtime would refuse (no JSON object, without name or type) is an
-  // error and leaves the file as it is.
+  // Mode 0600. A text that a runtime would refuse (not a JSON object, or without name or type) is
+  // an error and leaves the file as it is.
   Result<void> write(std::string_view text);
-  // The same unless it says so already: false then.
+  // The same, unless the file has this text already: then false.
   Result<bool> update(std::string_view text);
 
   enum class Fate : std::uint8_t {
     kThere,    // and a runtime can read it, even if another program wrote it last
     kBroken,   // there, but nothing that a runtime can read
     kRemoved,  // not there
-    kRenamed,  // ours lies beside, under another name
+    kRenamed,  // ours is in the directory under another name
   };
   struct Look {
     Fate fate = Fate::kThere;

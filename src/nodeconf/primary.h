@@ -14,7 +14,7 @@
 
 namespace mnet::nodeconf {
 
-// Names that begin so are our own output (thin mode passes over `00-multus.conf*` only).
+// Names that begin so are our own output (thin mode skips only `00-multus.conf*`).
 inline constexpr std::string_view kOwnPrefix = "00-multus";
 
 struct ChoiceRules {
@@ -28,9 +28,9 @@ struct ChoiceRules {
 std::vector<std::string> candidates(const std::vector<std::string>& names,
                                     const ChoiceRules& rules = {});
 
-// The same of a directory; directories in it are passed over. What stands in a file plays no part,
-// but for `.json`: other things than CNI configurations are called so, hence only those count that
-// are one. An error if the directory cannot be read.
+// The same of a directory; directories in it are skipped. The content of a file does not matter,
+// except for `.json`: other files have that extension too, so only CNI configurations count. An
+// error if the directory cannot be read.
 Result<std::vector<std::string>> list_candidates(const std::string& directory,
                                                  const ChoiceRules& rules = {});
 
@@ -59,7 +59,7 @@ Result<void> check_top_version(std::string_view version);
 
 struct Primary {
   json::Object object;
-  // Below 0.4.0 while the daemon's is not: its results are converted, CHECK passes it over.
+  // Below 0.4.0 while the daemon's is not: its results are converted, CHECK skips it.
   bool is_older = false;
 };
 

@@ -15,7 +15,7 @@ struct RestoreOptions {
   std::string own_type;        // of our own configurations
 };
 
-// Sees to it that the runtime finds a primary in its directory once our file is gone: one that is
+// Makes sure that the runtime finds a primary in its directory once our file is gone: one that is
 // there, else a copy of the primary from its own directory, else one that was renamed to
 // `<name>.old`. Yields what it is and where from, for people. kNotFound if there is none.
 Result<std::string> restore_primary(const RestoreOptions& options);

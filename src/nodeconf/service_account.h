@@ -19,8 +19,8 @@ struct ServiceAccount {
   friend bool operator==(const ServiceAccount&, const ServiceAccount&) = default;
 };
 
-// As it is now. An error if a part is missing, empty or evidently not whole: keep what there was,
-// and read again later. `needs_ca` false: a CA that cannot be had is an empty one.
+// As it is now. An error if a part is missing, empty or evidently incomplete: keep the
+// previous one and read again later. Without `needs_ca` a missing CA is an empty one.
 Result<ServiceAccount> read_service_account(const std::string& folder, bool needs_ca);
 
 }  // namespace mnet::nodeconf

@@ -19,7 +19,7 @@
 
 namespace mnet::store {
 
-// The files <cniDir>/results/<network>-<containerID>-<ifname>. Each call that names an entry wants
+// The files <cniDir>/results/<network>-<containerID>-<ifname>. Each call that names an entry needs
 // its three names. An empty one is an error, `cache file path requires network name (""), …`; one
 // that is not safe in a path names no entry: nothing is found, removed, synced or (then an error)
 // written (01, 6.1).
@@ -45,11 +45,11 @@ class ResultCache {
   // 01, 6.5; empty `container_id`: all. An error where nothing can be said: a shortage, or a
   // directory that cannot be read.
   Result<Listing> list(const std::string& container_id = {}) const;
-  // Rewrites an entry, members that we do not know included. No such entry is an error.
+  // Rewrites an entry, including members that we do not know. No such entry is an error.
   Result<void> edit(const cni::CacheKey& key,
                     const std::function<Result<void>(json::Object& cache_file)>& change,
                     Durability durability) const;
-  // Makes up for kInPlace.
+  // Syncs what was written kInPlace.
   Result<void> sync(const cni::CacheKey& key) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace mnet::sys {
 
-// Where the kernel shows control groups; tests show another place.
+// Where the kernel shows control groups; tests use another place.
 struct CgroupFiles {
   std::string membership = "/proc/self/cgroup";
   std::string mount = "/sys/fs/cgroup";

@@ -11,8 +11,8 @@
 namespace mnet::sys {
 
 // `to` gets the bytes of `from`, and its mode unless another is given. Written beside and renamed,
-// so "text file busy" cannot happen, and nothing is left after a failure. False: `to` was the same
-// already, in bytes and mode, and was not touched; so it is when both are one file.
+// so "text file busy" cannot happen, and nothing is left after a failure. False: `to` had these
+// bytes and this mode already and was not touched, or both are one file.
 Result<bool> copy_file(const std::string& from, const std::string& to,
                        std::optional<mode_t> mode = {});
 

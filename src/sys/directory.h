@@ -33,15 +33,15 @@ class Directory {
   // `max_bytes`: errors.
   Result<std::optional<Content>> find(const std::string& name, std::size_t max_bytes) const;
 
-  // Whether the entry itself, no link, is a regular file of exactly these bytes and mode.
+  // Whether the entry itself, not a link, is a regular file of exactly these bytes and mode.
   bool holds(const std::string& name, std::string_view bytes, mode_t mode) const;
 
   // Written beside under `<prefix>.<name>.<random>`, synced, renamed over the entry itself, which
-  // may be a link or a running program, but no directory; then the directory is synced. The
+  // may be a link or a running program, but not a directory; then the directory is synced. The
   // temporary name is gone after any failure.
   Result<void> replace(const std::string& name, std::string_view bytes, mode_t mode,
                        std::string_view prefix) const;
-  // True if it was there. The entry itself, never what a link leads to; no directory.
+  // True if it was there. The entry itself, never what a link leads to; not a directory.
   Result<bool> remove(const std::string& name) const;
   // Removes what replace() of a killed process left: older than `age_seconds`.
   void sweep(std::string_view prefix, long age_seconds) const;

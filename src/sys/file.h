@@ -53,7 +53,7 @@ inline constexpr std::string_view kTemporaryPrefix = ".multus-tmp-";
 // Syncs a file written kInPlace and its directory. A file that is gone by now is fine.
 Result<void> sync_file(const std::string& path);
 
-// True if it was there. kSynced also syncs the directory.
+// True if it was there. kDurable also syncs the directory.
 Result<bool> remove_file(const std::string& path, Durability durability = Durability::kDurable);
 
 // Removes what replace_file of a killed process left in `directory`: names that begin with

@@ -12,8 +12,8 @@
 
 namespace mnet::sys {
 
-// Held until it goes. Movable; an empty one holds nothing. Calls block until they have it, where
-// nothing else is said.
+// Held until it is destroyed. Movable; an empty one holds nothing. Calls block until they have the
+// lock, unless they say otherwise.
 class FileLock {
  public:
   FileLock() = default;
@@ -31,7 +31,7 @@ class FileLock {
   enum class Kind : std::uint8_t { kShared, kExclusive };
   // On a directory that exists; nothing is made.
   static Result<FileLock> take_directory(const std::string& path, Kind kind);
-  // Alone, after waiting no longer than this: kTimeout then.
+  // Exclusively. kTimeout if it takes longer than this.
   static Result<FileLock> take_directory_within(const std::string& path,
                                                 std::chrono::milliseconds patience);
 

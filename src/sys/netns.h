@@ -30,9 +30,9 @@ class NetNs {
   NetnsId id_;
 };
 
-// The calling thread is in `target` until the end of the scope. A thread that cannot come back ends
-// the process's trust in it: this_thread_is_astray() is then true for good, and the owner of the
-// thread retires it (aio::BlockingPool does). Never on a thread that does other work.
+// The calling thread is in `target` until the end of the scope. If the thread cannot come
+// back, this_thread_is_astray() stays true and the owner of the thread retires it, as
+// aio::BlockingPool does. Never on a thread that does other work.
 class ScopedNetNs {
  public:
   static Result<ScopedNetNs> enter(const NetNs& target);

@@ -19,8 +19,8 @@ struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  std::uint64_t start_time = 0;  // in ticks since boot; with pid it names one process for good
-  std::string parent_command;    // `comm` of the parent; empty if it is gone
+  std::uint64_t start_time = 0;          // in ticks since boot; with pid it identifies one process
+  std::string parent_command;            // `comm` of the parent; empty if it is gone
   std::vector<std::string> environment;  // as it was at exec; children inherit it
 
   // The value of one variable of it.

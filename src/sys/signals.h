@@ -17,7 +17,7 @@ class Signals {
   static Result<Signals> take_over(std::initializer_list<int> numbers);
 
   int fd() const { return fd_.get(); }  // readable when one waits
-  // The next that has come; none if there is none. Never blocks.
+  // The next pending signal, if there is one. Never blocks.
   std::optional<int> take();
 
  private:

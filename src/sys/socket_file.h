@@ -16,7 +16,7 @@ namespace mnet::sys {
 class SocketFile {
  public:
   // Makes missing directories with mode 0700. Fails, with `path` in the text, if the path is longer
-  // than the kernel takes (107 bytes, kInvalid), or if something else than a socket or an empty
+  // than the kernel takes (107 bytes, kInvalid), or if something other than a socket or an empty
   // directory has that name (kConflict). Mode of the socket: 0600. Backlog: 4096.
   static Result<SocketFile> make(const std::string& path);
 
