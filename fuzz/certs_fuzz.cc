@@ -18,19 +18,19 @@ namespace {
 void judge_object(std::string_view text) {
   const auto object = mnet::json::parse_object(text, 100);
   if (!object) return;
-  const auto request = certs::parse_signing_request(*object);
-  if (request) (void)certs::judge(*request);
+  const auto request = mnet::certs::parse_signing_request(*object);
+  if (request) (void)mnet::certs::judge(*request);
 }
 
 // A request like ours, but with these bytes as its content.
 void judge_request(std::string_view text) {
-  certs::SigningRequest request;
-  request.signer = certs::kSigner;
+  mnet::certs::SigningRequest request;
+  request.signer = mnet::certs::kSigner;
   request.request = text;
   request.username = "system:node:node1";
   request.usages = {"digital signature", "client auth"};
   request.expiration_seconds = 600;
-  (void)certs::judge(request);
+  (void)mnet::certs::judge(request);
 }
 
 // What an encoder writes for these bytes; made without OpenSSL, because OpenSSL's parser is under
@@ -44,7 +44,7 @@ std::string canonical_pem(std::string_view der) {
 
 // The request that we judge must be the one that every other reader finds in the text.
 void parse_only_canonical(std::string_view text) {
-  if (!certs::parse_request(text)) return;
+  if (!mnet::certs::parse_request(text)) return;
   const std::size_t begin = text.find('\n') + 1, end = text.rfind("-----END");
   std::string der;
   if (end == std::string_view::npos || end < begin) std::abort();
@@ -56,8 +56,8 @@ void parse_only_canonical(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)certs::parse_pair(text);
-  (void)certs::parse_go_duration(text);
+  (void)mnet::certs::parse_pair(text);
+  (void)mnet::certs::parse_go_duration(text);
   parse_only_canonical(text);
   judge_request(text);
   judge_object(text);

@@ -11,7 +11,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t nul = input.find('\0');
-  const auto path = jsonpath::JsonPath::parse(input.substr(0, nul));
+  const auto path = mnet::jsonpath::JsonPath::parse(input.substr(0, nul));
   if (!path) {
     if (!path.error().text().starts_with("error parsing jsonpath ")) std::abort();
     return 0;

@@ -17,7 +17,7 @@
 
 namespace {
 
-using model::Delegate;
+using mnet::model::Delegate;
 
 bool runs_what_it_stores(const Delegate& delegate) {
   if (!delegate.list) return true;
@@ -39,8 +39,8 @@ bool names_plugins_only(const Delegate& delegate) {
   return true;
 }
 
-std::optional<model::NetworkSelectionElement> selection_of(std::string_view text) {
-  auto elements = model::parse_networks_annotation(text, "ns");
+std::optional<mnet::model::NetworkSelectionElement> selection_of(std::string_view text) {
+  auto elements = mnet::model::parse_networks_annotation(text, "ns");
   if (!elements || elements->empty()) return std::nullopt;
   return elements->front();
 }
@@ -50,26 +50,27 @@ std::optional<model::NetworkSelectionElement> selection_of(std::string_view text
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t end = input.find('\0');
-  model::NetworkDefinition definition;
+  mnet::model::NetworkDefinition definition;
   definition.ns = "ns";
   definition.name = "nad";
   definition.config = input.substr(0, end);
-  if (!model::has_configuration(definition)) return 0;
-  auto text = model::configuration_of(definition);
+  if (!mnet::model::has_configuration(definition)) return 0;
+  auto text = mnet::model::configuration_of(definition);
   if (!text) return 0;
-  const auto delegate = model::parse_delegate(*text);
+  const auto delegate = mnet::model::parse_delegate(*text);
   if (!delegate) return 0;
   if (delegate->cni_name.empty() || !runs_what_it_stores(*delegate)) std::abort();
-  if (delegate->list && model::check_types(*delegate, "ours") && !names_plugins_only(*delegate)) {
+  if (delegate->list && mnet::model::check_types(*delegate, "ours") &&
+      !names_plugins_only(*delegate)) {
     std::abort();
   }
 
   const auto selection =
       selection_of(end == std::string_view::npos ? std::string_view() : input.substr(end + 1));
-  const auto plain = model::fulfil(*delegate, selection, {});
+  const auto plain = mnet::model::fulfil(*delegate, selection, {});
   if (plain && (!selection || !selection->cni_args) && plain->bytes != *text) std::abort();
   const auto with_device =
-      model::fulfil(*delegate, selection, {.resource_name = "r", .id = "0000:00:00.1"});
+      mnet::model::fulfil(*delegate, selection, {.resource_name = "r", .id = "0000:00:00.1"});
   for (const auto* done : {&plain, &with_device}) {
     if (*done && !runs_what_it_stores(**done)) std::abort();
   }

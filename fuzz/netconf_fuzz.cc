@@ -9,6 +9,8 @@
 #include "model/runtime_config.h"
 #include "model/scratch.h"
 
+using namespace mnet;
+
 namespace {
 
 void check_stored(const model::NetConf& conf) {

@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto objects = cni_node::parse_manifest(text);
+  const auto objects = mnet::cni_node::parse_manifest(text);
   if (!objects) return 0;
   for (const auto& object : *objects) {
     if (object.id.name.empty() || object.id.kind.empty() || object.document < 1) std::abort();

@@ -12,7 +12,7 @@
 #include "cni_node/substitute.h"
 #include "cni_node/template.h"
 
-using namespace mnet::nodetools;
+using namespace mnet::cni_node;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

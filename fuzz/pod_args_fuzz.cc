@@ -9,9 +9,11 @@
 #include "cni/args.h"
 #include "model/pod_args.h"
 
+using namespace mnet;
+
 namespace {
 
-void check_unique(const mnet::cni::ArgPairs& args) {
+void check_unique(const cni::ArgPairs& args) {
   std::set<std::string> keys;
   for (const auto& [key, value] : args) {
     if (!keys.insert(key).second) std::abort();

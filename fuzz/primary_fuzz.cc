@@ -11,15 +11,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  nodeconf::Settings settings;
+  mnet::nodeconf::Settings settings;
   settings.cni_version = "1.1.0";
-  const auto primary = nodeconf::parse_primary(input, settings.cni_version, settings.type);
+  const auto primary = mnet::nodeconf::parse_primary(input, settings.cni_version, settings.type);
   if (!primary) return 0;
-  if (nodeconf::find_multus(primary->object, settings.type)) std::abort();
-  nodeconf::Generator generator(settings);
+  if (mnet::nodeconf::find_multus(primary->object, settings.type)) std::abort();
+  mnet::nodeconf::Generator generator(settings);
   const auto output = generator.output("/p", *primary);
   if (!output || !mnet::json::parse_object(output->text)) std::abort();
-  if (nodeconf::parse_primary(output->text, settings.cni_version, settings.type)) {
+  if (mnet::nodeconf::parse_primary(output->text, settings.cni_version, settings.type)) {
     std::abort();
   }
   return 0;

@@ -10,13 +10,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto networks = model::parse_networks_annotation(text, "ns");
+  const auto networks = mnet::model::parse_networks_annotation(text, "ns");
   if (networks) {
     for (const auto& network : *networks) {
       if (network.ns.empty()) std::abort();
     }
   }
-  const auto only = model::parse_default_network_annotation(text, "ns");
+  const auto only = mnet::model::parse_default_network_annotation(text, "ns");
   if (!only) return 0;
   if (networks && networks->size() == 1 && networks->front().name != only->name) std::abort();
   return 0;
