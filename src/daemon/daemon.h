@@ -79,7 +79,4 @@ class Daemon {
   aio::Group replays_, background_;
 };
 
-// Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).
-int probe(const Config& config, const std::string& path);
-
 }  // namespace mnet::daemon

@@ -46,7 +46,7 @@ void reset_signals() {
 }
 
 // All threads but one mostly wait for the disk. An arena of its own for each keeps 100 KiB and more
-// that nobody else may use.
+// that no other thread may use.
 void share_one_arena() {
   ::mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): there is no other thread yet
 }

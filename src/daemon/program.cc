@@ -75,8 +75,8 @@ void await_signal(const sigset_t& held) {
 }
 
 int leave_node(const Config& config, bool pauses) {
-  // Held from the start they wait for us, also where we are process 1 and an action by default is
-  // none: one that came with the last line would be lost.
+  // Signals that are held from the start wait for us, even where we are process 1, for which a
+  // default action means none: a signal that came with the last line would be lost.
   const std::optional<sigset_t> held = pauses ? std::optional(hold_signals()) : std::nullopt;
   const Logging logging = logging_of(config);
   const Uninstalled outcome = uninstall(config, logging.log);
@@ -102,8 +102,7 @@ int serve(const CommandLine& line, Config config) {
   return 1;
 }
 
-}  // namespace
-
+// Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).
 int probe(const Config& config, const std::string& path) {
   http::ClientRequest request;
   request.target = cat("/", path);
@@ -114,6 +113,8 @@ int probe(const Config& config, const std::string& path) {
   sys::print(STDERR_FILENO, answer ? refusal(*answer) : answer.error().text());
   return 1;
 }
+
+}  // namespace
 
 int run_program(const std::vector<std::string>& words) {
   settle_process();
