@@ -48,8 +48,10 @@ class Call {
  public:
   Call(const asio::any_io_executor& executor, ClientRequest request, aio::Deadline deadline)
       : socket_(executor), request_(std::move(request)), watchdog_(executor, [this] {
+          // Not cancel(): between two operations there is nothing to cancel, and the next would
+          // wait for ever.
           error_code ignored;
-          socket_.cancel(ignored);
+          socket_.close(ignored);
         }) {
     watchdog_.arm(deadline);
   }

@@ -143,6 +143,21 @@ TEST(Client, GivesUpAtTheDeadline) {
   EXPECT_EQ(response.error().code(), Errc::kTimeout);
 }
 
+// The deadline then passes between two operations, when there is nothing to cancel.
+TEST(Client, GivesUpIfTheLoopIsLateForItsDeadline) {
+  sys::TestDir dir;
+  const auto silent = listen_unix(dir / "s");
+  LoopThread loop;
+
+  for (int i = 0; i < 200; ++i) {
+    const auto response =
+        loop.run(request_unix(dir / "s", {}, std::chrono::steady_clock::now() + i * 1us));
+
+    ASSERT_FALSE(response.has_value());
+    EXPECT_EQ(response.error().code(), Errc::kTimeout);
+  }
+}
+
 TEST(Client, TalksOverTcp) {
   auto listener = listen_tcp("127.0.0.1", 0);
   ASSERT_TRUE(listener.has_value()) << listener.error().text();

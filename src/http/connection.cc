@@ -39,6 +39,7 @@ namespace asio = aio::asio;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadBytes = 64u << 10;
+constexpr std::size_t kWriteBytes = 64u << 10;
 // Chunk sizes and trailers wait in the buffer until they are complete; no honest peer sends more.
 constexpr std::size_t kMaxChunkLine = 64u << 10;
 
@@ -246,9 +247,13 @@ asio::awaitable<bool> Connection::write_all(std::string head, std::string body) 
   watchdog_.arm(Clock::now() + limits_.write_time);
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head), asio::buffer(body)};
   // Asio sends with MSG_NOSIGNAL.
-  auto [failure, count] = co_await asio::async_write(socket_, buffers, aio::kAsValue);
+  // Asked before each part: a watchdog that bites between two parts has nothing to cancel.
+  const auto go_on = [this](const boost::system::error_code& failure, std::size_t) {
+    return failure || watchdog_.bitten() ? std::size_t{0} : kWriteBytes;
+  };
+  auto [failure, count] = co_await asio::async_write(socket_, buffers, go_on, aio::kAsValue);
   watchdog_.disarm();
-  co_return !failure;
+  co_return !failure && count == head.size() + body.size();
 }
 
 asio::awaitable<void> Connection::answer() {
