@@ -302,7 +302,7 @@ TEST_F(MetricsServerTest, HasTheProfilersPathsButNotItsProfiles) {
     EXPECT_EQ(get(path).status, 501) << path;
   }
   EXPECT_EQ(get("/debug/pprof/cmdline").status, 200);
-  EXPECT_THAT(get("/debug/pprof/cmdline").body, HasSubstr("daemon_test"));
+  EXPECT_THAT(get("/debug/pprof/cmdline").body, HasSubstr("metrics_test"));
 }
 
 TEST_F(MetricsServerTest, WaitsForAPortThatIsTaken) {
