@@ -42,7 +42,7 @@ set(MNET_MAY_USE_adapters  base sys json aio logfile yaml cni http skel plugin k
 set(MNET_MAY_USE_nodetools base sys json aio kube)
 set(MNET_MAY_USE_metrics   base sys aio http store)
 # Programs.
-set(MNET_MAY_USE_shim      base sys json cni skel wire)
+set(MNET_MAY_USE_shim      base sys json cni skel wire store)
 set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} hotplug adapters metrics)
 set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} adapters)
 set(MNET_MAY_USE_thin_entrypoint base sys json aio cni nodeconf)

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "adapters/pending_del.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/request.h"
@@ -22,6 +21,7 @@
 #include "daemon/request.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
+#include "store/pending_dels.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -167,7 +167,7 @@ aio::Task<std::string> CniService::add(attach::Request request) {
   const bool has_record = needs_.pending.may_have(key);
   if (has_record) {
     auto replayed = co_await needs_.pending.replay(key);
-    if (!replayed) co_return adapters::pending_in_the_way(replayed.error());
+    if (!replayed) co_return store::pending_in_the_way(replayed.error());
   }
   auto result = co_await needs_.core.add(std::move(request));
   if (!result) {
@@ -177,7 +177,7 @@ aio::Task<std::string> CniService::add(attach::Request request) {
   if (has_record) {
     auto forgotten = co_await needs_.pending.forget(key);
     if (!forgotten && !is_damage(forgotten.error()))
-      co_return adapters::pending_in_the_way(forgotten.error());
+      co_return store::pending_in_the_way(forgotten.error());
   }
   co_return wire::response_body(*result);
 }

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/pending_del.h"
 #include "adapters/slots.h"
 #include "aio/all.h"
 #include "aio/cancel.h"
@@ -25,10 +24,11 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cni/pending.h"
 #include "daemon/request.h"
+#include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/temporary_age.h"
+#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {
@@ -38,7 +38,7 @@ constexpr std::size_t kAtOnce = 8;
 
 // Whether there may be such a file: true even if that cannot be told.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
-  const std::string path = cat(cni::pending_del_directory(cni_dir), "/", file);
+  const std::string path = cat(store::pending_del_directory(cni_dir), "/", file);
   return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
@@ -55,7 +55,7 @@ PendingDelReplay::Hold::Hold(PendingDelReplay& owner, PendingKey key)
 PendingDelReplay::Hold::~Hold() { owner_.held_.extract(key_); }
 
 bool PendingDelReplay::may_have(const PendingKey& key) const {
-  return may_be_there(key.cni_dir, cni::pending_del_file(key.container_id, key.ifname));
+  return may_be_there(key.cni_dir, store::pending_del_file(key.container_id, key.ifname));
 }
 
 // Container and interface are those of the contents: two pairs may share a file name.
@@ -107,10 +107,13 @@ aio::Task<void> PendingDelReplay::forget(PendingKey key) {
 }
 
 aio::Task<void> PendingDelReplay::write(std::string cni_dir, wire::Call call, std::string config) {
-  return needs_.pool.run(
-      [cni_dir = std::move(cni_dir), call = std::move(call), config = std::move(config)] {
-        return adapters::write_pending_del(cni_dir, call, config);
-      });
+  MNET_CO_TRY([[maybe_unused]] const auto& path,
+              co_await needs_.pool.run([cni_dir = std::move(cni_dir), call = std::move(call),
+                                        config = std::move(config)] {
+                return store::PendingDels(cni_dir).write(call.container_id, call.ifname,
+                                                         wire::pending_del_body(call, config));
+              }));
+  co_return Result<void>();
 }
 
 aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
@@ -236,7 +239,7 @@ aio::Task<void> PendingDelReplay::set_aside(std::string cni_dir, std::string fil
       [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });
   if (!moved) co_return moved;
   needs_.metrics.count_bad_record();
-  log_.error(cat("pending DEL ", cni::pending_del_directory(cni_dir), "/", file,
+  log_.error(cat("pending DEL ", store::pending_del_directory(cni_dir), "/", file,
                  " is damaged and was set aside"),
              why);
   co_return moved;

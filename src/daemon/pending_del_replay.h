@@ -20,6 +20,7 @@
 #include "daemon/admission.h"
 #include "daemon/request.h"
 #include "metrics/metrics.h"
+#include "store/pending_dels.h"
 #include "store/store.h"
 
 namespace mnet::daemon {

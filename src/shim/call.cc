@@ -19,10 +19,10 @@
 #include "shim/connection.h"
 #include "shim/daemon.h"
 #include "shim/log.h"
-#include "shim/pending.h"
 #include "shim/response.h"
 #include "shim/shim.h"
 #include "skel/skel.h"
+#include "store/pending_dels.h"
 #include "wire/wire.h"
 
 namespace mnet::shim {
@@ -216,7 +216,8 @@ Result<void> Call::answered_del(const Response& response) const {
 
 Result<void> Call::remember_del(const Config& config, const Error& why) const {
   log_.error(headed(kDel, why.text()));
-  const auto path = write_pending_del(config.cni_dir, args_.container_id, args_.ifname, body());
+  const auto path =
+      store::PendingDels(config.cni_dir).write(args_.container_id, args_.ifname, body());
   if (!path) {
     return failed(kDel,
                   cni::coded(Code::kTryAgainLater,

@@ -6,8 +6,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cni/pending.h"
 #include "store/names.h"
+#include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -31,7 +31,7 @@ Result<Counts> count_files(const std::string& cni_dir) {
   MNET_TRY(const auto& attachments, files_in(cat(cni_dir, "/", kAttachments)));
   MNET_TRY(const auto& scratch, files_in(cni_dir));
   MNET_TRY(const auto& results, files_in(cat(cni_dir, "/results")));
-  MNET_TRY(const auto& bad, files_in(cat(cni::pending_del_directory(cni_dir), "/", kBad)));
+  MNET_TRY(const auto& bad, files_in(cat(pending_del_directory(cni_dir), "/", kBad)));
   return Counts{
       .attachments = attachments, .scratch = scratch, .results = results, .bad_pending_dels = bad};
 }

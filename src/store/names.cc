@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "cni/names.h"
-#include "cni/pending.h"
+#include "store/pending_dels.h"
 
 namespace mnet::store {
 
@@ -11,7 +11,7 @@ namespace mnet::store {
 // that this stays true.
 bool is_safe_id(std::string_view container_id) {
   return cni::is_identifier(container_id) && container_id != "results" &&
-         container_id != cni::kPendingDels && container_id != kAttachments;
+         container_id != kPendingDels && container_id != kAttachments;
 }
 
 }  // namespace mnet::store

@@ -1,3 +1,5 @@
+#include "store/pending_dels.h"
+
 #include <sys/types.h>
 
 #include <filesystem>
@@ -14,7 +16,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cni/pending.h"
+#include "cni/error.h"
 #include "store/names.h"
 #include "store/read.h"
 #include "store/replace.h"
@@ -47,8 +49,15 @@ std::optional<PendingDels::Record> find_record(const std::string& directory,
 
 }  // namespace
 
-PendingDels::PendingDels(const std::string& cni_dir)
-    : directory_(cni::pending_del_directory(cni_dir)) {}
+std::string pending_del_directory(std::string_view cni_dir) {
+  return cat(cni_dir, "/", kPendingDels);
+}
+
+std::string pending_del_file(std::string_view container_id, std::string_view ifname) {
+  return cat(container_id, "-", ifname, ".json");
+}
+
+PendingDels::PendingDels(const std::string& cni_dir) : directory_(pending_del_directory(cni_dir)) {}
 
 Result<std::vector<PendingDels::Record>> PendingDels::list() const {
   std::vector<Record> records;
@@ -66,16 +75,18 @@ Result<std::vector<PendingDels::Record>> PendingDels::list() const {
 
 Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& container_id,
                                                              const std::string& ifname) const {
-  const std::string file = cni::pending_del_file(container_id, ifname);
+  const std::string file = pending_del_file(container_id, ifname);
   if (!is_record(file)) return std::nullopt;
   return find_record(directory_, file);
 }
 
-Result<void> PendingDels::write(const std::string& container_id, const std::string& ifname,
-                                std::string_view body) const {
-  const std::string file = cni::pending_del_file(container_id, ifname);
+Result<std::string> PendingDels::write(const std::string& container_id, const std::string& ifname,
+                                       std::string_view body) const {
+  const std::string file = pending_del_file(container_id, ifname);
   if (!is_record(file)) return no_record(file);
-  return replace_below(directory_, cat(directory_, "/", file), body, Durability::kDurable);
+  std::string path = cat(directory_, "/", file);
+  MNET_TRY_VOID(replace_below(directory_, path, body, Durability::kDurable));
+  return path;
 }
 
 Result<bool> PendingDels::remove(const std::string& file) const {
@@ -102,10 +113,17 @@ Result<void> PendingDels::set_aside(const std::string& file) const {
   return {};
 }
 
+Error pending_in_the_way(const Error& why) {
+  return cni::coded(cni::Code::kTryAgainLater,
+                    cat("an older DEL of this container is pending, and its record cannot be read "
+                        "or removed now: ",
+                        why.text(), "; try again later"));
+}
+
 Result<void> sweep(const std::string& cni_dir, long age_seconds) {
   ErrorList errors;
   for (const std::string& directory :
-       {cni_dir, cat(cni_dir, "/results"), cni::pending_del_directory(cni_dir),
+       {cni_dir, cat(cni_dir, "/results"), pending_del_directory(cni_dir),
         cat(cni_dir, "/", kAttachments)}) {
     errors.add(sys::sweep_temporaries(directory, age_seconds));
   }

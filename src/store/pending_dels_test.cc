@@ -1,10 +1,11 @@
+#include "store/pending_dels.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
-#include "cni/pending.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
@@ -18,10 +19,10 @@ class PendingDelsTest : public testing::Test {
  protected:
   // Leaves a record as the shim does.
   void leave(const std::string& container_id, const std::string& ifname, const std::string& body) {
-    const std::string directory = cni::pending_del_directory(dir_.path());
+    const std::string directory = pending_del_directory(dir_.path());
     ASSERT_TRUE(sys::make_directories(directory, 0700).has_value());
     ASSERT_TRUE(
-        sys::replace_file(directory + "/" + cni::pending_del_file(container_id, ifname), body, 0600)
+        sys::replace_file(directory + "/" + pending_del_file(container_id, ifname), body, 0600)
             .has_value());
   }
 

@@ -116,33 +116,6 @@ class AttachmentRecords {
   std::string directory_;
 };
 
-// Pending DELs: cni/pending.h says where the shim leaves them. Here they are read and removed.
-class PendingDels {
- public:
-  explicit PendingDels(const std::string& cni_dir);
-
-  struct Record {
-    std::string file;  // name inside the directory
-    // Meant for /cni. An error if it cannot be read; is_damage() if it never can be (a directory).
-    Result<std::string> body;
-  };
-  // In order of their names. No directory: none.
-  Result<std::vector<Record>> list() const;
-  // By name; which container and interface it is for stands in the body alone, since two pairs may
-  // share a name.
-  Result<std::optional<Record>> find(const std::string& container_id,
-                                     const std::string& ifname) const;
-  // Durable when this returns. Replaces a record of the same name.
-  Result<void> write(const std::string& container_id, const std::string& ifname,
-                     std::string_view body) const;
-  Result<bool> remove(const std::string& file) const;  // true if it was there
-  // Moves a record that cannot be used to pending-del/bad/, beside what is there under its name.
-  Result<void> set_aside(const std::string& file) const;
-
- private:
-  std::string directory_;
-};
-
 // How many files of each kind there are below `cni_dir`, without reading any of them. No
 // directory: none.
 struct Counts {

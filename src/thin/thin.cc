@@ -18,7 +18,6 @@
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
-#include "adapters/pending_del.h"
 #include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
@@ -43,6 +42,7 @@
 #include "model/netconf.h"
 #include "model/pod_args.h"
 #include "skel/skel.h"
+#include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/environment.h"
 #include "thin/config.h"
@@ -265,7 +265,7 @@ class Call {
 
   Result<void> add(Node& node, attach::Request request) {
     const auto pending = find_pending();
-    if (!pending) return adapters::pending_in_the_way(pending.error());
+    if (!pending) return store::pending_in_the_way(pending.error());
     if (*pending) {
       const auto deleted = attach::complete(node.run(node.attachments().del(request)));
       if (!deleted) log_.error("ADD continues after a failed pending DEL", deleted.error());
@@ -273,7 +273,7 @@ class Call {
     MNET_TRY(auto&& result, node.run(node.attachments().add(std::move(request))));
     if (*pending) {
       if (auto forgotten = forget(**pending); !forgotten)
-        return adapters::pending_in_the_way(forgotten.error());
+        return store::pending_in_the_way(forgotten.error());
     }
     return skel::print_result(result, config_.cni_version, surroundings_.front);
   }
@@ -292,7 +292,10 @@ class Call {
 
   // For a daemon, or for this container's next ADD: the runtime need not wait until it can be read.
   Result<void> write_down(const Error& unreadable) const {
-    auto written = adapters::write_pending_del(config_.cni_dir, call(), args_.stdin_data);
+    const wire::Call del = call();
+    auto written =
+        store::PendingDels(config_.cni_dir)
+            .write(del.container_id, del.ifname, wire::pending_del_body(del, args_.stdin_data));
     if (!written) {
       log_.error("writing a pending DEL", written.error());
       return unreadable;

@@ -110,4 +110,13 @@ std::string request_line(const Call& call) {
              " Path:", go_quoted(call.path));
 }
 
+std::string pending_del_body(const Call& call, const std::string& config) {
+  Request body;
+  body.env = {{"CNI_COMMAND", "DEL"},    {"CNI_CONTAINERID", call.container_id},
+              {"CNI_NETNS", call.netns}, {"CNI_IFNAME", call.ifname},
+              {"CNI_ARGS", call.args},   {"CNI_PATH", call.path}};
+  body.config = config;
+  return to_text(body);
+}
+
 }  // namespace mnet::wire

@@ -54,6 +54,9 @@ struct Call {
   std::string command;
   std::string container_id, netns, ifname, args, path;
 };
+
+// The body of the DEL of `call`, for /cni: what a pending DEL is recorded as (03, 2.14).
+std::string pending_del_body(const Call& call, const std::string& config);
 Result<Call> extract_call(const Request& request);
 
 // The daemon's own configuration as `overlay` wants it; not an object: `failed to unmarshall

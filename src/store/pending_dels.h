@@ -1,0 +1,56 @@
+// Pending DELs (03, 2.14): a DEL that did not reach a daemon, or could not read what it needed,
+// stays in a file until a daemon has carried it out. The shim, thin multus and the daemon write
+// these files, the daemon replays them; only this place knows where they are and what they are
+// called.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+
+namespace mnet::store {
+
+// A directory below `cni_dir`. No container id may be this name (02, 0.3), so none of our other
+// files there has it.
+inline constexpr std::string_view kPendingDels = "pending-del";
+
+std::string pending_del_directory(std::string_view cni_dir);  // <cniDir>/pending-del
+std::string pending_del_file(std::string_view container_id,
+                             std::string_view ifname);  // <containerID>-<ifname>.json
+
+class PendingDels {
+ public:
+  explicit PendingDels(const std::string& cni_dir);
+
+  struct Record {
+    std::string file;  // name inside the directory
+    // Meant for /cni. An error if it cannot be read; is_damage() if it never can be (a directory).
+    Result<std::string> body;
+  };
+  // In order of their names. No directory: none.
+  Result<std::vector<Record>> list() const;
+  // By name; which container and interface it is for stands in the body alone, since two pairs may
+  // share a name.
+  Result<std::optional<Record>> find(const std::string& container_id,
+                                     const std::string& ifname) const;
+  // Durable when this returns: no reader and no crash sees a part of it. Replaces a record of the
+  // same name. Yields the path.
+  Result<std::string> write(const std::string& container_id, const std::string& ifname,
+                            std::string_view body) const;
+  Result<bool> remove(const std::string& file) const;  // true if it was there
+  // Moves a record that cannot be used to pending-del/bad/, beside what is there under its name.
+  Result<void> set_aside(const std::string& file) const;
+
+ private:
+  std::string directory_;
+};
+
+// The answer of an ADD while the record of an older DEL cannot be read or removed: a later replay
+// would delete what the ADD makes.
+Error pending_in_the_way(const Error& why);
+
+}  // namespace mnet::store
