@@ -49,7 +49,7 @@ struct DelOutcome {
   // DEL of the same container must follow when they can be read.
   std::optional<Error> unreadable = {};
 };
-// Whether all is gone: a DEL that is repeated until then is done.
+// Success if the DEL removed everything; otherwise the error to retry on.
 Result<void> complete(const Result<DelOutcome>& outcome);
 
 struct Options {

@@ -13,9 +13,9 @@ namespace mnet::daemon {
 // any thread is started.
 void settle_process();
 
-// Ends delegates whose daemon was killed, so that no DEL runs beside a late ADD. What a delegate
-// started to stay (a daemon of its own session) is left alone, and so is what belongs to another
-// daemon that still runs. Failures are logged.
+// Ends delegates whose daemon was killed, so that no DEL runs beside a late ADD. Processes that
+// a delegate left running on purpose (in a session of their own) are left alone, and so are those
+// of another daemon that still runs. Failures are logged.
 aio::Task<void> end_orphans(aio::BlockingPool& pool, Log log);
 
 }  // namespace mnet::daemon

@@ -1,4 +1,4 @@
-// Whether the daemon wants to be asked (03, 2.7 and 2.12).
+// Whether the daemon is ready, and if not, why (03, 2.7 and 2.12).
 #pragma once
 
 #include <functional>

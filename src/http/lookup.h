@@ -19,7 +19,8 @@ using Resolver = std::function<Result<Addresses>(const std::string& host)>;
 Result<Addresses> resolve_host(const std::string& host);
 
 // Numeric addresses are returned without a look-up. kUnavailable: there is no such name, or no
-// server answers; kTimeout; kCancelled. After those two the thread finishes its look-up unattended.
+// server answers; kTimeout; kCancelled. After a kTimeout or
+// kCancelled the thread still finishes; its result is dropped.
 aio::Task<Addresses> look_up(std::string host, aio::Deadline deadline,
                              Resolver resolver = resolve_host);
 

@@ -17,7 +17,7 @@ Error prefixed(const Error& error, std::string_view prefix);
 
 // `Multus: [<ns>/<pod>/<uid>]: `, `Multus: ` for a pod that is not known.
 Error core_error(const Error& error, const Pod& pod);
-// The same around `doing: <error>`.
+// The same prefix before `<doing>: <error>`.
 Error core_error(Error error, const Pod& pod, std::string_view doing);
 
 // `[<ns>/<pod>/<uid>:<network>]: error adding container to network "<network>": <error>`

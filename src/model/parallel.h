@@ -11,7 +11,8 @@
 
 namespace mnet::model {
 
-// Attachments `first` to `end - 1` run together, after all before them and before all after them.
+// Attachments `first` to `end - 1` run side by side, after every earlier attachment and before
+// every later one.
 struct Batch {
   std::size_t first = 0, end = 0;
 
@@ -22,7 +23,7 @@ struct Batch {
 // All attachments, in order. The master is always alone, and first.
 std::vector<Batch> batches_of(const std::vector<AttachmentPtr>& attachments, ParallelAttach mode);
 
-// Whether all its plugins are known to leave alone what other networks of the same pod make.
+// Whether each of its plugins is known not to touch what the pod's other networks create.
 bool keeps_to_itself(const Delegate& delegate);
 
 }  // namespace mnet::model

@@ -8,8 +8,8 @@
 
 namespace mnet::shim {
 
-// As the logging keys of the configuration say, none of which has to be usable: a call never fails
-// because it cannot be logged.
+// Follows the logging keys of the configuration. Unusable ones are ignored, because a call never
+// fails for want of a log.
 Log open_log(std::string_view config, const skel::Front& front);
 
 }  // namespace mnet::shim
