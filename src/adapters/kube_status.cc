@@ -99,6 +99,9 @@ struct KubeStatus::Job {
   int attempts = 0;
   int status = 0;                                     // of the last answer; 0: none came
   std::optional<std::chrono::seconds> at_least = {};  // as the last answer asked for
+  // Since when every answer has been 403: one that follows an outage may come from a server that
+  // has just started.
+  std::optional<std::chrono::steady_clock::time_point> denied_since = {};
   bool is_failure_told = false, is_denial_told = false;
   bool is_gone = false;  // the pod
 };
@@ -160,13 +163,15 @@ aio::Task<void> KubeStatus::work(Job job) {
 // everything; late by an operator.
 std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& why) {
   const bool is_denied = why.code() == Errc::kDenied;
+  const auto now = timer_.now();
+  if (!is_denied) job.denied_since.reset();
+  if (is_denied && !job.denied_since) job.denied_since = now;
   const bool has_answered = job.status != 0 && job.status / 100 != 2;
   const bool may_pass =
       has_answered ? why.code() == Errc::kUnavailable : kube::is_transient_error(why);
   if (!is_denied && !may_pass) return std::nullopt;
 
-  const auto now = timer_.now();
-  const bool is_slow = is_denied && now - job.began >= timing_.denial;
+  const bool is_slow = is_denied && now - *job.denied_since >= timing_.denial;
   if (is_slow && !job.patience.denied_pause) return std::nullopt;
   Time wait = (is_slow ? job.denied_backoff : job.backoff).next(job.at_least);
   // The account is the same for all pods: what is forbidden for one is for the others.
@@ -189,7 +194,7 @@ void KubeStatus::tell(Job& job, const Error& why) const {
   const bool is_denied = why.code() == Errc::kDenied;
   if (std::exchange(is_denied ? job.is_denial_told : job.is_failure_told, true)) return;
   const bool ends_early = is_denied && !job.patience.denied_pause;
-  const auto end = ends_early ? job.began + timing_.denial : job.end;
+  const auto end = ends_early ? job.denied_since.value_or(job.began) + timing_.denial : job.end;
   const auto left = std::chrono::round<std::chrono::seconds>(end - timer_.now());
   log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
                    go_quoted(excerpt(why.text(), kMaxReason)), "; retrying for ", left.count(),

@@ -156,6 +156,21 @@ TEST_F(UnwritableStatus, IsTriedAFewTimesInTenMinutesWhereNobodyMayWriteIt) {
   EXPECT_THAT(methods(*server), SizeIs(11 * 3));
 }
 
+// A server that has just started knows no roles yet.
+TEST_F(UnwritableStatus, IsTriedSoonAgainIfAServerForbidsItRightAfterAnOutage) {
+  int writes = 0;
+  answer_with([&writes](Peer& peer, const RawRequest& request) {
+    if (request.method() == "GET") return peer.answer(200, kPlainPod);
+    // Each attempt that is forbidden to patch tries to update, too.
+    peer.answer(++writes <= 6 ? 503 : writes <= 8 ? 403 : 200, kPlainPod);
+  });
+
+  const auto written = write_late();
+
+  EXPECT_TRUE(written.has_value());
+  EXPECT_LT(timer.waits().back(), 1min);
+}
+
 // The account is the same for all pods of the node.
 TEST_F(UnwritableStatus, OfOnePodIsAWarningToTheNext) {
   refuse_with(403, R"({"kind":"Status","code":403,"message":"pods \"a\" is forbidden"})");

@@ -38,8 +38,9 @@ class TcpStream final : public ByteStream {
  public:
   TcpStream(const asio::any_io_executor& executor, std::string name)
       : name_(std::move(name)), socket_(executor), watchdog_(executor, [this] {
+          // Not cancel(): between two parts of a write there is nothing to cancel.
           error_code ignored;
-          socket_.cancel(ignored);
+          socket_.close(ignored);
         }) {}
 
   aio::Task<void> connect(tcp::endpoint peer, TcpLiveness liveness, aio::Deadline deadline) {

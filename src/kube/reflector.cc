@@ -40,7 +40,7 @@ ReflectorSettings tool_watch(std::string path) {
   return {.path = std::move(path),
           .reads_storage = true,
           .list_time = Time(30'000),
-          .silence = Time(630'000),
+          .silence = std::nullopt,
           .first_pause = Time(1000),
           .longest_pause = Time(36'000),
           .jitter = kFifth,
@@ -216,6 +216,7 @@ std::string Reflector::selectors() const {
 std::string Reflector::watch_path() {
   const int span = settings_.longest_watch - settings_.shortest_watch;
   const int seconds = settings_.shortest_watch + static_cast<int>(random_() * span);
+  watch_time_ = std::chrono::seconds(seconds);
   // The two chapters write it in two ways.
   const std::string_view yes = settings_.reads_storage ? "1" : "true";
   std::string path = cat(settings_.path, "?watch=", yes,
@@ -263,11 +264,13 @@ aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* strea
   LineSplitter lines;
   const auto identity = co_await api_.identity();
   for (;;) {
-    const auto patience = is_collecting_ ? settings_.initial_silence : settings_.silence;
-    auto bytes = co_await stream->read(Clock::now() + patience);
+    const auto silence = settings_.silence.value_or(watch_time_ + std::chrono::seconds(30));
+    auto bytes = co_await stream->read(Clock::now() +
+                                       (is_collecting_ ? settings_.initial_silence : silence));
     if (!bytes && bytes.error().code() == Errc::kTimeout) {
       if (is_collecting_) co_return stream_is_refused("it never ended");
-      co_return Outcome();  // a watch that is silent for so long may be dead: another one resumes
+      // A watch that is silent for so long may be dead: another one resumes.
+      if (settings_.silence) co_return Outcome();
     }
     if (!bytes) co_return pause(bytes.error().text());
     if (bytes->empty()) break;

@@ -37,8 +37,10 @@ struct ReflectorSettings {
   Time open_time{30'000};        // until the head of an answer
   Time list_time{60'000};        // for a page
   Time initial_silence{30'000};  // without the end of a streamed list: pages are tried
-  Time silence{150'000};         // of a watch with bookmarks: another one resumes
-  Time shortest{1000};           // two watches in a row that end sooner have failed
+  // Of a watch with bookmarks: another one resumes. None: the time that the watch was asked for and
+  // 30 s, and then it is broken (04, 2.2 rule 5).
+  std::optional<Time> silence{150'000};
+  Time shortest{1000};  // two watches in a row that end sooner have failed
   Time first_pause{800}, longest_pause{30'000};
   Jitter jitter = {};
   Time healthy{120'000};   // of a watch after its list: failures before it are forgotten
@@ -135,8 +137,9 @@ class Reflector {
   bool was_gone_ = false;         // and no watch has been healthy since
   bool was_short_ = false;        // the last watch ended at once
   bool is_connected_ = false;
+  std::chrono::seconds watch_time_{0};                          // that the server was asked for
   std::chrono::steady_clock::time_point listening_since_ = {};  // to what follows the list
-  std::string bad_position_;                                    // where a frame could not be read
+  std::optional<std::string> bad_position_;                     // where a frame could not be read
   std::optional<std::chrono::steady_clock::time_point> down_since_;
   std::chrono::steady_clock::time_point heard_at_ = {};
   std::string last_complaint_;

@@ -69,8 +69,8 @@ void set_bytes(Delegate& delegate, std::string bytes);
 Result<std::string> with_cni_version(std::string_view bytes, std::string_view version);
 
 // The name of its interface: the requested one; else for the master CNI_IFNAME, for the others
-// `net<index>`. DEL, CHECK and hot-plug find by the same rule what an ADD named, and so does another
-// version of Multus: it must not change.
+// `net<index>`. DEL, CHECK and hot-plug find by the same rule what an ADD named, and so does
+// another version of Multus: it must not change.
 std::string interface_name(const Delegate& delegate, std::size_t index,
                            std::string_view cni_ifname);
 
