@@ -115,8 +115,9 @@ Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
   return {};
 }
 
-Result<attach::CacheListing> list_results(const std::string& cni_dir,
-                                          const std::string& container_id) {
+// Empty `container_id`: of all.
+Result<attach::CacheListing> results_of(const std::string& cni_dir,
+                                        const std::string& container_id) {
   MNET_TRY(auto&& found, store::ResultCache(cni_dir).list(container_id));
   return attach::CacheListing{.entries = std::move(found.entries),
                               .unreadable = std::move(found.unreadable)};
@@ -146,15 +147,14 @@ attach::RecordsDone remove_files(const std::string& cni_dir, const std::string& 
   return done;
 }
 
-Result<attach::RecordsListing> list_files(const std::string& cni_dir) {
+Result<std::vector<std::string>> list_containers(const std::string& cni_dir) {
   MNET_TRY(auto&& containers, store::ScratchFiles(cni_dir).list());
-  MNET_TRY(auto&& results, list_results(cni_dir, {}));
   MNET_TRY(auto&& recorded, store::AttachmentRecords(cni_dir).list());
   std::ranges::move(recorded, std::back_inserter(containers));
   std::ranges::sort(containers);
   const auto doubles = std::ranges::unique(containers);
   containers.erase(doubles.begin(), doubles.end());
-  return attach::RecordsListing{.containers = std::move(containers), .results = std::move(results)};
+  return std::move(containers);
 }
 
 }  // namespace
@@ -215,7 +215,7 @@ aio::Task<attach::StoredRecords> FileRecords::load(std::string cni_dir, std::str
     attach::StoredRecords stored;
     if (all) {
       stored.scratch = store::ScratchFiles(cni_dir).find(container_id);
-      stored.results = list_results(cni_dir, container_id);
+      stored.results = results_of(cni_dir, container_id);
     }
     stored.record = store::AttachmentRecords(cni_dir).find(container_id);
     return stored;
@@ -247,8 +247,12 @@ aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,
       });
 }
 
-aio::Task<attach::RecordsListing> FileRecords::list(std::string cni_dir) {
-  return pool_.run([cni_dir = std::move(cni_dir)] { return list_files(cni_dir); });
+aio::Task<std::vector<std::string>> FileRecords::list(std::string cni_dir) {
+  return pool_.run([cni_dir = std::move(cni_dir)] { return list_containers(cni_dir); });
+}
+
+aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir) {
+  return pool_.run([cni_dir = std::move(cni_dir)] { return results_of(cni_dir, {}); });
 }
 
 aio::Task<std::vector<std::string>> FileRecords::sweep(std::string cni_dir,

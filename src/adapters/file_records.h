@@ -30,7 +30,8 @@ class FileRecords : public attach::Records, public chain::Results {
   aio::Task<attach::RecordsDone> remove(std::string cni_dir, std::string container_id) override;
   aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
                               model::RouteEdit edit) override;
-  aio::Task<attach::RecordsListing> list(std::string cni_dir) override;
+  aio::Task<std::vector<std::string>> list(std::string cni_dir) override;
+  aio::Task<attach::CacheListing> list_results(std::string cni_dir) override;
   aio::Task<std::vector<std::string>> sweep(std::string cni_dir,
                                             std::vector<std::string> ids) override;
 

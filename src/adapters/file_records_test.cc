@@ -43,7 +43,7 @@ class FileRecordsTest : public testing::Test {
     return run(records_.load(dir_.path(), container_id, attach::RecordParts::kAll))->results;
   }
   std::vector<std::string> containers(const std::string& cni_dir) {
-    return run(records_.list(cni_dir))->containers;
+    return run(records_.list(cni_dir)).value();
   }
   // Whether both files are dealt with.
   static bool is_done(const Result<attach::RecordsDone>& done) {
@@ -113,7 +113,7 @@ TEST_F(FileRecordsTest, ResultsComeAndGo) {
   EXPECT_THAT(listed->entries[1].cni_args, ElementsAre(testing::Pair("A", "b")));
   EXPECT_EQ(listed->entries[1].capability_args.size(), 1u);
   EXPECT_TRUE(listed->entries[1].result);
-  EXPECT_EQ(run(records_.list(dir_.path()))->results.entries.size(), 3u);
+  EXPECT_EQ(run(records_.list_results(dir_.path()))->entries.size(), 3u);
 
   ASSERT_TRUE(run(records_.remove_result(dir_.path(), {"n", "c1", "eth0"})));
   EXPECT_FALSE(*run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})));

@@ -72,8 +72,8 @@ bool MissedPods::is_suspect_still(const model::PodObject& pod) const {
 aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni_dirs, Pods pods) {
   for (const std::string& cni_dir : cni_dirs) {
     if (pods.empty()) break;
-    MNET_CO_TRY(const auto& listing, co_await records_.list(cni_dir));
-    for (const std::string& container : listing.containers) {
+    MNET_CO_TRY(const auto& containers, co_await records_.list(cni_dir));
+    for (const std::string& container : containers) {
       MNET_CO_TRY(const auto& stored,
                   co_await records_.load(cni_dir, container, attach::RecordParts::kRecord));
       const auto& found = stored.record;

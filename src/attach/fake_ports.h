@@ -266,7 +266,7 @@ class FakeRecords : public Records, public chain::FakeResults {
     StoredRecords stored;
     if (parts != RecordParts::kRecord) stored.scratch = find_scratch(container_id);
     if (parts == RecordParts::kAll || !stored.scratch || *stored.scratch) {
-      if (parts != RecordParts::kRecord) stored.results = list_results(container_id);
+      if (parts != RecordParts::kRecord) stored.results = results_of(container_id);
     }
     stored.record = find_record(container_id);
     co_return stored;
@@ -291,14 +291,14 @@ class FakeRecords : public Records, public chain::FakeResults {
     unsynced.erase(container_id);
     co_return done;
   }
-  aio::Task<RecordsListing> list(std::string) override {
+  aio::Task<std::vector<std::string>> list(std::string) override {
     std::set<std::string> ids = damaged;
     ids.insert(damaged_records.begin(), damaged_records.end());
     for (const auto& [id, delegates] : scratch) ids.insert(id);
     for (const auto& [id, record] : records) ids.insert(id);
-    MNET_CO_TRY(auto&& listed, list_results(""));
-    co_return RecordsListing{.containers = {ids.begin(), ids.end()}, .results = std::move(listed)};
+    co_return std::vector<std::string>(ids.begin(), ids.end());
   }
+  aio::Task<CacheListing> list_results(std::string) override { co_return results_of(""); }
   aio::Task<std::vector<std::string>> sweep(std::string, std::vector<std::string> ids) override {
     std::vector<std::string> removed;
     for (const std::string& name : damaged_results) {
@@ -380,7 +380,7 @@ class FakeRecords : public Records, public chain::FakeResults {
     if (found == scratch.end()) return std::optional<json::Array>();
     return std::optional<json::Array>(found->second);
   }
-  Result<CacheListing> list_results(const std::string& container_id) {
+  Result<CacheListing> results_of(const std::string& container_id) {
     if (read_error) return *read_error;
     if (list_error) return *list_error;
     CacheListing listing;

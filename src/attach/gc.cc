@@ -78,13 +78,14 @@ aio::Task<void> Collecting::run() {
   }
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
-  auto listing = co_await core_.ports.records.list(job_.conf.cni_dir);
-  if (!listing) co_return model::core_error(not_told(listing.error()), job_.pod);
-  auto recorded = co_await load_recorded(std::move(listing->containers));
+  auto containers = co_await core_.ports.records.list(job_.conf.cni_dir);
+  if (!containers) co_return model::core_error(not_told(containers.error()), job_.pod);
+  auto results = co_await core_.ports.records.list_results(job_.conf.cni_dir);
+  if (!results) co_return model::core_error(not_told(results.error()), job_.pod);
+  auto recorded = co_await load_recorded(*std::move(containers));
   if (!recorded) co_return model::core_error(not_told(recorded.error()), job_.pod);
   recorded_ = *std::move(recorded);
-  const std::vector<model::DelegatePtr> all =
-      co_await networks(std::move(listing->results.entries));
+  const std::vector<model::DelegatePtr> all = co_await networks(std::move(results->entries));
   chain::Chain chain = chain_of(core_, job_);
   for (const model::DelegatePtr& network : all) {
     // Read anew each time: an ADD may have begun since.
@@ -101,9 +102,10 @@ aio::Task<void> Collecting::run() {
 // Containers with files that the runtime does not list. What a request works on is left alone: the
 // runtime may have made it after it wrote its list.
 aio::Task<std::vector<std::string>> Collecting::stale_containers() {
-  MNET_CO_TRY(const auto& listing, co_await core_.ports.records.list(job_.conf.cni_dir));
-  std::set<std::string> known(listing.containers.begin(), listing.containers.end());
-  for (const cni::CacheEntry& entry : listing.results.entries) known.insert(entry.container_id);
+  MNET_CO_TRY(const auto& containers, co_await core_.ports.records.list(job_.conf.cni_dir));
+  MNET_CO_TRY(const auto& results, co_await core_.ports.records.list_results(job_.conf.cni_dir));
+  std::set<std::string> known(containers.begin(), containers.end());
+  for (const cni::CacheEntry& entry : results.entries) known.insert(entry.container_id);
 
   std::vector<std::string> stale;
   for (const std::string& id : known) {
@@ -186,11 +188,11 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<s
 // another network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left
 // alone.
 aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
-  MNET_CO_TRY(const auto& listing, co_await core_.ports.records.list(job_.conf.cni_dir));
-  MNET_CO_TRY_VOID(listing.results.unreadable.join(" / "));
+  MNET_CO_TRY(const auto& results, co_await core_.ports.records.list_results(job_.conf.cni_dir));
+  MNET_CO_TRY_VOID(results.unreadable.join(" / "));
   std::set<model::AttachmentId> all(job_.conf.valid_attachments->begin(),
                                     job_.conf.valid_attachments->end());
-  for (const cni::CacheEntry& entry : listing.results.entries) {
+  for (const cni::CacheEntry& entry : results.entries) {
     const std::string& id = entry.container_id;
     if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
   }

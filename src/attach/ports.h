@@ -175,11 +175,6 @@ struct RecordsDone {
   Result<void> scratch, record;
 };
 
-struct RecordsListing {
-  std::vector<std::string> containers;  // those with a scratch file or an attachment record; sorted
-  CacheListing results;                 // of all containers (01, 6.5)
-};
-
 // What is remembered of a container between ADD and DEL, under the request's cniDir. Each file
 // changes atomically: a reader sees the old one or the new one. What ADD writes is in place when
 // the call ends and durable then or when the sync ends (00-index, "Durable when").
@@ -209,7 +204,10 @@ class Records {
   virtual aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
                                       model::RouteEdit edit) = 0;
 
-  virtual aio::Task<RecordsListing> list(std::string cni_dir) = 0;
+  // The containers with a scratch file or an attachment record; sorted.
+  virtual aio::Task<std::vector<std::string>> list(std::string cni_dir) = 0;
+  // The entries of all containers (01, 6.5).
+  virtual aio::Task<CacheListing> list_results(std::string cni_dir) = 0;
   // Removes files of the result cache that are damaged and whose name holds `-<id>-` for none
   // of `ids`; yields their names (02, 7.3).
   virtual aio::Task<std::vector<std::string>> sweep(std::string cni_dir,

@@ -42,7 +42,7 @@ TEST(Backoff, KeepsNodesApartThatAreAskedToWaitForTheSameTime) {
 // Many pods on one node have a copy each.
 TEST(Random, GivesCopiesDifferentNumbers) {
   const Random one = make_random();
-  const Random other = one;  // NOLINT(performance-unnecessary-copy-initialization): it is about it
+  const Random other = one;  // NOLINT(performance-unnecessary-copy-initialization): tests a copy
 
   EXPECT_NE(one(), other());
 }

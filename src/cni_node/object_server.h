@@ -57,6 +57,7 @@ class ObjectServer {
   aio::Task<bool> may_look_again(Wait* wait);
 
   const WriterSettings& settings() const { return settings_; }
+  const kube::Api& api() const { return api_; }
 
  private:
   kube::Api& api_;

@@ -196,24 +196,30 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
 // wanted. A conflict means that another client has just created it.
 aio::Task<void> ObjectWriter::create(Target target, std::string body, Error refused) {
   kube::Retries retries = server_.settings().retries;
+  kube::Attempts rounds = server_.api().attempts(retries);
   retries.repeats_conflicts = false;
-  for (int attempt = 1;; ++attempt) {
+  for (;;) {
     MNET_CO_TRY(auto&& live, co_await server_.call({.path = target.path}));
     if (live.ok()) {
       co_return co_await compare(target, std::move(body), std::move(live.body), std::move(refused));
     }
     if (live.status != 404) co_return live.error();
-    MNET_CO_TRY(auto&& made, co_await server_.call(
-                                 {.method = "POST",
-                                  .path = cat(target.collection, "?fieldManager=",
-                                              kube::query_value(server_.settings().field_manager)),
-                                  .body = body},
-                                 retries));
-    if (made.ok()) {
+    const auto made = co_await server_.call(
+        {.method = "POST",
+         .path = cat(target.collection,
+                     "?fieldManager=", kube::query_value(server_.settings().field_manager)),
+         .body = body},
+        retries);
+    if (!made) co_return made.error();
+    if (made->ok()) {
       ++changes_;
       co_return said(target, "created");
     }
-    if (made.status != 409 || attempt >= retries.most) co_return made.error();
+    if (made->status != 409) co_return made->error();
+    aio::Timer& timer = server_.api().timer();
+    const auto pause = rounds.pause_after(made, timer.now());
+    if (!pause) co_return made->error();
+    MNET_CO_TRY_VOID(co_await timer.sleep_for(*pause));
   }
 }
 

@@ -286,12 +286,17 @@ TEST_F(Writing, WaitsLongerAndLongerWhileAnObjectCannotBeCreated) {
 }
 
 TEST_F(Writing, SaysThatAnObjectIsCreatedByOthersAgainAndAgain) {
-  serve([](Peer& peer, const RawRequest& request) {
-    if (request.method() == "PATCH") return peer.answer(403, R"({"message":"no PATCH"})");
-    peer.answer(request.method() == "GET" ? 404 : 409, R"({"message":"it exists"})");
-  });
+  aio::FakeTimer timer;
+  settings.retries = kube::tool_retries();
+  serve(
+      [](Peer& peer, const RawRequest& request) {
+        if (request.method() == "PATCH") return peer.answer(403, R"({"message":"no PATCH"})");
+        peer.answer(request.method() == "GET" ? 404 : 409, R"({"message":"it exists"})");
+      },
+      {.random = [] { return 0.5; }, .timer = &timer});
 
   EXPECT_EQ(apply(map("a")), "configmap/a: it exists");
+  EXPECT_THAT(timer.waits(), ElementsAre(500ms, 1s, 2s, 4s));
   EXPECT_EQ(asked().size(), 11u);  // the PATCH, and five times GET and POST
 }
 

@@ -1,7 +1,6 @@
 #include "cni_node/program.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <string>
@@ -19,13 +18,13 @@
 #include "cni_node/command.h"
 #include "cni_node/watch.h"
 #include "cni_node/work.h"
+#include "nodetools/options.h"
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/file.h"
 #include "sys/signals.h"
-#include "sys/write_all.h"
 
 namespace mnet::cni_node {
 namespace {
@@ -85,11 +84,7 @@ int run_work(const Command& command, nodetools::Output& output) {
 int run_program(const std::vector<std::string>& words) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   const auto command = parse_command(words, sys::environment());
-  if (!command) {
-    const bool wants_usage = command.error().code() == Errc::kNotFound;
-    sys::print(STDERR_FILENO, wants_usage ? usage() : command.error().text());
-    return 2;
-  }
+  if (!command) return nodetools::refuse(command.error(), usage());
   nodetools::ProcessOutput output("cni-node");
   switch (command->action) {
     case Command::Action::kHelp:

@@ -99,8 +99,9 @@ void read_serving(json::Fields& fields, Config& config) {
   read_positive(fields, "delegateTimeout", seconds);
   // More than a year is not a limit any more, and the clock's arithmetic stays sound.
   config.delegate_timeout = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
-  fields.read("podLookupTimeout", config.pod_lookup_timeout);
-  if (!(config.pod_lookup_timeout >= 0) || !std::isfinite(config.pod_lookup_timeout)) {
+  double pod_lookup_timeout = 0;  // only checked: each request reads it for itself
+  fields.read("podLookupTimeout", pod_lookup_timeout);
+  if (!(pod_lookup_timeout >= 0) || !std::isfinite(pod_lookup_timeout)) {
     fields.fail("podLookupTimeout", "must not be negative");
   }
   check_parallel_attach(fields);

@@ -46,7 +46,6 @@ struct Config : adapters::LogSettings {
 
   std::int64_t max_request_bytes = 16 << 20;
   std::chrono::seconds delegate_timeout{180};
-  double pod_lookup_timeout = 2.5;  // only checked here: each request reads it for itself
   std::optional<std::int64_t> shim_timeout;
   std::optional<std::int64_t> max_delegates;
   std::string delegate_mount_namespace;

@@ -33,7 +33,6 @@ TEST(ParseConfig, HasTheDefaultsOfTheSpecification) {
   EXPECT_EQ(config->per_node_certificate.has_value(), false);
   EXPECT_EQ(config->max_request_bytes, 16777216);
   EXPECT_EQ(config->delegate_timeout.count(), 180);
-  EXPECT_EQ(config->pod_lookup_timeout, 2.5);
   EXPECT_EQ(config->max_delegates, std::nullopt);
 }
 

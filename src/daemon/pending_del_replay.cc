@@ -59,13 +59,13 @@ bool PendingDelReplay::may_have(const PendingKey& key) const {
 }
 
 // Container and interface are those of the contents: two pairs may share a file name.
-Result<attach::Request> PendingDelReplay::read(const Record& record) const {
+Result<CniCall> PendingDelReplay::read(const Record& record) const {
   if (!record.body) return record.body.error();
   MNET_TRY(auto&& call, read_cni_call(*record.body, needs_.rules, needs_.next_arrival(), log_));
   if (call.verb != attach::Verb::kDel) {
     return Error(Errc::kInvalid, cat("the command is not DEL but ", go_quoted(call.call.command)));
   }
-  return std::move(call.request);
+  return std::move(call);
 }
 
 aio::Task<PendingDelReplay::Found> PendingDelReplay::find(PendingKey key) {
@@ -73,11 +73,11 @@ aio::Task<PendingDelReplay::Found> PendingDelReplay::find(PendingKey key) {
     return store::PendingDels(key.cni_dir).find(key.container_id, key.ifname);
   }));
   if (!record) co_return Found();
-  auto request = read(*record);
-  if (!request) co_return std::move(request).error().wrap(record->file);
-  const bool is_ours = request->container_id == key.container_id && request->ifname == key.ifname;
-  if (!is_ours) co_return Found();
-  co_return Found({record->file, *std::move(request)});
+  auto call = read(*record);
+  if (!call) co_return std::move(call).error().wrap(record->file);
+  const wire::Call& said = call->call;
+  if (said.container_id != key.container_id || said.ifname != key.ifname) co_return Found();
+  co_return Found({record->file, *std::move(call)});
 }
 
 aio::Task<void> PendingDelReplay::replay(PendingKey key) {
@@ -88,10 +88,15 @@ aio::Task<void> PendingDelReplay::replay(PendingKey key) {
     co_return Result<void>();
   }
   if (!*found) co_return Result<void>();
-  auto& [file, request] = **found;
+  auto& [file, call] = **found;
   log_.verbose(cat("ADD runs the pending DEL ", file, " first"));
-  const auto outcome = co_await needs_.core.del(std::move(request));
-  const auto deleted = attach::complete(outcome);
+  Result<void> deleted;
+  if (call.request) {
+    const auto outcome = co_await needs_.core.del(*std::move(call.request));
+    deleted = attach::complete(outcome);
+  } else {
+    deleted = call.request.error();
+  }
   needs_.metrics.count_replay(deleted.has_value());
   if (!deleted) {
     log_.error(cat("ADD continues after the failed pending DEL ", file), deleted.error());
@@ -192,16 +197,14 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
 }
 
 aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record) {
-  auto request = read(record);
-  if (request) {
+  auto call = read(record);
+  if (call && call->request) {
     co_return co_await replay_request(std::move(cni_dir), std::move(record.file),
-                                      *std::move(request));
+                                      *std::move(call->request));
   }
-  if (is_damage(request.error())) {
-    co_return co_await set_aside(cni_dir, record.file, std::move(request).error());
-  }
-  note_stays(record.file, request.error());
-  co_return Result<void>();
+  if (call) needs_.metrics.count_replay(false);
+  co_return co_await keep(std::move(cni_dir), std::move(record.file),
+                          call ? call->request.error() : call.error());
 }
 
 aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::string file,
@@ -222,16 +225,16 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   if (deleted) {
     co_return co_await remove(std::move(cni_dir), std::move(file));
   }
-  // A request that the core refuses will be refused for ever; anything else may pass.
-  if (is_damage(deleted.error()) && !is_try_again(deleted.error())) {
-    co_return co_await set_aside(cni_dir, file, std::move(deleted).error());
-  }
-  note_stays(file, deleted.error());
-  co_return Result<void>();
+  co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error());
 }
 
-void PendingDelReplay::note_stays(std::string_view file, const Error& why) const {
+// A request that the core refuses will be refused for ever; anything else may pass.
+aio::Task<void> PendingDelReplay::keep(std::string cni_dir, std::string file, Error why) {
+  if (is_damage(why) && !is_try_again(why)) {
+    co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(why));
+  }
   log_.error(cat("pending DEL ", file, " stays for the next round"), why);
+  co_return Result<void>();
 }
 
 aio::Task<void> PendingDelReplay::set_aside(std::string cni_dir, std::string file, Error why) {

@@ -92,10 +92,11 @@ class PendingDelReplay {
   aio::Task<void> replay_request(std::string cni_dir, std::string file, attach::Request request);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
-  void note_stays(std::string_view file, const Error& why) const;
-  // A record is one DEL as the core takes it.
-  Result<attach::Request> read(const Record& record) const;
-  using Found = std::optional<std::pair<std::string, attach::Request>>;
+  // For the next round, or set aside if it never can be replayed.
+  aio::Task<void> keep(std::string cni_dir, std::string file, Error why);
+  // A record is one DEL as the core takes it; its request is an error if the core refuses it.
+  Result<CniCall> read(const Record& record) const;
+  using Found = std::optional<std::pair<std::string, CniCall>>;
   aio::Task<Found> find(PendingKey key);
 
   PendingDelReplayNeeds needs_;

@@ -223,6 +223,16 @@ TEST_F(PendingDelsTest, ADelRemovesTheRecordOfItsContainerAndInterface) {
   EXPECT_TRUE(exists(record("c2-eth0.json")));
 }
 
+// Which container it is for can be read, and that is enough.
+TEST_F(PendingDelsTest, ADelRemovesTheRecordEvenIfTheCoreWouldRefuseIt) {
+  write_record("c1-eth0.json",
+               request_body(env_of("DEL", "c1"), R"({"parallelAttach":"sometimes"})"));
+
+  EXPECT_EQ(service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}")).status, 200);
+
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+}
+
 TEST_F(PendingDelsTest, ADelWhoseDelegatesFailKeepsTheRecordAndTheRuntimeSeesSuccess) {
   write_del("c1");
   const Error refused = cni::coded(cni::Code::kTryAgainLater, "will not");

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "base/version.h"
+#include "sys/answer_flags.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
 #include "sys/temporary_age.h"
@@ -74,19 +74,8 @@ int run_program(const std::vector<std::string>& words) {
   flags.text({"type", 't'}, &options.type, "what to install: thick or thin");
   flags.text({"dest-dir", 'd'}, &options.target, "directory to install into");
   flags.boolean("version", &options.wants_version, "print the version and exit");
-  const auto outcome = flags.parse(words);
-  if (!outcome) {
-    sys::print(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
-    return 2;
-  }
-  if (*outcome == PFlags::Outcome::kHelp) {
-    sys::print(STDERR_FILENO, flags.usage());
-    return 1;
-  }
-  if (options.wants_version) {
-    sys::print(STDOUT_FILENO, version_line("install_multus"));
-    return 0;
-  }
+  const auto status = sys::answer_flags(flags, options.wants_version, "install_multus", words);
+  if (status) return *status;
   return run(options, flags);
 }
 

@@ -169,15 +169,18 @@ aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
 }
 
 aio::Task<Reply> Api::call_patiently(Call what, Retries retries) {
-  aio::Timer& timer = *settings_.timer;
-  Attempts attempts(retries, settings_.random, timer.now());
+  Attempts made = attempts(retries);
   what.time = retries.per_call;
   for (;;) {
-    auto reply = co_await call(what, attempts.end());
-    const auto pause = attempts.pause_after(reply, timer.now());
+    auto reply = co_await call(what, made.end());
+    const auto pause = made.pause_after(reply, timer().now());
     if (!pause) co_return reply;
-    MNET_CO_TRY_VOID(co_await timer.sleep_for(*pause));
+    MNET_CO_TRY_VOID(co_await timer().sleep_for(*pause));
   }
+}
+
+Attempts Api::attempts(const Retries& retries) const {
+  return {retries, settings_.random, timer().now()};
 }
 
 aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path,

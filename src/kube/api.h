@@ -82,6 +82,10 @@ class Api {
     const auto& life = credentials_.token_life();
     return life ? std::optional(life->end) : std::nullopt;
   }
+  // For a caller that repeats more than one request: the rules, and the time that its pauses take.
+  Attempts attempts(const Retries& retries) const;
+  aio::Timer& timer() const { return *settings_.timer; }
+
   const Gate& gate() const { return gate_; }
   const std::string& server() const { return server_; }
 

@@ -1,7 +1,5 @@
 #include "kube_watch/program.h"
 
-#include <unistd.h>
-
 #include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <filesystem>
@@ -30,12 +28,12 @@
 #include "kube_watch/deliveries.h"
 #include "kube_watch/sources.h"
 #include "nodetools/api_access.h"
+#include "nodetools/options.h"
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/signals.h"
-#include "sys/write_all.h"
 
 namespace mnet::kube_watch {
 namespace {
@@ -185,11 +183,7 @@ int run_program(const std::vector<std::string>& words) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   (void)std::signal(SIGHUP, SIG_IGN);
   const auto command = parse_command(words);
-  if (!command) {
-    const bool wants_usage = command.error().code() == Errc::kNotFound;
-    sys::print(STDERR_FILENO, wants_usage ? usage() : command.error().text());
-    return 2;
-  }
+  if (!command) return nodetools::refuse(command.error(), usage());
   nodetools::ProcessOutput output("kube-watch");
   switch (command->action) {
     case Command::Action::kHelp:

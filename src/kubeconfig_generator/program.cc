@@ -28,6 +28,7 @@
 #include "certs/certs.h"
 #include "kube/config.h"
 #include "nodeconf/kubeconfig_file.h"
+#include "sys/answer_flags.h"
 #include "sys/environment.h"
 #include "sys/file.h"
 #include "sys/write_all.h"
@@ -161,19 +162,9 @@ Result<void> generate(const Options& options) {
 int run_program(const std::vector<std::string>& words) {
   Options options;
   PFlags flags = make_flags(options);
-  const auto outcome = flags.parse(words);
-  if (!outcome) {
-    sys::print(STDERR_FILENO, cat(outcome.error().text(), "\n", flags.usage()));
-    return 2;
-  }
-  if (*outcome == PFlags::Outcome::kHelp) {
-    sys::print(STDERR_FILENO, flags.usage());
-    return 1;
-  }
-  if (options.wants_version) {
-    sys::print(STDOUT_FILENO, version_line("kubeconfig_generator"));
-    return 0;
-  }
+  const auto status =
+      sys::answer_flags(flags, options.wants_version, "kubeconfig_generator", words);
+  if (status) return *status;
   const auto done = generate(options);
   if (done) return 0;
   sys::print(STDERR_FILENO, done.error().text());

@@ -1,5 +1,7 @@
 #include "nodetools/options.h"
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "sys/write_all.h"
 
 namespace mnet::nodetools {
 
@@ -44,6 +47,11 @@ Result<void> EqualsOptions::parse(const std::vector<std::string>& words) const {
     }
   }
   return {};
+}
+
+int refuse(const Error& error, std::string_view usage) {
+  sys::print(STDERR_FILENO, error.code() == Errc::kNotFound ? usage : error.text());
+  return 2;
 }
 
 }  // namespace mnet::nodetools

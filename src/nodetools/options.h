@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 
 namespace mnet::nodetools {
@@ -32,5 +33,9 @@ class EqualsOptions {
 
   std::vector<Option> options_;
 };
+
+// Tells of a command line that cannot be carried out: the error, or for kNotFound (nothing to do is
+// named) the usage. Yields the exit status.
+int refuse(const Error& error, std::string_view usage);
 
 }  // namespace mnet::nodetools

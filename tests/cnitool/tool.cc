@@ -84,10 +84,10 @@ aio::Task<void> Tool::del() {
 // 01, 5.5 with nothing that is valid: every attachment of the network goes, of any container.
 aio::Task<void> Tool::gc() {
   if (network_->list->disable_gc) co_return Result<void>();
-  auto listing = co_await records_.list(kCacheDir);
+  auto listing = co_await records_.list_results(kCacheDir);
   if (!listing) co_return Result<void>();
   ErrorList errors;
-  for (const cni::CacheEntry& entry : listing->results.entries) {
+  for (const cni::CacheEntry& entry : listing->entries) {
     if (entry.network != network_->cni_name) continue;
     auto deleted = co_await chain_.del(attachment_of(entry));
     if (deleted) continue;
