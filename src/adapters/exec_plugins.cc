@@ -99,7 +99,7 @@ void ExecPlugins::report(const chain::PluginRun& what, std::chrono::steady_clock
           std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
   const Log log = log_.with_request(what.request_id);
   if (complaint.empty()) return log.verbose(line);
-  log.error(cat(line, "; its stderr ends in ", go_quoted(complaint)));
+  log.error(cat(line, "; stderr ended with ", go_quoted(complaint)));
 }
 
 aio::Task<std::string> ExecPlugins::run(chain::PluginRun what) {

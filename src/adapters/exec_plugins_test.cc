@@ -174,7 +174,7 @@ TEST_F(ExecPluginsTest, LogsTheEndOfWhatAPluginThatFailedSaid) {
   EXPECT_EQ(output.error().origin()->msg, "busy");
   EXPECT_THAT(lines_->text(), HasSubstr("[error] ADD " + (dir_ / "p") +
                                         " for interface eth0 of container c1 failed after "));
-  EXPECT_THAT(lines_->text(), HasSubstr(R"( ms; its stderr ends in "...line )"));
+  EXPECT_THAT(lines_->text(), HasSubstr(R"( ms; stderr ended with "...line )"));
   EXPECT_THAT(lines_->text(), HasSubstr("line 499 of many\" request=00112233aabbccdd\n"));
   EXPECT_THAT(lines_->text(), Not(HasSubstr("line 7 of many")));
   EXPECT_LT(lines_->text().size(), 6000u);

@@ -72,7 +72,7 @@ aio::Task<void> FolderSource::forget_gone_pods() {
       const auto still = now->find_pod(pod->ns, pod->name);
       if (still != nullptr && still->uid == pod->uid) continue;
       auto removed = co_await status_.remove({.ns = pod->ns, .name = pod->name, .uid = pod->uid});
-      if (!removed) log_.error("removing the status of a pod that is gone", removed.error());
+      if (!removed) log_.error("cannot remove the status of a pod that is gone", removed.error());
     }
     seen = std::move(now);
   }
@@ -154,7 +154,7 @@ aio::Task<void> FolderSource::write_events() {
       return {};
     };
     auto written = co_await pool_.run(std::move(write));
-    if (!written) log_.error("writing events", written.error());
+    if (!written) log_.error("cannot write events", written.error());
     if (const std::size_t lost = std::exchange(dropped_, 0); lost > 0) {
       log_.error(cat(lost, " events were dropped"));
     }

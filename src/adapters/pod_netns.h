@@ -1,4 +1,4 @@
-// Opening a pod's network namespace by the path that the runtime gave. Inside use.
+// Opening a pod's network namespace by the path that the runtime gave. Internal to adapters.
 #pragma once
 
 #include <string>

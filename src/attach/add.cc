@@ -137,7 +137,8 @@ aio::Task<void> Adding::begin() {
                                 "error saving the delegates");
   }
   // ADD can do without an attachment record, but not without its scratch file (05, 3.2).
-  if (!started->record) job_.log.error("writing the attachment record", started->record.error());
+  if (!started->record)
+    job_.log.error("cannot write the attachment record", started->record.error());
   netns_ = started->seen.netns;
   co_return Result<void>();
 }
@@ -210,7 +211,7 @@ aio::Task<void> Adding::end() {
     co_return model::core_error(std::move(ended->synced).error(), job_.pod,
                                 "error saving the results");
   }
-  if (!ended->record) job_.log.error("writing the attachment record", ended->record.error());
+  if (!ended->record) job_.log.error("cannot write the attachment record", ended->record.error());
   // A caller that left while we worked gets no answer; it may send a DEL.
   if (gone()) co_return cancelled();
   co_return Result<void>();

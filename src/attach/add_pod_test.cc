@@ -407,7 +407,7 @@ TEST_F(AttachmentRecordTest, ThatCannotBeWrittenFailsNoAdd) {
 
   EXPECT_TRUE(node_.records.scratch.contains("c1"));
   EXPECT_THAT(node_.records.unsynced, IsEmpty());
-  EXPECT_TRUE(logged("writing the attachment record: disk full"));
+  EXPECT_TRUE(logged("cannot write the attachment record: disk full"));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ aio::asio::awaitable<std::optional<json::Object>> Reporter::find_device_info(
   if (path.empty()) co_return std::nullopt;
   auto found = co_await core_.ports.device_infos.find(path);
   if (found) co_return *std::move(found);
-  job_.log.error("reading device information", found.error());
+  job_.log.error("cannot read device information", found.error());
   co_return std::nullopt;
 }
 

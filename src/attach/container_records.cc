@@ -243,7 +243,7 @@ aio::Task<void> RecordAccess::remove() {
   MNET_FAILPOINT("scratch-before-remove");
   MNET_CO_TRY(const auto& done,
               co_await core_.ports.records.remove(job_.conf.cni_dir, job_.request.container_id));
-  if (!done.record) job_.log.error("removing the attachment record", done.record.error());
+  if (!done.record) job_.log.error("cannot remove the attachment record", done.record.error());
   if (!done.scratch) co_return done.scratch.error();
   MNET_FAILPOINT("scratch-after-remove");
   co_return Result<void>();
@@ -255,7 +255,7 @@ aio::asio::awaitable<void> RecordAccess::restore_result(model::AttachmentPtr att
   if (!found || *found) co_return;  // one that cannot be read is Chain's business
   auto written = co_await core_.ports.results.write_result(
       job_.conf.cni_dir, chain::cache_entry(*attachment, std::move(result)), Durability::kInPlace);
-  if (!written) job_.log.error("restoring a result-cache entry", written.error());
+  if (!written) job_.log.error("cannot restore a result-cache entry", written.error());
 }
 
 TakeDown take_down_of(const Job& job, const ContainerRecords& record) {

@@ -138,7 +138,7 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
     if (!kept) job_.log.error("error saving the delegates", kept.error());
   } else if (record.has_file || record.has_attachment_record) {
     auto removed = co_await access_.remove();
-    if (!removed) job_.log.error("removing the scratch file", removed.error());
+    if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
   }
   if (is_short) co_return *std::move(outcome.failed);
   co_return outcome;
@@ -173,7 +173,7 @@ aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachm
                 [&](const model::RecordedAttachment& one) { return gone.contains(one.ifname); });
   attachment_record.state = model::RecordState::kDeleting;
   auto written = co_await access_.save_record(std::move(attachment_record));
-  if (!written) job_.log.error("saving the attachment record", written.error());
+  if (!written) job_.log.error("cannot write the attachment record", written.error());
 }
 
 aio::Task<void> Deleting::run_stale() {

@@ -195,7 +195,7 @@ aio::Task<void> EarlierAdd::clear_away(ContainerRecords record) {
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
   for (const Error& error : leftovers.errors.errors())
-    job_.log.error("removing what an earlier ADD left", error);
+    job_.log.error("cannot remove what an earlier ADD left", error);
   if (auto joined = listed.complete(); !joined) {
     co_return model::core_error(
         cni::coded(cni::Code::kTryAgainLater,

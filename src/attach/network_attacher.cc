@@ -189,7 +189,7 @@ aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPt
   if (selection.resource_name.empty() || selection.device_id.empty() || path.empty()) co_return;
   auto copied =
       co_await core_.ports.device_infos.copy(selection.resource_name, selection.device_id, path);
-  if (!copied) job_.log.error("copying device information", copied.error());
+  if (!copied) job_.log.error("cannot copy device information", copied.error());
 }
 
 aio::Task<void> NetworkAttacher::report() {

@@ -62,7 +62,7 @@ aio::asio::awaitable<void> Remover::remove_device_info(model::AttachmentPtr atta
   const std::string path = device_info_file(attachment->capability_args);
   if (!path.starts_with(model::kDeviceInfoDirectory) || path.contains("/../")) co_return;
   auto removed = co_await core_.ports.device_infos.remove(path);
-  if (!removed) job_.log.error("removing device information", removed.error());
+  if (!removed) job_.log.error("cannot remove device information", removed.error());
 }
 
 }  // namespace mnet::attach

@@ -1,4 +1,4 @@
-// The door: from what a program has read of a request to what the verbs carry out (02, 5.1 step 1).
+// Turns what a program has read of a request into what the verbs carry out (02, 5.1 step 1).
 #pragma once
 
 #include <cstdint>

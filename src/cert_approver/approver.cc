@@ -113,8 +113,8 @@ Approver::Approver(const aio::asio::any_io_executor& executor, std::shared_ptr<k
 Approver::~Approver() = default;
 
 aio::Task<void> Approver::run() {
-  tasks_.spawn("watching requests", reflector_.run());
-  tasks_.spawn("looking at all requests", rescan_for_ever());
+  tasks_.spawn("watch of certificate requests", reflector_.run());
+  tasks_.spawn("list of certificate requests", rescan_for_ever());
   auto ended = co_await work();
   tasks_.cancel();
   (void)co_await aio::shielded(tasks_.join());
@@ -259,7 +259,7 @@ aio::Task<void> Approver::rescan_for_ever() {
     if (scanned) continue;
     if (scanned.error().code() == Errc::kCancelled) co_return scanned;
     ++counters_.failures;
-    log_.error("looking at all requests", scanned.error());
+    log_.error("cannot list the certificate requests", scanned.error());
   }
 }
 

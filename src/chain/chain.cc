@@ -274,7 +274,7 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
     } else if (is_damage(cached.error())) {
       // A damaged entry is of no use; DEL goes on without it (01, 5.4).
       auto removed = co_await results_.remove_result(setting_.cni_dir, key);
-      if (!removed) log_.error("removing a damaged result-cache entry", removed.error());
+      if (!removed) log_.error("cannot remove a damaged result-cache entry", removed.error());
     } else if (is_shortage(cached.error())) {
       co_return std::move(cached).error();
     } else {
@@ -296,7 +296,7 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
   }
   if (done.unread) co_return done;
   auto removed = co_await results_.remove_result(setting_.cni_dir, key);
-  if (!removed) log_.error("removing a result-cache entry", removed.error());
+  if (!removed) log_.error("cannot remove a result-cache entry", removed.error());
   co_return done;
 }
 

@@ -194,7 +194,7 @@ aio::Task<std::string> CniService::del(CniCall call, attach::Request request) {
   // Also one that was written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten) call.log.error("removing a pending DEL", forgotten.error());
+    if (!forgotten) call.log.error("cannot remove a pending DEL", forgotten.error());
   }
   co_return std::string();
 }
@@ -205,14 +205,14 @@ aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome
   if (outcome.failed && outcome.keeps_failed) co_return *std::move(outcome.failed);
   const Log log = call.log;
   if (!outcome.unreadable) {
-    log.error("DEL", *outcome.failed);
+    log.error("DEL succeeds although it could not remove everything", *outcome.failed);
     co_return std::string();
   }
   call.call.args = std::move(call.args);
   auto written = co_await needs_.pending.write(std::move(cni_dir), std::move(call.call),
                                                std::move(call.config));
   if (!written) {
-    log.error("writing a pending DEL", written.error());
+    log.error("cannot write a pending DEL", written.error());
     co_return *std::move(outcome.unreadable);
   }
   log.error("DEL will be repeated as a pending DEL", *outcome.unreadable);

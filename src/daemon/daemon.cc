@@ -272,7 +272,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::publish_configuration() {
 void Daemon::withdraw_configuration() {
   if (!manager_ || !assembly_.config.cleanup_config_on_exit) return;
   if (auto removed = manager_->withdraw(); !removed) {
-    log_.error("removing the CNI configuration", removed.error());
+    log_.error("cannot remove the CNI configuration", removed.error());
   }
 }
 

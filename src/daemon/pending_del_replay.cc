@@ -132,7 +132,7 @@ aio::Task<void> PendingDelReplay::run(std::chrono::milliseconds period) {
   while (!stopped_) {
     wake_.reset();
     auto done = co_await round();
-    if (!done) log_.error("pending DELs", done.error());
+    if (!done) log_.error("cannot replay pending DELs", done.error());
     const bool is_cancelled = co_await aio::cancelled();
     if (is_cancelled) co_return aio::cancelled_error();
     auto woken = co_await wake_.wait(std::chrono::steady_clock::now() + period);
@@ -189,7 +189,7 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
     const auto results = co_await aio::all(std::exchange(batch, {}));
     for (const auto& result : results) {
       if (!result && result.error().code() != Errc::kCancelled) {
-        log_.error("pending DELs", result.error());
+        log_.error("cannot replay a pending DEL", result.error());
       }
     }
   }
@@ -216,7 +216,7 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   MNET_CO_TRY([[maybe_unused]] const auto& place,
               co_await needs_.requests.acquire(std::move(turn)));
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
-  // later also runs later, and one that came before is on the books.
+  // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
   log_.verbose(cat("replaying the pending DEL ", file));
   const auto outcome = co_await needs_.core.del(std::move(request));

@@ -85,9 +85,10 @@ void settle_process() {
 aio::Task<void> end_orphans(aio::BlockingPool& pool, Log log) {
   auto ended = co_await pool.run([] { return end_all_orphans(); });
   if (!ended) {
-    log.error("ending delegates of an earlier daemon", ended.error());
+    log.error("cannot end the delegates of an earlier daemon", ended.error());
   } else if (*ended > 0) {
-    log.error(cat("warning: ended ", *ended, " processes of delegates of an earlier daemon"));
+    log.warning(
+        cat("ended ", *ended, " processes that an earlier daemon's delegates left running"));
   }
   co_return Result<void>();
 }

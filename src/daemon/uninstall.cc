@@ -104,7 +104,7 @@ class Uninstall {
     aio::asio::io_context loop(1);
     Assembly assembly(loop.get_executor(), config_, log_);
     const auto ended = aio::run(loop, end_orphans(assembly.pool, log_));
-    if (!ended) log_.error("ending delegates", ended.error());
+    if (!ended) log_.error("cannot end the delegates of an earlier daemon", ended.error());
     const auto remaining = aio::run(loop, assembly.pending.drain());
     remaining_ = remaining ? *remaining : 0;
     unread_ = remaining ? "" : remaining.error().text();

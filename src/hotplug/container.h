@@ -1,5 +1,5 @@
 // The container of one hot-plug request: its pod, its records, and the interface that the request
-// is about. Inside use.
+// is about. Internal to hotplug.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One hot-plug request as read and checked. Pure. Inside use.
+// One hot-plug request as read and checked. Pure. Internal to hotplug.
 #pragma once
 
 #include <string>

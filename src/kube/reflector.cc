@@ -399,7 +399,7 @@ void Reflector::complain(const std::string& what, std::string_view preface) {
   if (what == last_complaint_ && now - complained_at_ < settings_.complaint) return;
   last_complaint_ = what;
   complained_at_ = now;
-  log_.error(cat("watching ", settings_.path, ": ", preface, what));
+  log_.error(cat("watch of ", settings_.path, ": ", preface, what));
   sink_.trouble(what);
 }
 

@@ -65,10 +65,10 @@ aio::Task<void> Folder::follow() {
     if (std::chrono::steady_clock::now() - began > timing_.pause) reported.clear();
     if (!ended && ended.error().text() != reported) {
       reported = ended.error().text();
-      log_.error(cat("following objects folder ", path_), ended.error());
+      log_.error(cat("cannot watch the objects folder ", path_), ended.error());
     }
     auto loaded = co_await load(everything());
-    if (!loaded) log_.error(cat("reading objects folder ", path_), loaded.error());
+    if (!loaded) log_.error(cat("cannot read the objects folder ", path_), loaded.error());
     MNET_CO_TRY_VOID(co_await aio::sleep_for(timing_.pause));
   }
 }

@@ -353,7 +353,7 @@ TEST_F(FolderTest, ReadsNowAndThenWhileThereIsNoInotify) {
 
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   group.spawn("folder", folder.follow());
-  auto reported = aio::run(loop, lines->wait_for("following objects folder"));
+  auto reported = aio::run(loop, lines->wait_for("cannot watch the objects folder"));
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   ASSERT_TRUE(reported.has_value());
 

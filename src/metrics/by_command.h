@@ -1,4 +1,4 @@
-// Histograms by CNI command. Inside use.
+// Histograms by CNI command. Internal to metrics.
 #pragma once
 
 #include <prometheus/family.h>

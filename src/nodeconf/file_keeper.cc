@@ -113,7 +113,7 @@ aio::Task<void> FileKeeper::put_back(std::string what) {
   }
   hooks_.wrote(true);
   written_ = text_;
-  log_.warning(cat(what, "; putting it back once"));
+  log_.warning(cat(what, "; it was put back"));
   put_back_at_ = Clock::now();
   co_return Result<void>();
 }

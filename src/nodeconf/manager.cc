@@ -48,7 +48,7 @@ Manager::Manager(aio::BlockingPool& pool, ManagerOptions options, ManagerHooks h
       log_(std::move(log)),
       changes_(watched(options_), options_.pace.settle,
                [log = log_](const Error& why) {
-                 log.error("watching the CNI configuration (it is polled instead)", why);
+                 log.error("cannot watch the CNI configuration, which is polled instead", why);
                }),
       generator_(options_.settings),
       file_(pool_, clean_path(cat(options_.cni_config_dir, "/", kOwnFile)),
@@ -133,7 +133,7 @@ void Manager::wait_for(const Error& why, const std::string& path) {
   // What is there and wrong does not come by itself; nor does what a link in the list leads to.
   const bool may_come = why.code() == Errc::kNotFound && !options_.master.empty();
   if (!path.empty() && !may_come) {
-    text += cat("; change ", path);
+    text += cat("; correct ", path);
     if (options_.master.empty()) text += ", or name another file with multusMasterCNI";
   }
   const auto now = Clock::now();
@@ -172,11 +172,11 @@ aio::Task<void> Manager::follow() {
   while (waited) {
     // The file first: a new text must not stand for putting it back.
     auto own = co_await file_.look();
-    if (!own) log_.error("keeping the CNI configuration", own.error());
+    if (!own) log_.error("cannot keep the CNI configuration", own.error());
     auto primary = co_await look_at_primary();
-    if (!primary) log_.error("following the primary CNI configuration", primary.error());
+    if (!primary) log_.error("cannot follow the primary CNI configuration", primary.error());
     auto written = co_await file_.write(text_);
-    if (!written) log_.error("writing the CNI configuration", written.error());
+    if (!written) log_.error("cannot write the CNI configuration", written.error());
     auto others = co_await look_for_earlier();
     if (!others) log_.debug(others.error().text());
     waited = co_await changes_.wait(next_look());
@@ -212,7 +212,8 @@ aio::Task<void> Manager::regenerate() {
   if (!loaded) {
     // It may be half written just now: the last good text stays, and it is read again soon.
     if (refusal_ != loaded.error().text()) {
-      log_.error(cat(file_.path(), " stays as it is; change ", primary_), loaded.error());
+      log_.error(cat(file_.path(), " stays unchanged until ", primary_, " is corrected"),
+                 loaded.error());
     }
     note_refusal(loaded.error().text());
     co_return Result<void>();

@@ -137,7 +137,7 @@ TEST_F(ManagerTest, WaitsForAPrimaryAndSaysWhatFor) {
 
   dir_.write("10-p.conf", "{");
   ASSERT_TRUE(until([this] { return hindrance_->ends_with("multusMasterCNI"); }));
-  EXPECT_THAT(*hindrance_, HasSubstr("; change " + (dir_ / "10-p.conf") + ", or name another"));
+  EXPECT_THAT(*hindrance_, HasSubstr("; correct " + (dir_ / "10-p.conf") + ", or name another"));
   dir_.write("10-p.conf", conf(""));
 
   EXPECT_TRUE(until([this] { return !hindrance_; }));
@@ -199,7 +199,7 @@ TEST_F(ManagerTest, KeepsTheLastGoodTextWhileThePrimaryIsBroken) {
   const std::string before = own();
 
   dir_.write("10-p.conf", "");
-  ASSERT_TRUE(until_said("stays as it is; change " + (dir_ / "10-p.conf")));
+  ASSERT_TRUE(until_said("stays unchanged until " + (dir_ / "10-p.conf") + " is corrected: "));
   std::filesystem::remove(dir_ / "10-p.conf");
   ASSERT_TRUE(until_said("is gone; " + own_path_ + " stays"));
   EXPECT_EQ(own(), before);
@@ -217,7 +217,7 @@ TEST_F(ManagerTest, PutsItsFileBackOnceThenReportsAFight) {
 
   std::filesystem::remove(own_path_);
   ASSERT_TRUE(until([&] { return own() == text; }));
-  ASSERT_TRUE(until_said("putting it back once"));
+  ASSERT_TRUE(until_said("removed " + own_path_ + "; it was put back"));
   EXPECT_EQ(fights_, 0);
   std::filesystem::rename(own_path_, own_path_ + ".cilium_bak");
   ASSERT_TRUE(until([this] { return hindrance_.has_value(); }));

@@ -1,4 +1,4 @@
-// The text of one result-cache entry (01, 6.2). Inside use; no files here.
+// The text of one result-cache entry (01, 6.2). Internal to store; no files here.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which container ids may become names of files in cniDir. Inside use.
+// Which container ids may become names of files in cniDir. Internal to store.
 #pragma once
 
 #include <string_view>

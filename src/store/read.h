@@ -1,4 +1,4 @@
-// Reading a file of ours. Inside use.
+// Reading a file of ours. Internal to store.
 #pragma once
 
 #include <optional>

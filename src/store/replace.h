@@ -1,4 +1,4 @@
-// Writing a file of ours into a directory of ours. Inside use.
+// Writing a file of ours into a directory of ours. Internal to store.
 #pragma once
 
 #include <string>

@@ -282,11 +282,12 @@ class Call {
     MNET_TRY(auto&& outcome, node.run(node.attachments().del(std::move(request))));
     if (outcome.failed && outcome.keeps_failed) return *std::move(outcome.failed);
     if (outcome.unreadable) return write_down(*outcome.unreadable);
-    if (outcome.failed) log_.error("DEL", *outcome.failed);
+    if (outcome.failed)
+      log_.error("DEL succeeds although it could not remove everything", *outcome.failed);
     const auto pending = find_pending();
     const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
-    if (!pending) log_.error("looking for a pending DEL", pending.error());
-    if (!forgotten) log_.error("removing a pending DEL", forgotten.error());
+    if (!pending) log_.error("cannot read pending DELs", pending.error());
+    if (!forgotten) log_.error("cannot remove a pending DEL", forgotten.error());
     return {};
   }
 
@@ -297,7 +298,7 @@ class Call {
         store::PendingDels(config_.cni_dir)
             .write(del.container_id, del.ifname, wire::pending_del_body(del, args_.stdin_data));
     if (!written) {
-      log_.error("writing a pending DEL", written.error());
+      log_.error("cannot write a pending DEL", written.error());
       return unreadable;
     }
     log_.error("DEL will be repeated as a pending DEL", unreadable);

@@ -118,7 +118,7 @@ def test_a_primary_that_is_truncated_and_rewritten_never_empties_our_file(host, 
     before = auto.own_path.read_bytes()
 
     host.path(PRIMARY).write_text("")
-    daemon.wait_log("stays as it is; change " + PRIMARY)
+    daemon.wait_log(f"stays unchanged until {PRIMARY} is corrected: ")
     assert auto.own_path.read_bytes() == before and why_not_ready(daemon) is None
     by_writing(auto, with_capability("late"))
 
@@ -294,7 +294,7 @@ def test_a_file_that_is_taken_away_is_put_back_once_and_a_fight_is_reported(host
     before = auto.own_path.read_bytes()
 
     taken_away(auto, how)
-    daemon.wait_log(f"warning: {said}; putting it back once")
+    daemon.wait_log(f"warning: {said}; it was put back")
     assert auto.own_path.read_bytes() == before and why_not_ready(daemon) is None
 
     taken_away(auto, how)

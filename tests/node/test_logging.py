@@ -63,7 +63,7 @@ def test_the_end_of_a_delegates_stderr_is_kept(host, daemons, fake, pod):
     error = json.loads(answer.body)
     assert error["code"] == 11 and 'error adding container to network "a": no address' in error["msg"]
     assert re.search(r"\[error\] ADD /opt/cni/bin/fake for interface eth0 of container c-\S+ failed after \d+ ms; "
-                     r'its stderr ends in "pool is exhausted" request=[0-9a-f]{16}\n', daemon.log)
+                     r'stderr ended with "pool is exhausted" request=[0-9a-f]{16}\n', daemon.log)
     assert re.search(r"\[error\] ADD of container c-\S+ failed after \d+ ms: .*no address request=[0-9a-f]{16}\n",
                      daemon.log)
     assert daemon.cni("DEL", conf, pod).status == 200
