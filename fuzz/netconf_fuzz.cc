@@ -29,9 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto document = model::parse_netconf(text);
   if (!document) return 0;
-  const auto strict = model::load_netconf(*document);
+  const auto strict = model::read_netconf(*document);
   const auto lenient =
-      model::load_netconf(*document, {.check_prev_result = false, .check_delegates = false});
+      model::read_netconf(*document, {.check_prev_result = false, .check_delegates = false});
   // Whatever ADD accepts, DEL does.
   if (strict && !lenient) std::abort();
   if (!strict) return 0;

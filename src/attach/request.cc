@@ -57,17 +57,17 @@ std::optional<Verb> verb_of(std::string_view command) {
 
 bool has_container(Verb verb) { return verb != Verb::kStatus && verb != Verb::kGc; }
 
-Result<NetConfPtr> load_conf(Verb verb, Result<json::Object> document) {
+Result<NetConfPtr> read_conf(Verb verb, Result<json::Object> document) {
   MNET_TRY(auto&& object, std::move(document));
-  const model::LoadRules rules{.check_prev_result = verb == Verb::kAdd || verb == Verb::kCheck,
-                               .check_delegates = verb != Verb::kDel};
-  MNET_TRY(auto&& conf, model::load_netconf(std::move(object), rules));
+  const model::NetConfRules rules{.check_prev_result = verb == Verb::kAdd || verb == Verb::kCheck,
+                                  .check_delegates = verb != Verb::kDel};
+  MNET_TRY(auto&& conf, model::read_netconf(std::move(object), rules));
   return std::make_shared<const model::NetConf>(std::move(conf));
 }
 
-Result<NetConfPtr> load_settings(Result<json::Object> document) {
+Result<NetConfPtr> read_settings(Result<json::Object> document) {
   MNET_TRY(auto&& object, std::move(document));
-  MNET_TRY(auto&& conf, model::load_netconf(std::move(object), {.check_prev_result = false,
+  MNET_TRY(auto&& conf, model::read_netconf(std::move(object), {.check_prev_result = false,
                                                                 .check_delegates = false}));
   conf.runtime_config.reset();
   return std::make_shared<const model::NetConf>(std::move(conf));

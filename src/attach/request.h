@@ -22,10 +22,10 @@ std::optional<Verb> verb_of(std::string_view command);
 bool has_container(Verb verb);
 
 // The configuration, as strict as `verb` asks.
-Result<NetConfPtr> load_conf(Verb verb, Result<json::Object> document);
-// The program's own settings, for a dynamic request: without networks, and without a
+Result<NetConfPtr> read_conf(Verb verb, Result<json::Object> document);
+// The program's own settings, for a hot-plug request: without networks, and without a
 // `runtimeConfig`, since that belongs to the networks of an ADD (02, 5.9).
-Result<NetConfPtr> load_settings(Result<json::Object> document);
+Result<NetConfPtr> read_settings(Result<json::Object> document);
 // The pairs of CNI_ARGS, as strict as `verb` asks.
 Result<cni::ArgPairs> parse_args(Verb verb, std::string_view text);
 

@@ -41,7 +41,7 @@ inline Request begin_text(RequestText text, const Log& log) {
 
 inline Result<Request> read_text(Verb verb, const RequestText& text, const Log& log) {
   return read_request(verb, begin_text(text, log),
-                      load_conf(verb, model::parse_netconf(text.config)),
+                      read_conf(verb, model::parse_netconf(text.config)),
                       parse_args(verb, text.args));
 }
 

@@ -32,7 +32,7 @@ struct Command {
   // Each only if its option was given.
   std::optional<Lists> plugins = {}, configs = {}, manifests = {};
   Directories directories = {};
-  nodetools::AccessWish access = {};
+  nodetools::AccessOptions access = {};
   std::string field_manager = "cni-node";
   std::optional<std::set<std::string, std::less<>>> allowed_variables = {};
   std::chrono::seconds wait_time{30};

@@ -40,7 +40,7 @@ aio::Task<std::string> result_body(aio::Task<cni::NetResult> task) {
   co_return wire::response_body(result);
 }
 
-hotplug::Request dynamic_request(CniCall call) {
+hotplug::Request hotplug_request(CniCall call) {
   hotplug::Request request;
   request.request = *std::move(call.request);
   request.config = std::move(call.config);
@@ -96,7 +96,7 @@ aio::asio::awaitable<http::Response> CniService::serve(CniPath path, std::string
   if (!call) co_return error_response(call.error());
   note_start(path, *call);
   const Asked asked{path, call->call, call->pod, begun, admitted, delegates, call->log};
-  auto running = path == CniPath::kCni ? run(*std::move(call)) : run_dynamic(*std::move(call));
+  auto running = path == CniPath::kCni ? run(*std::move(call)) : run_hotplug(*std::move(call));
   auto outcome = co_await std::move(running);
   co_return finish(asked, std::move(outcome));
 }
@@ -226,10 +226,10 @@ aio::Task<void> CniService::gc(attach::Request request) {
   co_return Result<void>();
 }
 
-aio::Task<std::string> CniService::run_dynamic(CniCall call) {
+aio::Task<std::string> CniService::run_hotplug(CniCall call) {
   if (!call.request) return refuse(std::move(call.request).error());
   const attach::Verb verb = *call.verb;
-  hotplug::Request request = dynamic_request(std::move(call));
+  hotplug::Request request = hotplug_request(std::move(call));
   switch (verb) {
     case attach::Verb::kAdd:
       return result_body(needs_.hotplug.add(std::move(request)));

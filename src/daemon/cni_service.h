@@ -41,7 +41,7 @@ class CniService {
  private:
   // The body of the answer. The first two are not coroutines: no frame of theirs waits.
   aio::Task<std::string> run(CniCall call);
-  aio::Task<std::string> run_dynamic(CniCall call);
+  aio::Task<std::string> run_hotplug(CniCall call);
   aio::Task<std::string> add(attach::Request request);
   aio::Task<std::string> del(CniCall call, attach::Request request);
   aio::Task<std::string> end_incomplete_del(attach::DelOutcome outcome, CniCall call,

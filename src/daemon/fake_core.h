@@ -19,7 +19,7 @@ namespace mnet::daemon {
 class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
  public:
   struct Called {
-    std::string command;  // "ADD", "dynamic DEL", ...
+    std::string command;  // "ADD", "hotplug DEL", ...
     attach::Request request;
     hotplug::Request dynamic;  // without its `request`
   };
@@ -58,17 +58,17 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
   aio::Task<void> gc(attach::Request request) override { return serve("GC", std::move(request)); }
 
   aio::Task<cni::NetResult> add(hotplug::Request request) override {
-    MNET_CO_TRY_VOID(co_await serve_dynamic("dynamic ADD", std::move(request)));
+    MNET_CO_TRY_VOID(co_await serve_hotplug("hotplug ADD", std::move(request)));
     co_return result();
   }
   aio::Task<void> del(hotplug::Request request) override {
-    return serve_dynamic("dynamic DEL", std::move(request));
+    return serve_hotplug("hotplug DEL", std::move(request));
   }
   aio::Task<void> check(hotplug::Request request) override {
-    return serve_dynamic("dynamic CHECK", std::move(request));
+    return serve_hotplug("hotplug CHECK", std::move(request));
   }
   aio::Task<void> status(hotplug::Request request) override {
-    return serve_dynamic("dynamic STATUS", std::move(request));
+    return serve_hotplug("hotplug STATUS", std::move(request));
   }
 
  private:
@@ -82,7 +82,7 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
     return result;
   }
 
-  aio::Task<void> serve_dynamic(std::string command, hotplug::Request request) {
+  aio::Task<void> serve_hotplug(std::string command, hotplug::Request request) {
     attach::Request base = std::move(request.request);
     dynamic_ = std::move(request);
     return serve(std::move(command), std::move(base));

@@ -16,7 +16,7 @@
 namespace mnet::daemon {
 namespace {
 
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kPoll{1};
 constexpr int kLooksPerLine = 30;
 
 // Fit for a header, whatever a path contains.
@@ -60,7 +60,7 @@ aio::Task<void> Readiness::report(Log log) const {
       log.verbatim(LogLevel::kError, waiting_text());
     }
     was_there = is_there;
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(kLook));
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(kPoll));
   }
 }
 

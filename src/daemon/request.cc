@@ -111,7 +111,7 @@ Glance glance(std::string_view body) {
 
 RequestRules::RequestRules(const Config& config)
     : server_config(config.document),
-      settings(attach::load_settings(config.document)),
+      settings(attach::read_settings(config.document)),
       drops_readiness_indicator(config.is_automatic()),
       needs_pod(config.objects_dir.empty()) {}
 
@@ -137,7 +137,7 @@ Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, 
   if (!sized) document = sized.error();
   call.request =
       attach::read_request(*call.verb, begin_request(call, std::move(arrival)),
-                           attach::load_conf(*call.verb, std::move(document)), std::move(args));
+                           attach::read_conf(*call.verb, std::move(document)), std::move(args));
   return call;
 }
 

@@ -352,7 +352,7 @@ TEST(Delegate, LaysNothingOverTheDelegatesConfiguration) {
 
   const auto calls = service.calls();
   ASSERT_EQ(calls.size(), 2u);
-  EXPECT_EQ(calls[0].command, "dynamic ADD");
+  EXPECT_EQ(calls[0].command, "hotplug ADD");
   EXPECT_EQ(calls[0].dynamic.config, R"({"name":"n","cniVersion":"1.0.0"})");
   EXPECT_EQ(calls[0].request.conf->cni_version, "0.4.0");
   EXPECT_EQ(calls[0].request.conf->bin_dir, "/b");
@@ -378,7 +378,7 @@ TEST(Delegate, HandsOnWhatTheClientWishes) {
 TEST(Delegate, ReturnsErrorsOfDelAndKnowsNoGc) {
   TestService service;
   service.with(
-      [](Service& inside) { inside.core.fail("dynamic DEL", Error(Errc::kPlugin, "will not")); });
+      [](Service& inside) { inside.core.fail("hotplug DEL", Error(Errc::kPlugin, "will not")); });
 
   const auto del = service.ask("POST", "/delegate", request_body(env_of("DEL"), "{}"));
   const auto gc = service.ask("POST", "/delegate", request_body(R"({"CNI_COMMAND":"GC"})", "{}"));

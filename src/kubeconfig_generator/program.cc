@@ -37,7 +37,7 @@ namespace mnet::kubeconfig_generator {
 namespace {
 
 constexpr int kFailed = 255;
-constexpr std::chrono::milliseconds kLook{10'000};  // between checks of the two kubeconfigs
+constexpr std::chrono::milliseconds kPoll{10'000};  // between checks of the two kubeconfigs
 constexpr std::chrono::milliseconds kStoring{100};  // the same until the certificate is stored
 
 struct Options {
@@ -130,7 +130,7 @@ aio::Task<void> keep(const Options* options, certs::NodeCertificate* certificate
         sys::print(STDOUT_FILENO, cat("kubeconfig is written to ", options->kubeconfig));
       last = now;
     }
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(is_stored ? kLook : kStoring));
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(is_stored ? kPoll : kStoring));
   }
 }
 

@@ -210,7 +210,7 @@ Result<json::Object> parse_netconf(std::string_view text) {
   return document;
 }
 
-Result<NetConf> load_netconf(json::Object document, LoadRules rules) {
+Result<NetConf> read_netconf(json::Object document, NetConfRules rules) {
   if (!rules.check_prev_result) erase_folded(document, "prevResult");
 
   NetConf conf;

@@ -73,13 +73,13 @@ inline constexpr std::size_t kMaxNetConf = 4u << 20;
 
 // What a verb makes of faults. DEL must work from the records whatever became of the configuration,
 // so a `prevResult` or `delegates` that cannot be used does not stop it (02-F44).
-struct LoadRules {
+struct NetConfRules {
   bool check_prev_result = true;
   bool check_delegates = true;
 };
 Result<void> check_netconf_size(std::string_view text);
 // The document of a configuration: not too large, and an object.
 Result<json::Object> parse_netconf(std::string_view text);
-Result<NetConf> load_netconf(json::Object document, LoadRules rules = {});
+Result<NetConf> read_netconf(json::Object document, NetConfRules rules = {});
 
 }  // namespace mnet::model

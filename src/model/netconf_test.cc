@@ -20,9 +20,9 @@ using testing::IsEmpty;
 
 const std::string kDelegates = R"("delegates":[{"name":"a","type":"fake"}])";
 
-Result<NetConf> load(const std::string& members, LoadRules rules = {}) {
+Result<NetConf> load(const std::string& members, NetConfRules rules = {}) {
   MNET_TRY(auto&& document, parse_netconf("{" + members + "}"));
-  return load_netconf(std::move(document), rules);
+  return read_netconf(std::move(document), rules);
 }
 std::string error_of(const std::string& members) {
   auto conf = load(members);

@@ -17,10 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string fate_text(const std::string& path, const OwnFile::Look& look) {
-  switch (look.fate) {
+std::string fate_text(const std::string& path, const OwnFile::State& state) {
+  switch (state.fate) {
     case OwnFile::Fate::kRenamed:
-      return cat("another program renamed ", path, " to ", look.other_name);
+      return cat("another program renamed ", path, " to ", state.other_name);
     case OwnFile::Fate::kRemoved:
       return cat("another program removed ", path);
     case OwnFile::Fate::kBroken:
@@ -81,14 +81,14 @@ void FileKeeper::note_failed_write() {
 }
 
 aio::Task<void> FileKeeper::look() {
-  MNET_CO_TRY(const auto& look,
-              co_await pool_.run([this]() -> Result<OwnFile::Look> { return own_.look(); }));
+  MNET_CO_TRY(const auto& state,
+              co_await pool_.run([this]() -> Result<OwnFile::State> { return own_.state(); }));
   const auto now = Clock::now();
   const bool is_recent = put_back_at_ && now - *put_back_at_ < times_.peace;
-  if (look.fate != OwnFile::Fate::kThere) {
-    const std::string what = fate_text(own_.path(), look);
+  if (state.fate != OwnFile::Fate::kThere) {
+    const std::string what = fate_text(own_.path(), state);
     if (is_recent) {
-      if (!is_lost_) fight(what, look.other_name);
+      if (!is_lost_) fight(what, state.other_name);
       co_return Result<void>();
     }
     co_return co_await put_back(what);

@@ -68,7 +68,7 @@ bool OwnFile::is_ours(const std::string& path) const {
          there.st_ino == ours.st_ino;
 }
 
-OwnFile::Look OwnFile::look() const {
+OwnFile::State OwnFile::state() const {
   const auto text = sys::find_file(path_);
   if (text && *text) return {.fate = check(**text) ? Fate::kThere : Fate::kBroken};
   if (!text) return {.fate = Fate::kBroken};

@@ -46,11 +46,11 @@ class OwnFile {
     kRemoved,  // not there
     kRenamed,  // ours is in the directory under another name
   };
-  struct Look {
+  struct State {
     Fate fate = Fate::kThere;
     std::string other_name = {};  // of kRenamed
   };
-  Look look() const;
+  State state() const;
 
   // Removes it if it is still the one that we wrote last; whether it was.
   Result<bool> remove_if_ours();

@@ -22,7 +22,7 @@ constexpr const char* kText = R"({"cniVersion":"1.0.0","name":"n","type":"multus
 
 class OwnFileTest : public testing::Test {
  protected:
-  OwnFile::Fate fate() const { return own_.look().fate; }
+  OwnFile::Fate fate() const { return own_.state().fate; }
 
   sys::TestDir dir_;
   std::string path_ = dir_ / "00-multus.conf";
@@ -64,7 +64,7 @@ TEST_F(OwnFileTest, IsUpdatedOnlyIfItSaysSomethingElse) {
 TEST_F(OwnFileTest, TellsRemovedRenamedAndBrokenApart) {
   ASSERT_TRUE(own_.write(kText).has_value());
   std::filesystem::rename(path_, dir_ / "00-multus.conf.cilium_bak");
-  const auto renamed = own_.look();
+  const auto renamed = own_.state();
   EXPECT_EQ(renamed.fate, OwnFile::Fate::kRenamed);
   EXPECT_EQ(renamed.other_name, "00-multus.conf.cilium_bak");
 
@@ -119,7 +119,7 @@ TEST_F(OwnFileTest, IsWholeForAReaderDuringAThousandWrites) {
 TEST_F(OwnFileTest, NeedsItsDirectory) {
   OwnFile lost(dir_ / "gone/00-multus.conf");
   EXPECT_FALSE(lost.write(kText).has_value());
-  EXPECT_EQ(lost.look().fate, OwnFile::Fate::kRemoved);
+  EXPECT_EQ(lost.state().fate, OwnFile::Fate::kRemoved);
 }
 
 TEST(FileMark, DiffersWhenALinkLeadsElsewhere) {

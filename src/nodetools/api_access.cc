@@ -21,52 +21,52 @@ namespace {
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 // The kubeconfig to be read; empty: none, so the pod's own account.
-std::string kubeconfig_of(const AccessWish& wish) {
-  if (!wish.kubeconfig.empty()) return wish.kubeconfig;
-  const std::string listed = sys::variable(wish.environment, "KUBECONFIG");
+std::string kubeconfig_of(const AccessOptions& options) {
+  if (!options.kubeconfig.empty()) return options.kubeconfig;
+  const std::string listed = sys::variable(options.environment, "KUBECONFIG");
   if (!listed.empty()) {
     for (const std::string_view path : split(listed, ':')) {
       if (!path.empty() && exists(std::string(path))) return std::string(path);
     }
     return {};
   }
-  const std::string home = sys::variable(wish.environment, "HOME");
+  const std::string home = sys::variable(options.environment, "HOME");
   const std::string usual = cat(home, "/.kube/config");
   return !home.empty() && exists(usual) ? usual : "";
 }
 
-Result<kube::Config> config_of(const AccessWish& wish) {
-  if (const std::string path = kubeconfig_of(wish); !path.empty()) {
+Result<kube::Config> config_of(const AccessOptions& options) {
+  if (const std::string path = kubeconfig_of(options); !path.empty()) {
     return kube::load_kubeconfig(path);
   }
-  const bool is_pod = !sys::variable(wish.environment, "KUBERNETES_SERVICE_HOST").empty() &&
-                      !sys::variable(wish.environment, "KUBERNETES_SERVICE_PORT").empty() &&
-                      exists(cat(wish.account_directory, "/token"));
+  const bool is_pod = !sys::variable(options.environment, "KUBERNETES_SERVICE_HOST").empty() &&
+                      !sys::variable(options.environment, "KUBERNETES_SERVICE_PORT").empty() &&
+                      exists(cat(options.account_directory, "/token"));
   if (!is_pod) return Error(Errc::kNotFound, "no Kubernetes API access configured");
-  return kube::in_cluster_config(wish.environment, wish.account_directory);
+  return kube::in_cluster_config(options.environment, options.account_directory);
 }
 
-std::string namespace_of(const AccessWish& wish, const kube::Config& config) {
-  if (!wish.ns.empty()) return wish.ns;
+std::string namespace_of(const AccessOptions& options, const kube::Config& config) {
+  if (!options.ns.empty()) return options.ns;
   if (!config.ns.empty()) return config.ns;
-  if (auto pod = sys::variable(wish.environment, "POD_NAMESPACE"); !pod.empty()) return pod;
-  const auto account = sys::find_file(cat(wish.account_directory, "/namespace"), 4096);
+  if (auto pod = sys::variable(options.environment, "POD_NAMESPACE"); !pod.empty()) return pod;
+  const auto account = sys::find_file(cat(options.account_directory, "/namespace"), 4096);
   if (account && *account && !trim(**account).empty()) return std::string(trim(**account));
   return "default";
 }
 
 }  // namespace
 
-Result<ApiAccess> find_api_access(const AccessWish& wish) {
-  MNET_TRY(auto&& config, config_of(wish));
-  std::string ns = namespace_of(wish, config);
+Result<ApiAccess> find_api_access(const AccessOptions& options) {
+  MNET_TRY(auto&& config, config_of(options));
+  std::string ns = namespace_of(options, config);
   return ApiAccess{.config = std::move(config), .ns = std::move(ns)};
 }
 
-Result<ApiClient> make_api_client(const AccessWish& wish, std::string_view program, Log log) {
-  MNET_TRY(auto&& access, find_api_access(wish));
+Result<ApiClient> make_api_client(const AccessOptions& options, std::string_view program, Log log) {
+  MNET_TRY(auto&& access, find_api_access(options));
   kube::ApiSettings settings{.user_agent = cat(program, "/", build_version().version)};
-  settings.environment = wish.environment;
+  settings.environment = options.environment;
   MNET_TRY(auto&& api,
            kube::Api::make(std::move(access.config), std::move(settings), std::move(log)));
   return ApiClient{.api = std::move(api), .ns = std::move(access.ns)};

@@ -14,7 +14,7 @@
 
 namespace mnet::nodetools {
 
-struct AccessWish {
+struct AccessOptions {
   std::string kubeconfig = {};  // of the command line; empty: not given
   std::string ns = {};          // likewise
   std::vector<std::string> environment = {};
@@ -27,13 +27,13 @@ struct ApiAccess {
 };
 
 // kNotFound, `no Kubernetes API access configured`, if there is nothing to go by.
-Result<ApiAccess> find_api_access(const AccessWish& wish);
+Result<ApiAccess> find_api_access(const AccessOptions& options);
 
 // A client of that server and the namespace. The server's log shows it as `<program>/<version>`.
 struct ApiClient {
   std::unique_ptr<kube::Api> api;
   std::string ns;
 };
-Result<ApiClient> make_api_client(const AccessWish& wish, std::string_view program, Log log);
+Result<ApiClient> make_api_client(const AccessOptions& options, std::string_view program, Log log);
 
 }  // namespace mnet::nodetools

@@ -13,7 +13,7 @@ namespace {
 
 class AccessOf : public testing::Test {
  protected:
-  AccessOf() { wish.account_directory = dir / "account"; }
+  AccessOf() { options.account_directory = dir / "account"; }
 
   std::string kubeconfig(std::string_view name, std::string_view server, std::string_view ns = "") {
     const std::string more = ns.empty() ? "" : cat(", namespace: ", ns);
@@ -24,14 +24,14 @@ class AccessOf : public testing::Test {
   void live_in_a_pod() {
     dir.write("account/token", "t");
     dir.write("account/namespace", "account-ns\n");
-    wish.environment.insert(wish.environment.end(),
-                            {"KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443"});
+    options.environment.insert(options.environment.end(),
+                               {"KUBERNETES_SERVICE_HOST=10.0.0.1", "KUBERNETES_SERVICE_PORT=443"});
   }
-  std::string server() { return find_api_access(wish).value().config.server; }
-  std::string ns() { return find_api_access(wish).value().ns; }
+  std::string server() { return find_api_access(options).value().config.server; }
+  std::string ns() { return find_api_access(options).value().ns; }
 
   sys::TestDir dir;
-  AccessWish wish;
+  AccessOptions options;
 };
 
 // 04, 4: row 112.
@@ -39,26 +39,26 @@ TEST_F(AccessOf, AKubeconfigWinsOverThePod) {
   live_in_a_pod();
   EXPECT_EQ(server(), "https://10.0.0.1:443");
 
-  wish.environment.push_back(
+  options.environment.push_back(
       cat("KUBECONFIG=", dir / "missing", ":", kubeconfig("k", "https://k:1")));
   EXPECT_EQ(server(), "https://k:1");
 
-  wish.kubeconfig = kubeconfig("given", "https://given:1");
+  options.kubeconfig = kubeconfig("given", "https://given:1");
   EXPECT_EQ(server(), "https://given:1");
 }
 
 TEST_F(AccessOf, AListOfMissingFilesMeansThePod) {
   live_in_a_pod();
   kubeconfig("home/.kube/config", "https://home:1");
-  wish.environment.push_back(cat("HOME=", dir / "home"));
+  options.environment.push_back(cat("HOME=", dir / "home"));
   EXPECT_EQ(server(), "https://home:1");
 
-  wish.environment.push_back(cat("KUBECONFIG=", dir / "missing"));
+  options.environment.push_back(cat("KUBECONFIG=", dir / "missing"));
   EXPECT_EQ(server(), "https://10.0.0.1:443");
 }
 
 TEST_F(AccessOf, NothingIsAnErrorThatSaysSo) {
-  const auto access = find_api_access(wish);
+  const auto access = find_api_access(options);
 
   ASSERT_FALSE(access.has_value());
   EXPECT_EQ(access.error().text(), "no Kubernetes API access configured");
@@ -69,18 +69,18 @@ TEST_F(AccessOf, TheDefaultNamespaceIsTheFirstThatIsNamed) {
   live_in_a_pod();
   EXPECT_EQ(ns(), "account-ns");
 
-  wish.environment.push_back("POD_NAMESPACE=x");
+  options.environment.push_back("POD_NAMESPACE=x");
   EXPECT_EQ(ns(), "x");
 
-  wish.kubeconfig = kubeconfig("k", "https://k:1", "context-ns");
+  options.kubeconfig = kubeconfig("k", "https://k:1", "context-ns");
   EXPECT_EQ(ns(), "context-ns");
 
-  wish.ns = "given";
+  options.ns = "given";
   EXPECT_EQ(ns(), "given");
 }
 
 TEST_F(AccessOf, WithoutAnyNameTheNamespaceIsDefault) {
-  wish.kubeconfig = kubeconfig("k", "https://k:1");
+  options.kubeconfig = kubeconfig("k", "https://k:1");
   EXPECT_EQ(ns(), "default");
 }
 

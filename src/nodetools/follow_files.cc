@@ -73,12 +73,12 @@ FileFollower::FileFollower(sys::Inotify inotify, aio::asio::any_io_executor exec
 Result<void> FileFollower::follow(std::set<std::string> paths) {
   if (paths == paths_) return {};
   paths_ = std::move(paths);
-  const Look before = look_;
+  const States before = states_;
   MNET_TRY_VOID(arm());
   // What was followed before and has changed meanwhile is still to be told.
   for (const auto& [path, seen] : before) {
-    const auto now = look_.find(path);
-    if (now != look_.end() && now->second != seen) is_changed_ = true;
+    const auto now = states_.find(path);
+    if (now != states_.end() && now->second != seen) is_changed_ = true;
   }
   return {};
 }
@@ -118,7 +118,7 @@ void FileFollower::resolve(const std::string& path, Wanted& out) {
     }
     at = here;
   }
-  out.look[path] = seen;
+  out.states[path] = seen;
 }
 
 FileFollower::Wanted FileFollower::wanted() const {
@@ -159,7 +159,7 @@ Result<void> FileFollower::arm() {
     before = std::move(after);
     if (is_settled) break;
   }
-  look_ = std::move(before.look);
+  states_ = std::move(before.states);
   return {};
 }
 
@@ -194,9 +194,9 @@ aio::Task<void> FileFollower::wait() {
       if (matters && !first) first = Clock::now();
       if (!first || Clock::now() < *first + settings_.longest) continue;
     }
-    const Look before = look_;
+    const States before = states_;
     MNET_CO_TRY_VOID(arm());
-    if (first || look_ != before) co_return Result<void>();
+    if (first || states_ != before) co_return Result<void>();
   }
 }
 

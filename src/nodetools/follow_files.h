@@ -36,14 +36,14 @@ class FileFollower {
   aio::Task<void> wait();
 
  private:
-  // What a look at the paths showed, links and all: equal looks, equal files.
-  using Look = std::map<std::string, std::string>;
+  // By path, what it leads to, links and all: equal states, equal files.
+  using States = std::map<std::string, std::string>;
   // Names that matter in a directory; empty for a file that is watched itself.
   using Names = std::set<std::string>;
   struct Wanted {
     std::map<std::string, Names> directories;
     std::set<std::string> files;
-    Look look;
+    States states;
   };
 
   FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor, Settings settings);
@@ -60,7 +60,7 @@ class FileFollower {
   aio::asio::any_io_executor executor_;
   std::set<std::string> paths_;
   std::map<int, Names> watches_;  // by number; a file's has no names
-  Look look_;
+  States states_;
   bool is_changed_ = false;  // seen while arming
 };
 

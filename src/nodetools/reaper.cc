@@ -13,7 +13,7 @@
 namespace mnet::nodetools {
 namespace {
 
-constexpr std::chrono::seconds kLook{2};
+constexpr std::chrono::seconds kPoll{2};
 constexpr std::chrono::seconds kMercy{1};
 
 // The number of a child that has ended and was not waited for; 0 if there is none.
@@ -29,7 +29,7 @@ aio::Task<void> reap_orphans() {
   if (::getpid() != 1) co_return Result<void>();
   for (;;) {
     const pid_t dead = find_dead();
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(dead == 0 ? kLook : kMercy));
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(dead == 0 ? kPoll : kMercy));
     if (dead != 0 && find_dead() == dead) ::waitpid(dead, nullptr, WNOHANG);
   }
 }

@@ -121,7 +121,7 @@ Error Call::unavailable(const Verb& verb, std::string_view said, const Error& wh
   return error;
 }
 
-Result<Config> Call::load_config(const Verb& verb) const {
+Result<Config> Call::read_config(const Verb& verb) const {
   auto config = parse_config(args_.stdin_data);
   if (!config) {
     return failed(verb, config.error().wrap("invalid CNI configuration passed to multus-shim"));
@@ -166,7 +166,7 @@ Result<Response> Call::ask(const Verb& verb, const Config& config) const {
 }
 
 Result<void> Call::ask_and_forget(const Verb& verb) const {
-  MNET_TRY(const auto& config, load_config(verb));
+  MNET_TRY(const auto& config, read_config(verb));
   MNET_TRY(const auto& response, ask(verb, config));
   const auto parsed = wire::parse_response(response.body);
   return parsed ? Result<void>() : failed(verb, parsed.error());
@@ -185,7 +185,7 @@ Result<cni::NetResult> Call::ask_for_result(const Config& config) const {
 }
 
 Result<void> Call::add() const {
-  MNET_TRY(const auto& config, load_config(kAdd));
+  MNET_TRY(const auto& config, read_config(kAdd));
   MNET_TRY(const auto& result, ask_for_result(config));
   if (log_.writes(LogLevel::kVerbose)) {
     log_.verbose(headed(kAdd, json::dump(cni::to_json(result))));
@@ -196,7 +196,7 @@ Result<void> Call::add() const {
 }
 
 Result<void> Call::del() const {
-  const auto config = load_config(kDel);
+  const auto config = read_config(kDel);
   if (!config) return {};  // logged; trying again would not mend it
   auto connection = reach(kDel, *config);
   if (!connection) {

@@ -35,7 +35,7 @@ class Call {
   Result<void> status() const;
 
  private:
-  Result<Config> load_config(const Verb& verb) const;
+  Result<Config> read_config(const Verb& verb) const;
   Result<Connection> reach(const Verb& verb, const Config& config) const;
   Result<Response> send(const Verb& verb, const Config& config, Connection connection) const;
   Result<Response> ask(const Verb& verb, const Config& config) const;

@@ -169,7 +169,7 @@ class Call {
  private:
   Result<void> checked(Verb verb, json::Object document) {
     MNET_TRY(auto&& request, attach::read_request(verb, begin_request(),
-                                                  attach::load_conf(verb, std::move(document)),
+                                                  attach::read_conf(verb, std::move(document)),
                                                   attach::parse_args(verb, args_.args)));
     MNET_TRY(auto&& api, make_api(verb));
     MNET_TRY([[maybe_unused]] const auto& locks, take_locks(verb));

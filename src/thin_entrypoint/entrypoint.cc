@@ -150,39 +150,39 @@ aio::Task<void> Entrypoint::follow() {
   // Watches from here on, so that nothing is missed between a look and the wait after it.
   MNET_CO_TRY_VOID(co_await changes.wait(Clock::now()));
   for (;;) {
-    const Look seen = look();
+    const Outcome seen = check_files();
     // A program that undoes what we do must not make us spin.
-    if (seen == Look::kWrote) {
+    if (seen == Outcome::kWrote) {
       MNET_CO_TRY_VOID(co_await aio::sleep_for(surroundings_.rest));
     }
-    const bool is_soon = seen == Look::kFailed || !changes.is_watching();
+    const bool is_soon = seen == Outcome::kFailed || !changes.is_watching();
     MNET_CO_TRY_VOID(co_await changes.wait(
         Clock::now() + (is_soon ? surroundings_.rest : surroundings_.longest_wait)));
   }
 }
 
-Entrypoint::Look Entrypoint::look() {
-  const Look first =
+Entrypoint::Outcome Entrypoint::check_files() {
+  const Outcome first =
       note("kubeconfig", refresh_kubeconfig(), cat("kubeconfig is created in ", kubeconfig_path()));
   if (!follows_primary()) return first;
-  const Look second = note("multus config file", refresh_configuration(), kConfigurationCreated);
+  const Outcome second = note("multus config file", refresh_configuration(), kConfigurationCreated);
   return std::max(first, second);
 }
 
-Entrypoint::Look Entrypoint::note(const std::string& subject, const Result<bool>& done,
-                                  const std::string& written) {
+Entrypoint::Outcome Entrypoint::note(const std::string& subject, const Result<bool>& done,
+                                     const std::string& written) {
   std::string& last = complaints_[subject];
   if (!done) {
     const std::string complaint = cat(subject, " stays as it is: ", done.error().text());
     if (complaint != last) surroundings_.complain(complaint);
     last = complaint;
-    return Look::kFailed;
+    return Outcome::kFailed;
   }
   if (!last.empty()) surroundings_.tell(cat(subject, " is current again"));
   last.clear();
-  if (!*done) return Look::kAllWell;
+  if (!*done) return Outcome::kAllWell;
   surroundings_.tell(written);
-  return Look::kWrote;
+  return Outcome::kWrote;
 }
 
 Result<void> Entrypoint::clean_up() {

@@ -52,9 +52,9 @@ class Entrypoint {
   Result<bool> write_configuration(const std::string& name, const std::string& text);
 
   // How a check of the files ended, and so how long the next one may wait.
-  enum class Look : std::uint8_t { kAllWell, kWrote, kFailed };
-  Look look();
-  Look note(const std::string& subject, const Result<bool>& done, const std::string& written);
+  enum class Outcome : std::uint8_t { kAllWell, kWrote, kFailed };
+  Outcome check_files();
+  Outcome note(const std::string& subject, const Result<bool>& done, const std::string& written);
   std::vector<std::string> folders() const;
   bool follows_primary() const;
   std::string kubeconfig_path() const;

@@ -76,7 +76,7 @@ json::Object fields(const model::NetConf& conf) {
 Result<json::Object> load(const json::Object& input) {
   MNET_TRY(auto&& config, text_of(input, "config"));
   MNET_TRY(auto&& document, model::parse_netconf(config));
-  MNET_TRY(auto&& conf, model::load_netconf(std::move(document)));
+  MNET_TRY(auto&& conf, model::read_netconf(std::move(document)));
   return json::Object{{"fields", fields(conf)}};
 }
 
