@@ -33,9 +33,10 @@
 namespace mnet::kube_watch {
 namespace {
 
-using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kFirstPause{1};
+constexpr std::chrono::seconds kLongestPause{36};
 constexpr std::chrono::seconds kPatience{60};  // with an unknown type
 constexpr std::chrono::seconds kHealthy{60};   // of a following: failures before it are forgotten
 constexpr std::size_t kLargestFile = 10u << 20;
@@ -66,7 +67,7 @@ ObjectWatch::ObjectWatch(Command command, std::string default_ns, kube::Api& api
       types_(api) {}
 
 aio::Task<void> ObjectWatch::run() {
-  Backoff backoff(1s, 36s, random_, kFifth);
+  Backoff backoff(kFirstPause, kLongestPause, random_, kFifth);
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
     MNET_CO_TRY(auto&& resource, co_await resolve());
@@ -87,7 +88,7 @@ aio::Task<void> ObjectWatch::run() {
 
 // A server that does not answer is waited for; one that does not know the type, for a minute.
 aio::Task<kube::Resource> ObjectWatch::resolve() {
-  Backoff backoff(1s, 36s, random_, kFifth);
+  Backoff backoff(kFirstPause, kLongestPause, random_, kFifth);
   std::optional<Clock::time_point> unknown_since;
   std::string last_trouble;
   for (;;) {
