@@ -95,7 +95,7 @@ def test_leaves_the_english_of_others_and_of_the_past_alone(tree, name):
 
 def test_accepts_documents_whose_files_exist(tree):
     tree.write("src/base/log.h", "#pragma once\n")
-    tree.write("docs/a.md", "See [the other](b.md#part), [a host](https://example.com/x) and `src/base/log.h`.\n")
+    tree.write("docs/a.md", "See [the other](b.md#part), [a host](https://example.com/x), `src/base/log.h` and `log.h`.\n")
     tree.write("docs/b.md", "# Part\n")
 
     assert tree.check("checks/docs").returncode == 0
@@ -104,6 +104,7 @@ def test_accepts_documents_whose_files_exist(tree):
 @pytest.mark.parametrize("content, complaint", [
     ("[gone](c.md)", "docs/a.md: the link to c.md leads nowhere"),
     ("`src/base/gone.h`", "docs/a.md: there is no src/base/gone.h"),
+    ("`gone.cc`", "docs/a.md: no file is called gone.cc"),
 ])
 def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, complaint):
     tree.write("docs/a.md", content + "\n")
