@@ -38,7 +38,7 @@ class ValidationTest : public testing::Test {
   Validation validation_{node_.plugins, {"/b"}};
 };
 
-// X30
+// X30, I22
 TEST_F(ValidationTest, TriesEveryPluginAndTellsAllErrorsTogether) {
   node_.plugins.missing.insert("gone");
   supports("old", R"("0.1.0","0.4.0")");
@@ -86,6 +86,7 @@ TEST_F(ValidationTest, YieldsTheCapabilitiesThatAnyPluginDeclares) {
   EXPECT_THAT(*found, ElementsAre("ips", "portMappings"));
 }
 
+// I21
 TEST_F(ValidationTest, AsksAsOldPluginsExpectIt) {
   supports("p", R"("1.0.0")");
   ASSERT_TRUE(validate(R"({"name":"n","cniVersion":"1.0.0","type":"p"})"));

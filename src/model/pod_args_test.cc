@@ -39,6 +39,7 @@ TEST(PodArgs, ReadsThePodAndKeepsEverything) {
   EXPECT_TRUE(parse_pod_args(""));
 }
 
+// P46.
 TEST(PodArgs, NamesThePairThatIsWrong) {
   EXPECT_THAT(error_of("K8S_POD_NAME:x"), HasSubstr("ARGS: invalid pair \"K8S_POD_NAME:x\""));
   EXPECT_THAT(error_of("K8S_POD_NAME=x;"), HasSubstr("ARGS: invalid pair \"\""));

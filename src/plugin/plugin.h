@@ -71,13 +71,4 @@ aio::Task<Output> run_started(sys::Child child, Invocation what);
 std::vector<std::string> environment(const std::vector<std::string>& inherited,
                                      const std::vector<std::pair<std::string, std::string>>& set);
 
-// Asks a plugin which versions it supports (01, 7.6). Of `what` it uses world, binary, deadline and
-// the environment.
-aio::Task<std::vector<std::string>> fetch_versions(Invocation what);
-
-// For plugins that call plugins (01, 7.7): runs `type`, found in the CNI_PATH of `own_environment`,
-// with that environment except for CNI_COMMAND. Our own environment is not changed.
-aio::Task<Output> delegate(std::string command, std::string type, std::string config,
-                           std::vector<std::string> own_environment, aio::Deadline deadline);
-
 }  // namespace mnet::plugin
