@@ -1,11 +1,14 @@
 #include "sys/orphans.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -66,13 +69,76 @@ std::optional<Process> find_process(pid_t pid) {
   Process process;
   process.pid = pid;
   if (!read_stat(process)) return std::nullopt;
-  // Of kernel threads and of those that are just being started it is empty.
-  auto environment = read_file(proc_path(pid, "environ"), 4u << 20);
-  if (!environment) return process;
-  for (const std::string_view entry : split(*environment, '\0')) {
-    if (!entry.empty()) process.environment.emplace_back(entry);
-  }
   return process;
+}
+
+// Looks for one variable in an environment that comes in pieces.
+class VariableSearch {
+ public:
+  explicit VariableSearch(std::string_view variable) : wanted_(cat(variable, "=")) {}
+
+  // Takes the next bytes. True once an entry begins with `<variable>=`.
+  bool take(std::string_view bytes) {
+    while (!bytes.empty()) {
+      if (!matches_) {
+        const std::size_t end = bytes.find('\0');
+        if (end == std::string_view::npos) return false;
+        bytes.remove_prefix(end + 1);
+        matches_ = true;
+        matched_ = 0;
+      } else if (bytes.front() != wanted_[matched_]) {
+        matches_ = false;
+      } else {
+        bytes.remove_prefix(1);
+        if (++matched_ == wanted_.size()) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  std::string wanted_;
+  std::size_t matched_ = 0;  // bytes of wanted_ that the current entry begins with
+  bool matches_ = true;      // false: this entry is another variable
+};
+
+// The kernel lets exec pass 6 MiB of arguments and environment, but a process may declare any range
+// of its memory to be its environment (PR_SET_MM).
+constexpr std::size_t kMaxEnvironment = 6u << 20;
+
+// A process that ended has none, and neither has a kernel thread. One that may not be read is not a
+// delegate: those have no more privileges than we have.
+bool shows_no_environment(int os_errno) {
+  return os_errno == ENOENT || os_errno == ESRCH || os_errno == EACCES || os_errno == EPERM;
+}
+
+Result<bool> has_variable(pid_t pid, std::string_view variable) {
+  const std::string path = proc_path(pid, "environ");
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) {
+    if (shows_no_environment(errno)) return false;
+    return Error::from_errno(errno, cat("open ", path));
+  }
+  VariableSearch search(variable);
+  std::array<char, 16u << 10> piece;
+  for (std::size_t have = 0; have < kMaxEnvironment;) {
+    const ssize_t got = ::read(fd.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && !shows_no_environment(errno)) {
+      return Error::from_errno(errno, cat("read ", path));
+    }
+    if (got <= 0) return false;
+    if (search.take({piece.data(), static_cast<std::size_t>(got)})) return true;
+    have += static_cast<std::size_t>(got);
+  }
+  return false;
+}
+
+// The inode number is the namespace's identity; none if it cannot be told.
+std::optional<ino_t> pid_namespace_of(const std::string& process) {
+  struct stat status{};
+  if (::stat(cat("/proc/", process, "/ns/pid").c_str(), &status) != 0) return std::nullopt;
+  return status.st_ino;
 }
 
 // A descriptor of exactly this process; none if it has ended.
@@ -122,17 +188,9 @@ bool await_end(const std::vector<Held>& processes, steady_clock::time_point unti
 
 }  // namespace
 
-std::optional<std::string> Process::variable(std::string_view name) const {
-  for (const std::string& entry : environment) {
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      return entry.substr(name.size() + 1);
-    }
-  }
-  return std::nullopt;
-}
-
 Result<std::vector<Process>> list_processes_with(std::string_view variable) {
   MNET_TRY(auto&& entries, list_directory("/proc"));
+  const auto own_namespace = pid_namespace_of("self");
   std::vector<Process> all;
   std::set<pid_t> groups;
   for (const Entry& entry : entries) {
@@ -140,7 +198,10 @@ Result<std::vector<Process>> list_processes_with(std::string_view variable) {
     if (!pid || *pid == ::getpid()) continue;
     auto process = find_process(*pid);
     if (!process) continue;
-    if (process->variable(variable)) groups.insert(process->group);
+    const auto other_namespace = pid_namespace_of(entry.name);
+    if (own_namespace && other_namespace && *own_namespace != *other_namespace) continue;
+    MNET_TRY(const bool is_marked, has_variable(*pid, variable));
+    if (is_marked) groups.insert(process->group);
     all.push_back(*std::move(process));
   }
   std::erase_if(all, [&groups](const Process& process) { return !groups.contains(process.group); });

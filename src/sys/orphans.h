@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,17 +18,15 @@ struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  std::uint64_t start_time = 0;          // in ticks since boot; with pid it identifies one process
-  std::string parent_command;            // `comm` of the parent; empty if it is gone
-  std::vector<std::string> environment;  // as it was at exec; children inherit it
-
-  // The value of one variable of it.
-  std::optional<std::string> variable(std::string_view name) const;
+  std::uint64_t start_time = 0;  // in ticks since boot; with pid it identifies one process
+  std::string parent_command;    // `comm` of the parent; empty if it is gone
 };
 
 // All processes, except our own, whose environment has a variable of that name, and the others of
 // their process groups (one that is just between fork and exec shows no environment). Zombies and
-// those that end while we look are left out.
+// those that end while we look are left out, and so are processes of other PID namespaces, which
+// are containers' and no delegate's: their environments are not even read. No environment is kept,
+// whatever its size: whoever starts a process on this node chooses it.
 Result<std::vector<Process>> list_processes_with(std::string_view variable);
 
 // Those of them that no process waits for any more: no member of their group has a parent whose

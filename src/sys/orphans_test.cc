@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/prctl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -11,7 +12,7 @@
 
 #include <chrono>
 #include <csignal>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,10 +64,55 @@ TEST(Orphans, AreFoundByAVariableTogetherWithTheirGroup) {
     EXPECT_EQ(process.group, child.pid());
     EXPECT_GT(process.start_time, 0u);
   }
-  const Process& leader = found->front().pid == child.pid() ? found->front() : found->back();
-  EXPECT_EQ(leader.variable(variable()), "id7");
-  EXPECT_EQ(leader.variable("CNI_CONTAINERID"), "c1");
-  EXPECT_EQ(leader.variable("CNI_CONTAINER"), std::nullopt);
+  EXPECT_THAT(list_processes_with(variable().substr(0, variable().size() - 1)).value(), IsEmpty());
+  EXPECT_THAT(list_processes_with(variable().substr(1)).value(), IsEmpty());
+}
+
+// An environment is read in pieces; the name may lie in two of them.
+TEST(Orphans, AreFoundWhereverTheVariableStandsInALargeEnvironment) {
+  for (std::size_t end = (64u << 10) - 40; end < (64u << 10) + 4; ++end) {
+    const std::string padding = "A=" + std::string(end - 3, 'x');  // and a NUL
+    const auto child = Child::spawn(
+        {.path = "/bin/sleep", .env = {padding, variable() + "=id7"}, .args = {"1000"}});
+    ASSERT_TRUE(child.has_value());
+
+    const auto found = list_processes_with(variable());
+
+    ASSERT_THAT(found.value(), SizeIs(1)) << "after " << end << " bytes";
+  }
+}
+
+// A pod author chooses the environment of a pod's processes, and could make a daemon wait for them.
+TEST(Orphans, AreNotThoseOfAnotherPidNamespace) {
+  const TestDir dir;
+  ASSERT_THAT(list_processes_with(variable()).value(), IsEmpty());  // and `self` is known
+  int ready[2], done[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(done, O_CLOEXEC), 0);
+  const UniqueFd ready_in(ready[0]), ready_out(ready[1]), done_in(done[0]);
+  UniqueFd done_out(done[1]);
+  const pid_t runtime = ::fork();
+  if (runtime == 0) {
+    done_out.reset();
+    if (::unshare(CLONE_NEWPID) != 0) ::_exit(1);
+    char end = 0;
+    {
+      const Child container = start_pair(dir);
+      (void)!::write(ready_out.get(), "x", 1);
+      (void)!::read(done_in.get(), &end, 1);
+    }
+    ::_exit(0);
+  }
+  char up = 0;
+  ASSERT_EQ(::read(ready_in.get(), &up, 1), 1);
+
+  const auto found = list_processes_with(variable());
+
+  EXPECT_THAT(found.value(), IsEmpty());
+  done_out.reset();
+  int status = 0;
+  ::waitpid(runtime, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Orphans, AreNotThoseWhoseOwnerLives) {
