@@ -110,8 +110,8 @@ aio::Task<std::string> ExecPlugins::run(chain::PluginRun what) {
 // reads its configuration. On the pool: the loop has better things to do than to stand still until
 // the exec.
 aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::PluginRun what) {
-  auto place = slots_.acquire_early();
-  if (!place) co_return chain::EarlyRun();
+  auto slot = slots_.acquire_early();
+  if (!slot) co_return chain::EarlyRun();
   auto child = co_await pool_.run(
       [call = invocation(what), type = std::move(type), &what]() mutable -> Result<sys::Child> {
         MNET_TRY(auto&& binary, plugin::find_plugin(call.world, type, what.dirs));
@@ -121,7 +121,7 @@ aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::Plu
       });
   if (!child) co_return chain::EarlyRun();
   co_return [this, what = std::move(what),
-             early = Early{*std::move(place), *std::move(child)}](std::string config) mutable {
+             early = Early{*std::move(slot), *std::move(child)}](std::string config) mutable {
     what.config = std::move(config);
     return run_in_turn(std::move(what), std::move(early));
   };
@@ -130,7 +130,7 @@ aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::Plu
 aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::optional<Early> early) {
   const auto asked = Clock::now();
   SlotRequest turn{.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller};
-  if (early) turn.held = std::move(early->place);
+  if (early) turn.held = std::move(early->slot);
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);

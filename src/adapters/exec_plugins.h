@@ -1,4 +1,4 @@
-// attach's plugins as processes: a place, an environment, a time limit (03, 2.11 and 7).
+// attach's plugins as processes: a slot, an environment, a time limit (03, 2.11 and 7).
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace mnet::adapters {
 struct FinishedRun {
   std::string type;                              // name of the executable
   std::string command;                           // ADD, DEL, ...
-  std::chrono::steady_clock::duration waited{};  // for its place
+  std::chrono::steady_clock::duration waited{};  // for its slot
   std::chrono::steady_clock::duration took{};
   std::optional<Errc> failure = {};
 };
@@ -52,7 +52,7 @@ class ExecPlugins : public chain::Plugins {
  private:
   // One that was started ahead of its turn.
   struct Early {
-    Slot place;
+    Slot slot;
     sys::Child child;
   };
   aio::Task<std::string> run_in_turn(chain::PluginRun what, std::optional<Early> early);

@@ -34,7 +34,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Notes who asked and how many hold a place.
+// Notes who asked and how many hold a slot.
 class CountingSlots : public DelegateSlots {
  public:
   aio::Task<Slot> acquire(SlotRequest request) override {
@@ -189,7 +189,7 @@ TEST_F(ExecPluginsTest, LogsWhatAPluginThatSucceededSaid) {
   EXPECT_THAT(lines_->text(), HasSubstr("request=00112233aabbccdd"));
 }
 
-TEST_F(ExecPluginsTest, HoldsAPlaceAsLongAsTheProcessRuns) {
+TEST_F(ExecPluginsTest, HoldsASlotAsLongAsTheProcessRuns) {
   ExecPlugins plugins = this->plugins();
   ASSERT_TRUE(run(plugins, run_of(script("p", "exit 0"))));
   chain::PluginRun del = run_of(dir_ / "p");
@@ -200,7 +200,7 @@ TEST_F(ExecPluginsTest, HoldsAPlaceAsLongAsTheProcessRuns) {
   EXPECT_EQ(slots_.held, 0);
 }
 
-TEST_F(ExecPluginsTest, RunsNothingWithoutAPlace) {
+TEST_F(ExecPluginsTest, RunsNothingWithoutASlot) {
   ExecPlugins plugins = this->plugins();
   slots_.refuse = true;
 
@@ -210,7 +210,7 @@ TEST_F(ExecPluginsTest, RunsNothingWithoutAPlace) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "ran"));
 }
 
-TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedPlacesButWhoHasLeft) {
+TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedSlotsButWhoHasLeft) {
   UnlimitedSlots slots;
   EXPECT_TRUE(aio::run(loop_, slots.acquire({})));
   auto caller = std::make_shared<chain::Caller>();

@@ -15,7 +15,7 @@
 
 namespace mnet::adapters {
 
-// One place, given back when this goes. Movable; an empty one holds nothing.
+// One slot, given back when this goes. Movable; an empty one holds nothing.
 class Slot {
  public:
   Slot() = default;
@@ -40,18 +40,18 @@ class Slot {
 struct SlotRequest {
   std::uint64_t ticket = 0;                    // of the request: the older one goes first
   std::string container_id = {};               // if it is known
-  bool is_del = false;                         // may take the places that are kept for DEL
+  bool is_del = false;                         // may take the slots that are kept for DEL
   std::shared_ptr<chain::Caller> caller = {};  // who may leave meanwhile; none: stays
-  std::optional<Slot> held = {};               // from acquire_early(): it becomes this one's place
+  std::optional<Slot> held = {};               // from acquire_early(): it becomes this one's slot
 };
 
 class DelegateSlots {
  public:
   virtual ~DelegateSlots() = default;
-  // Waits for a place. kCancelled if the caller leaves before its turn comes, or the coroutine is
-  // cancelled: the place in line is then given up.
+  // Waits for a slot. kCancelled if the caller leaves before its turn comes, or the coroutine is
+  // cancelled: the wait is then over.
   virtual aio::Task<Slot> acquire(SlotRequest request) = 0;
-  // A place for a process that only waits to be told what to do, if there is plenty of room; what
+  // A slot for a process that only waits to be told what to do, if there is plenty of room; what
   // it then does begins with acquire().
   virtual std::optional<Slot> acquire_early() = 0;
 };

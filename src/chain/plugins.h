@@ -24,7 +24,7 @@ struct PluginRun {
   std::string config;  // stdin
   std::string request_id;
   std::uint64_t ticket = 0;
-  std::shared_ptr<Caller> caller;  // may leave while this waits for its place; none: run it
+  std::shared_ptr<Caller> caller;  // may leave while this waits for its slot; none: run it
 };
 
 // A plugin that was started ahead of its turn and waits for its configuration: called with it,
@@ -36,7 +36,7 @@ class Plugins {
   virtual ~Plugins() = default;
   // The executable of `type` in the first of `dirs` that has it; the texts of 01, 7.1.
   virtual aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) = 0;
-  // Waits for a place (admission), runs the executable and yields its stdout (01, 7). kCancelled,
+  // Waits for a slot (admission), runs the executable and yields its stdout (01, 7). kCancelled,
   // and nothing was run, if the caller left before its turn came.
   virtual aio::Task<std::string> run(PluginRun what) = 0;
   // Finds and starts the executable of `type` now, without a configuration: only for one that does

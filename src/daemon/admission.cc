@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 struct Waiting {
   adapters::SlotRequest turn;
   aio::Event woken;
-  std::optional<adapters::Slot> place;
+  std::optional<adapters::Slot> slot;
 };
 
 aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
@@ -80,12 +80,12 @@ class Workers {
 struct Admission::State : std::enable_shared_from_this<Admission::State> {
   bool has_room_for(bool is_del) const {
     if (workers && !workers->has_room_for(is_del)) return false;
-    if (!places) return true;
-    return running < *places && (is_del || others < open_to_all);
+    if (!slots) return true;
+    return running < *slots && (is_del || others < open_to_all);
   }
 
   bool has_plenty() const {
-    return dels.empty() && rest.empty() && (!places || 2 * (running + 1) <= open_to_all);
+    return dels.empty() && rest.empty() && (!slots || 2 * (running + 1) <= open_to_all);
   }
 
   adapters::Slot give(bool is_del, std::uint64_t ticket) {
@@ -104,7 +104,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     wake_next();
   }
 
-  // A request that has a place begins, or ends, to wait for something else.
+  // A request that has a slot begins, or ends, to wait for something else.
   void note(std::uint64_t ticket, bool is_waiting) {
     if (!workers) return;
     is_waiting ? workers->stop(ticket) : workers->start(ticket);
@@ -119,7 +119,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
 
   Line& line_of(bool is_del) { return is_del ? dels : rest; }
 
-  // The line whose first goes next: the older of those that fit. One that must leave a kept place
+  // The line whose first goes next: the older of those that fit. One that must leave a kept slot
   // free holds up no DEL.
   Line* next_line() {
     const bool del_fits = !dels.empty() && has_room_for(true);
@@ -135,7 +135,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     while (Line* line = next_line()) {
       const std::shared_ptr<Waiting> waiting = line->front();
       line->pop_front();
-      waiting->place = give(waiting->turn.is_del, waiting->turn.ticket);
+      waiting->slot = give(waiting->turn.is_del, waiting->turn.ticket);
       waiting->woken.set();
     }
     watch_slow();
@@ -156,7 +156,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     });
   }
 
-  // Off the line at once: a place that gets free now is not for them.
+  // Off the line at once: a slot that gets free now is not for them.
   void dismiss_if(bool is_del, const std::function<bool(const adapters::SlotRequest&)>& is_meant) {
     std::erase_if(line_of(is_del), [&](const auto& waiting) {
       if (!is_meant(waiting->turn)) return false;
@@ -174,7 +174,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     watch_slow();
   }
 
-  std::optional<std::size_t> places;
+  std::optional<std::size_t> slots;
   std::size_t open_to_all = 0;
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
@@ -185,15 +185,15 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   bool is_watching = false;
 };
 
-Admission::Admission(std::optional<std::size_t> places, std::size_t kept)
+Admission::Admission(std::optional<std::size_t> slots, std::size_t kept)
     : state_(std::make_shared<State>()) {
-  state_->places = places;
-  if (places) state_->open_to_all = *places > kept ? *places - kept : 1;
+  state_->slots = slots;
+  if (slots) state_->open_to_all = *slots > kept ? *slots - kept : 1;
 }
 
-Admission::Admission(std::optional<std::size_t> places, std::size_t kept,
+Admission::Admission(std::optional<std::size_t> slots, std::size_t kept,
                      const aio::asio::any_io_executor& executor, Pace pace)
-    : Admission(places, kept) {
+    : Admission(slots, kept) {
   state_->workers.emplace(pace);
   state_->timer.emplace(executor);
 }
@@ -218,13 +218,13 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   }
   const auto woken = co_await waiting->woken.wait();
 
-  if (!waiting->place) state->line_of(waiting->turn.is_del).remove(waiting);
+  if (!waiting->slot) state->line_of(waiting->turn.is_del).remove(waiting);
   const bool is_gone = waiting->turn.caller && waiting->turn.caller->gone();
-  if (!woken || is_gone || !waiting->place) {
-    waiting->place.reset();
+  if (!woken || is_gone || !waiting->slot) {
+    waiting->slot.reset();
     co_return aio::cancelled_error();
   }
-  co_return *std::move(waiting->place);
+  co_return *std::move(waiting->slot);
 }
 
 std::optional<adapters::Slot> Admission::acquire_early() {

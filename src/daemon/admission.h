@@ -16,7 +16,7 @@
 
 namespace mnet::daemon {
 
-// How many requests that have a place may need the daemon itself at the same time. One that waits
+// How many requests that have a slot may need the daemon itself at the same time. One that waits
 // for something else does not count, and one that needs it for longer than `longest` is taken for
 // waiting: it must not keep the others out.
 struct Pace {
@@ -25,20 +25,20 @@ struct Pace {
   std::chrono::milliseconds longest{3};
 };
 
-// A number of places, given in the order of the tickets. All that is not a DEL leaves some of them
+// A number of slots, given in the order of the tickets. All that is not a DEL leaves some of them
 // free, so that a flood of ADDs never keeps a node from giving back what it holds.
 class Admission final : public adapters::DelegateSlots {
  public:
-  // No `places`: no bound, no request waits. At least one place is open to all, whatever is kept.
-  explicit Admission(std::optional<std::size_t> places, std::size_t kept_for_del = 0);
-  // Places are given no faster than that. `executor` is the event loop's.
-  Admission(std::optional<std::size_t> places, std::size_t kept_for_del,
+  // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.
+  explicit Admission(std::optional<std::size_t> slots, std::size_t kept_for_del = 0);
+  // Slots are given no faster than that. `executor` is the event loop's.
+  Admission(std::optional<std::size_t> slots, std::size_t kept_for_del,
             const aio::asio::any_io_executor& executor, Pace pace);
   ~Admission() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
-  // While no request waits and at most half of the places are taken, its own included: the other
-  // half keeps moving, so no holder of an early place waits for ever for the one before it.
+  // While no request waits and at most half of the slots are taken, its own included: the other
+  // half keeps moving, so no holder of an early slot waits for ever for the one before it.
   std::optional<adapters::Slot> acquire_early() override;
 
   // Whether one that is not a DEL would have to wait.
@@ -50,7 +50,7 @@ class Admission final : public adapters::DelegateSlots {
   // 0.5).
   void dismiss_others(const std::string& container_id);
 
-  // To be told of a request that has a place: that it waits for something else now (a delegate),
+  // To be told of a request that has a slot: that it waits for something else now (a delegate),
   // that it needs us again. May outlive this.
   std::function<void(std::uint64_t ticket, bool is_waiting)> pacer() const;
 
@@ -61,7 +61,7 @@ class Admission final : public adapters::DelegateSlots {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // places may outlive this
+  std::shared_ptr<State> state_;  // slots may outlive this
 };
 
 // `maxDelegates` where the configuration says nothing: what the memory limit of our control group

@@ -25,7 +25,7 @@ namespace {
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-// Takes turns at the places and notes in which order they are given.
+// Takes turns at the slots and notes in which order they are given.
 class AdmissionTest : public testing::Test {
  protected:
   void ask(Admission& admission, std::string name, adapters::SlotRequest turn) {
@@ -50,18 +50,18 @@ class AdmissionTest : public testing::Test {
 
  private:
   aio::Task<void> take(Admission* admission, std::string name, adapters::SlotRequest turn) {
-    auto place = co_await admission->acquire(std::move(turn));
-    if (!place) {
+    auto slot = co_await admission->acquire(std::move(turn));
+    if (!slot) {
       given_.push_back(cat("refused ", name));
-      co_return std::move(place).error();
+      co_return std::move(slot).error();
     }
     given_.push_back(name);
-    held_.emplace_back(name, *std::move(place));
+    held_.emplace_back(name, *std::move(slot));
     co_return Result<void>();
   }
 };
 
-TEST_F(AdmissionTest, GivesEverybodyAPlaceWhenThereIsNoBound) {
+TEST_F(AdmissionTest, GivesEverybodyASlotWhenThereIsNoBound) {
   Admission admission(std::nullopt);
 
   for (std::uint64_t i = 0; i < 100; ++i) ask(admission, cat(i), {.ticket = i});
@@ -71,10 +71,10 @@ TEST_F(AdmissionTest, GivesEverybodyAPlaceWhenThereIsNoBound) {
   EXPECT_EQ(admission.waiting(), 0u);
 }
 
-TEST_F(AdmissionTest, GivesEarlyPlacesOutOfHalfOfThem) {
+TEST_F(AdmissionTest, GivesEarlySlotsOutOfHalfOfThem) {
   Admission admission(8, 2);
   std::vector<adapters::Slot> early;
-  while (auto place = admission.acquire_early()) early.push_back(*std::move(place));
+  while (auto slot = admission.acquire_early()) early.push_back(*std::move(slot));
 
   EXPECT_EQ(early.size(), 3u);
   for (std::uint64_t i = 0; i < 5; ++i) ask(admission, cat(i), {.ticket = i});
@@ -82,7 +82,7 @@ TEST_F(AdmissionTest, GivesEarlyPlacesOutOfHalfOfThem) {
   EXPECT_EQ(admission.running(), 6u);
 }
 
-TEST_F(AdmissionTest, GivesNoEarlyPlaceWhileSomebodyWaitsOrThereIsOnlyOne) {
+TEST_F(AdmissionTest, GivesNoEarlySlotWhileSomebodyWaitsOrThereIsOnlyOne) {
   Admission single(1);
   EXPECT_FALSE(single.acquire_early());
   Admission admission(4, 3);
@@ -93,7 +93,7 @@ TEST_F(AdmissionTest, GivesNoEarlyPlaceWhileSomebodyWaitsOrThereIsOnlyOne) {
   EXPECT_TRUE(Admission(std::nullopt).acquire_early());
 }
 
-TEST_F(AdmissionTest, TurnsAnEarlyPlaceIntoTheOneThatIsAskedFor) {
+TEST_F(AdmissionTest, TurnsAnEarlySlotIntoTheOneThatIsAskedFor) {
   Admission admission(2);
   auto early = admission.acquire_early();
   ASSERT_TRUE(early);
@@ -106,7 +106,7 @@ TEST_F(AdmissionTest, TurnsAnEarlyPlaceIntoTheOneThatIsAskedFor) {
   EXPECT_EQ(admission.running(), 1u);
 }
 
-TEST_F(AdmissionTest, GivesAnEarlyPlaceBackIfItsCallerHasLeft) {
+TEST_F(AdmissionTest, GivesAnEarlySlotBackIfItsCallerHasLeft) {
   Admission admission(2);
   auto caller = std::make_shared<chain::Caller>();
   caller->leave();
@@ -131,20 +131,20 @@ TEST_F(AdmissionTest, LetsTheOlderRequestGoFirstWheneverItAsks) {
   EXPECT_EQ(admission.most(), 1u);
 }
 
-TEST_F(AdmissionTest, KeepsPlacesForDel) {
+TEST_F(AdmissionTest, KeepsSlotsForDel) {
   Admission admission(3, 1);
   for (std::uint64_t i = 1; i <= 3; ++i) ask(admission, cat("add ", i), {.ticket = i});
   ask(admission, "del 4", {.ticket = 4, .is_del = true});
   EXPECT_THAT(given_, ElementsAre("add 1", "add 2", "del 4"));
 
   give_back("del 4");
-  EXPECT_EQ(given_.size(), 3u);  // the kept place stays free
+  EXPECT_EQ(given_.size(), 3u);  // the kept slot stays free
 
   give_back("add 1");
   EXPECT_EQ(given_.back(), "add 3");
 }
 
-TEST_F(AdmissionTest, LetsADelPassAnOlderRequestThatMustLeaveAKeptPlaceFree) {
+TEST_F(AdmissionTest, LetsADelPassAnOlderRequestThatMustLeaveAKeptSlotFree) {
   Admission admission(2, 1);
   ask(admission, "add 1", {.ticket = 1});
   ask(admission, "del 2", {.ticket = 2, .is_del = true});
@@ -156,7 +156,7 @@ TEST_F(AdmissionTest, LetsADelPassAnOlderRequestThatMustLeaveAKeptPlaceFree) {
   EXPECT_THAT(given_, ElementsAre("add 1", "del 2", "del 4"));
 }
 
-TEST_F(AdmissionTest, HasOnePlaceForAllEvenIfMoreAreKept) {
+TEST_F(AdmissionTest, HasOneSlotForAllEvenIfMoreAreKept) {
   Admission admission(1, 1);
 
   ask(admission, "add", {.ticket = 1});
@@ -201,7 +201,7 @@ TEST_F(AdmissionTest, DismissesOneWhoWaitsAndNobodyElse) {
   ask(admission, "second", {.ticket = 2});
   ask(admission, "third", {.ticket = 3});
 
-  admission.dismiss(1);  // has its place already
+  admission.dismiss(1);  // has its slot already
   admission.dismiss(2);
   settle();
 
@@ -220,7 +220,7 @@ TEST_F(AdmissionTest, RefusesTheOneWhoHasLeftBefore) {
   EXPECT_THAT(given_, ElementsAre("refused late"));
 }
 
-TEST_F(AdmissionTest, PassesThePlaceOnWhenItsOwnerLeftAtTheSameMoment) {
+TEST_F(AdmissionTest, PassesTheSlotOnWhenItsOwnerLeftAtTheSameMoment) {
   Admission admission(1);
   const auto caller = std::make_shared<chain::Caller>();
   ask(admission, "first", {.ticket = 1});

@@ -98,9 +98,9 @@ std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
 
 Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
     : config(std::move(the_config)),
-      places(max_delegates(config), kept_for_del(max_delegates(config))),
+      delegates(max_delegates(config), kept_for_del(max_delegates(config))),
       requests(make_requests(executor, config)),
-      times(places, requests.pacer()),
+      times(delegates, requests.pacer()),
       ports(pool, times, exec_settings(config, metrics), log),
       objects(executor, config, sys::environment(), pool, log),
       attachments(all_ports(), {.boot_id = sys::boot_id()}),
@@ -152,9 +152,9 @@ void Assembly::add_gauges() {
   metrics.add_gauge("multus_requests_queued", "Requests waiting to be executed",
                     [this] { return static_cast<double>(requests.waiting()); });
   metrics.add_gauge("multus_delegates_running", "Delegate processes running",
-                    [this] { return static_cast<double>(places.running()); });
-  metrics.add_gauge("multus_delegates_queued", "Delegates waiting for a place to run",
-                    [this] { return static_cast<double>(places.waiting()); });
+                    [this] { return static_cast<double>(delegates.running()); });
+  metrics.add_gauge("multus_delegates_queued", "Delegates waiting for a slot",
+                    [this] { return static_cast<double>(delegates.waiting()); });
   metrics.add_gauge("multus_pending_dels",
                     "Recorded DELs that did not reach a daemon, as of the last round",
                     [this] { return static_cast<double>(pending.count()); });

@@ -40,7 +40,7 @@ class Assembly {
   aio::BlockingPool pool{4};  // overlaps the syncs of several requests; each thread costs memory
   metrics::Metrics metrics;
   Arrivals arrivals;
-  Admission places;
+  Admission delegates;
   Admission requests;
   DelegateTimes times;
   adapters::FilePorts ports;

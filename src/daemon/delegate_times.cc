@@ -33,25 +33,25 @@ struct DelegateTimes::Watch {
   Clock::duration total() const { return running == 0 ? sum : sum + (Clock::now() - since); }
 };
 
-DelegateTimes::DelegateTimes(adapters::DelegateSlots& places, OnChange on_change)
-    : places_(places), on_change_(std::move(on_change)) {}
+DelegateTimes::DelegateTimes(adapters::DelegateSlots& slots, OnChange on_change)
+    : slots_(slots), on_change_(std::move(on_change)) {}
 DelegateTimes::~DelegateTimes() = default;
 
 aio::Task<adapters::Slot> DelegateTimes::acquire(adapters::SlotRequest request) {
   const auto found = watches_.find(request.ticket);
   if (found == watches_.end()) {
-    co_return co_await places_.acquire(std::move(request));
+    co_return co_await slots_.acquire(std::move(request));
   }
   const std::shared_ptr<Watch> watch = found->second;
   watch->start();
-  auto place = co_await places_.acquire(std::move(request));
-  if (!place) {
+  auto slot = co_await slots_.acquire(std::move(request));
+  if (!slot) {
     watch->stop();
-    co_return std::move(place);
+    co_return std::move(slot);
   }
-  co_return adapters::Slot([watch, place = *std::move(place)]() mutable {
+  co_return adapters::Slot([watch, slot = *std::move(slot)]() mutable {
     watch->stop();
-    place.release();
+    slot.release();
   });
 }
 

@@ -14,20 +14,20 @@
 
 namespace mnet::daemon {
 
-// Another object owns the places; this one only takes the time.
+// Another object owns the slots; this one only takes the time.
 class DelegateTimes final : public adapters::DelegateSlots {
  public:
   using Clock = std::chrono::steady_clock;
   // That the first delegate of this request starts, or waits; that none does any more.
   using OnChange = std::function<void(std::uint64_t ticket, bool has_delegate)>;
 
-  // `places` must outlive it.
-  explicit DelegateTimes(adapters::DelegateSlots& places, OnChange on_change = nullptr);
+  // `slots` must outlive it.
+  explicit DelegateTimes(adapters::DelegateSlots& slots, OnChange on_change = nullptr);
   ~DelegateTimes() override;
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
   // What waits for us takes no time of its own.
-  std::optional<adapters::Slot> acquire_early() override { return places_.acquire_early(); }
+  std::optional<adapters::Slot> acquire_early() override { return slots_.acquire_early(); }
 
   // Counts for the request with this ticket while it lives.
   class Account {
@@ -37,7 +37,7 @@ class DelegateTimes final : public adapters::DelegateSlots {
     Account& operator=(const Account&) = delete;
     ~Account();
 
-    // The time so far in which at least one delegate ran or waited for its place.
+    // The time so far in which at least one delegate ran or waited for its slot.
     Clock::duration total() const;
 
    private:
@@ -48,7 +48,7 @@ class DelegateTimes final : public adapters::DelegateSlots {
  private:
   struct Watch;
 
-  adapters::DelegateSlots& places_;
+  adapters::DelegateSlots& slots_;
   OnChange on_change_;
   std::map<std::uint64_t, std::shared_ptr<Watch>> watches_;
 };

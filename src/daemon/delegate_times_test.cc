@@ -27,17 +27,17 @@ class DelegateTimesTest : public testing::Test {
   }
 
   aio::asio::io_context loop_{1};
-  adapters::UnlimitedSlots places_;
-  DelegateTimes times_{places_};
+  adapters::UnlimitedSlots slots_;
+  DelegateTimes times_{slots_};
 };
 
-TEST_F(DelegateTimesTest, CountsFromTheQuestionForAPlaceUntilItIsGivenBack) {
+TEST_F(DelegateTimesTest, CountsFromTheQuestionForASlotUntilItIsGivenBack) {
   const DelegateTimes::Account account(times_, 1);
   EXPECT_EQ(account.total().count(), 0);
 
-  adapters::Slot place = take(1);
+  adapters::Slot slot = take(1);
   let_time_pass();
-  place.release();
+  slot.release();
   const auto first = account.total();
 
   EXPECT_GT(first.count(), 0);
@@ -52,10 +52,10 @@ TEST_F(DelegateTimesTest, CountsOneThatWasStartedEarlyFromItsTurnOn) {
   let_time_pass();
   EXPECT_EQ(account.total().count(), 0);
 
-  adapters::Slot place =
+  adapters::Slot slot =
       aio::run(loop_, times_.acquire({.ticket = 1, .held = std::move(early)})).value();
   let_time_pass();
-  place.release();
+  slot.release();
 
   EXPECT_GT(account.total().count(), 0);
 }
@@ -91,7 +91,7 @@ TEST_F(DelegateTimesTest, KeepsRequestsApartAndForgetsThoseThatAreOver) {
 
 TEST_F(DelegateTimesTest, TellsWhenARequestHasDelegatesAndWhenItHasNoneAnyMore) {
   std::vector<std::pair<std::uint64_t, bool>> told;
-  DelegateTimes times(places_, [&](std::uint64_t ticket, bool has_delegate) {
+  DelegateTimes times(slots_, [&](std::uint64_t ticket, bool has_delegate) {
     told.emplace_back(ticket, has_delegate);
   });
   const DelegateTimes::Account account(times, 7);

@@ -213,8 +213,7 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   adapters::SlotRequest turn;
   turn.ticket = request.ticket;
   turn.is_del = true;
-  MNET_CO_TRY([[maybe_unused]] const auto& place,
-              co_await needs_.requests.acquire(std::move(turn)));
+  MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await needs_.requests.acquire(std::move(turn)));
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();

@@ -146,12 +146,12 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   watch_client(*exchange, arrival);
 
   MNET_FAILPOINT_OR("request-before-admission", refused);
-  const auto place = co_await turn(arrival.ticket, body);
+  const auto slot = co_await turn(arrival.ticket, body);
   if (arrival.caller->gone()) {
     needs_.metrics.count_dropped();
     co_return aio::cancelled_error();
   }
-  if (!place) co_return refused(place.error());
+  if (!slot) co_return refused(slot.error());
   arrival.admitted = std::chrono::steady_clock::now();
   if (!is_read) {
     MNET_CO_TRY(auto&& read, co_await exchange->read_body());

@@ -81,8 +81,8 @@ class Service {
   Config config_;
   aio::BlockingPool pool_{2};
   Arrivals arrivals_;
-  adapters::UnlimitedSlots places_;
-  DelegateTimes times_{places_};
+  adapters::UnlimitedSlots slots_;
+  DelegateTimes times_{slots_};
 
  public:
   Readiness readiness;

@@ -138,10 +138,9 @@ struct Metrics::Impl {
       histogram("multus_delegate_duration_seconds",
                 "Run time of delegate processes, by type of plugin and CNI command");
   std::map<std::string, ByCommand> delegates_by_type;
-  ByCommand delegate_waits{
-      histogram("multus_delegate_queue_wait_seconds",
-                "Time that delegates waited for a place to run, by CNI command"),
-      wait_buckets()};
+  ByCommand delegate_waits{histogram("multus_delegate_queue_wait_seconds",
+                                     "Time that delegates waited for a slot, by CNI command"),
+                           wait_buckets()};
   Family<Counter>& delegate_failures =
       counter("multus_delegate_failures_total",
               "Delegate processes that failed, by type of plugin, CNI command and reason");

@@ -137,7 +137,7 @@ def test_a_plugin_whose_daemon_is_killed_does_nothing(host, daemons, shim, pod, 
 
 @pytest.mark.parametrize("settings, most", [({}, 2), ({"maxDelegates": 2}, 1)])
 def test_no_more_run_at_once_than_are_allowed(host, daemons, shim, pod, fake, settings, most):
-    """One of two places is kept for DEL: there is no room for one that only waits."""
+    """One of two slots is kept for DEL: there is no room for one that only waits."""
     gate = fake.gate()
     conf = chain(fake, ADD={"gate": gate.path})
     daemons(**settings)
