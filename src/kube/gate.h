@@ -19,28 +19,28 @@ class Gate {
   struct State;
 
  public:
-  // A place, given back when this goes. May outlive the gate.
-  class Place {
+  // A slot, given back when this goes. May outlive the gate.
+  class Slot {
    public:
-    Place() = default;
-    Place(Place&&) noexcept = default;
-    Place& operator=(Place&&) = delete;
-    ~Place();
+    Slot() = default;
+    Slot(Slot&&) noexcept = default;
+    Slot& operator=(Slot&&) = delete;
+    ~Slot();
 
    private:
     friend class Gate;
-    Place(std::shared_ptr<State> state, Priority priority)
+    Slot(std::shared_ptr<State> state, Priority priority)
         : state_(std::move(state)), priority_(priority) {}
     std::shared_ptr<State> state_;
     Priority priority_ = Priority::kUrgent;
   };
 
-  // Background requests take half of the places at most, so that an urgent one never waits for all
+  // Background requests take half of the slots at most, so that an urgent one never waits for all
   // of them.
-  explicit Gate(std::size_t places);
+  explicit Gate(std::size_t slots);
 
-  // First come first served within a priority. kTimeout, kCancelled: the place in line is given up.
-  aio::Task<Place> enter(Priority priority, aio::Deadline deadline);
+  // First come first served within a priority. kTimeout, kCancelled: the caller no longer waits.
+  aio::Task<Slot> enter(Priority priority, aio::Deadline deadline);
 
   std::size_t running() const;
   std::size_t waiting() const;
