@@ -99,7 +99,7 @@ void ExecPlugins::report(const chain::PluginRun& what, std::chrono::steady_clock
           std::chrono::duration_cast<std::chrono::milliseconds>(took).count(), " ms");
   const Log log = log_.with_request(what.request_id);
   if (complaint.empty()) return log.verbose(line);
-  log.error(cat(line, "; stderr ended with ", go_quoted(complaint)));
+  log.error(cat(line, "; stderr ended with ", go_quoted(complaint, kWhole)));
 }
 
 aio::Task<std::string> ExecPlugins::run(chain::PluginRun what) {
@@ -158,7 +158,7 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
 // Meant for the people who run the plugin; if it failed, this is part of the error.
 void ExecPlugins::pass_on(const chain::PluginRun& what, std::string_view words) const {
   log_.with_request(what.request_id)
-      .verbose(cat(what.command, " ", what.binary, " says: ", trim(words)));
+      .verbose(cat(what.command, " ", what.binary, " says: ", end_of(words)));
 }
 
 }  // namespace mnet::adapters

@@ -197,7 +197,7 @@ void KubeStatus::tell(Job& job, const Error& why) const {
   const auto end = ends_early ? job.denied_since.value_or(job.began) + timing_.denial : job.end;
   const auto left = std::chrono::round<std::chrono::seconds>(end - timer_.now());
   log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
-                   go_quoted(excerpt(why.text(), kMaxReason)), "; retrying for ", left.count(),
+                   go_quoted(why.text(), kMaxReason), "; retrying for ", left.count(),
                    " s at growing intervals; ", advice_on(job.status)));
 }
 

@@ -51,7 +51,7 @@ struct Storing {
 
 struct Showing {
   std::string operator()(const std::string* value) const {
-    return value->empty() ? "" : go_quoted(*value);
+    return value->empty() ? "" : go_quoted(*value, kWhole);
   }
   std::string operator()(const bool* value) const { return *value ? "true" : ""; }
   std::string operator()(const std::optional<std::int64_t>* value) const {

@@ -39,36 +39,24 @@ std::string_view name_of(LogLevel level) {
   return "error";
 }
 
-// Escapes what would break the line in two.
-void append_one_line(std::string& out, std::string_view message) {
-  for (const char c : message) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else {
-      out += c;
-    }
-  }
-}
-
 void append_json_text(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
-  for (const char c : valid_utf8(text)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
+  while (!text.empty()) {
+    const CodePoint c = decode_utf8(text);
+    if (c.value == '"' || c.value == '\\') {
       out += '\\';
-      out += c;
-    } else if (c == '\n') {
+      out += text[0];
+    } else if (c.value == '\n') {
       out += "\\n";
-    } else if (byte < 0x20) {
+    } else if (c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0)) {
       out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
+      out += kHex[c.value >> 4];
+      out += kHex[c.value & 15];
     } else {
-      out += c;
+      append_utf8(out, c.value);
     }
+    text.remove_prefix(c.bytes);
   }
   out += '"';
 }
@@ -146,8 +134,8 @@ void Log::write(LogLevel level, std::string_view message, bool with_id) const {
     line += "}\n";
   } else {
     line = cat(time, " [", name_of(level), "] ");
-    append_one_line(line, message);
-    if (with_id && !request_.empty()) line += cat(" request=", request_);
+    line += excerpt(message, kWhole);  // one line, which no terminal takes for a command
+    if (with_id && !request_.empty()) line += cat(" request=", excerpt(request_));
     line += '\n';
   }
   for (const auto& target : targets_) target->write(line);

@@ -86,6 +86,19 @@ TEST_F(LogTest, WritesOneJsonObjectPerLineWhenAsked) {
             "\"request\":\"00ff\"}\n");
 }
 
+TEST_F(LogTest, WritesNothingThatATerminalWouldObey) {
+  const Log text({memory}, LogLevel::kError, LogFormat::kText, &clock);
+  const Log json({memory}, LogLevel::kError, LogFormat::kJson, &clock);
+
+  text.with_request("\x1b]").error("\x1b[2J\t\xc2\x9b\x7f");
+  json.error("\x1b[2J\xc2\x9b\x7f\xff");
+
+  EXPECT_EQ(memory->text(),
+            "2025-08-20T15:39:05Z [error] \\x1b[2J\\t\\u009b\\x7f request=\\x1b]\n"
+            "{\"time\":\"2025-08-20T15:39:05Z\",\"level\":\"error\","
+            "\"msg\":\"\\u001b[2J\\u009b\\u007f\xef\xbf\xbd\"}\n");
+}
+
 TEST(LogLevelTest, IsReadInAnyLetterCase) {
   EXPECT_EQ(parse_log_level("VERbose"), LogLevel::kVerbose);
   EXPECT_EQ(parse_log_level("xx"), std::nullopt);

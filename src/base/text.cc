@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +15,8 @@ namespace {
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::size_t kMostListed = 16;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -34,6 +37,56 @@ bool is_printable(char32_t c) {
   if (c >= 0xFFF0 && c <= 0xFFFB) return false;
   if ((c & 0xFFFE) == 0xFFFE) return false;
   return c < 0xE0000;
+}
+
+// One code point, or one invalid byte, as go_quoted() writes it if it does not print.
+std::string escape_of(std::string_view bytes, const CodePoint& c) {
+  std::string out;
+  if (!c.valid || (c.value < 0x80 && (c.value < 7 || c.value > 13))) {
+    out = "\\x";
+    append_hex(out, static_cast<unsigned char>(bytes[0]), 2);
+  } else if (c.value < 0x80) {
+    out = {'\\', "abtnvfr"[c.value - 7]};
+  } else {
+    out = c.value < 0x10000 ? "\\u" : "\\U";
+    append_hex(out, c.value, c.value < 0x10000 ? 4 : 8);
+  }
+  return out;
+}
+
+// `marked` are the characters that get a backslash. The text is not empty.
+std::string shown(std::string_view text, const CodePoint& c, std::string_view marked) {
+  if (!c.valid || !is_printable(c.value)) return escape_of(text, c);
+  const std::string_view bytes = text.substr(0, c.bytes);
+  return c.bytes == 1 && marked.contains(bytes[0]) ? cat('\\', bytes) : std::string(bytes);
+}
+
+// The beginning that stands for itself: what most texts are made of.
+std::string_view plain_part(std::string_view text, std::string_view marked) {
+  const auto end = std::ranges::find_if(
+      text, [marked](char c) { return c < 0x20 || c > 0x7E || marked.contains(c); });
+  return {text.begin(), end};
+}
+
+void append_excerpt(std::string& out, std::string_view text, std::size_t most,
+                    std::string_view marked) {
+  std::size_t left = most;
+  while (!text.empty()) {
+    const std::string_view plain = plain_part(text.substr(0, left), marked);
+    out += plain;
+    left -= plain.size();
+    text.remove_prefix(plain.size());
+    if (text.empty()) return;
+    const CodePoint c = decode_utf8(text);
+    const std::string piece = shown(text, c, marked);
+    if (piece.size() > left) {
+      out += "...";
+      return;
+    }
+    out += piece;
+    left -= piece.size();
+    text.remove_prefix(c.bytes);
+  }
 }
 
 int base64_digit(char c) {
@@ -87,50 +140,31 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return true;
 }
 
-std::string go_quoted(std::string_view text) {
+std::string excerpt(std::string_view text, std::size_t most) {
+  std::string out;
+  append_excerpt(out, text, most, "");
+  return out;
+}
+
+std::string go_quoted(std::string_view text, std::size_t most) {
   std::string out = "\"";
-  while (!text.empty()) {
-    const CodePoint c = decode_utf8(text);
-    if (!c.valid) {
-      out += "\\x";
-      append_hex(out, static_cast<unsigned char>(text[0]), 2);
-    } else if (c.value == '"' || c.value == '\\') {
-      out += '\\';
-      out += static_cast<char>(c.value);
-    } else if (is_printable(c.value)) {
-      out += text.substr(0, c.bytes);
-    } else if (constexpr std::string_view kNames = "abtnvfr"; c.value >= 7 && c.value <= 13) {
-      out += '\\';
-      out += kNames[c.value - 7];
-    } else if (c.value < 0x80) {
-      out += "\\x";
-      append_hex(out, c.value, 2);
-    } else if (c.value < 0x10000) {
-      out += "\\u";
-      append_hex(out, c.value, 4);
-    } else {
-      out += "\\U";
-      append_hex(out, c.value, 8);
-    }
-    text.remove_prefix(c.bytes);
-  }
+  append_excerpt(out, text, most, "\"\\");
   out += '"';
   return out;
 }
 
-std::string excerpt(std::string_view text, std::size_t most) {
-  return text.size() <= most ? std::string(text) : cat(text.substr(0, most), "...");
-}
-
 std::string go_quoted_list(const std::vector<std::string>& items) {
   std::vector<std::string> each;
-  each.reserve(items.size());
-  for (const std::string& item : items) each.push_back(go_quoted(item));
+  for (const std::string& item : items) {
+    each.push_back(go_quoted(item));
+    if (each.size() > kMostListed) break;
+  }
   return bracketed(each);
 }
 
 std::string bracketed(const std::vector<std::string>& items) {
-  return cat("[", join(items, " "), "]");
+  if (items.size() <= kMostListed) return cat("[", join(items, " "), "]");
+  return cat("[", join({items.begin(), items.begin() + kMostListed}, " "), " ...]");
 }
 
 std::string to_base64(std::string_view bytes) {

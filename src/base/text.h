@@ -45,15 +45,21 @@ std::string_view trim(std::string_view text);
 std::string to_lower(std::string_view text);                       // ASCII letters only
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII letters only
 
-// The text in double quotes as Go's %q prints it (01, 0.2): the original's messages, which people
+// How much of a foreign text (a pod's, a definition's, a peer's) a message shows: kShown bytes.
+inline constexpr std::size_t kShown = 100;
+inline constexpr std::size_t kWhole = std::string_view::npos;
+
+// Foreign text for a message, label or log line: at most `most` bytes, then "..." if there is more.
+// Characters that do not print are escaped as in go_quoted(), so that no terminal obeys them; all
+// others are unchanged.
+std::string excerpt(std::string_view text, std::size_t most = kShown);
+
+// The same in double quotes, as Go's %q prints it (01, 0.2): the original's messages, which people
 // search for, contain such texts.
-std::string go_quoted(std::string_view text);
+std::string go_quoted(std::string_view text, std::size_t most = kShown);
 
-// The beginning of foreign text for a message, with "..." if it is cut; go_quoted(excerpt(text)) is
-// also free of control characters.
-std::string excerpt(std::string_view text, std::size_t most = 100);
-
-// Lists as in messages of the original: `["a" "b"]`, and `[a b]` from bracketed().
+// Lists as in messages of the original: `["a" "b"]`, and `[a b]` from bracketed(). A long one is
+// cut after some items and ends in "...".
 std::string go_quoted_list(const std::vector<std::string>& items);
 std::string bracketed(const std::vector<std::string>& items);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "base/utf8.h"
 
@@ -69,6 +70,25 @@ TEST(Text, CutsForeignTextForMessages) {
   EXPECT_EQ(excerpt(std::string(100, 'x')), std::string(100, 'x'));
   EXPECT_EQ(excerpt(std::string(101, 'x')), std::string(100, 'x') + "...");
   EXPECT_EQ(excerpt("abc", 2), "ab...");
+  EXPECT_EQ(excerpt(std::string(500, 'x'), kWhole), std::string(500, 'x'));
+  EXPECT_EQ(excerpt("aüb", 2), "a...") << "never half a character";
+  EXPECT_EQ(go_quoted(std::string(101, 'x')), cat('"', std::string(100, 'x'), "...\""));
+}
+
+TEST(Text, EscapesWhatATerminalWouldObeyInForeignText) {
+  EXPECT_EQ(excerpt("\x1b[31mred\a\n\x7f"), R"(\x1b[31mred\a\n\x7f)");
+  EXPECT_EQ(excerpt("\xc2\x9b"), R"(\u009b)") << "CSI of eight bits";
+  EXPECT_EQ(excerpt("\xe2\x80\xae"), R"(\u202e)") << "writes from right to left";
+  EXPECT_EQ(excerpt("\x9b"), R"(\x9b)");
+  EXPECT_EQ(excerpt("a \"b\" 'c' \\ ü"), "a \"b\" 'c' \\ ü");
+  EXPECT_EQ(excerpt(std::string(100, '\x1b')).size(), 103u) << "escapes count, too";
+}
+
+TEST(Text, CutsLongLists) {
+  EXPECT_EQ(bracketed({"a", "b"}), "[a b]");
+  const std::vector<std::string> many(1000, "a");
+  EXPECT_EQ(bracketed(many), "[a a a a a a a a a a a a a a a a ...]");
+  EXPECT_LT(go_quoted_list(many).size(), 100u);
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ void Approver::tell_unreadable(const certs::SigningRequest& request, const std::
   const auto [told, is_new] = unreadable_.try_emplace(request.meta.name, request.uid);
   if (!is_new && told->second == request.uid) return;
   told->second = request.uid;
-  log_.verbose(cat("request ", request.meta.name, " of ", go_quoted(excerpt(request.username)),
+  log_.verbose(cat("request ", request.meta.name, " of ", go_quoted(request.username),
                    " is left alone: ", why));
 }
 

@@ -223,7 +223,7 @@ Result<Block> only_request(std::string_view pem) {
   if (!block) return Error(Errc::kInvalid, "certificate request: no PEM block");
   if (block->type != "CERTIFICATE REQUEST") {
     return Error(Errc::kInvalid,
-                 cat("certificate request: PEM block of type ", go_quoted(excerpt(block->type))));
+                 cat("certificate request: PEM block of type ", go_quoted(block->type)));
   }
   if (pem_of(*block) != pem) return ambiguous("it is not exactly one PEM block in canonical form");
   return *std::move(block);

@@ -23,14 +23,6 @@ using IsWanted = std::function<bool(std::string_view)>;
 // The thin program, what cni-node installs it as (04, 1.1), and the shim.
 constexpr std::array<std::string_view, 3> kOwnTypes = {"multus", "multus-cni", "multus-shim"};
 
-constexpr std::size_t kShown = 100;  // bytes of a path in an error
-
-// Without the quotes: the words are the original's (01, 7.1).
-std::string escaped(std::string_view text) {
-  const std::string quoted = go_quoted(text);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
 // A search for a program joins its name to a directory.
 bool is_path(std::string_view type) { return type.contains('/') || type.contains('\0'); }
 
@@ -53,7 +45,7 @@ std::string path_to(const Place& place) {
       path += cat(path.empty() ? "" : ".", std::string_view(*way[i]->key).substr(0, kShown + 1));
     }
   }
-  return excerpt(path, kShown);
+  return excerpt(path);
 }
 
 class TypeSearch {
@@ -88,13 +80,10 @@ class TypeSearch {
 
 Result<void> refuse(const std::optional<NamedType>& found) {
   if (!found) return {};
-  const std::string where = escaped(found->path);
   if (is_path(found->type)) {
-    return Error(Errc::kInvalid,
-                 cat(where, ": invalid plugin name: ", escaped(excerpt(found->type))));
+    return Error(Errc::kInvalid, cat(found->path, ": invalid plugin name: ", excerpt(found->type)));
   }
-  return Error(Errc::kInvalid,
-               cat(where, " ", go_quoted(excerpt(found->type)), " is multus itself"));
+  return Error(Errc::kInvalid, cat(found->path, " ", go_quoted(found->type), " is multus itself"));
 }
 
 // What every plugin takes for the name of a program: its own `type` and that of its IPAM plugin.

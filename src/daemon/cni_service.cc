@@ -55,7 +55,7 @@ hotplug::Request hotplug_request(CniCall call) {
 void note_start(CniPath path, const CniCall& call) {
   const wire::Call& said = call.call;
   for (const std::string& part : call.skipped_args) {
-    call.log.warning(cat("DEL continues without the invalid CNI_ARG '", part, "'"));
+    call.log.warning(cat("DEL continues without the invalid CNI_ARG '", excerpt(part), "'"));
   }
   call.log.verbatim(LogLevel::kVerbose,
                     cat(said.command, " starting ", path == CniPath::kCni ? "CNI" : "delegate",
@@ -111,13 +111,14 @@ http::Response CniService::finish(const Asked& asked, Result<std::string> outcom
     asked.log.verbatim(
         LogLevel::kVerbose,
         cat(call.command, " finished ", asked.path == CniPath::kCni ? "CNI" : "Delegate",
-            " request ", wire::request_line(call), ", result: ", go_quoted(outcome.value_or("")),
+            " request ", wire::request_line(call),
+            ", result: ", go_quoted(outcome.value_or(""), kWhole),
             ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
   }
   if (!outcome) {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(now - asked.begun);
-    asked.log.error(cat(call.command, " of container ", call.container_id, " failed after ",
-                        took.count(), " ms"),
+    asked.log.error(cat(call.command, " of container ", excerpt(call.container_id),
+                        " failed after ", took.count(), " ms"),
                     outcome.error());
     needs_.metrics.count_error(call.command, cni::object_for_runtime(outcome.error()).code);
     return error_response(request_error(call, asked.pod, std::move(outcome).error()));

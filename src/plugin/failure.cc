@@ -20,14 +20,14 @@ constexpr std::size_t kMostQuoted = 16u << 10;
 
 // The end says why it failed.
 std::string quoted_end(std::string_view text) {
-  if (text.size() <= kMostQuoted) return go_quoted(text);
-  return cat("...", go_quoted(text.substr(text.size() - kMostQuoted)));
+  if (text.size() <= kMostQuoted) return go_quoted(text, kWhole);
+  return cat("...", go_quoted(text.substr(text.size() - kMostQuoted), kWhole));
 }
 
 // The beginning says what it was meant to be.
 std::string quoted_beginning(std::string_view text) {
-  if (text.size() <= kMostQuoted) return go_quoted(text);
-  return cat(go_quoted(text.substr(0, kMostQuoted)), "...");
+  if (text.size() <= kMostQuoted) return go_quoted(text, kWhole);
+  return cat(go_quoted(text.substr(0, kMostQuoted), kWhole), "...");
 }
 
 std::string without_words(const Ending& ending, std::string_view err) {

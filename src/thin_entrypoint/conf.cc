@@ -38,7 +38,8 @@ Result<std::string> settle_version(const Options& options, const std::string& pa
                                    json::Object& primary) {
   const std::string* found = text_member(primary, "cniVersion");
   if (found == nullptr) {
-    return unusable(cat("cannot get cniVersion in master CNI config file ", go_quoted(path)));
+    return unusable(
+        cat("cannot get cniVersion in master CNI config file ", go_quoted(path, kWhole)));
   }
   std::string version = *found;
   if (!options.cni_version.empty() && version != options.cni_version) {
@@ -60,7 +61,7 @@ Result<std::string> settle_name(const Options& options, const std::string& path,
   if (!options.override_network_name) return std::string(nodeconf::kNetworkName);
   const std::string* name = text_member(primary, "name");
   if (name != nullptr && !name->empty()) return *name;
-  return unusable(cat("cannot get name in master CNI config file ", go_quoted(path)));
+  return unusable(cat("cannot get name in master CNI config file ", go_quoted(path, kWhole)));
 }
 
 // For a list of plugins only theirs count, even if there are none. `false` is written, too.

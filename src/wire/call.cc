@@ -13,6 +13,9 @@
 namespace mnet::wire {
 namespace {
 
+// The runtime's own words: only the pod's names in them are foreign, and those have a limit.
+constexpr std::size_t kMostOfValue = 1u << 10;
+
 std::string value_or_empty(const Request& request, std::string_view name) {
   const std::string* value = request.find_env(name);
   return value == nullptr ? std::string() : *value;
@@ -42,8 +45,9 @@ Result<void> check_required(const Found& found) {
   if (!found.ns) return no_pod("missing K8S_POD_NAMESPACE");
   if (!found.name) return no_pod("missing K8S_POD_NAME");
   if (found.ns->empty() || found.name->empty()) {
-    return Error(Errc::kInvalid, cat("required CNI variable missing. pod name: ", *found.name,
-                                     "; pod namespace: ", *found.ns));
+    return Error(Errc::kInvalid,
+                 cat("required CNI variable missing. pod name: ", excerpt(*found.name),
+                     "; pod namespace: ", excerpt(*found.ns)));
   }
   return {};
 }
@@ -80,7 +84,7 @@ Result<PodIdentity> pod_identity(std::string_view args, PodRules rules) {
     if (trim(part).empty()) continue;
     const std::size_t at = part.find('=');
     if (at == std::string_view::npos) {
-      if (!rules.lenient) return no_pod(cat("invalid CNI_ARG '", part, "'"));
+      if (!rules.lenient) return no_pod(cat("invalid CNI_ARG '", excerpt(part), "'"));
       pod.skipped.emplace_back(part);
       continue;
     }
@@ -105,9 +109,10 @@ Error missing_pod_uid(const Error& why) {
 }
 
 std::string request_line(const Call& call) {
-  return cat("ContainerID:", go_quoted(call.container_id), " Netns:", go_quoted(call.netns),
-             " IfName:", go_quoted(call.ifname), " Args:", go_quoted(call.args),
-             " Path:", go_quoted(call.path));
+  return cat("ContainerID:", go_quoted(call.container_id),
+             " Netns:", go_quoted(call.netns, kMostOfValue), " IfName:", go_quoted(call.ifname),
+             " Args:", go_quoted(call.args, kMostOfValue),
+             " Path:", go_quoted(call.path, kMostOfValue));
 }
 
 std::string pending_del_body(const Call& call, const std::string& config) {
