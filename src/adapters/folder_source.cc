@@ -141,7 +141,7 @@ void FolderSource::send(attach::PodEvent event) {
   waiting_.push_back({.pod = reference_to(*event.pod),
                       .type = event.is_warning ? "Warning" : "Normal",
                       .reason = std::move(event.reason),
-                      .message = std::move(event.message)});
+                      .message = attach::event_message(event.message)});
   if (std::exchange(is_writing_, true)) return;
   if (!writers_.spawn("events", write_events())) is_writing_ = false;
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "aio/task.h"
@@ -30,20 +29,6 @@ using namespace std::chrono_literals;
 constexpr kube::Retries kPatience{
     .per_call = 5s, .first_pause = 1s, .longest_pause = 10s, .total = 20s};
 
-std::string_view type_of(const attach::PodEvent& event) {
-  return event.is_warning ? "Warning" : "Normal";
-}
-
-std::string key_of(const attach::PodEvent& event) {
-  const model::PodObject& pod = *event.pod;
-  return cat(pod.ns, "/", pod.name, "/", pod.uid, "/", type_of(event), "/", event.reason, "/",
-             event.message);
-}
-
-std::string events_path(const model::PodObject& pod) {
-  return cat("/api/v1/namespaces/", pod.ns, "/events");
-}
-
 std::string hex(std::uint64_t number) {
   std::string out;
   for (; number != 0; number >>= 4) out += "0123456789abcdef"[number & 15];
@@ -51,29 +36,50 @@ std::string hex(std::uint64_t number) {
   return out;
 }
 
-json::Object event_object(const attach::PodEvent& event, std::string name, const std::string& now) {
+}  // namespace
+
+KubeEvents::Waiting KubeEvents::waiting(attach::PodEvent event) {
   const model::PodObject& pod = *event.pod;
-  json::Object involved{{"kind", "Pod"},
-                        {"apiVersion", "v1"},
-                        {"namespace", pod.ns},
-                        {"name", pod.name},
-                        {"uid", pod.uid}};
-  if (!pod.resource_version.empty()) involved.set("resourceVersion", pod.resource_version);
-  return json::Object{{"kind", "Event"},
-                      {"apiVersion", "v1"},
-                      {"metadata", json::Object{{"name", std::move(name)}, {"namespace", pod.ns}}},
-                      {"involvedObject", std::move(involved)},
-                      {"reason", event.reason},
-                      {"message", event.message},
-                      {"type", type_of(event)},
-                      {"source", json::Object{{"component", "multus"}}},
-                      {"reportingComponent", "multus"},
-                      {"firstTimestamp", now},
-                      {"lastTimestamp", now},
-                      {"count", 1}};
+  return {.ns = pod.ns,
+          .pod = pod.name,
+          .uid = pod.uid,
+          .resource_version = pod.resource_version,
+          .type = event.is_warning ? "Warning" : "Normal",
+          .reason = std::move(event.reason),
+          .message = attach::event_message(event.message)};
 }
 
-}  // namespace
+std::string KubeEvents::key_of(const Waiting& event) {
+  return cat(event.ns, "/", event.pod, "/", event.uid, "/", event.type, "/", event.reason, "/",
+             event.message);
+}
+
+std::string KubeEvents::events_path(const Waiting& event) {
+  return cat("/api/v1/namespaces/", event.ns, "/events");
+}
+
+json::Object KubeEvents::event_object(const Waiting& event, std::string name,
+                                      const std::string& now) {
+  json::Object involved{{"kind", "Pod"},
+                        {"apiVersion", "v1"},
+                        {"namespace", event.ns},
+                        {"name", event.pod},
+                        {"uid", event.uid}};
+  if (!event.resource_version.empty()) involved.set("resourceVersion", event.resource_version);
+  return json::Object{
+      {"kind", "Event"},
+      {"apiVersion", "v1"},
+      {"metadata", json::Object{{"name", std::move(name)}, {"namespace", event.ns}}},
+      {"involvedObject", std::move(involved)},
+      {"reason", event.reason},
+      {"message", event.message},
+      {"type", event.type},
+      {"source", json::Object{{"component", "multus"}}},
+      {"reportingComponent", "multus"},
+      {"firstTimestamp", now},
+      {"lastTimestamp", now},
+      {"count", 1}};
+}
 
 KubeEvents::KubeEvents(const aio::asio::any_io_executor& executor, kube::Api& api, Log log,
                        const WallClock& clock)
@@ -81,19 +87,19 @@ KubeEvents::KubeEvents(const aio::asio::any_io_executor& executor, kube::Api& ap
 
 void KubeEvents::send(attach::PodEvent event) {
   if (event.pod == nullptr) return;
-  if (waiting_.size() >= kMostWaiting || !may_send(event)) {
+  Waiting next = waiting(std::move(event));
+  if (waiting_.size() >= kMostWaiting || !may_send(next)) {
     ++dropped_;
     return;
   }
-  waiting_.push_back(std::move(event));
+  waiting_.push_back(std::move(next));
   if (std::exchange(is_working_, true)) return;
   if (!senders_.spawn("events", work())) is_working_ = false;
 }
 
-bool KubeEvents::may_send(const attach::PodEvent& event) {
-  const model::PodObject& pod = *event.pod;
-  Bucket& bucket = buckets_.at(cat(pod.ns, "/", pod.name, "/", pod.uid, "/", type_of(event)));
+bool KubeEvents::may_send(const Waiting& event) {
   const auto now = Clock::now();
+  Bucket& bucket = buckets_.at(cat(event.ns, "/", event.pod, "/", event.uid, "/", event.type), now);
   if (!std::exchange(bucket.is_known, true)) {
     bucket.tokens = kBurst;
   } else {
@@ -110,7 +116,7 @@ bool KubeEvents::may_send(const attach::PodEvent& event) {
 // One after another: a repeat must find the first one on the server.
 aio::Task<void> KubeEvents::work() {
   while (!waiting_.empty()) {
-    attach::PodEvent event = std::move(waiting_.front());
+    Waiting event = std::move(waiting_.front());
     waiting_.pop_front();
     auto delivered = co_await deliver(std::move(event));
     if (delivered) continue;
@@ -122,29 +128,29 @@ aio::Task<void> KubeEvents::work() {
   co_return Result<void>();
 }
 
-aio::Task<void> KubeEvents::deliver(attach::PodEvent event) {
+aio::Task<void> KubeEvents::deliver(Waiting event) {
   const std::string key = key_of(event);
-  const Sent before = sent_.at(key);
+  const Sent before = sent_.at(key, Clock::now());
   if (!before.name.empty()) {
     MNET_CO_TRY(auto&& counted, co_await count_repeat(event, before));
     if (counted) {
-      ++sent_.at(key).count;
+      ++sent_.at(key, Clock::now()).count;
       co_return Result<void>();
     }
   }
-  std::string name = new_name(event.pod->name);
+  std::string name = new_name(event.pod);
   MNET_CO_TRY_VOID(co_await post(std::move(event), name));
-  sent_.at(key) = Sent{.name = std::move(name), .count = 1};
+  sent_.at(key, Clock::now()) = Sent{.name = std::move(name), .count = 1};
   co_return Result<void>();
 }
 
 // False if the first one is gone.
-aio::Task<bool> KubeEvents::count_repeat(attach::PodEvent event, Sent sent) {
+aio::Task<bool> KubeEvents::count_repeat(Waiting event, Sent sent) {
   const json::Object change{{"count", static_cast<std::int64_t>(sent.count + 1)},
                             {"lastTimestamp", rfc3339_utc(clock_.now())}};
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently(
                                 {.method = "PATCH",
-                                 .path = cat(events_path(*event.pod), "/", sent.name),
+                                 .path = cat(events_path(event), "/", sent.name),
                                  .body = json::dump(change),
                                  .content_type = "application/strategic-merge-patch+json",
                                  .priority = kube::Priority::kBackground},
@@ -154,10 +160,10 @@ aio::Task<bool> KubeEvents::count_repeat(attach::PodEvent event, Sent sent) {
   co_return true;
 }
 
-aio::Task<void> KubeEvents::post(attach::PodEvent event, std::string name) {
+aio::Task<void> KubeEvents::post(Waiting event, std::string name) {
   const json::Object object = event_object(event, std::move(name), rfc3339_utc(clock_.now()));
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.method = "POST",
-                                                          .path = events_path(*event.pod),
+                                                          .path = events_path(event),
                                                           .body = json::dump(object),
                                                           .priority = kube::Priority::kBackground},
                                                          kPatience));

@@ -8,6 +8,7 @@
 #include <deque>
 #include <list>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -17,37 +18,54 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sha256.h"
+#include "json/json.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
 
-// The last `most` keys that were used, and what is known of each.
+// The last `most` keys that were used within `age`, and what is known of each. A key is kept as its
+// hash: tenants choose its size.
 template <typename Known>
 class Recent {
  public:
-  explicit Recent(std::size_t most) : most_(most) {}
+  using Clock = std::chrono::steady_clock;
+
+  Recent(std::size_t most, Clock::duration age) : most_(most), age_(age) {}
 
   // Its entry, made if there is none. Valid until the next call.
-  Known& at(const std::string& key) {
-    const auto found = places_.find(key);
+  Known& at(std::string_view key, Clock::time_point now) {
+    std::string hash = sha256_hex(key);
+    while (!entries_.empty() && now - entries_.back().used > age_) forget_oldest();
+    const auto found = places_.find(hash);
     if (found != places_.end()) {
       entries_.splice(entries_.begin(), entries_, found->second);
-      return found->second->second;
+    } else {
+      if (entries_.size() >= most_) forget_oldest();
+      entries_.push_front({.hash = hash, .known = {}, .used = now});
+      places_.emplace(std::move(hash), entries_.begin());
     }
-    if (entries_.size() >= most_) {
-      places_.erase(entries_.back().first);
-      entries_.pop_back();
-    }
-    entries_.emplace_front(key, Known());
-    places_.emplace(key, entries_.begin());
-    return entries_.front().second;
+    entries_.front().used = now;
+    return entries_.front().known;
   }
+  std::size_t size() const { return entries_.size(); }
 
  private:
+  struct Entry {
+    std::string hash;
+    Known known;
+    Clock::time_point used;
+  };
+
+  void forget_oldest() {
+    places_.erase(entries_.back().hash);
+    entries_.pop_back();
+  }
+
   std::size_t most_;
-  std::list<std::pair<std::string, Known>> entries_;
-  std::unordered_map<std::string, typename std::list<std::pair<std::string, Known>>::iterator>
-      places_;
+  Clock::duration age_;
+  std::list<Entry> entries_;  // the last used one first
+  std::unordered_map<std::string, typename std::list<Entry>::iterator> places_;
 };
 
 class KubeEvents {
@@ -56,6 +74,9 @@ class KubeEvents {
   static constexpr std::size_t kMostRemembered = 1000;
   static constexpr int kBurst = 25;  // of one pod and type; then one in each kRefill
   static constexpr std::chrono::minutes kRefill{5};
+  // API servers keep an event for an hour unless told otherwise: what is older cannot be counted
+  // on.
+  static constexpr std::chrono::hours kMemory{1};
 
   // The API must outlive it.
   KubeEvents(const aio::asio::any_io_executor& executor, kube::Api& api, Log log,
@@ -71,6 +92,11 @@ class KubeEvents {
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  // What is kept of an event while it waits: not the pod's annotations.
+  struct Waiting {
+    std::string ns, pod, uid, resource_version;
+    std::string type, reason, message;
+  };
   struct Sent {
     std::string name = {};  // of its object; empty: none yet
     std::uint64_t count = 0;
@@ -81,20 +107,24 @@ class KubeEvents {
     std::chrono::steady_clock::time_point at = {};
   };
 
-  bool may_send(const attach::PodEvent& event);
+  static Waiting waiting(attach::PodEvent event);
+  static std::string key_of(const Waiting& event);
+  static std::string events_path(const Waiting& event);
+  static json::Object event_object(const Waiting& event, std::string name, const std::string& now);
+  bool may_send(const Waiting& event);
   aio::Task<void> work();
-  aio::Task<void> deliver(attach::PodEvent event);
-  aio::Task<bool> count_repeat(attach::PodEvent event, Sent sent);
-  aio::Task<void> post(attach::PodEvent event, std::string name);
+  aio::Task<void> deliver(Waiting event);
+  aio::Task<bool> count_repeat(Waiting event, Sent sent);
+  aio::Task<void> post(Waiting event, std::string name);
   std::string new_name(const std::string& pod);
 
   kube::Api& api_;
   const Log log_;
   const WallClock& clock_;
   Random random_ = make_random();
-  std::deque<attach::PodEvent> waiting_;
-  Recent<Sent> sent_{kMostRemembered};
-  Recent<Bucket> buckets_{kMostRemembered};
+  std::deque<Waiting> waiting_;
+  Recent<Sent> sent_{kMostRemembered, kMemory};
+  Recent<Bucket> buckets_{kMostRemembered, kBurst* kRefill};  // then it is full again
   std::uint64_t dropped_ = 0;
   bool is_working_ = false;
   aio::Group senders_;

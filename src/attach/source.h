@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "aio/task.h"
+#include "base/text.h"
 #include "model/objects.h"
 
 namespace mnet::attach {
@@ -22,12 +24,21 @@ struct PodLookup {
   std::chrono::milliseconds wait{0};
 };
 
+// The longest message of an event, in bytes. A plugin's words, which may be anything, are in it.
+inline constexpr std::size_t kMostOfEvent = 1024;
+
 // Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).
 struct PodEvent {
   model::PodObjectPtr pod;
   bool is_warning = false;
   std::string reason, message;
 };
+
+// A message as it reaches the pod's owner: at most kMostOfEvent bytes, nothing that a terminal
+// obeys.
+inline std::string event_message(std::string_view text) {
+  return excerpt(text, kMostOfEvent - std::string_view("...").size());
+}
 
 class ObjectSource {
  public:

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/random_number.h"
 #include "base/result.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
@@ -86,7 +87,8 @@ void EventFile::append(const Event& event) {
 }
 
 const EventFile::Seen& EventFile::see(const Event& event) {
-  Key key{event.pod.ns, event.pod.name, event.pod.uid, event.type, event.reason, event.message};
+  std::string key = sha256_hex(cat(event.pod.ns, "/", event.pod.name, "/", event.pod.uid, "/",
+                                   event.type, "/", event.reason, "/", event.message));
   // All at once is simple, and costs a few repeats their count.
   if (seen_.size() >= kMostRemembered && !seen_.contains(key)) seen_.clear();
   Seen& seen = seen_[std::move(key)];

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -44,8 +43,6 @@ class EventFile {
   void close() { file_.reset(); }
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string, std::string, std::string,
-                         std::string>;  // pod's namespace, name, uid; type, reason, message
   struct Seen {
     std::string name, first_time;
     std::int64_t count = 0;
@@ -58,7 +55,7 @@ class EventFile {
   const Log log_;
   const WallClock* const clock_;
   const std::size_t max_bytes_;
-  std::map<Key, Seen> seen_;
+  std::map<std::string, Seen> seen_;       // by the hash of pod, type, reason and message
   std::unique_ptr<sys::AppendFile> file_;  // nullptr: not open
   bool reported_ = false;
 };
