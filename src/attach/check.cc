@@ -18,10 +18,10 @@
 #include "base/try.h"
 #include "chain/chain.h"
 #include "cni/version.h"
-#include "json/secrets.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 namespace {
@@ -84,8 +84,9 @@ aio::Task<void> Checking::check_one(model::AttachmentPtr attachment) {
   if (job_.log.writes(LogLevel::kVerbose)) {
     job_.log.verbatim(
         LogLevel::kVerbose,
-        cat("Check: ", job_.pod.ns, ":", job_.pod.name, ":", delegate.name, "(", delegate.cni_name,
-            "):", attachment->ifname, " ", json::without_secrets(delegate.bytes)));
+        cat("Check: ", model::shown_name(job_.pod.ns), ":", model::shown_name(job_.pod.name), ":",
+            excerpt(delegate.name), "(", excerpt(delegate.cni_name), "):", attachment->ifname,
+            job_.logged_config(delegate)));
   }
   chain::Chain chain = chain_of(core_, job_);
   auto checked = co_await chain.check(attachment);

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "attach/attach.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "chain/caller.h"
 #include "chain/chain.h"
+#include "json/secrets.h"
+#include "model/delegate.h"
 #include "model/netconf.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 namespace {
@@ -28,7 +32,12 @@ std::vector<std::string> search_dirs(const Job& job) {
 
 std::string Job::log_identity() const {
   // The UID is the pod object's, which is not looked up to take networks down.
-  return cat(pod.ns, ":", pod.name, ":unknownUID");
+  return cat(model::shown_name(pod.ns), ":", model::shown_name(pod.name), ":unknownUID");
+}
+
+std::string Job::logged_config(const model::Delegate& delegate) const {
+  if (!log.writes(LogLevel::kDebug)) return {};
+  return cat(" ", json::without_secrets(delegate.bytes));
 }
 
 Result<void> complete(const Result<DelOutcome>& outcome) {

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "chain/chain.h"
 #include "cni/args.h"
+#include "model/delegate.h"
 #include "model/netconf.h"
 #include "model/pod_args.h"
 
@@ -48,6 +49,9 @@ struct Job {
 
   // `<ns>:<pod>:<uid>` in the lines that tools search for (02, 9).
   std::string log_identity() const;
+  // The end of such a line: at level debug ` <configuration>` without its secrets, otherwise
+  // nothing (03, 2.13).
+  std::string logged_config(const model::Delegate& delegate) const;
 };
 
 // The chain operations with this request's directories and identity; `caller` in place of the

@@ -430,9 +430,17 @@ TEST_F(DelTest, PassesNoAddressWishesOn) {
 }
 
 // 02, 9
-TEST_F(DelTest, WritesTheLineThatToolsSearchFor) {
+TEST_F(DelTest, WritesTheLineThatToolsSearchForWithoutTheConfiguration) {
   add_and_forget(delegates({"a"}));
   ASSERT_TRUE(del(request(delegates({"a"}))));
+  EXPECT_TRUE(logged("[verbose] Del: ns1:p1:unknownUID:a:eth0\n"));
+}
+
+// 03, 2.13
+TEST_F(DelTest, LogsTheConfigurationAtDebugOnly) {
+  add_and_forget(delegates({"a"}));
+  TextAttachments debugged(node_.ports(), log_.with_level(LogLevel::kDebug), {});
+  ASSERT_TRUE(told(aio::run(loop_, debugged.del(request(delegates({"a"}))))));
   EXPECT_TRUE(logged(R"([verbose] Del: ns1:p1:unknownUID:a:eth0 {"cniVersion":"1.0.0",)"));
 }
 

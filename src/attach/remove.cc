@@ -12,7 +12,6 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "chain/chain.h"
-#include "json/secrets.h"
 #include "model/delegate.h"
 #include "model/runtime_config.h"
 
@@ -41,8 +40,8 @@ aio::asio::awaitable<Removal> Remover::remove(std::vector<model::AttachmentPtr> 
     const model::Delegate& delegate = attachment->delegate;
     if (job_.log.writes(LogLevel::kVerbose)) {
       job_.log.verbatim(LogLevel::kVerbose,
-                        cat("Del: ", job_.log_identity(), ":", delegate.cni_name, ":",
-                            attachment->ifname, " ", json::without_secrets(delegate.bytes)));
+                        cat("Del: ", job_.log_identity(), ":", excerpt(delegate.cni_name), ":",
+                            attachment->ifname, job_.logged_config(delegate)));
     }
     auto deleted = co_await chain_.del(attachment);
     if (!deleted) {

@@ -23,6 +23,19 @@ def test_secrets_do_not_reach_the_log(host, daemons, shim, fake, pod):
     assert re.search(r'Del: .*"k8s_auth_token":"<removed>".*"mtu":1400', daemon.log)
 
 
+def test_configurations_are_logged_at_debug_only(host, daemons, shim, fake, pod):
+    daemon = daemons(logLevel="verbose")
+    conf = netconf(fake.conf("a", more={"mark": "of-the-configuration"}), logLevel="verbose", logToStderr=True)
+
+    outcomes = [shim.add(conf, pod), shim.check(conf, pod), shim.delete(conf, pod)]
+
+    assert all(outcome.ok for outcome in outcomes)
+    assert re.search(r"\[verbose\] Del: .*:a:eth0$", daemon.log, re.MULTILINE)
+    assert re.search(r"\[verbose\] Check: .*\(a\):eth0$", daemon.log, re.MULTILINE)
+    assert "of-the-configuration" not in daemon.log
+    assert not any("of-the-configuration" in outcome.stderr for outcome in outcomes)
+
+
 def test_the_shim_logs_no_secrets_of_a_failed_call(host, daemons, shim, fake, pod):
     daemons()
     conf = netconf(fake.conf("a", more={"token": SECRET}, ADD={"error": {"code": 7, "msg": "no"}}),
