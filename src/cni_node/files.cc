@@ -63,6 +63,15 @@ std::string signature(const struct stat& status) {
              ".", status.st_mtim.tv_nsec, ":", status.st_mode);
 }
 
+// Logs have more readers than a file that is not for everyone, and a pointer may have brought a
+// token into it.
+bool may_be_shown(mode_t mode) { return (mode & S_IROTH) != 0; }
+
+std::string shown(std::string text, mode_t mode) {
+  if (may_be_shown(mode)) return text;
+  return cat("(", text.size(), " bytes, not shown: the file is not readable for everyone)");
+}
+
 Result<void> check_json(const std::string& name, const std::string& text) {
   if (!has_cni_suffix(name)) return {};
   const auto parsed = json::parse_object(text);
@@ -174,7 +183,8 @@ Result<bool> Files::install_config(const std::string& name) {
 
 Result<bool> Files::write_config(const std::string& name, const Rendered& rendered) {
   output_.print(cat("Installing CNI configuration from ", name, "..."));
-  if (!settings_.is_quiet) output_.print(nodetools::block(name, rendered.text));
+  if (!settings_.is_quiet)
+    output_.print(nodetools::block(name, shown(rendered.text, rendered.mode)));
   if (settings_.is_dry) imagined_[name] = rendered;
   if (directories_.is_usual_config_target) warn_of_no_volume(directories_.config_target);
   return put(directories_.config_target, name, rendered.text, rendered.mode, true);
@@ -193,7 +203,7 @@ Result<bool> Files::put(const std::string& directory, const std::string& name,
       output_.print(cat(directory, "/", name, " would stay unchanged"));
       return false;
     }
-    show_change(directory, name, bytes, shows_text);
+    show_change(directory, name, bytes, shows_text && may_be_shown(mode));
     return true;
   }
   MNET_TRY(auto&& target, sys::Directory::make(directory, kDirectoryMode));
@@ -217,7 +227,9 @@ Result<bool> Files::take_away(const std::string& directory, const std::string& n
       return false;
     }
     output_.print(cat(directory, "/", name, " would be removed"));
-    if (shows_text && !settings_.is_quiet) output_.print(nodetools::diff_text(found->bytes, ""));
+    if (shows_text && !settings_.is_quiet && may_be_shown(found->mode)) {
+      output_.print(nodetools::diff_text(found->bytes, ""));
+    }
     return true;
   }
   MNET_TRY([[maybe_unused]] const auto& lock,
@@ -233,6 +245,7 @@ void Files::show_change(const std::string& directory, const std::string& name,
   const bool is_there = before && *before;
   output_.print(cat(directory, "/", name, is_there ? " would be changed" : " would be created"));
   if (!shows_text || settings_.is_quiet) return;
+  if (is_there && !may_be_shown((*before)->mode)) return;
   const std::string difference = nodetools::diff_text(is_there ? (*before)->bytes : "", bytes);
   if (!difference.empty()) output_.print(difference);
 }

@@ -344,6 +344,21 @@ def test_a_pointer_is_replaced_by_its_file(cni, calico):
     assert (cni.net / "05-m.conf").stat().st_mode & 0o7777 == 0o644
 
 
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_what_is_not_for_everyone_is_installed_and_not_printed(cni, words):
+    """A pointer may bring a token into a configuration, and more people read logs than files of mode 0600."""
+    (cni.net / "token.json").write_text('"s3cr3t"')
+    (cni.net / "token.json").chmod(0o600)
+
+    done = install_config(cni, '{"token": __token.json__}\n', *words)
+
+    assert done.returncode == 0 and "s3cr3t" not in done.stdout + done.stderr
+    assert "### 05-m.conf ###\n(22 bytes, not shown: the file is not readable for everyone)\n###" in done.stdout
+    if not words:
+        assert (cni.net / "05-m.conf").read_text() == '{"token": "s3cr3t"}\n'
+        assert "s3cr3t" not in cni.run("uninstall", "--configs=05-m.conf", "--dry-run").stdout
+
+
 @pytest.mark.spec("04:35", "04:36", "04:38", "04:39", "04:42")
 @pytest.mark.parametrize("template, content", [
     ('{"d":[ __c.conflist__ ]}', '{"d":[ {"x":1} ]}\n'),
