@@ -33,6 +33,7 @@
 #include "model/attachment_record.h"
 #include "model/messages.h"
 #include "model/netconf.h"
+#include "model/pod_args.h"
 #include "model/scratch.h"
 
 namespace mnet::attach {
@@ -101,8 +102,8 @@ aio::Task<bool> Adding::fetch_pod() {
   MNET_CO_TRY(auto&& found, co_await source->find_pod(std::move(lookup)));
   pod_ = std::move(found);
   if (pod_ != nullptr || !source->is_complete()) co_return true;
-  job_.log.verbose(
-      cat("pod ", job_.pod.ns, "/", job_.pod.name, " does not exist: nothing is attached"));
+  job_.log.verbose(cat("pod ", model::shown_name(job_.pod.ns), "/",
+                       model::shown_name(job_.pod.name), " does not exist: nothing is attached"));
   co_return false;
 }
 

@@ -22,6 +22,7 @@
 #include "model/delegate.h"
 #include "model/messages.h"
 #include "model/network_status.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 namespace {
@@ -32,7 +33,7 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
   addresses.reserve(newest.ips.size());
   for (const cni::IpConfig& ip : newest.ips) addresses.push_back(ip.address.text());
   std::string message = cat("Add ", ifname, " ", bracketed(addresses));
-  if (!delegate_name.empty()) message += cat(" from ", delegate_name);
+  if (!delegate_name.empty()) message += cat(" from ", excerpt(delegate_name));
   return message;
 }
 
@@ -43,10 +44,10 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
   if (!job.log.writes(LogLevel::kVerbose)) return;
   const model::Delegate& delegate = attachment.delegate;
   const std::string uid = pod == nullptr || pod->uid.empty() ? "unknownUID" : pod->uid;
-  job.log.verbatim(
-      LogLevel::kVerbose,
-      cat("Add: ", job.pod.ns, ":", job.pod.name, ":", uid, ":", delegate.name, "(",
-          delegate.cni_name, "):", attachment.ifname, " ", json::dump(cni::to_json(result))));
+  job.log.verbatim(LogLevel::kVerbose,
+                   cat("Add: ", model::shown_name(job.pod.ns), ":", model::shown_name(job.pod.name),
+                       ":", uid, ":", excerpt(delegate.name), "(", excerpt(delegate.cni_name),
+                       "):", attachment.ifname, " ", json::dump(cni::to_json(result))));
 }
 
 void Reporter::send_added(const model::Attachment& attachment, const cni::NetResult& newest) const {

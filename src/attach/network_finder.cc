@@ -26,7 +26,8 @@ namespace {
 constexpr std::string_view kRemedy = "write the type of another plugin into its configuration";
 
 std::string described(std::string_view ns, std::string_view name) {
-  return cat("network-attachment-definition (", name, ") in namespace (", ns, ")");
+  return cat("network-attachment-definition (", excerpt(name), ") in namespace (", excerpt(ns),
+             ")");
 }
 
 std::string no_definition(std::string_view ns, std::string_view name) {
@@ -56,7 +57,8 @@ Result<void> check_all_types(const model::Delegate& delegate,
 
 std::string described(const model::RequestedNetwork& wanted, const model::Delegate& delegate) {
   if (wanted.selection) return described(wanted.selection->ns, wanted.selection->name);
-  return cat("network ", wanted.configured.empty() ? delegate.cni_name : wanted.configured);
+  return cat("network ",
+             excerpt(wanted.configured.empty() ? delegate.cni_name : wanted.configured));
 }
 
 }  // namespace

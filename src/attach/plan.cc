@@ -64,7 +64,7 @@ Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,
     if (!attachment) return model::add_error(std::move(attachment).error(), job.pod, network);
     if (!names.insert(attachment->ifname).second) {
       return model::add_error(
-          Error(Errc::kInvalid, cat("interface name ", attachment->ifname,
+          Error(Errc::kInvalid, cat("interface name ", excerpt(attachment->ifname),
                                     " is requested by two networks; name another "
                                     "interface in the annotation")),
           job.pod, network);

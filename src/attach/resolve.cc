@@ -98,8 +98,8 @@ void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_netw
   const std::string& ifname = default_network.ifname;
   if (ifname.empty()) return;
   job_.log.warning(cat("annotation ", model::kDefaultNetworkAnnotation,
-                       " renames the pod's main interface ", job_.request.ifname, " to ", ifname,
-                       "; container runtimes look for the former in the result"));
+                       " renames the pod's main interface ", job_.request.ifname, " to ",
+                       excerpt(ifname), "; container runtimes look for the former in the result"));
 }
 
 aio::Task<Resolver::Resolved> Resolver::resolve() {

@@ -39,8 +39,8 @@ ResourceMap::ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string 
 Error ResourceMap::none_for(const std::string& resource_name, const std::string& network,
                             const std::string& why) const {
   return cni::coded(cni::Code::kTryAgainLater,
-                    cat("no device of resource ", resource_name, " for network ", network,
-                        " of pod ", pod_->ns, "/", pod_->name, ": ", why));
+                    cat("no device of resource ", excerpt(resource_name), " for network ",
+                        excerpt(network), " of pod ", pod_->ns, "/", pod_->name, ": ", why));
 }
 
 aio::Task<void> ResourceMap::load() {
@@ -60,8 +60,9 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
   }
   auto loaded = co_await load();
   if (!loaded) {
-    co_return std::move(loaded).error().wrap(
-        cat("looking for a device of resource ", resource_name, " for network ", network));
+    co_return std::move(loaded).error().wrap(cat("looking for a device of resource ",
+                                                 excerpt(resource_name), " for network ",
+                                                 excerpt(network)));
   }
   const auto found = resources_->find(resource_name);
   if (found == resources_->end() || found->second.all.empty()) {
@@ -90,8 +91,9 @@ aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string reso
   if (*is_device) {
     co_return none_for(resource_name, network, cat(devices_->name(), " allocated none to the pod"));
   }
-  log_.error(cat("resource ", resource_name, " of network ", network, " is not a device resource: ",
-                 devices_->name(), " does not know it; the network is attached without a device"));
+  log_.error(cat("resource ", excerpt(resource_name), " of network ", excerpt(network),
+                 " is not a device resource: ", devices_->name(),
+                 " does not know it; the network is attached without a device"));
   co_return std::optional<std::string>();
 }
 

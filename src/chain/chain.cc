@@ -151,7 +151,7 @@ aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment,
       co_return from_plugin(std::move(added).error(), *attachment, list.plugins[i], "add");
     }
     for (const std::string& dropped : progress.result.dropped) {
-      log_.warning(cat("result of ", list.plugins[i].type, ": ", dropped));
+      log_.warning(cat("result of ", excerpt(list.plugins[i].type), ": ", dropped));
     }
   }
   if (!kept) co_return std::move(progress.result);
@@ -326,7 +326,7 @@ aio::Task<void> Chain::status(model::DelegatePtr delegate) {
     auto config = detached_config(*delegate, i, {});
     if (!config) {
       co_return std::move(config).error().wrap(
-          cat("failed to generate configuration to get plugin STATUS ", type));
+          cat("failed to generate configuration to get plugin STATUS ", excerpt(type)));
     }
     MNET_CO_TRY_VOID(co_await run_detached(type, "STATUS", *std::move(config)));
   }
@@ -353,12 +353,12 @@ aio::Task<void> Chain::gc(model::DelegatePtr delegate, std::vector<model::Attach
     auto config = detached_config(*delegate, i, values);
     if (!config) {
       errors.add(std::move(config).error().wrap(
-          cat("failed to generate configuration to GC plugin ", type)));
+          cat("failed to generate configuration to GC plugin ", excerpt(type))));
       continue;
     }
     auto collected = co_await run_detached(type, "GC", *std::move(config));
     if (!collected) {
-      errors.add(std::move(collected).error().wrap(cat("failed to GC plugin ", type)));
+      errors.add(std::move(collected).error().wrap(cat("failed to GC plugin ", excerpt(type))));
     }
   }
   co_return errors.join("\n");

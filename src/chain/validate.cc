@@ -65,8 +65,8 @@ aio::Task<void> Validation::ask(std::string type, std::string version) {
   MNET_CO_TRY(auto&& versions, cni::read_version_outcome(std::move(output)));
   // By exact spelling: 1.1 is not 1.1.0 here.
   if (std::ranges::find(versions, version) != versions.end()) co_return Result<void>();
-  co_return Error(Errc::kInvalid,
-                  cat("plugin ", type, " does not support config version ", go_quoted(version)));
+  co_return Error(Errc::kInvalid, cat("plugin ", excerpt(type), " does not support config version ",
+                                      go_quoted(version)));
 }
 
 }  // namespace mnet::chain

@@ -97,7 +97,7 @@ std::string v6_text(const Bytes& bytes) {
 
 Result<IpAddress> IpAddress::parse(std::string_view text) {
   const auto parsed = parse_bytes(text);
-  if (!parsed) return Error(Errc::kInvalid, cat("invalid IP address: ", text));
+  if (!parsed) return Error(Errc::kInvalid, cat("invalid IP address: ", excerpt(text)));
   return of_bytes(parsed->bytes);
 }
 
@@ -117,7 +117,7 @@ std::string IpAddress::text() const {
 }
 
 Result<Cidr> Cidr::parse(std::string_view text) {
-  const Error invalid(Errc::kInvalid, cat("invalid CIDR address: ", text));
+  const Error invalid(Errc::kInvalid, cat("invalid CIDR address: ", excerpt(text)));
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return invalid;
   const auto parsed = parse_bytes(text.substr(0, slash));

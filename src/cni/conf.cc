@@ -22,7 +22,7 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
   for (const auto& [name, value] : object) {
     const bool* on = value.as_bool();
     if (on == nullptr && !value.is_null()) {
-      return json::wrong_kind(cat(path, ".", name), "a boolean", value);
+      return json::wrong_kind(cat(path, ".", excerpt(name)), "a boolean", value);
     }
     conf.capabilities.emplace_back(name, on != nullptr && *on);
   }
@@ -90,7 +90,7 @@ Result<PluginConf> inject(const PluginConf& conf, const json::Object& values) {
   for (const auto& [key, value] : values) {
     if (key.empty()) return Error(Errc::kInvalid, "keys cannot be empty");
     if (value.is_null()) {
-      return Error(Errc::kInvalid, cat("key '", key, "' value must not be nil"));
+      return Error(Errc::kInvalid, cat("key '", excerpt(key), "' value must not be nil"));
     }
     object->set(key, value);
   }

@@ -101,13 +101,13 @@ class ListReader {
         return refused("invalid type for cniVersions index ", i, ": ", type_name(versions[i]));
       }
       if (auto offered = choice.offer(*text); !offered) {
-        return refused("invalid cniVersions entry ", *text, " at index ", i, ": ",
+        return refused("invalid cniVersions entry ", excerpt(*text), " at index ", i, ": ",
                        offered.error().text());
       }
     }
     if (!list_.version.empty()) {
       if (auto offered = choice.offer(list_.version); !offered) {
-        return refused("invalid cniVersion ", list_.version, ": ", offered.error().text());
+        return refused("invalid cniVersion ", excerpt(list_.version), ": ", offered.error().text());
       }
     }
     list_.version = choice.or_else(list_.version);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "cni/error.h"
 
@@ -45,13 +46,13 @@ bool is_identifier(std::string_view text) {
 Result<void> validate_container_id(std::string_view id) {
   if (id.empty()) return coded(Code::kUnknownContainer, "missing containerID");
   if (is_identifier(id)) return {};
-  return coded(Code::kInvalidEnvironment, "invalid characters in containerID", std::string(id));
+  return coded(Code::kInvalidEnvironment, "invalid characters in containerID", excerpt(id));
 }
 
 Result<void> validate_network_name(std::string_view name) {
   if (name.empty()) return coded(Code::kInvalidConfig, "missing network name:");
   if (is_identifier(name)) return {};
-  return coded(Code::kInvalidConfig, "invalid characters found in network name", std::string(name));
+  return coded(Code::kInvalidConfig, "invalid characters found in network name", excerpt(name));
 }
 
 Result<void> validate_ifname(std::string_view ifname) {

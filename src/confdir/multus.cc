@@ -99,7 +99,7 @@ Result<Loaded> load_first(const std::string& dir, std::string_view own_type, con
 Result<std::vector<cni::PluginConf>> chained_plugins(const std::string& dir,
                                                      std::string_view network_name) {
   if (!cni::is_identifier(network_name)) {
-    return Error(Errc::kInvalid, cat("invalid network config name: ", network_name));
+    return Error(Errc::kInvalid, cat("invalid network config name: ", excerpt(network_name)));
   }
   MNET_TRY(auto&& files, plugin_files(dir, network_name));
   std::vector<cni::PluginConf> plugins;
@@ -135,7 +135,8 @@ Result<Loaded> load_by_name(const std::string& dir, std::string_view name, const
       return loaded;
     }
   }
-  return skipped.not_found(cat("no network available in the name ", name, " in cni dir ", dir));
+  return skipped.not_found(
+      cat("no network available in the name ", excerpt(name), " in cni dir ", dir));
 }
 
 Result<Loaded> load_path(const std::string& path, const Log& log, std::string_view own_type) {

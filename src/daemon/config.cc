@@ -35,7 +35,7 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
   for (const auto& [name, value] : object) {
     if (value.is_null()) continue;
     if (value.as_bool() == nullptr) {
-      return json::wrong_kind(cat(path, ".", name), "a boolean", value);
+      return json::wrong_kind(cat(path, ".", excerpt(name)), "a boolean", value);
     }
     out.set(name, value);
   }

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kNotExtracted = "could not extract the CNI command args";
 
 Error unknown_command(std::string_view command) {
-  return Error(Errc::kInvalid, cat("unknown cmd type: ", command));
+  return Error(Errc::kInvalid, cat("unknown cmd type: ", excerpt(command)));
 }
 
 std::string text_in(const json::Object& object, std::string_view key) {
@@ -161,8 +161,8 @@ Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& ru
 
 Error request_error(const wire::Call& call, const model::Pod& pod, Error cause) {
   if (call.command == "ADD") {
-    cause = std::move(cause).wrap(
-        cat("error configuring pod [", pod.ns, "/", pod.name, "] networking"));
+    cause = std::move(cause).wrap(cat("error configuring pod [", model::shown_name(pod.ns), "/",
+                                      model::shown_name(pod.name), "] networking"));
   }
   return std::move(cause).wrap(cat(wire::request_line(call), " ERRORED"));
 }

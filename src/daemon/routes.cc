@@ -83,14 +83,14 @@ http::Handler Routes::handler() {
 aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchange) {
   // The file's mode lets only root in; this holds even if an administrator changed it.
   if (exchange->peer_uid() != needs_.allowed_uid) {
-    log_.error(
-        cat("refused ", exchange->method(), " ", exchange->path(), " of ", exchange->peer()));
+    log_.error(cat("refused ", excerpt(exchange->method()), " ", excerpt(exchange->path()), " of ",
+                   exchange->peer()));
     return at_once(http::text_response(403, "forbidden"));
   }
   const Route* route = find(exchange->path());
   if (route == nullptr) {
-    log_.error(cat("http not found: ", exchange->method(), " ", exchange->path(), " of ",
-                   exchange->peer()));
+    log_.error(cat("http not found: ", excerpt(exchange->method()), " ", excerpt(exchange->path()),
+                   " of ", exchange->peer()));
     http::Response nothing;
     nothing.status = 404;
     return at_once(counted(*exchange, "NotFound", std::move(nothing)));

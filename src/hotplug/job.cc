@@ -68,8 +68,9 @@ Result<Job> read_job(Request request, Verb verb) {
   if (verb != Verb::kDel) {
     auto checked = model::check_types(*delegate, job.conf.type);
     if (!checked) {
-      return model::core_error(std::move(checked).error().wrap(cat("network ", delegate->cni_name)),
-                               job.pod, "failed getting the delegate");
+      return model::core_error(
+          std::move(checked).error().wrap(cat("network ", excerpt(delegate->cni_name))), job.pod,
+          "failed getting the delegate");
     }
   }
   // Clients do not send it (05, R9).

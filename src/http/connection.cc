@@ -239,7 +239,7 @@ void Connection::conclude(Result<Response>&& handled) {
     return;
   }
   if (response_) return;
-  if (!cut_) log_.error(cat("http: ", method(), " ", path_), handled.error());
+  if (!cut_) log_.error(cat("http: ", excerpt(method()), " ", excerpt(path_)), handled.error());
   response_ = std::make_unique<Response>(text_response(500, "internal error"));
 }
 

@@ -65,7 +65,7 @@ void Fields::read(std::string_view key, std::int64_t& out) {
   } else if (const auto integer = number->as_int64()) {
     out = *integer;
   } else {
-    fail(key, cat("expected an integer, got ", number->text()));
+    fail(key, cat("expected an integer, got ", excerpt(number->text())));
   }
 }
 
@@ -78,7 +78,7 @@ void Fields::read(std::string_view key, std::uint64_t& out) {
   } else if (const auto integer = number->as_uint64()) {
     out = *integer;
   } else {
-    fail(key, cat("expected an unsigned integer, got ", number->text()));
+    fail(key, cat("expected an unsigned integer, got ", excerpt(number->text())));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,10 @@ namespace {
 
 // The longest that a server can make us wait at a time.
 constexpr std::int64_t kLongestWait = 300;
+
+// What a server says goes into errors, logs and events; the longest that a healthy one says is
+// less.
+constexpr std::size_t kMostOfMessage = 4u << 10;
 
 std::optional<std::chrono::seconds> seconds_of(std::int64_t count) {
   if (count <= 0) return std::nullopt;
@@ -56,7 +61,7 @@ Status parse_status(int http_status, std::string_view body) {
   Status out{.code = http_status};
   const auto object = json::parse_object(body, 100);
   if (!object) {
-    out.message = trim(body.substr(0, 300));
+    out.message = excerpt(trim(body.substr(0, 300)), 300);
     return out;
   }
   std::int64_t code = http_status, wait = 0;
@@ -64,6 +69,7 @@ Status parse_status(int http_status, std::string_view body) {
   fields.read("code", code);
   fields.read("reason", out.reason);
   fields.read("message", out.message);
+  out.message = excerpt(out.message, kMostOfMessage);
   fields.object("details", [&](const json::Object& details, const std::string& path) {
     json::Fields inner(details, path, json::Match::kExact);
     inner.read("retryAfterSeconds", wait);

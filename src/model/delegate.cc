@@ -25,7 +25,7 @@ constexpr std::string_view kListFault = "error unmarshalling delegate conflist";
 Result<void> check_capabilities(const json::Object& object, const std::string& path) {
   for (const auto& [name, value] : object) {
     if (value.as_bool() == nullptr && !value.is_null()) {
-      return json::wrong_kind(cat(path, ".", name), "a boolean", value);
+      return json::wrong_kind(cat(path, ".", excerpt(name)), "a boolean", value);
     }
   }
   return {};

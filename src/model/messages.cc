@@ -10,6 +10,13 @@
 #include "model/pod_args.h"
 
 namespace mnet::model {
+namespace {
+
+std::string identity(const Pod& pod) {
+  return cat(shown_name(pod.ns), "/", shown_name(pod.name), "/", excerpt(pod.uid));
+}
+
+}  // namespace
 
 Error prefixed(const Error& error, std::string_view prefix) {
   const ErrorObject* origin = error.origin();
@@ -25,7 +32,7 @@ Error prefixed(const Error& error, std::string_view prefix) {
 
 Error core_error(const Error& error, const Pod& pod) {
   if (!pod.known()) return prefixed(error, "Multus: ");
-  return prefixed(error, cat("Multus: [", pod.ns, "/", pod.name, "/", pod.uid, "]: "));
+  return prefixed(error, cat("Multus: [", identity(pod), "]: "));
 }
 
 Error core_error(Error error, const Pod& pod, std::string_view doing) {
@@ -33,7 +40,7 @@ Error core_error(Error error, const Pod& pod, std::string_view doing) {
 }
 
 Error add_error(const Error& error, const Pod& pod, std::string_view network) {
-  return prefixed(error, cat("[", pod.ns, "/", pod.name, "/", pod.uid, ":", network,
+  return prefixed(error, cat("[", identity(pod), ":", excerpt(network),
                              "]: error adding container to network ", go_quoted(network), ": "));
 }
 
@@ -44,7 +51,7 @@ Error name_error(Error error, const Delegate& delegate, std::string_view ifname)
 }
 
 Error name_taken(std::string_view ifname) {
-  return Error(Errc::kConflict, cat("interface name ", ifname, " already exists"));
+  return Error(Errc::kConflict, cat("interface name ", excerpt(ifname), " already exists"));
 }
 
 }  // namespace mnet::model

@@ -40,7 +40,7 @@ Result<void> check_label(std::string_view text) {
   return Error(Errc::kInvalid, cat("one or more items did not match comma-delimited format "
                                    "(lower-case letters, digits and '-', a letter or "
                                    "digit at both ends), mismatch @ '",
-                                   text, "'"));
+                                   excerpt(text), "'"));
 }
 
 Result<void> check_short_ifname(std::string_view ifname) {
@@ -49,7 +49,7 @@ Result<void> check_short_ifname(std::string_view ifname) {
   return Error(
       Errc::kInvalid,
       cat("Failed to parse interface name: at most 15 bytes without white space or '/', got '",
-          ifname, "'"));
+          excerpt(ifname), "'"));
 }
 
 // [namespace "/"] name ["@" ifname]
@@ -58,13 +58,13 @@ Result<NetworkSelectionElement> parse_item(std::string_view item) {
   const auto at_slash = split(item, '/');
   if (at_slash.size() > 2) {
     return Error(Errc::kInvalid,
-                 cat("invalid network object (failed at '/') in '", trim(item), "'"));
+                 cat("invalid network object (failed at '/') in '", excerpt(trim(item)), "'"));
   }
   if (at_slash.size() == 2) element.ns = trim(at_slash[0]);
   const auto at_at = split(at_slash.back(), '@');
   if (at_at.size() > 2) {
     return Error(Errc::kInvalid,
-                 cat("invalid network object (failed at '@') in '", trim(item), "'"));
+                 cat("invalid network object (failed at '@') in '", excerpt(trim(item)), "'"));
   }
   element.name = trim(at_at[0]);
   if (at_at.size() == 2) element.ifname = trim(at_at[1]);
@@ -73,8 +73,8 @@ Result<NetworkSelectionElement> parse_item(std::string_view item) {
     MNET_TRY_VOID(check_label(element.ns));
   }
   if (element.name.empty()) {
-    return Error(Errc::kInvalid,
-                 cat("an item of the comma-delimited list has an empty name: '", trim(item), "'"));
+    return Error(Errc::kInvalid, cat("an item of the comma-delimited list has an empty name: '",
+                                     excerpt(trim(item)), "'"));
   }
   MNET_TRY_VOID(check_label(element.name));
   MNET_TRY_VOID(check_short_ifname(element.ifname));

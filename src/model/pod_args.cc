@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kIgnoreUnknown = "IgnoreUnknown";
 constexpr std::string_view kIp = "IP";
+constexpr std::size_t kLongestName = 253;  // of a DNS subdomain
 
 std::string* pod_member(Pod& pod, std::string_view key) {
   if (key == "K8S_POD_NAMESPACE") return &pod.ns;
@@ -35,7 +36,7 @@ Result<bool> parse_flag(std::string_view text) {
   const std::string lower = to_lower(text);
   if (lower == "1" || lower == "true") return true;
   if (lower == "0" || lower == "false") return false;
-  return Error(Errc::kInvalid, cat("boolean unmarshal error: invalid input ", lower));
+  return Error(Errc::kInvalid, cat("boolean unmarshal error: invalid input ", excerpt(lower)));
 }
 
 enum class Taken : std::uint8_t { kYes, kUnknown };
@@ -76,6 +77,8 @@ Result<void> check_ip(const std::string& text) {
 }
 
 }  // namespace
+
+std::string shown_name(std::string_view name) { return excerpt(name, kLongestName); }
 
 Result<PodArgs> read_pod_args(cni::ArgPairs pairs) {
   PodArgs args;

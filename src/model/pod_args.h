@@ -18,6 +18,9 @@ struct Pod {
   bool known() const { return !ns.empty() || !name.empty() || !uid.empty(); }
 };
 
+// A namespace or a pod's name from CNI_ARGS, for messages: whole, as long as Kubernetes allows it.
+std::string shown_name(std::string_view name);
+
 // The request's CNI_ARGS, checked.
 struct PodArgs {
   Pod pod;

@@ -31,11 +31,12 @@ Result<void> check_isolation(const NetConf& conf, const PodObject& pod,
   if (!conf.namespace_isolation || element.ns == pod.ns) return {};
   const auto& allowed = conf.non_isolated_namespaces;
   if (std::ranges::find(allowed, element.ns) != allowed.end()) return {};
+  const std::string ns = excerpt(element.ns);
   return Error(Errc::kDenied,
                cat("namespace isolation enabled, annotation violates permission, pod is in "
                    "namespace ",
-                   pod.ns, " but refers to target namespace ", element.ns, "; take a network of ",
-                   pod.ns, ", or name ", element.ns, " in globalNamespaces"));
+                   pod.ns, " but refers to target namespace ", ns, "; take a network of ", pod.ns,
+                   ", or name ", ns, " in globalNamespaces"));
 }
 
 Result<std::vector<NetworkSelectionElement>> read_networks(const NetConf& conf,

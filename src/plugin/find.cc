@@ -85,7 +85,7 @@ Result<std::string> find_plugin(const World& world, const std::string& type,
                                 const std::vector<std::string>& dirs) {
   if (type.empty()) return Error(Errc::kInvalid, "no plugin name provided");
   if (type.find('/') != std::string::npos || type.find('\0') != std::string::npos) {
-    return Error(Errc::kInvalid, cat("invalid plugin name: ", type));
+    return Error(Errc::kInvalid, cat("invalid plugin name: ", excerpt(type)));
   }
   if (dirs.empty()) return Error(Errc::kInvalid, "no paths provided");
   Result<std::optional<std::string>> found;

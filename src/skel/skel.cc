@@ -167,7 +167,8 @@ Result<void> run_command(const Plugin& plugin, const Front& front) {
   MNET_TRY(auto&& config, parse_config(*text));
   const Command* command = find_command(environment.command);
   if (command == nullptr) {
-    return coded(Code::kInvalidEnvironment, cat("unknown CNI_COMMAND: ", environment.command));
+    return coded(Code::kInvalidEnvironment,
+                 cat("unknown CNI_COMMAND: ", excerpt(environment.command)));
   }
   environment.args.stdin_data = *std::move(text);
   return dispatch(plugin, *command, config, environment.args, front);

@@ -31,7 +31,7 @@ Result<Place> place_of(const json::Object& result) {
   if (text->empty() || *text == "0.1.0" || *text == "0.2.0") return Place::kPerFamily;
   if (*text == "0.3.0" || *text == "0.3.1" || *text == "0.4.0") return Place::kOneList;
   if (cni::at_least(*text, {1, 0, 0})) return Place::kOneList;
-  return Error(Errc::kProtocol, cat("not supported version: ", *text));
+  return Error(Errc::kProtocol, cat("not supported version: ", excerpt(*text)));
 }
 
 // The list of routes in `holder`; nullptr if there is none. `what` is it in messages.

@@ -1,3 +1,4 @@
+#include <climits>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -73,7 +74,9 @@ Result<std::optional<std::string>> ResultCache::path_of(const cni::CacheKey& key
       !cni::validate_ifname(key.ifname)) {
     return std::nullopt;
   }
-  return cat(directory_, "/", key.network, "-", key.container_id, "-", key.ifname);
+  std::string name = cat(key.network, "-", key.container_id, "-", key.ifname);
+  if (name.size() > NAME_MAX) return std::nullopt;
+  return cat(directory_, "/", name);
 }
 
 Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durability) const {

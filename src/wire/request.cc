@@ -40,11 +40,11 @@ Result<void> read_env(const json::Value& value, Request& request) {
   for (const auto& [name, entry] : *env) {
     const std::string* text = entry.as_string();
     if (text == nullptr && !entry.is_null()) {
-      return json::wrong_kind(cat("env.", name), "a string", entry);
+      return json::wrong_kind(cat("env.", excerpt(name)), "a string", entry);
     }
     // No environment can hold it: everyone behind us would see the value cut short there.
     if (text != nullptr && text->find('\0') != std::string::npos) {
-      return Error(Errc::kInvalid, cat("env.", name, ": contains a NUL byte"));
+      return Error(Errc::kInvalid, cat("env.", excerpt(name), ": contains a NUL byte"));
     }
     // Go decodes null into a map of strings as the empty text.
     request.env.emplace_back(name, text == nullptr ? std::string() : *text);

@@ -80,9 +80,10 @@ void Builder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 
 void Builder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        const std::string& value) {
-  if (is_plain(tag) && is_not_finite(value)) return fail(mark, cat(value, " is not a JSON number"));
+  if (is_plain(tag) && is_not_finite(value))
+    return fail(mark, cat(excerpt(value), " is not a JSON number"));
   auto scalar = scalar_of(tag, value);
-  if (!scalar) return fail(mark, cat("cannot use a value with the tag ", tag));
+  if (!scalar) return fail(mark, cat("cannot use a value with the tag ", excerpt(tag)));
   Node node;
   node.value = *std::move(scalar);
   node.scalar = key_text(node.value);
