@@ -20,7 +20,8 @@ class FilePorts {
   // Pool and slots must outlive it, and it must outlive all users of its ports.
   FilePorts(aio::BlockingPool& pool, DelegateSlots& slots, const ExecSettings& settings,
             const Log& log)
-      : networks_(pool, log),
+      : pool_(pool),
+        networks_(pool, log),
         plugins_(pool, slots, settings, log),
         links_(pool, settings.world.mount_namespace),
         routes_(pool, settings.world.mount_namespace),
@@ -37,10 +38,12 @@ class FilePorts {
             .readiness = readiness_,
             .records = records_,
             .results = records_,
-            .device_infos = device_infos_};
+            .device_infos = device_infos_,
+            .pool = &pool_};
   }
 
  private:
+  aio::BlockingPool& pool_;
   FileNetworks networks_;
   ExecPlugins plugins_;
   NetNsLinks links_;

@@ -30,8 +30,8 @@ constexpr std::size_t kMostNamed = 20;
 bool asks_for_networks(const model::PodObject& pod) {
   const auto found = pod.annotations.find(model::kNetworksAnnotation);
   if (found == pod.annotations.end()) return false;
-  const auto wanted = model::parse_networks_annotation(found->second, pod.ns);
-  return !wanted || !wanted->empty();
+  if (model::count_elements(found->second) > 0) return true;
+  return !model::parse_networks_annotation(found->second, pod.ns);
 }
 
 bool is_suspect(const model::PodObject& pod) {

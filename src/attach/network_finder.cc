@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/types.h"
+#include "json/count.h"
 #include "model/delegate.h"
 #include "model/nad.h"
 #include "model/networks_annotation.h"
@@ -158,18 +159,27 @@ aio::Task<NetworkFinder::Found> NetworkFinder::load(model::RequestedNetwork want
                   .resource_name = definition->resource_name};
 }
 
+// Before anything is built of it.
+Result<void> NetworkFinder::take_in(std::string_view text) {
+  constexpr std::string_view kAll = "the configurations of all networks of this request take ";
+  definition_bytes_ += text.size();
+  if (definition_bytes_ > kMaxDefinitionBytes) {
+    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionBytes, " bytes"));
+  }
+  definition_values_ += json::count(text).values;
+  if (definition_values_ > kMaxDefinitionValues) {
+    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionValues, " values"));
+  }
+  return {};
+}
+
 aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinitionPtr definition) {
   if (!model::has_configuration(*definition)) {
     auto delegate = co_await core_.ports.networks.by_name(job_.conf.conf_dir, definition->name);
     if (delegate) delegate->from_list_file = false;
     co_return delegate;
   }
-  definition_bytes_ += definition->config->size();
-  if (definition_bytes_ > kMaxDefinitionBytes) {
-    co_return Error(Errc::kInvalid, cat("the configurations of all networks of this request take "
-                                        "more than ",
-                                        kMaxDefinitionBytes, " bytes"));
-  }
+  MNET_CO_TRY_VOID(take_in(*definition->config));
   MNET_CO_TRY(auto&& text, model::configuration_of(*definition));
   co_return model::parse_delegate(std::move(text));
 }

@@ -9,6 +9,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "base/result.h"
 #include "model/delegate.h"
 #include "model/objects.h"
 #include "model/requested_networks.h"
@@ -17,6 +18,8 @@ namespace mnet::attach {
 
 // Texts of all definitions of one request together; each may have more than a megabyte.
 inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
+// And values in them (json/count.h): a megabyte of zeros would take 150.
+inline constexpr std::size_t kMaxDefinitionValues = 50'000;
 
 // Whether a configured network is a path, not a name.
 inline bool is_path(std::string_view network) { return network.contains('/'); }
@@ -43,11 +46,13 @@ class NetworkFinder {
   aio::Task<Found> find_by_name(model::RequestedNetwork wanted);
   aio::Task<Found> find_selected(model::RequestedNetwork wanted);
   aio::Task<Found> load(model::RequestedNetwork wanted, model::NetworkDefinitionPtr definition);
+  Result<void> take_in(std::string_view text);
   aio::Task<model::Delegate> load_delegate(model::NetworkDefinitionPtr definition);
 
   const Core& core_;
   const Job& job_;
   std::size_t definition_bytes_ = 0;  // of all texts so far
+  std::size_t definition_values_ = 0;
 };
 
 }  // namespace mnet::attach

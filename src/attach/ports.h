@@ -26,6 +26,10 @@
 #include "model/delegate.h"
 #include "model/objects.h"
 
+namespace mnet::aio {
+class BlockingPool;
+}  // namespace mnet::aio
+
 namespace mnet::attach {
 
 // Where configurations of networks come from.
@@ -224,8 +228,9 @@ struct Ports {
   Records& records;
   chain::Results& results;
   DeviceInfos& device_infos;
-  ObjectSource* source = nullptr;  // none: only what the configuration says (02, 3.2)
-  Devices* devices = nullptr;      // none: no network gets a device
+  ObjectSource* source = nullptr;     // none: only what the configuration says (02, 3.2)
+  Devices* devices = nullptr;         // none: no network gets a device
+  aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
 };
 
 }  // namespace mnet::attach

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/network_finder.h"
@@ -69,20 +70,26 @@ Error nothing_configured() {
 
 // The override stands after the master that it replaces. That one is looked for all the same: a
 // node without its cluster network is broken for this pod, too (02, 3.2).
-Result<std::vector<model::RequestedNetwork>> Resolver::wanted() const {
+aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted() {
   model::PodNetworks selection;
   if (pod_ != nullptr) {
-    auto read = model::read_pod_networks(job_.conf, *pod_);
+    Result<model::PodNetworks> read;
+    if (core_.ports.pool != nullptr && model::has_long_annotation(*pod_)) {
+      read = co_await core_.ports.pool->run(
+          [conf = job_.request.conf, pod = pod_] { return model::read_pod_networks(*conf, *pod); });
+    } else {
+      read = model::read_pod_networks(job_.conf, *pod_);
+    }
     if (!read) {
       const bool denied = read.error().code() == Errc::kDenied;
       warn_pod(denied ? "InterfaceAddRejected" : "InvalidNetworksAnnotation", read.error().text());
-      return std::move(read).error().wrap(kPodFault);
+      co_return std::move(read).error().wrap(kPodFault);
     }
     selection = *std::move(read);
   }
   auto wanted = model::configured_networks(
       job_.conf, !selection.skips_default_networks && !is_system_namespace(job_));
-  if (wanted.empty()) return nothing_configured();
+  if (wanted.empty()) co_return nothing_configured();
   if (selection.default_network) {
     warn_of_ifname(*selection.default_network);
     wanted.insert(wanted.begin() + 1,
@@ -91,7 +98,7 @@ Result<std::vector<model::RequestedNetwork>> Resolver::wanted() const {
   for (model::NetworkSelectionElement& element : selection.networks) {
     wanted.push_back(selected(model::Source::kAnnotation, std::move(element)));
   }
-  return wanted;
+  co_return wanted;
 }
 
 void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_network) const {
@@ -104,7 +111,7 @@ void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_netw
 
 aio::Task<Resolver::Resolved> Resolver::resolve() {
   is_whole_ = true;
-  MNET_CO_TRY(auto&& networks, wanted());
+  MNET_CO_TRY(auto&& networks, co_await wanted());
   MNET_CO_TRY(auto&& found, co_await find_all(std::move(networks)));
   if (found.size() > 1 && found[1].wanted.source == model::Source::kCluster) {
     found.erase(found.begin());

@@ -45,7 +45,7 @@ class Resolver {
  private:
   using Found = NetworkFinder::Found;
 
-  Result<std::vector<model::RequestedNetwork>> wanted() const;
+  aio::Task<std::vector<model::RequestedNetwork>> wanted();
   aio::Task<std::vector<Found>> find_all(std::vector<model::RequestedNetwork> networks);
   aio::Task<std::vector<model::Delegate>> complete(std::vector<Found> found);
   aio::Task<std::vector<model::Delegate>> only(std::vector<model::RequestedNetwork> networks);

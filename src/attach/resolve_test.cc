@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
 #include "aio/event.h"
 #include "aio/task.h"
 #include "attach/core.h"
@@ -633,6 +634,18 @@ TEST_F(ResolverLimits, TakesAConfigurationOfAMegabyteAndNotAnyNumberOfThem) {
   EXPECT_THAT(error_of(), HasSubstr("more than 4194304 bytes"));
 }
 
+TEST_F(ResolverLimits, CountsTheValuesOfAllConfigurationsBeforeItReadsOne) {
+  std::string zeros = "0";
+  while (zeros.size() < 30'000) zeros += ",0";
+  add_network("ns1", "a", cat(R"({"name":"a","type":"t","x":[)", zeros, "]}"));
+
+  select("a,a,a");
+  EXPECT_THAT(names(resolve()), SizeIs(4));
+
+  select("a,a,a,a");
+  EXPECT_THAT(error_of(), HasSubstr("more than 50000 values"));
+}
+
 TEST_F(ResolverLimits, RefusesConfigurationsNestedTooDeeply) {
   add_network(
       "ns1", "a",
@@ -658,6 +671,38 @@ TEST_F(ResolverLimits, SurvivesAnAnnotationThatIsNotUtf8) {
   EXPECT_THAT(error_of(), HasSubstr("did not match comma-delimited format"));
   select("[{\"name\":\"\xff\"}]");
   EXPECT_THAT(error_of(), HasSubstr("cannot find a network-attachment-definition"));
+}
+
+class LongAnnotations : public ResolverTest {
+ protected:
+  // Threads that reading an annotation of so many bytes took.
+  std::size_t threads_for(std::size_t bytes) {
+    aio::BlockingPool pool(1);
+    Ports ports = node_.cluster_ports();
+    ports.pool = &pool;
+    select(cat("a", std::string(bytes - 1, ' ')));
+    EXPECT_THAT(names(resolve_with(ports, path_and({}))), ElementsAre("c", "ns1/a"));
+    return pool.threads();
+  }
+};
+
+TEST_F(LongAnnotations, AreReadOnAThreadOfThePool) {
+  add_network("ns1", "a", R"({"type":"t"})");
+  EXPECT_EQ(threads_for(model::kLongAnnotation), 0u);
+  EXPECT_EQ(threads_for(model::kLongAnnotation + 1), 1u);
+}
+
+TEST_F(LongAnnotations, AreRefusedWithTheSameWords) {
+  aio::BlockingPool pool(1);
+  Ports ports = node_.cluster_ports();
+  ports.pool = &pool;
+  select(cat("a", std::string(model::kLongAnnotation, ',')));
+
+  const auto resolved = resolve_with(ports, path_and({}));
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error().text(), HasSubstr("asks for 16385 networks, more than 1000"));
+  EXPECT_THAT(node_.source.asked, IsEmpty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attach/attach.h"
+#include "attach/network_finder.h"
 #include "attach/request.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -15,6 +16,7 @@
 #include "cni/args.h"
 #include "cni/error.h"
 #include "daemon/config.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "model/netconf.h"
 #include "model/pod_args.h"
@@ -144,6 +146,10 @@ Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, 
 Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& rules,
                                    Arrival arrival, const Log& log) {
   MNET_TRY(auto&& call, begin(body));
+  if (json::count(call.config).values > attach::kMaxDefinitionValues) {
+    return Error(Errc::kInvalid, cat(kNotExtracted, ": the configuration has more than ",
+                                     attach::kMaxDefinitionValues, " values"));
+  }
   auto config = with_version(std::move(call.config), rules.server_config);
   if (!config) return std::move(config).error().wrap(kNotExtracted);
   call.config = *std::move(config);

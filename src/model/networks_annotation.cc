@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/address.h"
+#include "json/count.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/selection_element.h"
@@ -177,7 +178,14 @@ Result<NetworkSelectionElement> read_element(const json::Value& value, const std
   return element;
 }
 
+bool is_json_format(std::string_view text) {
+  return text.find_first_of("[{\"") != std::string_view::npos;
+}
+
 Result<std::vector<NetworkSelectionElement>> parse_json_format(std::string_view text) {
+  if (const std::size_t count = json::count(text).values; count > kMaxValues) {
+    return Error(Errc::kInvalid, cat(kJsonFormat, ": ", count, " values, more than ", kMaxValues));
+  }
   auto document = json::parse(text);
   if (!document) return std::move(document).error().wrap(kJsonFormat);
   const json::Array* items = document->as_array();
@@ -203,8 +211,12 @@ Result<std::vector<NetworkSelectionElement>> parse_elements(std::string_view tex
     return Error(Errc::kInvalid,
                  cat("the annotation has ", text.size(), " bytes, more than ", kMaxAnnotation));
   }
-  const bool is_json = text.find_first_of("[{\"") != std::string_view::npos;
-  MNET_TRY(auto&& elements, is_json ? parse_json_format(text) : parse_comma_format(text));
+  if (const std::size_t count = count_elements(text); count > kMaxNetworks) {
+    return Error(Errc::kInvalid,
+                 cat("the annotation asks for ", count, " networks, more than ", kMaxNetworks));
+  }
+  MNET_TRY(auto&& elements,
+           is_json_format(text) ? parse_json_format(text) : parse_comma_format(text));
   for (NetworkSelectionElement& element : elements) {
     if (element.ns.empty()) element.ns = default_namespace;
   }
@@ -212,6 +224,12 @@ Result<std::vector<NetworkSelectionElement>> parse_elements(std::string_view tex
 }
 
 }  // namespace
+
+std::size_t count_elements(std::string_view text) {
+  if (trim(text).empty()) return 0;
+  if (is_json_format(text)) return json::count(text).elements;
+  return 1 + static_cast<std::size_t>(std::ranges::count(text, ','));
+}
 
 Result<std::vector<NetworkSelectionElement>> parse_networks_annotation(
     std::string_view text, std::string_view pod_namespace) {
@@ -225,11 +243,12 @@ Result<NetworkSelectionElement> parse_default_network_annotation(
     return Error(Errc::kInvalid,
                  "the default-network annotation is empty: it does not have \"network\" as key");
   }
+  const Error too_many(Errc::kInvalid, "more than one default network is specified");
+  if (count_elements(text) > kMaxNetworks) return too_many;
   MNET_TRY(auto&& elements, parse_elements(text, multus_namespace));
   if (elements.empty())
     return Error(Errc::kInvalid, "the default-network annotation names no network");
-  if (elements.size() > 1)
-    return Error(Errc::kInvalid, "more than one default network is specified");
+  if (elements.size() > 1) return too_many;
   return std::move(elements.front());
 }
 

@@ -16,9 +16,20 @@
 namespace mnet::model {
 
 inline constexpr std::size_t kMaxAnnotation = 256u << 10;
+// More would be a mistake or an attack: each is an interface of the pod.
+inline constexpr std::size_t kMaxNetworks = 1000;
+// Values of all kinds in the JSON format: each costs hundreds of bytes in the copies that its way
+// to the plugin takes, and two in the text.
+inline constexpr std::size_t kMaxValues = 20'000;
+
+// How many elements parse_networks_annotation() would yield, if it accepts the text. Builds
+// nothing: an element takes hundreds of bytes and the text of one only two, so the parsers below
+// count first.
+std::size_t count_elements(std::string_view text);
 
 // Elements in order; none for a text that is empty or only white space. `pod_namespace` is taken
-// for elements that name none. One invalid element makes the whole annotation invalid.
+// for elements that name none. One invalid element makes the whole annotation invalid, and so do
+// too many.
 Result<std::vector<NetworkSelectionElement>> parse_networks_annotation(
     std::string_view text, std::string_view pod_namespace);
 

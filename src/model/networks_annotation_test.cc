@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "model/selection_element.h"
 
 namespace mnet::model {
@@ -65,6 +69,60 @@ TEST(NetworksAnnotation, IsNoWishWhenEmptyOrBlank) {  // 29, 32
 
 TEST(NetworksAnnotation, RefusesOneThatIsTooLarge) {
   EXPECT_THAT(refusal(std::string(kMaxAnnotation + 1, 'a')), HasSubstr("more than 262144"));
+}
+
+TEST(NetworksAnnotation, CountsBeforeItReads) {
+  const auto repeated = [](const std::string& item, std::size_t count) {
+    std::vector<std::string> items(count, item);
+    return join(items, ",");
+  };
+
+  EXPECT_EQ(networks(repeated("a", kMaxNetworks)).size(), kMaxNetworks);
+  // The first element is wrong, too, but nothing was read yet.
+  EXPECT_THAT(refusal("B," + repeated("a", kMaxNetworks)), HasSubstr("asks for 1001 networks"));
+  EXPECT_EQ(networks("[" + repeated(R"({"name":"a,b"})", kMaxNetworks) + "]").size(), kMaxNetworks);
+  EXPECT_THAT(refusal("[0," + repeated("{}", kMaxNetworks)), HasSubstr("asks for 1001 networks"));
+  EXPECT_THAT(refusal(R"([{"cni-args":{"a":[)" + repeated("0", kMaxValues) + "]}}]"),
+              HasSubstr("20004 values, more than 20000"));
+  EXPECT_THAT(parse_default_network_annotation(repeated("a", 5000), "ns").error().text(),
+              HasSubstr("more than one default network"));
+}
+
+// Texts of pieces that make a counter stumble, with a fixed seed: what the parser accepts, the
+// counter counts as the parser does.
+TEST(NetworksAnnotation, CountsWhatItReads) {
+  constexpr std::array kPieces = {R"({"name":"a"})",
+                                  R"({"name":"a,b","mac":""})",
+                                  R"({"a":[1,{"b":[2,3]},[]]})",
+                                  R"({"\"":"\\"})",
+                                  R"({"x":"]}[{,\\\",\""})",
+                                  "{}",
+                                  " ",
+                                  "\n\t",
+                                  ",",
+                                  "[",
+                                  "]",
+                                  "a",
+                                  "ns/a@b",
+                                  "\"",
+                                  "\\",
+                                  R"({"cni-args":{"a":[0,0],"b":{}}})"};
+  std::minstd_rand random(16);
+  std::size_t accepted = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const bool is_list = random() % 2 == 0;
+    std::string text = is_list ? "[" : "";
+    for (std::size_t left = random() % 6; left > 0; --left) {
+      text += kPieces.at(random() % kPieces.size());
+      if (left > 1 && random() % 3 != 0) text += ",";
+    }
+    if (is_list) text += "]";
+    const auto elements = parse_networks_annotation(text, "ns");
+    if (!elements) continue;
+    ++accepted;
+    ASSERT_EQ(count_elements(text), elements->size()) << text;
+  }
+  EXPECT_GT(accepted, 10'000u);
 }
 
 TEST(JsonFormat, RefusesWhatIsNoListOfObjects) {  // 30, 31, 33, 43

@@ -1,6 +1,7 @@
 #include "model/requested_networks.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,10 +45,6 @@ Result<std::vector<NetworkSelectionElement>> read_networks(const NetConf& conf,
   const std::string* text = pod.annotation(kNetworksAnnotation);
   if (text == nullptr) return std::vector<NetworkSelectionElement>();
   MNET_TRY(auto&& elements, parse_networks_annotation(*text, pod.ns));
-  if (elements.size() > kMaxNetworks) {
-    return Error(Errc::kInvalid, cat("annotation ", kNetworksAnnotation, " asks for ",
-                                     elements.size(), " networks, more than ", kMaxNetworks));
-  }
   for (const NetworkSelectionElement& element : elements) {
     MNET_TRY_VOID(check_isolation(conf, pod, element));
   }
@@ -81,6 +78,14 @@ std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with
     wanted.push_back({.source = Source::kDefaultNetworks, .configured = network});
   }
   return wanted;
+}
+
+bool has_long_annotation(const PodObject& pod) {
+  return std::ranges::any_of(std::array{kNetworksAnnotation, kDefaultNetworkAnnotation},
+                             [&pod](std::string_view name) {
+                               const std::string* text = pod.annotation(name);
+                               return text != nullptr && text->size() > kLongAnnotation;
+                             });
 }
 
 Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod) {

@@ -16,8 +16,8 @@
 
 namespace mnet::model {
 
-// More would be a mistake or an attack: each is an interface of the pod.
-inline constexpr std::size_t kMaxNetworks = 1000;
+// A longer annotation takes milliseconds to read: not on the event loop.
+inline constexpr std::size_t kLongAnnotation = 16u << 10;
 
 inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 inline constexpr std::string_view kDefaultNetworkAnnotation = "v1.multus-cni.io/default-network";
@@ -41,6 +41,7 @@ struct PodNetworks {
   std::vector<NetworkSelectionElement> networks;
 };
 
+bool has_long_annotation(const PodObject& pod);
 // The pod's annotations. Namespace isolation is part of it (02, 3.8); its error has the code
 // kDenied.
 Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod);

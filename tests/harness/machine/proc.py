@@ -8,3 +8,9 @@ def cpu_seconds(pid):
     """Processor time of the process, in user and in kernel mode."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_memory(pid):
+    """The most bytes that the process ever had in memory at once (VmHWM)."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmHWM:"))
