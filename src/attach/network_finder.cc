@@ -16,8 +16,10 @@
 #include "base/try.h"
 #include "cni/types.h"
 #include "json/count.h"
+#include "json/json.h"
 #include "model/delegate.h"
 #include "model/nad.h"
+#include "model/netconf.h"
 #include "model/networks_annotation.h"
 #include "model/requested_networks.h"
 
@@ -41,18 +43,27 @@ Error not_found(std::string_view ns, std::string_view name) {
                    go_quoted(name), " not found"));
 }
 
+// A pod's `cni-args` become part of the configuration.
+Result<void> check_arguments(const json::Object& cni_args, const model::NetConf& conf) {
+  MNET_TRY_VOID(cni::check_types(cni_args, conf.type));
+  if (!conf.allowed_plugin_types) return {};
+  return cni::check_allowed_types(cni_args, *conf.allowed_plugin_types);
+}
+
 // Multus as its own delegate would call itself without end (02-F19), with paths of the node that
-// the author of a definition chose. A pod's `cni-args` become part of the configuration.
+// the author of a definition chose. Of the networks that the pod selects, only those of allowed
+// types.
 Result<void> check_all_types(const model::Delegate& delegate,
                              const std::optional<model::NetworkSelectionElement>& selection,
-                             std::string_view own_type) {
-  if (auto checked = model::check_types(delegate, own_type); !checked) {
-    return checked.error().with_text(cat(checked.error().text(), "; ", kRemedy));
+                             const model::NetConf& conf) {
+  auto checked = model::check_types(delegate, conf.type);
+  if (checked && selection) {
+    checked = model::check_allowed_types(delegate, conf.allowed_plugin_types);
   }
+  if (!checked) return checked.error().with_text(cat(checked.error().text(), "; ", kRemedy));
   if (!selection || !selection->cni_args) return {};
-  if (auto checked = cni::check_types(*selection->cni_args, own_type); !checked) {
-    return std::move(checked).error().wrap("cni-args of the pod's annotation");
-  }
+  checked = check_arguments(*selection->cni_args, conf);
+  if (!checked) return std::move(checked).error().wrap("cni-args of the pod's annotation");
   return {};
 }
 
@@ -88,7 +99,7 @@ aio::Task<NetworkFinder::Found> NetworkFinder::find(model::RequestedNetwork want
     found = co_await std::move(finding);
   }
   if (!found) co_return found;
-  auto checked = check_all_types(found->delegate, found->wanted.selection, job_.conf.type);
+  auto checked = check_all_types(found->delegate, found->wanted.selection, job_.conf);
   if (!checked) {
     co_return std::move(checked).error().wrap(described(found->wanted, found->delegate));
   }

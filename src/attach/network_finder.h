@@ -36,7 +36,8 @@ class NetworkFinder {
     std::string resource_name = {};  // of its definition; empty: none, or no definition
   };
   // Looks for them side by side; yields what became of each, in their order. kNotFound: there is no
-  // such definition or file. Multus itself is refused as a delegate.
+  // such definition or file. Multus itself is refused as a delegate; so is what a pod selects, if
+  // `allowedPluginTypes` does not name its types.
   aio::asio::awaitable<std::vector<Result<Found>>> find_all(
       std::vector<model::RequestedNetwork> networks);
 

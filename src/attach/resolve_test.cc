@@ -673,6 +673,114 @@ TEST_F(ResolverLimits, SurvivesAnAnnotationThatIsNotUtf8) {
   EXPECT_THAT(error_of(), HasSubstr("cannot find a network-attachment-definition"));
 }
 
+// What the configuration lets pods select.
+class AllowedTypes : public ResolverTest {
+ protected:
+  static std::string only(const std::string& types) {
+    return path_and(cat(R"("allowedPluginTypes":)", types));
+  }
+};
+
+// 02, 12: row 60; pain 48
+TEST_F(AllowedTypes, BindWhatAPodSelectsInChainsAsIpamAndAtEveryDepth) {
+  for (const char* config :
+       {R"({"type":"evil"})", R"({"type":"bridge","ipam":{"type":"evil"}})",
+        R"({"type":"bridge","ipam":{"TYPE":"evil"}})", R"({"type":"bridge","Type":"evil"})",
+        R"({"type":"evil","type":"bridge","d":[[{"type":"evil"}]]})",
+        R"({"plugins":[{"type":"bridge"},{"type":"evil"}]})",
+        R"({"plugins":[{"type":"bridge","ipam":{"type":"evil"}}]})",
+        R"({"type":"bridge","delegate":{"ipam":{"ty\u0070e":"ev\u0069l"}}})"}) {
+    add_network("ns1", "a", config);
+    select("a");
+    EXPECT_THAT(error_of(only(R"(["bridge","static"])")),
+                AllOf(HasSubstr("network-attachment-definition (a) in namespace (ns1)"),
+                      HasSubstr("\"evil\" is not among allowedPluginTypes (bridge, static)")))
+        << config;
+    EXPECT_THAT(names(resolve(only(R"(["bridge","evil"])"))), ElementsAre("c", "ns1/a")) << config;
+    EXPECT_THAT(names(resolve(only("null"))), ElementsAre("c", "ns1/a")) << config;
+  }
+}
+
+TEST_F(AllowedTypes, BindTheDefaultNetworkAnnotationAndFilesThatDefinitionsName) {
+  add_network("kube-system", "m", R"({"type":"evil"})");
+  annotate({{std::string(model::kDefaultNetworkAnnotation), "m"}});
+  EXPECT_THAT(error_of(only("[]")),
+              HasSubstr("type \"evil\" is not among allowedPluginTypes (which is empty)"));
+
+  node_.networks.named["f"] = R"({"name":"f","type":"evil"})";
+  add_network("ns1", "f", "");
+  select("f");
+  EXPECT_THAT(error_of(only(R"(["bridge"])")), HasSubstr("type \"evil\" is not among"));
+}
+
+TEST_F(AllowedTypes, BindTheArgumentsOfAPod) {
+  add_network("ns1", "a", R"({"type":"bridge"})");
+  select(R"([{"name":"a","cni-args":{"x":[{"type":"evil"}]}}])");
+  EXPECT_THAT(error_of(only(R"(["bridge"])")),
+              HasSubstr("cni-args of the pod's annotation: x[0].type \"evil\" is not among"));
+}
+
+TEST_F(AllowedTypes, DoNotBindWhatTheConfigurationGivesEveryPod) {
+  node_.networks.configs["/n/d.conf"] = R"({"name":"d","type":"other"})";
+  add_network("kube-system", "k", R"({"type":"third"})");
+  EXPECT_THAT(
+      names(resolve(only(R"([],"defaultNetworks":["/n/d.conf","k"],"auxiliaryCNIChainName":"x")"))),
+      ElementsAre("c", "d", "kube-system/k"));
+}
+
+TEST_F(AllowedTypes, AreToldToThePod) {
+  add_network("ns1", "a", R"({"type":"evil"})");
+  select("a");
+  EXPECT_NE(error_of(only("[]")), "no error");
+  EXPECT_THAT(node_.source.events,
+              ElementsAre(AllOf(HasSubstr("Warning NoNetworkFound: "),
+                                HasSubstr("type \"evil\" is not among allowedPluginTypes"))));
+}
+
+class DefaultNetworkNamespaces : public ResolverTest {
+ protected:
+  DefaultNetworkNamespaces() {
+    for (const char* ns : {"kube-system", "ns1", "net"}) {
+      add_network(ns, "m", R"({"type":"t"})");
+    }
+  }
+  std::string choose(const std::string& network, const std::string& members) {
+    annotate({{std::string(model::kDefaultNetworkAnnotation), network}});
+    auto resolved = resolve(path_and(members));
+    return resolved ? resolved->delegates.front().name : resolved.error().text();
+  }
+};
+
+// 02, 12: row 45; pain 48
+TEST_F(DefaultNetworkNamespaces, NarrowWhereTheAnnotationMayTakeItsDefinitionFrom) {
+  const std::string only_net = R"("defaultNetworkNamespaces":["net"])";
+  EXPECT_EQ(choose("net/m", only_net), "net/m");
+  for (const char* other : {"m", "kube-system/m", "ns1/m"}) {
+    EXPECT_THAT(choose(other, only_net),
+                HasSubstr("which is not among defaultNetworkNamespaces; remove the annotation"));
+  }
+  EXPECT_THAT(choose("net/m", R"("defaultNetworkNamespaces":[])"), HasSubstr("is not among"));
+  EXPECT_THAT(node_.source.events.back(), HasSubstr("Warning InterfaceAddRejected: "));
+  for (const char* any : {"kube-system/m", "ns1/m", "net/m"}) {
+    EXPECT_EQ(choose(any, R"("defaultNetworkNamespaces":null)"), any);
+  }
+}
+
+TEST_F(DefaultNetworkNamespaces, DoNotWidenWhatIsolationAllows) {
+  const std::string isolated =
+      R"("namespaceIsolation":true,"defaultNetworkNamespaces":["net","kube-system"])";
+  EXPECT_EQ(choose("m", isolated), "kube-system/m");
+  EXPECT_THAT(choose("net/m", isolated), HasSubstr("namespace isolation enabled"));
+  EXPECT_THAT(choose("ns1/m", isolated), HasSubstr("is not among defaultNetworkNamespaces"));
+  EXPECT_EQ(choose("net/m", cat(isolated, R"(,"globalNamespaces":"net")")), "net/m");
+}
+
+TEST_F(DefaultNetworkNamespaces, LeaveTheNetworksAnnotationAlone) {
+  select("net/m");
+  EXPECT_THAT(names(resolve(path_and(R"("defaultNetworkNamespaces":[])"))),
+              ElementsAre("c", "net/m"));
+}
+
 class LongAnnotations : public ResolverTest {
  protected:
   // Threads that reading an annotation of so many bytes took.

@@ -86,6 +86,11 @@ Result<void> refuse(const std::optional<NamedType>& found) {
   return Error(Errc::kInvalid, cat(found->path, " ", go_quoted(found->type), " is multus itself"));
 }
 
+// The key's value as the error shows it.
+std::string listed(const std::vector<std::string>& allowed) {
+  return allowed.empty() ? "which is empty" : excerpt(join(allowed, ", "));
+}
+
 // What every plugin takes for the name of a program: its own `type` and that of its IPAM plugin.
 json::Object programs_in(const json::Object& config) {
   json::Object programs;
@@ -118,6 +123,16 @@ Result<void> check_types_for_removal(const json::Object& config, std::string_vie
   MNET_TRY_VOID(refuse(find_type(
       config, [configured](std::string_view type) { return is_own_type(type, configured); })));
   return refuse(find_type(programs_in(config), is_path));
+}
+
+Result<void> check_allowed_types(const json::Object& config,
+                                 const std::vector<std::string>& allowed) {
+  const auto found = find_type(config, [&allowed](std::string_view type) {
+    return std::ranges::find(allowed, type) == allowed.end();
+  });
+  if (!found) return {};
+  return Error(Errc::kDenied, cat(found->path, " ", go_quoted(found->type),
+                                  " is not among allowedPluginTypes (", listed(allowed), ")"));
 }
 
 }  // namespace mnet::cni

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "json/json.h"
@@ -34,5 +35,10 @@ Result<void> check_types(const json::Object& config, std::string_view configured
 // surely name a program. An earlier version of Multus may have attached with the rest, and that
 // attachment must still be removable.
 Result<void> check_types_for_removal(const json::Object& config, std::string_view configured);
+
+// kDenied if a type, at any depth, is none of `allowed`: `ipam.type "dhcp" is not among
+// allowedPluginTypes (bridge, static)`.
+Result<void> check_allowed_types(const json::Object& config,
+                                 const std::vector<std::string>& allowed);
 
 }  // namespace mnet::cni

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -100,6 +101,23 @@ TEST(CheckTypesForRemoval, RefusesWhatWouldStartAProgramAndNothingElse) {
   EXPECT_FALSE(allows(R"({"type":"x","IPAM":{"Type":"a/b"}})"));
   EXPECT_FALSE(allows(R"({"type":"x","driver":[{"type":"multus"}]})"));
   EXPECT_FALSE(allows(R"({"type":"ours"})"));
+}
+
+TEST(AllowedTypes, AreTheOnlyOnesAtEveryDepthAndInAnyCase) {
+  const auto refusal = [](const char* text, const std::vector<std::string>& allowed) {
+    const auto checked = check_allowed_types(json::parse_object(text).value(), allowed);
+    return checked ? "fine" : checked.error().text();
+  };
+
+  EXPECT_EQ(refusal(R"({"type":"a","ipam":{"type":"b"}})", {"a", "b"}), "fine");
+  EXPECT_EQ(refusal(R"({"name":"x"})", {}), "fine");
+  EXPECT_EQ(refusal(R"({"type":"a"})", {}),
+            R"(type "a" is not among allowedPluginTypes (which is empty))");
+  EXPECT_EQ(refusal(R"({"type":"A"})", {"a"}), R"(type "A" is not among allowedPluginTypes (a))");
+  EXPECT_EQ(refusal(R"({"plugins":[{"type":"a"},{"type":"a","x":{"tYPE":"c"}}]})", {"a", "b"}),
+            R"(plugins[1].x.tYPE "c" is not among allowedPluginTypes (a, b))");
+  EXPECT_EQ(refusal(R"({"type":"a","ipam":{"type":""}})", {"a"}),
+            R"(ipam.type "" is not among allowedPluginTypes (a))");
 }
 
 }  // namespace

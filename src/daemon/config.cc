@@ -84,6 +84,13 @@ void check_parallel_attach(json::Fields& fields) {
   }
 }
 
+// The same for the lists that limit what pods may select.
+void check_limits(json::Fields& fields) {
+  std::vector<std::string> ignored;
+  fields.read("defaultNetworkNamespaces", ignored);
+  fields.read("allowedPluginTypes", ignored);
+}
+
 void read_serving(json::Fields& fields, Config& config) {
   fields.read("chrootDir", config.chroot_dir);
   fields.read("socketDir", config.socket_dir);
@@ -105,6 +112,7 @@ void read_serving(json::Fields& fields, Config& config) {
     fields.fail("podLookupTimeout", "must not be negative");
   }
   check_parallel_attach(fields);
+  check_limits(fields);
   if (fields.find("maxDelegates") != nullptr) {
     read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
   }

@@ -75,6 +75,8 @@ TEST(ParseConfig, NamesTheKeyOfAWrongType) {
            {R"({"podLookupTimeout":-1})", "podLookupTimeout"},
            {R"({"podLookupTimeout":"2s"})", "podLookupTimeout"},
            {R"({"parallelAttach":"yes"})", "parallelAttach"},
+           {R"({"allowedPluginTypes":"bridge"})", "allowedPluginTypes"},
+           {R"({"defaultNetworkNamespaces":[5]})", "defaultNetworkNamespaces"},
            {R"({"maxDelegates":0})", "maxDelegates"},
            {R"({"delegateTimeout":0})", "delegateTimeout"},
            {R"({"maxRequestBytes":-5})", "maxRequestBytes"},

@@ -96,6 +96,37 @@ TEST_F(HotplugAdd, RefusesMultusItselfAtEveryDepth) {
   EXPECT_THAT(node_.records.records, IsEmpty());
 }
 
+// 02, 12: row 60; pain 48
+TEST_F(HotplugAdd, TakesOnlyAllowedTypes) {
+  for (
+      const char* config :
+      {R"({"cniVersion":"1.1.0","name":"x","type":"evil"})",
+       R"({"cniVersion":"1.1.0","name":"x","plugins":[{"type":"fake","ipam":{"type":"evil"}}]})"}) {
+    RequestText what = request_of("net1", "x");
+    what.request.config = config;
+    what.settings = R"({"allowedPluginTypes":["fake"]})";
+
+    for (const std::string& text :
+         {said(plug(what)), said(check_plugged(what)), said(status_of(what))}) {
+      EXPECT_THAT(text, HasSubstr("\"evil\" is not among allowedPluginTypes (fake)")) << config;
+    }
+    EXPECT_TRUE(unplug(what)) << config;
+  }
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// What was attached before the list was made is removed whatever the list says.
+TEST_F(HotplugAdd, RemovesWhatIsRecordedWithoutAskingForItsType) {
+  RequestText what = request_of("net1", "x");
+  ASSERT_TRUE(plug(what));
+  what.settings = R"({"allowedPluginTypes":[]})";
+
+  EXPECT_TRUE(unplug(what));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD x net1", "DEL x net1"));
+}
+
 // 05, R9
 TEST_F(HotplugAdd, PassesTheContainerIdAsInfraContainer) {
   RequestText what = request_of("net1", "x");

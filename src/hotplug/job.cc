@@ -67,6 +67,7 @@ Result<Job> read_job(Request request, Verb verb) {
   // DEL works from the record; of an unrecorded network it runs the plugins that it may run.
   if (verb != Verb::kDel) {
     auto checked = model::check_types(*delegate, job.conf.type);
+    if (checked) checked = model::check_allowed_types(*delegate, job.conf.allowed_plugin_types);
     if (!checked) {
       return model::core_error(
           std::move(checked).error().wrap(cat("network ", excerpt(delegate->cni_name))), job.pod,

@@ -60,7 +60,15 @@ aio::Task<void> Unplug::run() {
   if (there != nullptr) {
     co_return co_await remove_recorded();
   }
-  // It is not recorded; CNI's DEL does no harm to what is not there (R5).
+  // It is not recorded; CNI's DEL does no harm to what is not there (R5). A type that pods may not
+  // select is not run even so: its ADD was refused, and the configuration is a tenant's.
+  auto allowed =
+      model::check_allowed_types(delegate, container_.job.base.conf.allowed_plugin_types);
+  if (!allowed) {
+    container_.job.base.log.error(
+        cat("DEL of network ", go_quoted(delegate.cni_name), " runs nothing"), allowed.error());
+    co_return Result<void>();
+  }
   auto deleted = co_await container_.take_down(std::make_shared<const model::Attachment>(
       attach::plan_again(container_.job.base, delegate, ifname, false)));
   if (!deleted) co_return container_.failed(std::move(deleted).error());

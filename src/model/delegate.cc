@@ -97,6 +97,11 @@ Result<cni::ConfList> list_of_text(std::string_view text) {
   return list;
 }
 
+// Only of one whose list can be read.
+const json::Object& config_of(const Delegate& delegate) {
+  return delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+}
+
 }  // namespace
 
 Result<void> check_known_members(const json::Object& config, std::string path) {
@@ -164,9 +169,13 @@ Delegate delegate_of(cni::ConfList list) {
 // One whose list cannot be read is never run.
 Result<void> check_types(const Delegate& delegate, std::string_view own_type) {
   if (!delegate.list) return {};
-  const json::Object& config =
-      delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
-  return cni::check_types(config, own_type);
+  return cni::check_types(config_of(delegate), own_type);
+}
+
+Result<void> check_allowed_types(const Delegate& delegate,
+                                 const std::optional<std::vector<std::string>>& allowed) {
+  if (!allowed || !delegate.list) return {};
+  return cni::check_allowed_types(config_of(delegate), *allowed);
 }
 
 void set_bytes(Delegate& delegate, std::string bytes) {

@@ -61,6 +61,9 @@ Delegate delegate_of(cni::ConfList list);
 // kInvalid for a delegate that names Multus itself, or a type that is a path, anywhere in its
 // configuration (cni/types.h; 02, 3.3). `own_type` is that of the node's own configuration.
 Result<void> check_types(const Delegate& delegate, std::string_view own_type);
+// kDenied if it names a type, at any depth, that is none of `allowed`; no list allows all.
+Result<void> check_allowed_types(const Delegate& delegate,
+                                 const std::optional<std::vector<std::string>>& allowed);
 
 // Another text for the same network: its list is read anew, conf or conflist as before.
 void set_bytes(Delegate& delegate, std::string bytes);

@@ -104,6 +104,7 @@ void read_namespaces(json::Fields& fields, NetConf& conf) {
   fields.read("multusNamespace", conf.multus_namespace);
   fields.read("systemNamespaces", conf.system_namespaces);
   fields.read("namespaceIsolation", conf.namespace_isolation);
+  fields.read("defaultNetworkNamespaces", conf.default_network_namespaces);
   std::string global;
   fields.read("globalNamespaces", global);
   if (global.empty()) return;
@@ -126,6 +127,7 @@ Result<void> read_members(const json::Object& object, NetConf& conf) {
   fields.read("auxiliaryCNIChainName", conf.auxiliary_chain_name);
   fields.read("kubeconfig", conf.kubeconfig);
   read_namespaces(fields, conf);
+  fields.read("allowedPluginTypes", conf.allowed_plugin_types);
   fields.read("readinessindicatorfile", conf.readiness_indicator_file);
   fields.read("retryDeleteOnError", conf.retry_delete_on_error);
   read_lookup_timeout(fields, conf);

@@ -57,6 +57,10 @@ struct NetConf {
   std::vector<std::string> system_namespaces = {"kube-system"};
   bool namespace_isolation = false;
   std::vector<std::string> non_isolated_namespaces = {"default"};  // of `globalNamespaces`
+  // Where the default-network annotation may take its definition from; none: no further limit.
+  std::optional<std::vector<std::string>> default_network_namespaces;
+  // Types that networks which pods select may name; none: all.
+  std::optional<std::vector<std::string>> allowed_plugin_types;
 
   std::string readiness_indicator_file;
   std::optional<RuntimeConfig> runtime_config;

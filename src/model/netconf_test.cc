@@ -63,11 +63,25 @@ TEST(NetConf, ReplacesTheListsOfNamespaces) {
   EXPECT_THAT(conf->system_namespaces, IsEmpty());
 }
 
+TEST(NetConf, LimitsWhatPodsSelectOnlyIfItSaysSo) {
+  auto conf = load(R"("defaultNetworkNamespaces":["net"],"allowedPluginTypes":[],)" + kDelegates);
+  ASSERT_TRUE(conf);
+  EXPECT_THAT(conf->default_network_namespaces, testing::Optional(ElementsAre("net")));
+  EXPECT_THAT(conf->allowed_plugin_types, testing::Optional(IsEmpty()));
+
+  conf = load(R"("defaultNetworkNamespaces":null,)" + kDelegates);
+  ASSERT_TRUE(conf);
+  EXPECT_FALSE(conf->default_network_namespaces);
+  EXPECT_FALSE(conf->allowed_plugin_types);
+}
+
 // 02, 12: rows 1 to 5, 11
 TEST(NetConf, NamesWhatIsWrong) {
   EXPECT_THAT(parse_netconf("{").error().text(), HasSubstr("failed to load netconf"));
   EXPECT_THAT(parse_netconf("null").error().text(), HasSubstr("failed to load netconf"));
   EXPECT_THAT(parse_netconf("{} x").error().text(), HasSubstr("failed to load netconf"));
+  EXPECT_THAT(error_of(R"("allowedPluginTypes":"bridge",)" + kDelegates),
+              HasSubstr("allowedPluginTypes: expected a list of strings"));
   EXPECT_THAT(error_of(R"("delegates":[])"), HasSubstr("at least one delegate/clusterNetwork"));
   EXPECT_THAT(error_of(R"("delegates":[5])"), HasSubstr("failed to load netconf: delegates[0]"));
   EXPECT_THAT(

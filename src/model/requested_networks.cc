@@ -51,11 +51,23 @@ Result<std::vector<NetworkSelectionElement>> read_networks(const NetConf& conf,
   return elements;
 }
 
+Result<void> check_default_network_namespace(const NetConf& conf,
+                                             const NetworkSelectionElement& element) {
+  const auto& allowed = conf.default_network_namespaces;
+  if (!allowed || std::ranges::find(*allowed, element.ns) != allowed->end()) return {};
+  const std::string ns = go_quoted(element.ns);
+  return Error(Errc::kDenied,
+               cat("annotation ", kDefaultNetworkAnnotation, " refers to target namespace ", ns,
+                   ", which is not among defaultNetworkNamespaces; remove the annotation, or name ",
+                   ns, " there"));
+}
+
 Result<std::optional<NetworkSelectionElement>> read_default_network(const NetConf& conf,
                                                                     const PodObject& pod) {
   const std::string* text = pod.annotation(kDefaultNetworkAnnotation);
   if (text == nullptr) return std::optional<NetworkSelectionElement>();
   MNET_TRY(auto&& element, parse_default_network_annotation(*text, conf.multus_namespace));
+  MNET_TRY_VOID(check_default_network_namespace(conf, element));
   // The cluster's own networks lie there, for every pod to choose from.
   if (element.ns != conf.multus_namespace) {
     MNET_TRY_VOID(check_isolation(conf, pod, element));

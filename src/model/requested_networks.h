@@ -42,8 +42,8 @@ struct PodNetworks {
 };
 
 bool has_long_annotation(const PodObject& pod);
-// The pod's annotations. Namespace isolation is part of it (02, 3.8); its error has the code
-// kDenied.
+// The pod's annotations. Namespace isolation and `defaultNetworkNamespaces` are part of it (02,
+// 3.8); their errors have the code kDenied.
 Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod);
 
 }  // namespace mnet::model
