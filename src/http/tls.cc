@@ -103,6 +103,21 @@ bool is_numeric(const std::string& name) {
          ::inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
 }
 
+// Asks the peer for a certificate of this name. OpenSSL takes an empty name for "any", and cuts one
+// at a NUL byte.
+Result<void> expect_name(SSL* ssl, const std::string& name) {
+  if (name.empty() || name.find('\0') != std::string::npos) {
+    return Error(Errc::kInvalid, "TLS: the server has no name that its certificate could be for");
+  }
+  const bool is_set = is_numeric(name)
+                          ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) == 1
+                          : SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 &&
+                                SSL_set1_host(ssl, name.c_str()) == 1;
+  if (!is_set)
+    return Error(Errc::kIo, cat("TLS: the server's name cannot be used: ", last_reason()));
+  return {};
+}
+
 // TLS between two memory buffers; the bytes travel over `connection_`.
 class TlsStream final : public ByteStream {
  public:
@@ -222,13 +237,8 @@ aio::Task<ByteStreamPtr> start_tls(ByteStreamPtr connection, TlsContextPtr conte
   SslPtr ssl(SSL_new(context->impl().context.get()));
   if (!ssl) co_return Error(Errc::kIo, cat("TLS: ", last_reason()));
   SSL_set_connect_state(ssl.get());
-  name = name.substr(0, name.find('%'));  // the zone of an address is ours alone
-  if (is_numeric(name)) {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), name.c_str());
-  } else {
-    SSL_set_tlsext_host_name(ssl.get(), name.c_str());
-    SSL_set1_host(ssl.get(), name.c_str());
-  }
+  // The zone of an address is ours alone.
+  MNET_CO_TRY_VOID(expect_name(ssl.get(), name.substr(0, name.find('%'))));
   auto stream =
       std::make_unique<TlsStream>(std::move(connection), std::move(context), std::move(ssl));
   MNET_CO_TRY_VOID(co_await stream->shake_hands(deadline));

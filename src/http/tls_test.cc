@@ -70,6 +70,23 @@ TEST_F(Tls, RefusesACertificateForSomebodyElse) {
   EXPECT_FALSE(by_address.has_value());
 }
 
+// OpenSSL checks no name at all if it is given an empty one.
+TEST_F(Tls, RefusesANameThatNoCertificateCanHave) {
+  const ScriptedServer peer = server("DNS:kube.test,IP:127.0.0.2");
+  const std::string cut_at_nul("kube.test\0.other", 16);
+
+  for (const std::string& name : {std::string(), std::string("%eth0"), cut_at_nul}) {
+    const auto text = aio::run(talk(peer.port(), {.ca = authority_.pem()}, name));
+
+    ASSERT_FALSE(text.has_value()) << name;
+    EXPECT_EQ(text.error().code(), Errc::kInvalid) << name;
+  }
+  const auto too_long =
+      aio::run(talk(peer.port(), {.ca = authority_.pem()}, std::string(300, 'x')));
+  ASSERT_FALSE(too_long.has_value());
+  EXPECT_THAT(too_long.error().text(), HasSubstr("the server's name cannot be used"));
+}
+
 TEST_F(Tls, RefusesACertificateOfAnotherAuthority) {
   const ScriptedServer peer = server("IP:127.0.0.1");
   const TestAuthority stranger;
