@@ -288,7 +288,7 @@ class GateTest : public testing::Test {
  protected:
   void enter(std::string name, Priority priority) { group_.spawn(name, pass(name, priority)); }
   aio::Task<void> pass(std::string name, Priority priority) {
-    MNET_CO_TRY([[maybe_unused]] const auto& slot,
+    MNET_CO_TRY([[maybe_unused]] const auto& place,
                 co_await gate_.enter(priority, aio::kNoDeadline));
     entered_.push_back(name);
     co_return co_await leave_.wait();
@@ -330,6 +330,21 @@ TEST_F(GateTest, LetsUrgentOnesOvertake) {
   let_all_go();
 
   EXPECT_THAT(entered_, ElementsAre("a", "b", "status", "event"));
+}
+
+// How many definitions are looked for is a pod author's choice.
+TEST_F(GateTest, LetsAStatusOvertakeLookupsAndLookupsOvertakeEvents) {
+  for (const char* name : {"a", "b"}) enter(name, Priority::kUrgent);
+  enter("event", Priority::kBackground);
+  for (const char* name : {"lookup 1", "lookup 2"}) enter(name, Priority::kLookup);
+  enter("status", Priority::kUrgent);
+  loop_.poll();
+
+  let_all_go();
+  EXPECT_THAT(entered_, ElementsAre("a", "b", "status", "lookup 1"));
+  let_all_go();
+
+  EXPECT_THAT(entered_, ElementsAre("a", "b", "status", "lookup 1", "lookup 2", "event"));
 }
 
 TEST_F(GateTest, KeepsSlotsFreeForUrgentOnes) {

@@ -1,6 +1,7 @@
 #include "kube/gate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -11,59 +12,69 @@
 namespace mnet::kube {
 
 struct Gate::State {
-  bool has_room(Priority priority) const {
-    if (running >= slots) return false;
-    return priority == Priority::kUrgent || background < std::max<std::size_t>(1, slots / 2);
+  static constexpr std::size_t kPriorities = 3;
+  struct Line {
+    std::size_t most = 1;  // slots that it may take
+    std::size_t running = 0;
+    aio::Waiter::List waiting = {};
+  };
+
+  explicit State(std::size_t count) : slots(std::max<std::size_t>(1, count)) {
+    line(Priority::kUrgent).most = slots;
+    line(Priority::kLookup).most = std::max<std::size_t>(1, slots / 4);
+    line(Priority::kBackground).most = std::max<std::size_t>(1, slots / 2);
   }
-  void take(Priority priority) {
+
+  Line& line(Priority priority) { return lines[static_cast<std::size_t>(priority)]; }
+  bool has_room(const Line& line) const { return running < slots && line.running < line.most; }
+  void take(Line& line) {
     ++running;
-    if (priority == Priority::kBackground) ++background;
+    ++line.running;
   }
-  void give_back(Priority priority) {
+  void give_back(Line& line) {
     --running;
-    if (priority == Priority::kBackground) --background;
+    --line.running;
     admit();
   }
   // Takes the slot for the task that it wakes, so that no other can take it in between.
   void admit() {
-    while (!urgent.empty() && has_room(Priority::kUrgent)) {
-      take(Priority::kUrgent);
-      urgent.front()->wake();
+    for (Line& line : lines) {
+      while (!line.waiting.empty() && has_room(line)) {
+        take(line);
+        line.waiting.front()->wake();
+      }
     }
-    while (!later.empty() && has_room(Priority::kBackground)) {
-      take(Priority::kBackground);
-      later.front()->wake();
-    }
-  }
-  aio::Waiter::List& line(Priority priority) {
-    return priority == Priority::kUrgent ? urgent : later;
   }
 
-  std::size_t slots = 1, running = 0, background = 0;
-  aio::Waiter::List urgent, later;
+  const std::size_t slots;
+  std::size_t running = 0;
+  std::array<Line, kPriorities> lines;  // the most urgent first
 };
 
 Gate::Slot::~Slot() {
-  if (state_) state_->give_back(priority_);
+  if (state_) state_->give_back(state_->line(priority_));
 }
 
-Gate::Gate(std::size_t slots) : state_(std::make_shared<State>()) {
-  state_->slots = std::max<std::size_t>(1, slots);
-}
+Gate::Gate(std::size_t slots) : state_(std::make_shared<State>(slots)) {}
 
 aio::Task<Gate::Slot> Gate::enter(Priority priority, aio::Deadline deadline) {
   const std::shared_ptr<State> state = state_;
-  if (state->line(priority).empty() && state->has_room(priority)) {
-    state->take(priority);
+  State::Line& line = state->line(priority);
+  if (line.waiting.empty() && state->has_room(line)) {
+    state->take(line);
     co_return Slot(state, priority);
   }
   const auto executor = co_await aio::asio::this_coro::executor;
-  aio::Waiter waiter(executor, state->line(priority));
+  aio::Waiter waiter(executor, line.waiting);
   MNET_CO_TRY_VOID(co_await waiter.wait(deadline));
   co_return Slot(state, priority);
 }
 
 std::size_t Gate::running() const { return state_->running; }
-std::size_t Gate::waiting() const { return state_->urgent.size() + state_->later.size(); }
+std::size_t Gate::waiting() const {
+  std::size_t sum = 0;
+  for (const State::Line& line : state_->lines) sum += line.waiting.size();
+  return sum;
+}
 
 }  // namespace mnet::kube

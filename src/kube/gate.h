@@ -12,7 +12,8 @@ namespace mnet::kube {
 
 enum class Priority : std::uint8_t {
   kUrgent,      // a pod waits for it
-  kBackground,  // no pod does: events
+  kLookup,      // a pod waits for it, too, but its author chose how many there are: definitions
+  kBackground,  // no pod waits for it: events
 };
 
 class Gate {
@@ -35,8 +36,8 @@ class Gate {
     Priority priority_ = Priority::kUrgent;
   };
 
-  // Background requests take half of the slots at most, so that an urgent one never waits for all
-  // of them.
+  // Lookups take a quarter of the slots at most, and background requests half of them, so that an
+  // urgent one never waits for all of them.
   explicit Gate(std::size_t slots);
 
   // First come first served within a priority. kTimeout, kCancelled: the caller no longer waits.
