@@ -99,8 +99,9 @@ aio::Task<model::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) 
                       go_quoted(other == nullptr ? "" : other->uid), " from Kube API"));
 }
 
-aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(std::string ns,
-                                                                  std::string name) {
+aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(attach::NetworkLookup lookup) {
+  const std::string& ns = lookup.ns;
+  const std::string& name = lookup.name;
   // The folder takes no object of such a name: reading it again would find nothing.
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
   MNET_CO_TRY_VOID(co_await loaded());

@@ -39,7 +39,7 @@ class FolderSource : public attach::ObjectSource {
   aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return false; }
   // What is not known is looked for once more in the files themselves, as a live read would.
-  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
+  aio::Task<model::NetworkDefinitionPtr> find_network(attach::NetworkLookup lookup) override;
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   // Written by a thread of the pool, in the order they were sent. If more than

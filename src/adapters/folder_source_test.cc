@@ -79,7 +79,7 @@ class FolderSourceTest : public testing::Test {
     return aio::run(loop, source.find_pod({.ns = "ns1", .name = name, .uid = uid, .wait = wait}));
   }
   Result<model::NetworkDefinitionPtr> find_network(const std::string& ns, const std::string& name) {
-    return aio::run(loop, source.find_network(ns, name));
+    return aio::run(loop, source.find_network({.ns = ns, .name = name}));
   }
   model::PodObjectPtr the_pod(const std::string& name) {
     auto found = find_pod(name, "", kLong);
@@ -208,7 +208,7 @@ TEST_F(FolderSourceTest, ReadsTheFolderAgainForANetworkItDoesNotKnow) {
       aio::run(loop, slow.wait_loaded(std::chrono::steady_clock::now() + kLong)).has_value());
   dir.write("objects/a.yaml", network("mac1", "{}"));
 
-  const auto found = aio::run(loop, slow.find_network("ns1", "mac1"));
+  const auto found = aio::run(loop, slow.find_network({.ns = "ns1", .name = "mac1"}));
 
   ASSERT_TRUE(found.has_value()) << found.error().text();
   EXPECT_NE(*found, nullptr);

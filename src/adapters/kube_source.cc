@@ -64,6 +64,8 @@ KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_p
       api_(std::move(api)),
       pod_watch_(*api_, pods_of(settings_), pods_, log),
       network_watch_(*api_, all_networks(settings_), networks_, log),
+      definition_reads_(executor, *api_, networks_, network_watch_, settings_.read,
+                        *settings_.timer, log),
       status_(*api_, log, settings_.status, settings_.random, *settings_.timer),
       events_(executor, *api_, log),
       late_(executor, log) {}
@@ -93,13 +95,16 @@ aio::Task<void> KubeSource::wait_synced(aio::Deadline deadline) {
 aio::Task<void> KubeSource::flush(aio::Deadline deadline) {
   auto sent = co_await events_.flush(deadline);
   auto written = co_await late_.join(deadline);
+  auto read = co_await definition_reads_.wait_ended(deadline);
   if (!sent) co_return sent;
+  if (!read) co_return read;
   co_return written;
 }
 
 void KubeSource::cancel() {
   events_.cancel();
   late_.cancel();
+  definition_reads_.cancel();
 }
 
 // The stored pod, if it is the one that is meant.
@@ -150,7 +155,7 @@ aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
   const auto wait = std::min(lookup.wait, kLongestWait);
   if (const model::PodObjectPtr pod = stored(lookup)) co_return pod;
 
-  ++live_reads_;
+  ++pod_reads_;
   model::PodObjectPtr last;
   // At once, half-way, and at the end (02, 5.2).
   for (int reads = 1;; ++reads) {
@@ -167,19 +172,6 @@ aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
   if (last == nullptr) co_return model::PodObjectPtr();
   co_return Error(Errc::kConflict, cat("expected pod UID ", go_quoted(lookup.uid), " but got ",
                                        go_quoted(last->uid), " from Kube API"));
-}
-
-aio::Task<model::NetworkDefinitionPtr> KubeSource::find_network(std::string ns, std::string name) {
-  if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
-  if (const auto known = networks_.find(ns, name)) co_return known;
-  ++live_reads_;
-  MNET_CO_TRY(auto&& reply, co_await api_->call_patiently({.path = kube::network_path(ns, name)},
-                                                          settings_.read));
-  if (reply.status == 404) co_return model::NetworkDefinitionPtr();
-  if (!reply.ok()) co_return reply.error();
-  MNET_CO_TRY(auto&& object, json::parse_object(reply.body));
-  MNET_CO_TRY(auto&& network, kube::parse_network(object));
-  co_return std::make_shared<const model::NetworkDefinition>(std::move(network));
 }
 
 aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string text) {

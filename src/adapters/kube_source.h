@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "adapters/definition_reads.h"
 #include "adapters/kube_events.h"
 #include "adapters/kube_status.h"
 #include "aio/event.h"
@@ -19,6 +21,7 @@
 #include "attach/source.h"
 #include "base/backoff.h"
 #include "base/log.h"
+#include "kube/definitions.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
@@ -30,7 +33,7 @@ struct KubeSettings {
   KubeStatus::Timing status = {};
   kube::ReflectorSettings watch = {};  // path and selector are ours
   Random random = make_random();
-  aio::Timer* timer = &aio::Timer::steady();  // of pauses between attempts to write a status
+  aio::Timer* timer = &aio::Timer::steady();  // of statuses and of definitions that are missing
 };
 
 class KubeSource : public attach::ObjectSource {
@@ -50,20 +53,22 @@ class KubeSource : public attach::ObjectSource {
 
   aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return true; }
-  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override;
+  aio::Task<model::NetworkDefinitionPtr> find_network(attach::NetworkLookup lookup) override {
+    return definition_reads_.find(std::move(lookup));
+  }
   // A pod that asks for no networks does not wait while the API is away: its status is written as
   // soon as the API is back.
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }
 
-  // Lookups that the stores could not answer, so that the API was asked.
-  std::uint64_t live_reads() const { return live_reads_; }
+  // Objects that the stores lacked, so that the API was asked.
+  std::uint64_t live_reads() const { return pod_reads_ + definition_reads_.count(); }
   std::uint64_t events_dropped() const { return events_.dropped(); }
   kube::Api& api() { return *api_; }
   const kube::Api& api() const { return *api_; }
   const kube::Store<model::PodObject>& pods() const { return pods_; }
-  const kube::Store<model::NetworkDefinition>& networks() const { return networks_; }
+  const kube::Definitions& networks() const { return networks_; }
   const kube::Reflector& pod_watch() const { return pod_watch_; }
   const kube::Reflector& network_watch() const { return network_watch_; }
 
@@ -89,15 +94,16 @@ class KubeSource : public attach::ObjectSource {
   const Log log_;
   std::unique_ptr<kube::Api> api_;
   kube::Store<model::PodObject> pods_{&kube::parse_pod};
-  kube::Store<model::NetworkDefinition> networks_{&kube::parse_network};
+  kube::Definitions networks_;
   kube::Reflector pod_watch_;
   kube::Reflector network_watch_;
+  DefinitionReads definition_reads_;
   KubeStatus status_;
   KubeEvents events_;
   std::map<std::string, std::shared_ptr<Writing>> on_their_way_;  // the newest of each pod
   aio::KeyedLock status_turns_;                                   // by pod
   aio::Group late_;
-  std::uint64_t live_reads_ = 0;
+  std::uint64_t pod_reads_ = 0;
 };
 
 }  // namespace mnet::adapters

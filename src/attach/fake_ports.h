@@ -164,8 +164,9 @@ class FakeSource : public ObjectSource {
     co_return found == pods.end() ? nullptr : found->second;
   }
   bool is_complete() const override { return complete; }
-  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
-    asked.push_back(cat(ns, "/", name));
+  aio::Task<model::NetworkDefinitionPtr> find_network(NetworkLookup lookup) override {
+    asked.push_back(cat(lookup.ns, "/", lookup.name));
+    limits.insert(lookup.reads);
     if (network_error) co_return *network_error;
     const auto found = networks.find(asked.back());
     co_return found == networks.end() ? nullptr : found->second;
@@ -210,6 +211,7 @@ class FakeSource : public ObjectSource {
   bool complete = true;
   std::vector<PodLookup> lookups;
   std::vector<std::string> asked;  // networks
+  std::set<LiveReads*> limits;     // that they were asked for with
   std::vector<std::string> events;
   std::map<std::string, std::string> statuses;
   std::optional<Error> pod_error, network_error, status_error;

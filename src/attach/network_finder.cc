@@ -124,7 +124,8 @@ aio::Task<NetworkFinder::Found> NetworkFinder::find_by_name(model::RequestedNetw
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");
   }
   const std::string& ns = job_.conf.multus_namespace;
-  auto definition = co_await core_.ports.source->find_network(ns, wanted.configured);
+  auto definition = co_await core_.ports.source->find_network(
+      {.ns = ns, .name = wanted.configured, .reads = &reads_});
   if (!definition) {
     co_return std::move(definition).error().wrap(no_definition(ns, wanted.configured));
   }
@@ -149,7 +150,8 @@ aio::Task<NetworkFinder::Found> NetworkFinder::find_selected(model::RequestedNet
   // 0.3).
   const std::string ns = wanted.selection->ns;
   const std::string name = wanted.selection->name;
-  auto definition = co_await core_.ports.source->find_network(ns, name);
+  auto definition =
+      co_await core_.ports.source->find_network({.ns = ns, .name = name, .reads = &reads_});
   if (!definition) co_return std::move(definition).error().wrap(no_definition(ns, name));
   if (*definition == nullptr) co_return not_found(ns, name);
   co_return co_await load(std::move(wanted), *std::move(definition));

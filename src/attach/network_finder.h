@@ -9,6 +9,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/source.h"
 #include "base/result.h"
 #include "model/delegate.h"
 #include "model/objects.h"
@@ -52,6 +53,7 @@ class NetworkFinder {
 
   const Core& core_;
   const Job& job_;
+  LiveReads reads_;                   // of all its lookups
   std::size_t definition_bytes_ = 0;  // of all texts so far
   std::size_t definition_values_ = 0;
 };

@@ -171,14 +171,16 @@ void Resolver::warn_pod(std::string reason, std::string message) const {
                             .message = std::move(message)});
 }
 
-// In the order of the list, whatever the order of the answers. Files that are given as paths are
-// the node's business, not the pod's.
+// In the order of the list, whatever the order of the answers, and no more than are read. Files
+// that are given as paths are the node's business, not the pod's.
 void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& networks,
                                 const std::vector<Result<Found>>& found) const {
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < found.size() && told < LiveReads::kMost; ++i) {
     if (found[i] || found[i].error().code() == Errc::kCancelled) continue;
     if (is_path(networks[i].configured)) continue;
     warn_pod("NoNetworkFound", found[i].error().text());
+    ++told;
   }
 }
 

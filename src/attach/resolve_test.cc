@@ -571,13 +571,13 @@ TEST_F(ResolverTest, FindsTheMasterForRequestsWithoutAPodAndSendsNoEvent) {
 class ReversedSource : public FakeSource {
  public:
   using FakeSource::FakeSource;
-  aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) override {
+  aio::Task<model::NetworkDefinitionPtr> find_network(NetworkLookup lookup) override {
     if (++asked_so_far_ == 1) {
       MNET_CO_TRY_VOID(co_await second_.wait());
     } else {
       second_.set();
     }
-    co_return co_await FakeSource::find_network(std::move(ns), std::move(name));
+    co_return co_await FakeSource::find_network(std::move(lookup));
   }
 
  private:
@@ -618,6 +618,17 @@ TEST_F(ResolverLimits, TakesTheSameNetworkAsOftenAsItIsNamed) {
   add_network("ns1", "a", R"({"type":"t"})");
   select(repeated("a", model::kMaxNetworks));
   EXPECT_THAT(names(resolve()), SizeIs(model::kMaxNetworks + 1));
+}
+
+TEST_F(ResolverLimits, HasAllNetworksOfARequestReadWithinOneLimit) {
+  std::string networks = "n0";
+  for (int i = 1; i < 100; ++i) networks += cat(",n", i);
+  select(networks);
+
+  EXPECT_THAT(error_of(), HasSubstr("(n0)"));
+  EXPECT_THAT(node_.source.asked, SizeIs(100));
+  EXPECT_THAT(node_.source.limits, ElementsAre(testing::NotNull()));
+  EXPECT_THAT(node_.source.events, SizeIs(LiveReads::kMost));
 }
 
 TEST_F(ResolverLimits, TakesAConfigurationOfAMegabyteAndNotAnyNumberOfThem) {

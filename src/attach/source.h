@@ -4,15 +4,20 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "aio/event.h"
 #include "aio/task.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "model/objects.h"
 
 namespace mnet::attach {
@@ -26,6 +31,72 @@ struct PodLookup {
 
 // The longest message of an event, in bytes. A plugin's words, which may be anything, are in it.
 inline constexpr std::size_t kMostOfEvent = 1024;
+
+// How much one request makes a source read from a server. A pod's author chooses how many networks
+// it names, but not what they cost the server (03, 5.5).
+class LiveReads {
+ public:
+  static constexpr std::size_t kMost = 8;
+
+  // One read; the next may begin when this goes.
+  class Slot {
+   public:
+    Slot() = default;
+    Slot(Slot&& other) noexcept : reads_(std::exchange(other.reads_, nullptr)) {}
+    Slot& operator=(Slot&&) = delete;
+    ~Slot() {
+      if (reads_ != nullptr) reads_->end();
+    }
+
+   private:
+    friend class LiveReads;
+    explicit Slot(LiveReads* reads) : reads_(reads) {}
+    LiveReads* reads_ = nullptr;
+  };
+
+  enum class Limit : std::uint8_t {
+    kAtOnce,  // kMost run side by side
+    kInAll,   // and no more are made: the next attempt finds what was read in memory
+  };
+  // Waits while kMost of them run. kUnavailable if this one must not begin: kMost were made, or one
+  // has failed, so that the request fails whatever this one would find.
+  aio::Task<Slot> begin(Limit limit) {
+    while (limit == Limit::kAtOnce && running_ >= kMost && !has_failed_) {
+      MNET_CO_TRY_VOID(co_await changes_.wait());
+    }
+    if (has_failed_) {
+      co_return Error(Errc::kUnavailable, "not looked for, as another network is missing");
+    }
+    if (limit == Limit::kInAll && begun_ >= kMost) {
+      co_return Error(Errc::kUnavailable,
+                      "not read yet: one request reads 8 definitions from the API at most; the "
+                      "next attempt goes on");
+    }
+    ++begun_;
+    ++running_;
+    co_return Slot(this);
+  }
+  // One has failed, or there is no such object.
+  void fail() {
+    has_failed_ = true;
+    changes_.notify_all();
+  }
+
+ private:
+  void end() {
+    --running_;
+    changes_.notify_all();
+  }
+
+  std::size_t begun_ = 0, running_ = 0;
+  bool has_failed_ = false;
+  aio::Notifier changes_;
+};
+
+struct NetworkLookup {
+  std::string ns, name;
+  LiveReads* reads = nullptr;  // of the request; must outlive the task. None: not limited
+};
 
 // Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).
 struct PodEvent {
@@ -52,8 +123,9 @@ class ObjectSource {
   // attaches nothing (02, 5.3); if not, it is a pod without annotations (00-index, "Folder of
   // manifests").
   virtual bool is_complete() const = 0;
-  // nullptr if there is none; names that cannot exist are not asked for (02, 0.3).
-  virtual aio::Task<model::NetworkDefinitionPtr> find_network(std::string ns, std::string name) = 0;
+  // nullptr if there is none; names that cannot exist are not asked for (02, 0.3). kUnavailable if
+  // the request may not have it read.
+  virtual aio::Task<model::NetworkDefinitionPtr> find_network(NetworkLookup lookup) = 0;
 
   // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is fine; one
   // that was replaced is an error.

@@ -84,6 +84,16 @@ Samples token_end_of(const kube::Api& api) {
   return {{.value = seconds(end->time_since_epoch())}};
 }
 
+void add_texts(metrics::Metrics& metrics, const adapters::KubeSource* source) {
+  metrics.add_gauge("multus_store_text_bytes",
+                    "Memory that the texts of network definitions take; at most 16 MiB",
+                    [source] { return number(source->networks().text_bytes()); });
+  metrics.add_series(
+      metrics::SeriesKind::kCounter, "multus_store_evicted_texts_total",
+      "Texts of network definitions that were removed from memory to make room for others",
+      [source] { return Samples{{.value = number(source->networks().evictions())}}; });
+}
+
 void add_api(metrics::Metrics& metrics, const adapters::KubeSource* source) {
   metrics.add_series(metrics::SeriesKind::kCounter, "multus_api_requests_total",
                      "Requests to the API server, by verb and status code",
@@ -116,6 +126,7 @@ void add_object_metrics(metrics::Metrics& metrics, const Objects& objects) {
                      });
   if (objects.kube() == nullptr) return;
   add_watches(metrics, objects.kube());
+  add_texts(metrics, objects.kube());
   add_api(metrics, objects.kube());
 }
 

@@ -51,6 +51,13 @@ void share_one_arena() {
   ::mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): there is no other thread yet
 }
 
+// The C library raises this limit to the largest block that was ever freed, and then keeps the room
+// of network definitions of a megabyte between small blocks that stay.
+void give_back_large_blocks() {
+  constexpr int kLarge = 128 << 10;
+  ::mallopt(M_MMAP_THRESHOLD, kLarge);  // NOLINT(concurrency-mt-unsafe): as above
+}
+
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -76,6 +83,7 @@ Result<std::size_t> end_all_orphans() {
 
 void settle_process() {
   share_one_arena();
+  give_back_large_blocks();
   open_standard_descriptors();
   reset_signals();
   raise_descriptor_limit();

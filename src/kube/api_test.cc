@@ -288,7 +288,7 @@ class GateTest : public testing::Test {
  protected:
   void enter(std::string name, Priority priority) { group_.spawn(name, pass(name, priority)); }
   aio::Task<void> pass(std::string name, Priority priority) {
-    MNET_CO_TRY([[maybe_unused]] const auto& place,
+    MNET_CO_TRY([[maybe_unused]] const auto& slot,
                 co_await gate_.enter(priority, aio::kNoDeadline));
     entered_.push_back(name);
     co_return co_await leave_.wait();

@@ -58,10 +58,10 @@ std::optional<LineSplitter::Line> LineSplitter::next() {
       is_discarding_ = true;
       return Line{.is_too_long = true};
     }
-    Line line{.text = pending_.substr(0, end)};
-    pending_.erase(0, end + 1);
-    // What a large event took must not stay with us.
-    if (pending_.empty()) pending_ = {};
+    // The rest is the smaller part as a rule: an event may have a megabyte, and is not copied.
+    std::string rest = pending_.substr(end + 1);
+    pending_.resize(end);
+    Line line{.text = std::exchange(pending_, std::move(rest))};
     if (line.text.size() > max_line_) return Line{.is_too_long = true};
     if (!trim(line.text).empty()) return line;
   }

@@ -183,7 +183,8 @@ class Probe {
       co_return pod == nullptr ? json::Value() : json::Value(describe(*pod));
     }
     if (command.what == "find_network") {
-      MNET_CO_TRY(auto&& network, co_await source_.find_network(command.ns, command.name));
+      MNET_CO_TRY(auto&& network,
+                  co_await source_.find_network({.ns = command.ns, .name = command.name}));
       co_return network == nullptr ? json::Value() : json::Value(describe(*network));
     }
     if (command.what == "find_status") {

@@ -1,0 +1,153 @@
+#include "adapters/definition_reads.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "aio/cancel.h"
+#include "aio/event.h"
+#include "aio/task.h"
+#include "attach/source.h"
+#include "base/dns_name.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "json/json.h"
+#include "kube/definitions.h"
+#include "kube/gate.h"
+#include "kube/kube.h"
+#include "kube/watch_event.h"
+
+namespace mnet::adapters {
+namespace {
+
+constexpr std::size_t kMaxTypesShown = 100;
+
+std::string key_of(const std::string& ns, const std::string& name) { return cat(ns, "/", name); }
+
+}  // namespace
+
+// One read, which several requests may wait for.
+struct DefinitionReads::Read {
+  aio::Event ended;
+  Result<model::NetworkDefinitionPtr> outcome = {};
+
+  // Whatever becomes of it, its end is told.
+  struct Ending {
+    Read& read;
+    ~Ending() { read.ended.set(); }
+  };
+};
+
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::find(attach::NetworkLookup lookup) {
+  if (!is_dns_label(lookup.ns) || !is_dns_subdomain(lookup.name)) {
+    co_return model::NetworkDefinitionPtr();
+  }
+  if (auto known = store_.use(lookup.ns, lookup.name)) co_return known;
+  if (is_missing(lookup.ns, lookup.name)) co_return model::NetworkDefinitionPtr();
+  if (reads_.contains(key_of(lookup.ns, lookup.name))) {
+    MNET_CO_TRY(auto&& found, co_await shared_read(lookup.ns, lookup.name));
+    if (found != nullptr) co_return found;
+    // It had begun before we asked: it may have passed by a definition that came with its pod.
+    if (is_missing(lookup.ns, lookup.name)) co_return model::NetworkDefinitionPtr();
+  }
+  co_return co_await read(std::move(lookup));
+}
+
+// Within what the request may have read. What is in the store but not in memory comes at the next
+// attempt; a store that was never filled says nothing, and then every network is read, as without
+// a store.
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::read(attach::NetworkLookup lookup) {
+  using Limit = attach::LiveReads::Limit;
+  if (lookup.reads == nullptr) {
+    co_return co_await shared_read(lookup.ns, lookup.name);
+  }
+  MNET_CO_TRY([[maybe_unused]] const auto& slot,
+              co_await lookup.reads->begin(watch_.is_synced() ? Limit::kInAll : Limit::kAtOnce));
+  auto found = co_await shared_read(lookup.ns, lookup.name);
+  if (!found || *found == nullptr) lookup.reads->fail();
+  co_return found;
+}
+
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(std::string ns,
+                                                                    std::string name) {
+  const std::string key = key_of(ns, name);
+  const auto running = reads_.find(key);
+  std::shared_ptr<Read> read = running == reads_.end() ? nullptr : running->second;
+  if (read == nullptr) {
+    read = std::make_shared<Read>();
+    reads_[key] = read;
+    if (!running_.spawn("network definition", run(std::move(ns), std::move(name), read))) {
+      reads_.erase(key);
+      co_return aio::cancelled_error();
+    }
+  }
+  MNET_CO_TRY_VOID(co_await read->ended.wait());
+  co_return read->outcome;
+}
+
+aio::Task<void> DefinitionReads::run(std::string ns, std::string name, std::shared_ptr<Read> read) {
+  const Read::Ending ending{*read};
+  const std::string key = key_of(ns, name);
+  read->outcome = co_await fetch(ns, name);
+  if (read->outcome && *read->outcome == nullptr) note_missing(key);
+  reads_.erase(key);
+  co_return Result<void>();  // the waiting requests have the error
+}
+
+// A definition that came, or changed, while its absence was on its way to us is there.
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch(std::string ns, std::string name) {
+  const std::string before = version_of(ns, name);
+  MNET_CO_TRY(auto&& found, co_await fetch_once(ns, name));
+  if (found == nullptr && version_of(ns, name) != before) {
+    if (auto known = store_.use(ns, name)) co_return known;
+    co_return co_await fetch_once(ns, name);
+  }
+  co_return found;
+}
+
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string ns,
+                                                                   std::string name) {
+  ++count_;
+  if (const kube::Definitions::Summary* known = store_.find(ns, name)) {
+    log_.verbose(cat("the text of network definition ", ns, "/", name, " (", known->size,
+                     " bytes, types ",
+                     go_quoted(excerpt(join(known->plugin_types, ","), kMaxTypesShown)),
+                     ") is not in memory: reading it"));
+  }
+  MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = kube::network_path(ns, name),
+                                                          .priority = kube::Priority::kLookup,
+                                                          .max_bytes = kube::kMaxFrame},
+                                                         retries_));
+  if (reply.status == 404) co_return model::NetworkDefinitionPtr();
+  if (!reply.ok()) co_return reply.error();
+  MNET_CO_TRY(auto&& object, json::parse_object(reply.body));
+  reply.body = {};  // there are enough copies
+  MNET_CO_TRY(auto&& network, kube::parse_network(object));
+  auto whole = std::make_shared<const model::NetworkDefinition>(std::move(network));
+  store_.keep(whole);
+  co_return whole;
+}
+
+bool DefinitionReads::is_missing(const std::string& ns, const std::string& name) const {
+  const auto found = missing_.find(key_of(ns, name));
+  if (found == missing_.end() || timer_.now() - found->second >= kMissingFor) return false;
+  return watch_.is_synced() && !watch_.down_for() && store_.find(ns, name) == nullptr;
+}
+
+void DefinitionReads::note_missing(const std::string& key) {
+  const auto now = timer_.now();
+  std::erase_if(missing_, [now](const auto& one) { return now - one.second >= kMissingFor; });
+  missing_[key] = now;
+}
+
+std::string DefinitionReads::version_of(const std::string& ns, const std::string& name) const {
+  const kube::Definitions::Summary* known = store_.find(ns, name);
+  return known == nullptr ? "" : known->resource_version;
+}
+
+}  // namespace mnet::adapters
