@@ -25,8 +25,6 @@
 namespace mnet::adapters {
 namespace {
 
-constexpr std::size_t kMaxTypesShown = 100;
-
 std::string key_of(const std::string& ns, const std::string& name) { return cat(ns, "/", name); }
 
 }  // namespace
@@ -116,7 +114,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   if (const kube::Definitions::Summary* known = store_.find(ns, name)) {
     log_.verbose(cat("the text of network definition ", ns, "/", name, " (", known->size,
                      " bytes, types ",
-                     go_quoted(excerpt(join(known->plugin_types, ","), kMaxTypesShown)),
+                     go_quoted(join(known->plugin_types, ",")),
                      ") is not in memory: reading it"));
   }
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = kube::network_path(ns, name),

@@ -4,11 +4,11 @@ import os
 import re
 import signal
 import stat
-import subprocess
 import threading
 
 import pytest
-from harness.machine.host import PROGRAMS, children_of
+from harness.machine.crowd import crowd
+from harness.machine.host import PROGRAMS
 from harness.machine.wait import until
 from harness.node.daemon import CONFIG, default_config
 
@@ -258,21 +258,6 @@ def test_start_works_with_every_signal_mask_and_closed_descriptors(host, daemons
     assert not os.path.lexists(sock)
 
 
-CROWD = """
-import os, resource, sys, time
-# exec takes a quarter of the limit for stacks, and 6 MiB at most.
-resource.setrlimit(resource.RLIMIT_STACK, (64 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-filler = {f"FILLER_{i}": "x" * 100_000 for i in range(40)}
-more = {f"MORE_{i}": "x" * 100_000 for i in range(20)}
-for i in range(int(sys.argv[1])):
-    if os.fork() == 0:
-        os.setpgid(0, 0)
-        os.execve("/bin/sleep", ["sleep", "1000"], filler if i else {**filler, **more, "MULTUS_REQUEST_ID": "r1"})
-print("up", flush=True)
-time.sleep(1000)
-"""
-
-
 def peak_memory(daemon):
     with open(f"/proc/{daemon.pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:"))
@@ -283,28 +268,11 @@ def test_huge_environments_of_other_processes_cost_a_starting_daemon_nothing(hos
     first = daemons()
     alone = peak_memory(first)
     first.stop()
-    crowd = host.spawn("/usr/bin/python3", "-c", CROWD, "24", stdout=subprocess.PIPE)
-    assert crowd.stdout.readline() == b"up\n"
-    until(lambda: all(len(environment(pid)) > 4_000_000 for pid in children_of(crowd.pid)), "24 environments of 4 MB")
-    assert len(children_of(crowd.pid)) == 24
+    with crowd(host, 24) as others:
+        second = daemons()
 
-    second = daemons()
-
-    grown = peak_memory(second) - alone
-    print(f"peak memory at the start: {alone >> 10} KiB alone, {grown >> 10} KiB more beside 24 environments of 4 MB")
-    assert grown < 2 << 20
-    second.wait_log("ended 1 processes of delegates of an earlier daemon")
-    assert len([pid for pid in children_of(crowd.pid) if environment(pid)]) == 23
-    for pid in children_of(crowd.pid):
-        os.kill(pid, signal.SIGKILL)
-    crowd.signal(signal.SIGKILL)
-    crowd.wait()
-
-
-def environment(pid):
-    """Empty if the process has ended."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
+        grown = peak_memory(second) - alone
+        print(f"peak memory at the start: {alone >> 10} KiB alone, {grown >> 10} KiB more beside 24 environments of 4 MB")
+        assert grown < 2 << 20
+        second.wait_log("ended 1 processes of delegates of an earlier daemon")
+        assert len(others.living()) == 23
