@@ -319,16 +319,20 @@ def test_an_outage_of_the_api_holds_up_no_file(cni, own_cluster):
     until(lambda: cni.installed() == ["vlan"], lambda: again.stderr)
 
 
-# The rights that the shipped manifests give.
+# Rights: those of the shipped example, and those that manifests of bindings need, as the original's example has one.
 
 SHIPPED = ("cni-node/multus-cni-config.yaml", "cni-node/multus-cni-rbac.yaml")
-ROLE = ("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: multus-cni-crd}\nrules:\n"
-        "- {apiGroups: [\"\"], resources: [pods], verbs: [get]}\n")
-ORIGINAL_RULES = [
-    {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterrolebindings"],
-     "verbs": ["get", "create", "delete"]},
-    {"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "resourceNames": ["multus-cni-crd"],
-     "verbs": ["bind"]}]
+ROLE = "rbac.authorization.k8s.io"
+BINDING = """apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: "multus-cni-${NODE_HOSTNAME}"}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: multus-cni-crd}
+subjects:
+- {apiGroup: rbac.authorization.k8s.io, kind: User, name: "system:node:${NODE_HOSTNAME}"}
+"""
+BIND = {"apiGroups": [ROLE], "resources": ["clusterroles"], "resourceNames": ["multus-cni-crd"], "verbs": ["bind"]}
+ORIGINAL_RULES = [{"apiGroups": [ROLE], "resources": ["clusterrolebindings"], "verbs": ["get", "create", "delete"]}, BIND]
+ENOUGH_RULES = [{"apiGroups": [ROLE], "resources": ["clusterrolebindings"], "verbs": ["get", "create", "patch", "delete"]}, BIND]
 
 
 @pytest.fixture
@@ -336,15 +340,26 @@ def shipped(cni, own_cluster):
     """A cluster with the watching example but its DaemonSet, and its volumes as kubelet would show them."""
     cluster = own_cluster()
     cluster.apply_files(*SHIPPED)
-    cluster.kubectl("apply", "-f", "-", stdin=ROLE)
     cluster.cni = cni
-    for volume, folder in (("multus-cni-configs", cni.templates), ("multus-cni-manifests", cni.manifests)):
-        for name, text in cluster.get(f"/api/v1/namespaces/kube-system/configmaps/{volume}")["data"].items():
-            (folder / name).write_text(text)
+    for name, text in cluster.get("/api/v1/namespaces/kube-system/configmaps/multus-cni-configs")["data"].items():
+        (cni.templates / name).write_text(text)
     (cni.net / "10-calico.conflist").write_text(CALICO)
     token = cluster.token_for("kube-system", "multus-cni")
     cni.env["KUBECONFIG"] = str(cluster.write_kubeconfig("account", token=token))
     return cluster
+
+
+@pytest.fixture
+def with_binding(shipped, cni):
+    """The example with a manifest of a binding for each node, and the rights to apply it."""
+    (cni.manifests / "multus-cni-crd.yaml").write_text(BINDING)
+    for name, rules in (("multus-cni-crd", [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]),
+                        ("multus-cni", ENOUGH_RULES)):
+        role = {"apiVersion": f"{ROLE}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+        shipped.kubectl("apply", "-f", "-", stdin=json.dumps(role))
+    shipped.kubectl("create", "clusterrolebinding", "multus-cni", "--clusterrole=multus-cni",
+                    "--serviceaccount=kube-system:multus-cni")
+    return shipped
 
 
 def binding(cluster, cni):
@@ -367,29 +382,46 @@ def set_rules(cluster, kind, path, rules):
 @pytest.mark.slow
 @pytest.mark.spec("04:121")
 def test_the_shipped_rights_suffice_and_each_is_needed(shipped, cni):
-    running = start_shipped(cni).wait_for("manifest  multus-cni-crd.yaml  installed")
-    assert cni.installed() == ["ipvlan", "macvlan", "multus-cni"] and "05-multus-cni.conf" in cni.configs()
-    assert binding(shipped, cni)["subjects"][0]["name"] == f"system:node:{cni.env['NODE_HOSTNAME']}"
-    text = (cni.manifests / "multus-cni-crd.yaml").read_text()
-    replace(cni.manifests / "multus-cni-crd.yaml", text.replace("metadata: {", "metadata: {labels: {x: 'x'}, "))
-    until(lambda: binding(shipped, cni)["metadata"].get("labels"), lambda: running.stderr)
+    running = start_shipped(cni)
+    until(lambda: cni.installed() == ["ipvlan", "macvlan", "multus-cni"] and "05-multus-cni.conf" in cni.configs(),
+          lambda: running.stderr)
     assert running.stop() == 0, running.stderr
-    assert binding(shipped, cni) is None and cni.installed() == []
+    assert cni.installed() == []
 
-    role = shipped.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/multus-cni")["rules"]
-    for number, rule in enumerate(role):
-        for verb in rule["verbs"]:
-            rules = [dict(other) for other in role]
-            rules[number]["verbs"] = [other for other in rule["verbs"] if other != verb]
-            set_rules(shipped, "ClusterRole", "clusterroles", [one for one in rules if one["verbs"]])
-            assert_missing(shipped, cni, verb, text)
-    set_rules(shipped, "ClusterRole", "clusterroles", role)
     path = "namespaces/kube-system/roles"
     rules = shipped.get(f"/apis/rbac.authorization.k8s.io/v1/{path}/multus-cni")["rules"]
     for verb in rules[0]["verbs"]:
         set_rules(shipped, "Role", path, [{**rules[0], "verbs": [v for v in rules[0]["verbs"] if v != verb]}])
         running = start_shipped(cni).wait_for(f'cannot {verb} resource "configmaps"')
         running.stop()
+
+
+def test_the_shipped_account_may_do_nothing_else(shipped):
+    account = "--as=system:serviceaccount:kube-system:multus-cni"
+    for words in (("delete", "clusterrolebindings"), ("create", "clusterrolebindings"), ("list", "pods", "-A"),
+                  ("get", "secrets", "-n", "kube-system"), ("get", "configmaps", "-n", "kube-system"),
+                  ("update", "configmaps/multus-cni", "-n", "kube-system")):
+        assert shipped.kubectl("auth", "can-i", *words, account, check=False).strip() == "no", words
+    assert shipped.kubectl("auth", "can-i", "get", "configmaps/multus-cni", "-n", "kube-system", account).strip() == "yes"
+
+
+@pytest.mark.slow
+def test_what_manifests_of_bindings_need(with_binding, cni):
+    with_binding.kubectl("-n", "kube-system", "patch", "configmap", "multus-cni", "--type=merge", "--patch",
+                         json.dumps({"data": {"manifests": "multus-cni-crd.yaml"}}))
+    running = start_shipped(cni).wait_for("manifest  multus-cni-crd.yaml  installed")
+    assert binding(with_binding, cni)["subjects"][0]["name"] == f"system:node:{cni.env['NODE_HOSTNAME']}"
+    replace(cni.manifests / "multus-cni-crd.yaml", BINDING.replace("metadata: {", "metadata: {labels: {x: 'x'}, "))
+    until(lambda: binding(with_binding, cni)["metadata"].get("labels"), lambda: running.stderr)
+    assert running.stop() == 0, running.stderr
+    assert binding(with_binding, cni) is None and cni.installed() == []
+
+    for number, rule in enumerate(ENOUGH_RULES):
+        for verb in rule["verbs"]:
+            rules = [dict(other) for other in ENOUGH_RULES]
+            rules[number]["verbs"] = [other for other in rule["verbs"] if other != verb]
+            set_rules(with_binding, "ClusterRole", "clusterroles", [one for one in rules if one["verbs"]])
+            assert_missing(with_binding, cni, verb, BINDING)
 
 
 def assert_missing(cluster, cni, verb, text):
@@ -410,8 +442,8 @@ def assert_missing(cluster, cni, verb, text):
 
 
 @pytest.mark.spec("04:111")
-def test_the_original_rights_suffice_until_something_changes(shipped, cni):
-    set_rules(shipped, "ClusterRole", "clusterroles", ORIGINAL_RULES)
+def test_the_original_rights_suffice_until_something_changes(with_binding, cni):
+    set_rules(with_binding, "ClusterRole", "clusterroles", ORIGINAL_RULES)
     name = f"clusterrolebinding.rbac.authorization.k8s.io/multus-cni-{cni.env['NODE_HOSTNAME']}"
 
     def install():
@@ -425,7 +457,7 @@ def test_the_original_rights_suffice_until_something_changes(shipped, cni):
     assert f"{name} created\n" in created.stdout and f"{name} unchanged\n" in unchanged.stdout
     assert changed.returncode == 1 and "patch" in changed.stderr
     assert cni.run("uninstall", "--manifests=multus-cni-crd.yaml").returncode == 0
-    assert binding(shipped, cni) is None
+    assert binding(with_binding, cni) is None
 
 
 @pytest.mark.spec("04:110")

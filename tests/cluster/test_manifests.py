@@ -48,12 +48,17 @@ def test_the_server_takes_the_originals_manifests(cluster, path):
     assert "daemonset.apps/" in server_takes(cluster, "-f", path)
 
 
+def objects_of(cluster, path):
+    """Of a file, or of the folder of a kustomization."""
+    text = cluster.kubectl("kustomize", path) if path.is_dir() else path.read_text()
+    made = cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=text)
+    items = json.loads("[" + re.sub(r"\n}\n{", "\n},{", made) + "]")
+    return [inner for item in items for inner in item.get("items", [item])]
+
+
 def documents(cluster, folder):
     """The objects of a kustomization, by (kind, name)."""
-    made = cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=cluster.kubectl("kustomize", folder))
-    items = json.loads("[" + re.sub(r"\n}\n{", "\n},{", made) + "]")
-    objects = [inner for item in items for inner in item.get("items", [item])]
-    return {(one["kind"], one["metadata"]["name"]): one for one in objects}
+    return {(one["kind"], one["metadata"]["name"]): one for one in objects_of(cluster, folder)}
 
 
 def daemon_config(objects):
@@ -66,6 +71,42 @@ def pod_of(objects):
 
 def host_paths(objects):
     return {volume["name"]: volume["hostPath"]["path"] for volume in pod_of(objects)["volumes"] if "hostPath" in volume}
+
+
+EVERYTHING = [*APPLIED, DEPLOY / "kube-watch" / "pods.yaml", *KUSTOMIZED]
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=relative)
+def test_no_role_deletes_and_none_changes_rights(cluster, path):
+    rules = [rule for one in objects_of(cluster, path) if one["kind"] in ("Role", "ClusterRole") for rule in one["rules"]]
+    for rule in rules:
+        assert not {"*", "delete", "deletecollection", "impersonate", "escalate", "bind"} & set(rule["verbs"]), rule
+        assert not {"*", "rbac.authorization.k8s.io"} & set(rule["apiGroups"]), rule
+        assert not {"*", "secrets", "nodes"} & set(rule["resources"]), rule
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=relative)
+def test_kubelets_get_no_rights_but_to_read_network_definitions(cluster, path):
+    objects = {(one["kind"], one["metadata"]["name"]): one for one in objects_of(cluster, path)}
+    for (kind, name), one in objects.items():
+        if kind != "ClusterRoleBinding" or not any(subject["name"].startswith("system:node") for subject in one["subjects"]):
+            continue
+        rules = objects[one["roleRef"]["kind"], one["roleRef"]["name"]]["rules"]
+        assert [(rule["resources"], rule["verbs"]) for rule in rules] == [
+            (["network-attachment-definitions"], ["get", "list", "watch"])], name
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=relative)
+def test_only_the_thick_daemon_is_privileged_and_every_other_container_is_confined(cluster, path):
+    for one in objects_of(cluster, path):
+        pod = one["spec"] if one["kind"] == "Pod" else one.get("spec", {}).get("template", {}).get("spec", {})
+        for container in [*pod.get("initContainers", []), *pod.get("containers", [])]:
+            context = {**pod.get("securityContext", {}), **container.get("securityContext", {})}
+            if container["name"] == "kube-multus" and context.get("privileged"):
+                continue
+            assert context["capabilities"]["drop"] == ["ALL"], container["name"]
+            assert context["allowPrivilegeEscalation"] is False, container["name"]
+            assert context["seccompProfile"] == {"type": "RuntimeDefault"}, container["name"]
 
 
 # pains 1, 41, 55
