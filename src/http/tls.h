@@ -33,8 +33,8 @@ using TlsContextPtr = std::shared_ptr<const TlsContext>;
 Result<TlsContextPtr> make_tls_context(const TlsSettings& settings);
 
 // Does the handshake on a new connection. The peer's certificate must be valid for `name`, a DNS
-// name or a numeric address; an empty one is kInvalid. kDenied: we do not trust the peer, or it does
-// not trust us.
+// name or a numeric address; an empty one is kInvalid. kDenied: we do not trust the peer, or it
+// does not trust us.
 aio::Task<ByteStreamPtr> start_tls(ByteStreamPtr connection, TlsContextPtr context,
                                    std::string name, aio::Deadline deadline);
 

@@ -26,7 +26,7 @@ struct Process {
 // their process groups (one that is just between fork and exec shows no environment). Zombies and
 // those that end while we look are left out, and so are processes of other PID namespaces, which
 // are containers' and no delegate's: their environments are not even read. No environment is kept,
-// whatever its size: whoever starts a process on this node chooses it.
+// whatever its size: the owner of a process chooses it.
 Result<std::vector<Process>> list_processes_with(std::string_view variable);
 
 // Those of them that no process waits for any more: no member of their group has a parent whose

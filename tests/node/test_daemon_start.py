@@ -264,7 +264,7 @@ def peak_memory(daemon):
 
 
 def test_huge_environments_of_other_processes_cost_a_starting_daemon_nothing(host, daemons):
-    """Whoever runs pods on the node chooses them. One of these is a delegate that a killed daemon left: it is found."""
+    """Authors of pods choose them. One of these is a delegate that a killed daemon left: it is found."""
     first = daemons()
     alone = peak_memory(first)
     first.stop()
