@@ -10,6 +10,7 @@
 
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/durability.h"
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"

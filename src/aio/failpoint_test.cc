@@ -13,6 +13,7 @@
 #include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/try.h"
 #include "sys/file.h"

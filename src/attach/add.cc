@@ -23,6 +23,7 @@
 #include "attach/source.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/netns_id.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -30,6 +31,7 @@
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/messages.h"
 #include "model/netconf.h"
@@ -118,7 +120,7 @@ aio::Task<void> Adding::plan() {
     ids.push_back({attachment->container_id, attachment->ifname});
   }
   running_.plan(std::move(ids));
-  networks_.emplace(core_, job_, pod_, std::move(attachments), std::move(resolved->routes));
+  networks_.emplace(core_, job_, pod_, std::move(attachments), resolved->routes);
   co_return Result<void>();
 }
 

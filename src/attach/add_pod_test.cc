@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
-#include "attach/ports.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/plugins.h"
 #include "cni/args.h"
 #include "cni/result.h"
 #include "cni/version.h"

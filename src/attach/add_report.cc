@@ -14,14 +14,15 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "chain/chain.h"
 #include "cni/address.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/attachment.h"
 #include "model/delegate.h"
 #include "model/messages.h"
 #include "model/network_status.h"
+#include "model/objects.h"
 #include "model/pod_args.h"
 
 namespace mnet::attach {

@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "attach/pod_fixture.h"
-#include "attach/ports.h"
+#include "base/address_family.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/plugins.h"
 #include "cni/address.h"
 #include "cni/result.h"
 #include "json/json.h"

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "json/json.h"
 #include "model/attachment_record.h"

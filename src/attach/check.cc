@@ -18,6 +18,7 @@
 #include "base/try.h"
 #include "chain/chain.h"
 #include "cni/version.h"
+#include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"

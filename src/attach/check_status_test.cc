@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "attach/attach.h"
 #include "attach/node_fixture.h"
-#include "attach/ports.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "chain/caller.h"
+#include "chain/plugins.h"
 #include "cni/error.h"
 
 namespace mnet::attach {

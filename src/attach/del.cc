@@ -14,7 +14,6 @@
 #include "attach/attach.h"
 #include "attach/container_records.h"
 #include "attach/core.h"
-#include "attach/plan.h"
 #include "attach/recorded_attachments.h"
 #include "attach/remove.h"
 #include "attach/resolve.h"
@@ -25,11 +24,12 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "chain/chain.h"
 #include "cni/error.h"
+#include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"
+#include "model/objects.h"
 
 namespace mnet::attach {
 namespace {

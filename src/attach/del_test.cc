@@ -8,10 +8,11 @@
 
 #include "attach/attach.h"
 #include "attach/node_fixture.h"
-#include "attach/ports.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"
+#include "cni/cache.h"
 #include "cni/error.h"
 #include "json/json.h"
 #include "model/delegate.h"

@@ -8,11 +8,11 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "attach/attach.h"
 #include "attach/node_fixture.h"
-#include "attach/ports.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/plugins.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "json/json.h"

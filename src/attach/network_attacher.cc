@@ -14,9 +14,12 @@
 #include "attach/add_report.h"
 #include "attach/add_routes.h"
 #include "attach/container_records.h"
+#include "attach/core.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/remove.h"
+#include "base/address_family.h"
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/try.h"
@@ -24,9 +27,12 @@
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/attachment.h"
+#include "model/default_routes.h"
 #include "model/delegate.h"
 #include "model/messages.h"
 #include "model/network_status.h"
+#include "model/objects.h"
 #include "model/parallel.h"
 #include "model/selection_element.h"
 
@@ -59,7 +65,7 @@ NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::
       starter_(job.request.caller->companion()),
       chain_(chain_of(core, job, starter_)),
       attachments_(std::move(attachments)),
-      routes_(std::move(routes)),
+      routes_(routes),
       results_(attachments_.size()),
       device_infos_(attachments_.size()),
       touched_(attachments_.size()) {}

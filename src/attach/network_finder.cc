@@ -1,6 +1,5 @@
 #include "attach/network_finder.h"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +19,8 @@
 #include "model/delegate.h"
 #include "model/nad.h"
 #include "model/netconf.h"
-#include "model/networks_annotation.h"
 #include "model/requested_networks.h"
+#include "model/selection_element.h"
 
 namespace mnet::attach {
 namespace {

@@ -6,21 +6,17 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
-#include "attach/ports.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "chain/caller.h"
-#include "chain/chain.h"
-#include "model/delegate.h"
-#include "model/netconf.h"
+#include "chain/plugins.h"
 
 namespace mnet::attach {
 namespace {

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "chain/chain.h"
+#include "model/attachment.h"
 #include "model/delegate.h"
 #include "model/runtime_config.h"
 

@@ -9,6 +9,7 @@
 #include "attach/attach.h"
 #include "base/result.h"
 #include "base/try.h"
+#include "chain/caller.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "cni/names.h"

@@ -26,8 +26,9 @@
 #include "model/delegate.h"
 #include "model/nad.h"
 #include "model/netconf.h"
-#include "model/networks_annotation.h"
+#include "model/objects.h"
 #include "model/requested_networks.h"
+#include "model/selection_element.h"
 
 namespace mnet::attach {
 namespace {

@@ -8,13 +8,13 @@
 
 #include "aio/task.h"
 #include "attach/ports.h"
-#include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/error.h"
+#include "model/objects.h"
 
 namespace mnet::attach {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "attach/node_fixture.h"
-#include "attach/ports.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/plugins.h"
 
 namespace mnet::attach {
 namespace {

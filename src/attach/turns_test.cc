@@ -11,12 +11,12 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/attach.h"
 #include "attach/node_fixture.h"
-#include "attach/ports.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "chain/caller.h"
+#include "chain/plugins.h"
 
 namespace mnet::attach {
 namespace {

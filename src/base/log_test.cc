@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/test_clock.h"
 #include "base/test_log.h"
 

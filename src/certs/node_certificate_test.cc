@@ -18,7 +18,6 @@
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/test_clock.h"

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

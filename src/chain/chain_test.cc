@@ -23,10 +23,13 @@
 #include "base/try.h"
 #include "chain/caller.h"
 #include "chain/fake_ports.h"
+#include "chain/plugins.h"
 #include "cni/args.h"
+#include "cni/cache.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
+#include "model/attachment.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
 

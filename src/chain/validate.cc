@@ -11,11 +11,11 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "chain/chain.h"
 #include "chain/plugins.h"
 #include "cni/conf.h"
 #include "cni/version.h"
 #include "cni/version_call.h"
+#include "model/attachment.h"
 
 namespace mnet::chain {
 namespace {

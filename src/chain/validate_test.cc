@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "chain/fake_ports.h"
+#include "chain/plugins.h"
 #include "model/delegate.h"
 
 namespace mnet::chain {

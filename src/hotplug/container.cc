@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/chain.h"
+#include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/messages.h"
 #include "model/pod_args.h"

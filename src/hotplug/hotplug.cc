@@ -7,6 +7,7 @@
 #include "aio/task.h"
 #include "attach/containers.h"
 #include "attach/core.h"
+#include "attach/request.h"
 #include "base/try.h"
 #include "chain/chain.h"
 #include "cni/result.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "aio/run.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/test_clock.h"

@@ -32,6 +32,7 @@
 #include "kube/objects.h"
 #include "kube/store.h"
 #include "kube/watch_event.h"
+#include "model/objects.h"
 
 namespace mnet::kube {
 namespace {

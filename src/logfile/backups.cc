@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/dns_name.h"
 #include "base/log.h"
 #include "base/test_clock.h"

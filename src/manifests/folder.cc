@@ -18,7 +18,6 @@
 #include "base/try.h"
 #include "manifests/contents.h"
 #include "manifests/manifests.h"
-#include "manifests/objects.h"
 #include "manifests/snapshot.h"
 #include "model/objects.h"
 #include "sys/directory_watch.h"

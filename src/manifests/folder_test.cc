@@ -27,7 +27,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "manifests/manifests.h"
-#include "manifests/objects.h"
+#include "model/objects.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

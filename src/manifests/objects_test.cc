@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/objects.h"
 #include "sys/file.h"
 
 namespace mnet::manifests {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "aio/blocking_pool.h"

@@ -10,7 +10,6 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/inject.h"
-#include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/selection_element.h"
 

@@ -12,6 +12,7 @@
 #include "model/inject.h"
 #include "model/networks_annotation.h"
 #include "model/objects.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {

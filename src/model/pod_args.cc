@@ -1,7 +1,6 @@
 #include "model/pod_args.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

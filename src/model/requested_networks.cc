@@ -16,6 +16,7 @@
 #include "model/netconf.h"
 #include "model/networks_annotation.h"
 #include "model/objects.h"
+#include "model/selection_element.h"
 
 namespace mnet::model {
 namespace {

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "cni/conf.h"
 #include "json/json.h"
-#include "model/attachment.h"
 #include "model/delegate.h"
 #include "model/selection_element.h"
 

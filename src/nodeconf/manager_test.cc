@@ -27,6 +27,7 @@
 #include "base/test_log.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "nodeconf/file_keeper.h"
 #include "nodeconf/own_file.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"

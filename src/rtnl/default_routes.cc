@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/address_family.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/address_family.h"
 #include "rtnl/netlink.h"
-#include "rtnl/rtnl.h"
 
 namespace mnet::rtnl {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/result.h"

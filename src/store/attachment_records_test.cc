@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "json/json.h"
 #include "store/store.h"

@@ -10,9 +10,9 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/args.h"
+#include "cni/cache.h"
 #include "json/fields.h"
 #include "json/json.h"
-#include "store/store.h"
 
 namespace mnet::store {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/result.h"
+#include "cni/cache.h"
 #include "json/json.h"
-#include "store/store.h"
 #include "sys/file.h"
 
 namespace mnet::store {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/failpoint.h"

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 
-#include "store/store.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/durability.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "sys/file.h"

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "cni/cache.h"
 #include "cni/names.h"
 #include "json/json.h"
 #include "store/cache_entry.h"

@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
+#include "cni/cache.h"
 #include "json/json.h"
 #include "store/store.h"
 #include "sys/file.h"

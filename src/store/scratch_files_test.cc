@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "json/json.h"
 #include "store/store.h"

@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "sys/fd.h"
-#include "sys/file.h"
 #include "sys/write_all.h"
 
 namespace mnet::sys {

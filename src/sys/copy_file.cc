@@ -12,12 +12,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "sys/fd.h"
-#include "sys/file.h"
 #include "sys/replacing.h"
 #include "sys/write_all.h"
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/random_number.h"

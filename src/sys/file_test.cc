@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "sys/test_dir.h"
 

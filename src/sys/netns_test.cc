@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/netns_id.h"
 #include "base/result.h"
 #include "sys/fd.h"
 #include "sys/test_dir.h"

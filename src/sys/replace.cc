@@ -2,7 +2,6 @@
 // removal.
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/random_number.h"
 #include "base/result.h"
