@@ -1,5 +1,5 @@
-// A connection as bytes in both directions: TCP, or TLS on top of another stream. Knows nothing of
-// HTTP.
+// A connection as bytes in both directions: TCP, a unix socket, or TLS on top of another stream.
+// Knows nothing of HTTP.
 #pragma once
 
 #include <chrono>
@@ -38,5 +38,6 @@ struct TcpLiveness {
 // refused, or no such name; kTimeout.
 aio::Task<ByteStreamPtr> connect_tcp(std::string host, std::uint16_t port, aio::Deadline deadline,
                                      TcpLiveness liveness = {});
+aio::Task<ByteStreamPtr> connect_unix(std::string path, aio::Deadline deadline);
 
 }  // namespace mnet::http

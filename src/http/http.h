@@ -128,10 +128,8 @@ struct ClientRequest {
   std::string body = {};
 };
 // One request on a new connection. kUnavailable: no process listens there; kTimeout: the deadline
-// passed; kProtocol: the answer is malformed or incomplete. `address` is numeric.
+// passed; kIo: no answer; kProtocol: the answer is malformed or incomplete.
 aio::Task<Response> request_unix(std::string socket_path, ClientRequest request,
                                  aio::Deadline deadline);
-aio::Task<Response> request_tcp(std::string address, std::uint16_t port, ClientRequest request,
-                                aio::Deadline deadline);
 
 }  // namespace mnet::http

@@ -34,14 +34,17 @@ std::string head_of(const ClientRequest& request, const OriginSettings& settings
   const Url& origin = settings.origin;
   const bool absolute = settings.proxy && needs_absolute_form(*settings.proxy, origin);
   const std::string whole = absolute ? cat("http://", origin.authority()) : "";
-  std::string head = cat(request.method, " ", whole, origin.path, request.target,
-                         " HTTP/1.1\r\nHost: ", origin.authority(), "\r\n");
+  std::string head =
+      cat(request.method, " ", whole, origin.path, request.target,
+          " HTTP/1.1\r\nHost: ", settings.unix_socket.empty() ? origin.authority() : request.host,
+          "\r\n");
   if (absolute) {
     const std::string password = proxy_authorization(*settings.proxy);
     if (!password.empty()) head += cat("Proxy-Authorization: ", password, "\r\n");
   }
   for (const auto& [name, value] : request.headers) head += cat(name, ": ", value, "\r\n");
-  if (request.method != "GET" || !request.body.empty()) {
+  const bool may_have_body = request.method != "GET" && request.method != "HEAD";
+  if (may_have_body || !request.body.empty()) {
     head += cat("Content-Length: ", request.body.size(), "\r\n");
   }
   return head + "\r\n";
@@ -88,10 +91,11 @@ struct OriginClient::State : std::enable_shared_from_this<State> {
   aio::Task<Connection> connect(aio::Deadline deadline) {
     deadline = std::min(deadline, Clock::now() + settings.connect_time);
     Connection out{.stream = {}, .generation = generation};
-    ++made;
     const TlsContextPtr trusted = tls;  // may change meanwhile
     Result<ByteStreamPtr> stream;
-    if (settings.proxy) {
+    if (!settings.unix_socket.empty()) {
+      stream = co_await connect_unix(settings.unix_socket, deadline);
+    } else if (settings.proxy) {
       stream = co_await connect_through(*settings.proxy, trusted, settings.origin, deadline);
     } else {
       stream = co_await connect_tcp(settings.origin.host, settings.origin.port, deadline);
@@ -110,7 +114,6 @@ struct OriginClient::State : std::enable_shared_from_this<State> {
   TlsContextPtr tls;
   std::uint64_t generation = 0;
   std::deque<Connection> idle;
-  std::uint64_t made = 0;
   bool is_closed = false;
 };
 
@@ -132,7 +135,10 @@ class Answer final : public ResponseStream {
     while (!message_.has_head()) {
       auto bytes = co_await connection_.stream->read(deadline);
       if (!bytes) co_return sent ? std::move(bytes).error() : std::move(sent).error();
-      if (bytes->empty()) co_return Error(Errc::kIo, "connection closed before the answer");
+      if (bytes->empty()) {
+        co_return Error(has_begun_ ? Errc::kProtocol : Errc::kIo,
+                        "connection closed before the answer");
+      }
       has_begun_ = true;
       unread_ += *bytes;
       auto used = message_.take_head(unread_);
@@ -211,18 +217,16 @@ OriginClient::OriginClient(OriginSettings settings, TlsContextPtr tls)
 
 OriginClient::~OriginClient() {
   state_->is_closed = true;
-  close_idle();
+  state_->idle.clear();
 }
 
 void OriginClient::set_tls(TlsContextPtr tls) {
   state_->tls = std::move(tls);
   ++state_->generation;
-  close_idle();
+  state_->idle.clear();
 }
 
-void OriginClient::close_idle() { state_->idle.clear(); }
 std::size_t OriginClient::idle_connections() const { return state_->idle.size(); }
-std::uint64_t OriginClient::connections_made() const { return state_->made; }
 
 aio::Task<std::unique_ptr<ResponseStream>> OriginClient::open(ClientRequest request,
                                                               aio::Deadline deadline) {

@@ -19,6 +19,7 @@ namespace mnet::http {
 
 struct OriginSettings {
   Url origin;                        // http or https; its path is prefixed to the targets
+  std::string unix_socket = {};      // connected to instead of the origin; empty: none
   std::string tls_server_name = {};  // name in the server's certificate; empty: the origin's host
   std::optional<Url> proxy = {};
   std::chrono::milliseconds connect_time{10'000};  // TLS handshake included
@@ -42,6 +43,10 @@ class ResponseStream {
 aio::Task<std::string> read_whole(ResponseStream* response, std::size_t max_bytes,
                                   aio::Deadline deadline);
 
+// One request on a new connection, without TLS.
+aio::Task<Response> request_once(OriginSettings where, ClientRequest request,
+                                 aio::Deadline deadline);
+
 class OriginClient {
  public:
   // `tls` may be null for http.
@@ -52,16 +57,14 @@ class OriginClient {
 
   // For new connections. Closes idle connections now, and busy ones when their response ends.
   void set_tls(TlsContextPtr tls);
-  void close_idle();
 
   // Sends the request and reads the head of the response. If a reused connection turns out to be
   // dead before a byte of the response arrives, the request is sent once more on another one,
-  // unless it is a POST. `request.host` is ignored. Errors as for connect_tcp and start_tls;
-  // kProtocol: the response is not HTTP.
+  // unless it is a POST. `request.host` is for unix sockets only. Errors as for connect_tcp and
+  // start_tls; kProtocol: the response is not HTTP.
   aio::Task<std::unique_ptr<ResponseStream>> open(ClientRequest request, aio::Deadline deadline);
 
   std::size_t idle_connections() const;
-  std::uint64_t connections_made() const;
 
  private:
   struct State;

@@ -16,7 +16,12 @@
 #include <thread>
 #include <utility>
 
+#include "aio/task.h"
+#include "base/text.h"
+#include "base/try.h"
 #include "http/http.h"
+#include "http/origin_client.h"
+#include "http/url.h"
 #include "sys/test_dir.h"
 
 namespace mnet::http {
@@ -31,6 +36,13 @@ inline sys::UniqueFd listen_unix(const std::string& path, int backlog = 4096) {
     fd.reset();
   }
   return fd;
+}
+
+// One request to a port of this machine, on a new connection.
+inline aio::Task<Response> request_tcp(std::uint16_t port, ClientRequest request,
+                                       aio::Deadline deadline) {
+  MNET_CO_TRY(auto&& origin, parse_url(cat("http://127.0.0.1:", port)));
+  co_return co_await request_once({.origin = std::move(origin)}, std::move(request), deadline);
 }
 
 // An event loop on its own thread.

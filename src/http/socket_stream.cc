@@ -4,13 +4,17 @@
 
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -31,28 +35,30 @@ namespace mnet::http {
 namespace {
 
 namespace asio = aio::asio;
-using asio::ip::tcp;
+using asio::generic::stream_protocol;
 using boost::system::error_code;
 
-class TcpStream final : public ByteStream {
+class SocketStream final : public ByteStream {
  public:
-  TcpStream(const asio::any_io_executor& executor, std::string name)
+  SocketStream(const asio::any_io_executor& executor, std::string name)
       : name_(std::move(name)), socket_(executor), watchdog_(executor, [this] {
           // Not cancel(): between two parts of a write there is nothing to cancel.
           error_code ignored;
           socket_.close(ignored);
         }) {}
 
-  aio::Task<void> connect(tcp::endpoint peer, TcpLiveness liveness, aio::Deadline deadline) {
+  // TCP has a liveness.
+  aio::Task<void> connect(stream_protocol::endpoint peer, std::optional<TcpLiveness> liveness,
+                          aio::Deadline deadline) {
     error_code refused;
     socket_.open(peer.protocol(), refused);
     if (!refused) {
-      tune(liveness);
+      if (liveness) tune(*liveness);
       watchdog_.arm(deadline);
       std::tie(refused) = co_await socket_.async_connect(peer, aio::kAsValue);
       watchdog_.disarm();
     }
-    if (refused) co_return failure("connect", refused, Errc::kUnavailable);
+    if (refused || watchdog_.bitten()) co_return failure("connect", refused, Errc::kUnavailable);
     co_return Result<void>();
   }
 
@@ -63,7 +69,7 @@ class TcpStream final : public ByteStream {
     if (is_unwanted) co_return Error(Errc::kCancelled, cat("read ", name_, ": cancelled"));
     // Waits without a buffer: a watch is silent most of the time.
     watchdog_.arm(deadline);
-    auto [ended] = co_await socket_.async_wait(tcp::socket::wait_read, aio::kAsValue);
+    auto [ended] = co_await socket_.async_wait(stream_protocol::socket::wait_read, aio::kAsValue);
     watchdog_.disarm();
     if (ended) co_return failure("read", ended, Errc::kIo);
 
@@ -114,7 +120,7 @@ class TcpStream final : public ByteStream {
   }
 
   std::string name_;
-  tcp::socket socket_;
+  stream_protocol::socket socket_;
   Watchdog watchdog_;
 };
 
@@ -127,13 +133,23 @@ aio::Task<ByteStreamPtr> connect_tcp(std::string host, std::uint16_t port, aio::
   const auto executor = co_await asio::this_coro::executor;
   Error last(Errc::kUnavailable, cat("lookup ", host, ": no addresses"));
   for (const asio::ip::address& address : addresses) {
-    auto stream = std::make_unique<TcpStream>(executor, host_and_port(host, port));
-    auto connected = co_await stream->connect({address, port}, liveness, deadline);
+    auto stream = std::make_unique<SocketStream>(executor, host_and_port(host, port));
+    auto connected =
+        co_await stream->connect(asio::ip::tcp::endpoint(address, port), liveness, deadline);
     if (connected) co_return ByteStreamPtr(std::move(stream));
     last = std::move(connected).error();
     if (last.code() != Errc::kUnavailable) break;
   }
   co_return last;
+}
+
+aio::Task<ByteStreamPtr> connect_unix(std::string path, aio::Deadline deadline) {
+  // The longest path that fits a sockaddr_un with its terminator.
+  if (path.size() > 107) co_return Error(Errc::kInvalid, cat("socket path too long: ", path));
+  auto stream = std::make_unique<SocketStream>(co_await asio::this_coro::executor, path);
+  MNET_CO_TRY_VOID(co_await stream->connect(asio::local::stream_protocol::endpoint(path),
+                                            std::nullopt, deadline));
+  co_return ByteStreamPtr(std::move(stream));
 }
 
 }  // namespace mnet::http
