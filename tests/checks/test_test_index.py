@@ -22,6 +22,15 @@ INSTANTIATE_TEST_SUITE_P(
     Values(Case{"P7 dash", 1},
            Case{"P8", 2}));
 """
+PROMISES = """# Security
+
+`Front.LongName` holds this sentence, and `daemon-config.json` holds none.
+
+| boundary | checks | held by |
+|---|---|---|
+| socket | root only | `Front.RefusesNothing`, `test_http.py::test_probes` |
+| rights | `nodes` are left out | see `HotPlug.*` |
+"""
 PYTHON = """
 @pytest.mark.spec("03:21", "03:22")
 def test_probes():
@@ -40,9 +49,11 @@ def index(load, tree, monkeypatch):
     monkeypatch.setattr(module.tree, "ROOT", tree.path)
     monkeypatch.setattr(module.tree, "files", lambda: [p.relative_to(tree.path) for p in tree.path.rglob("*.*")])
     monkeypatch.setattr(module, "INDEX", tree.path / "docs" / "test-index.md")
+    monkeypatch.setattr(module, "SECURITY", tree.path / "SECURITY.md")
     monkeypatch.setattr(module, "TABLES", (("01", "01-cni.md", "## 10."),))
     monkeypatch.setattr("sys.argv", ["checks/test-index"])
     tree.write("docs/spec/01-cni.md", SPEC)
+    tree.write("SECURITY.md", PROMISES)
     tree.write("src/skel/front_test.cc", CPP)
     tree.write("tests/node/test_http.py", PYTHON)
     return module
@@ -90,3 +101,26 @@ def test_refuses_a_test_that_names_a_row_which_is_none(index, tree, capsys):
 
     assert index.main() == 1
     assert "test_more.py::test_probes names row 01 P9, which is not in the specification" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("before, after, complaint", [
+    ("", "", None),
+    ("Front.LongName", "Front.IsGone", "SECURITY.md names Front.IsGone, which does not exist"),
+    ("::test_probes", "::test_gone", "SECURITY.md names test_http.py::test_gone, which does not exist"),
+    ("test_http.py::", "tests/node/test_http.py::", "names tests/node/test_http.py::test_probes, which does not exist"),
+    ("HotPlug.*", "Gone.*", "SECURITY.md names Gone.*, which does not exist"),
+    ("see `HotPlug.*`", "", 'row "rights" of the table "boundary" names no test'),
+    ("see `HotPlug.*`", "`nodes`", 'row "rights" of the table "boundary" names no test'),
+    (" | see `HotPlug.*`", "", 'row "rights" of the table "boundary" names no test'),
+    ("held by", "tests", 'the last column of the table "boundary" is not "held by"'),
+    ("|", "", "SECURITY.md has no table"),
+])
+def test_holds_promises_to_the_tests(index, tree, capsys, before, after, complaint):
+    tree.write("docs/test-index.md", "".join(f"| 01 P{row} | open: later |\n" for row in (1, 2, 7, 8)))
+    tree.write("SECURITY.md", PROMISES.replace(before, after) if before else PROMISES)
+
+    status = index.main()
+
+    out = capsys.readouterr().out
+    assert status == (1 if complaint else 0), out
+    assert complaint is None or complaint in out
