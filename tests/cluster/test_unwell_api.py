@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from harness.cluster.kube_node import KUBECONFIG
 from harness.cluster.roles import UPSTREAM_RULES
 from harness.machine.wait import until
 
@@ -157,3 +158,29 @@ def test_a_watch_that_is_refused_with_401_comes_back(node, space, extra):
 
     assert pod.add().ok
     until(lambda: node.proxy.count("watch=true") > 4, "more watches")
+
+
+def test_the_token_is_in_no_line_of_the_log(node, host, extra):
+    """At level debug, while the server takes it and while it does not, and when it stands in a file that cannot be read."""
+    daemon = node.start(logLevel="debug")
+    token = json.loads(host.path(KUBECONFIG).read_text())["users"][0]["user"]["token"]
+    pod = node.pod("web", networks="extra")
+    assert pod.add().ok
+    node.proxy.refuse(".", 401)
+    node.proxy.cut()
+    daemon.wait_log("refused by the test")
+    assert pod.delete().ok
+    daemon.stop()
+
+    said = [daemon.log]
+    for text in (f'{{"users": [{{"user": {{"token": "{token}"', f"users:\n- user:\n    token: [{token}\n",
+                 f'{{"users": [{{"name": "u", "user": {{"token": ["{token}"]}}}}]}}', token):
+        host.write(KUBECONFIG, text)
+        broken = node.launch(logLevel="debug")
+        assert broken.process.wait() != 0
+        assert "kubeconfig" in broken.log
+        said.append(broken.log)
+
+    # Neither the whole nor a piece: the first part is the same in all tokens, and so is not looked for.
+    pieces = [part[at:at + 16] for part in token.split(".")[1:] for at in range(0, len(part) - 16, 8)]
+    assert [piece for piece in pieces for log in said if piece in log] == []

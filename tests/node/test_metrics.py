@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -234,6 +235,7 @@ def test_other_paths_and_methods_are_refused(host, daemon):
     assert metrics.fetch(host, "/cni").status == 404
     assert metrics.fetch(host, "/debug/pprof/cmdline").status == 404
     assert metrics.fetch(host, method="POST").status == 405
+    assert metrics.fetch(host, method="HEAD").body == ""
 
 
 @pytest.mark.parametrize("family, address", [("4", "127.0.0.1"), ("6", "::1")])
@@ -257,6 +259,21 @@ def test_clients_that_say_nothing_keep_nobody_from_asking(host, daemon):
 
     assert metrics.page(host).value("multus_ready") == 1
     assert daemon.answers()
+    silent.stdin.close()
+    silent.wait()
+
+
+@pytest.mark.slow
+def test_silent_clients_in_every_place_are_cut_after_ten_seconds(host, daemon):
+    silent = host.spawn("/usr/bin/python3", "-I", "-c", SILENT, metrics.PORT, 16, stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE)
+    assert silent.stdout.readline() == b"connected\n"
+    begun = time.monotonic()
+
+    assert daemon.answers()  # the socket is another matter
+    assert metrics.page(host).value("multus_ready") == 1
+
+    assert 8 < time.monotonic() - begun
     silent.stdin.close()
     silent.wait()
 
