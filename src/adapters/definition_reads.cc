@@ -113,8 +113,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   ++count_;
   if (const kube::Definitions::Summary* known = store_.find(ns, name)) {
     log_.verbose(cat("the text of network definition ", ns, "/", name, " (", known->size,
-                     " bytes, types ",
-                     go_quoted(join(known->plugin_types, ",")),
+                     " bytes, types ", go_quoted(join(known->plugin_types, ",")),
                      ") is not in memory: reading it"));
   }
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = kube::network_path(ns, name),
