@@ -161,6 +161,7 @@ class ScriptedServer {
   struct Tls {
     Identity identity;
     std::string client_ca = {};  // require certificates of this authority; empty: no
+    int newest_version = 0;      // such as TLS1_1_VERSION; 0: any
   };
 
   explicit ScriptedServer(Script script, const std::optional<Tls>& tls = {},
@@ -186,6 +187,9 @@ class ScriptedServer {
  private:
   static SSL_CTX* make_context(const Tls& tls) {
     SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+    SSL_CTX_set_security_level(context, 0);  // old versions need it
+    SSL_CTX_set_min_proto_version(context, 0);
+    SSL_CTX_set_max_proto_version(context, tls.newest_version);
     BIO* bio = BIO_new_mem_buf(tls.identity.certificate.data(), -1);
     X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
     SSL_CTX_use_certificate(context, certificate);

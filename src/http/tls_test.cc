@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/tls1.h>
 
 #include <chrono>
 #include <cstdint>
@@ -95,6 +96,20 @@ TEST_F(Tls, RefusesACertificateOfAnotherAuthority) {
 
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().code(), Errc::kDenied);
+}
+
+TEST_F(Tls, SpeaksNoVersionBefore12) {
+  const auto said_by = [this](int newest_version) {
+    const ScriptedServer peer([](Peer& client) { client.send("hello"); },
+                              ScriptedServer::Tls{.identity = authority_.sign("s", "IP:127.0.0.1"),
+                                                  .newest_version = newest_version});
+    return aio::run(talk(peer.port(), {.ca = authority_.pem()}, "127.0.0.1"));
+  };
+
+  EXPECT_EQ(said_by(TLS1_3_VERSION).value_or(""), "hello");
+  EXPECT_EQ(said_by(TLS1_2_VERSION).value_or(""), "hello");
+  EXPECT_FALSE(said_by(TLS1_1_VERSION).has_value());
+  EXPECT_FALSE(said_by(TLS1_VERSION).has_value());
 }
 
 TEST_F(Tls, TrustsAnybodyIfToldTo) {

@@ -227,7 +227,9 @@ def test_without_a_port_nothing_listens(host, daemons):
     daemons()
 
     assert metrics.fetch(host) is None
-    assert host.run("ss", "-Hlnt").stdout == ""
+    assert host.run("ss", "-Hlntu").stdout == ""
+    sockets = host.run("ss", "-Hlnx").stdout
+    assert "/run/multus/" in sockets and "@" not in sockets  # a file, and no abstract one
 
 
 def test_other_paths_and_methods_are_refused(host, daemon):
