@@ -109,6 +109,14 @@ def test_only_the_thick_daemon_is_privileged_and_every_other_container_is_confin
             assert context["seccompProfile"] == {"type": "RuntimeDefault"}, container["name"]
 
 
+def test_the_hardened_overlay_runs_nothing_privileged_and_mounts_no_token(cluster):
+    pod = pod_of(documents(cluster, DEPLOY / "overlays" / "hardened"))
+    assert pod["automountServiceAccountToken"] is False
+    (daemon,) = pod["containers"]
+    assert not daemon["securityContext"]["privileged"]
+    assert daemon["securityContext"]["readOnlyRootFilesystem"]
+
+
 # pains 1, 41, 55
 def test_the_thick_daemon_is_never_starved_or_evicted_first(cluster):
     pod = pod_of(documents(cluster, DEPLOY / "thick"))
