@@ -48,7 +48,7 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
   job.log.verbatim(LogLevel::kVerbose,
                    cat("Add: ", model::shown_name(job.pod.ns), ":", model::shown_name(job.pod.name),
                        ":", uid, ":", excerpt(delegate.name), "(", excerpt(delegate.cni_name),
-                       "):", attachment.ifname, " ", json::dump(cni::to_json(result))));
+                       "):", excerpt(attachment.ifname), " ", json::dump(cni::to_json(result))));
 }
 
 void Reporter::send_added(const model::Attachment& attachment, const cni::NetResult& newest) const {

@@ -86,8 +86,8 @@ aio::Task<void> Checking::check_one(model::AttachmentPtr attachment) {
     job_.log.verbatim(
         LogLevel::kVerbose,
         cat("Check: ", model::shown_name(job_.pod.ns), ":", model::shown_name(job_.pod.name), ":",
-            excerpt(delegate.name), "(", excerpt(delegate.cni_name), "):", attachment->ifname,
-            job_.logged_config(delegate)));
+            excerpt(delegate.name), "(", excerpt(delegate.cni_name),
+            "):", excerpt(attachment->ifname), job_.logged_config(delegate)));
   }
   chain::Chain chain = chain_of(core_, job_);
   auto checked = co_await chain.check(attachment);

@@ -42,7 +42,7 @@ aio::asio::awaitable<Removal> Remover::remove(std::vector<model::AttachmentPtr> 
     if (job_.log.writes(LogLevel::kVerbose)) {
       job_.log.verbatim(LogLevel::kVerbose,
                         cat("Del: ", job_.log_identity(), ":", excerpt(delegate.cni_name), ":",
-                            attachment->ifname, job_.logged_config(delegate)));
+                            excerpt(attachment->ifname), job_.logged_config(delegate)));
     }
     auto deleted = co_await chain_.del(attachment);
     if (!deleted) {

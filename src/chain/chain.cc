@@ -289,9 +289,10 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
   }
   for (std::size_t i = list.plugins.size(); i-- > 0;) {
     if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
-      log_.error(cat("DEL of network ", go_quoted(list.name), ", interface ", attachment->ifname,
-                     " of container ", attachment->container_id, " skips a plugin"),
-                 checked.error());
+      log_.error(
+          cat("DEL of network ", go_quoted(list.name), ", interface ", excerpt(attachment->ifname),
+              " of container ", attachment->container_id, " skips a plugin"),
+          checked.error());
       continue;
     }
     auto deleted = co_await run_plugin(attachment, i, "DEL", prev_result);
