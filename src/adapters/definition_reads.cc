@@ -1,6 +1,5 @@
 #include "adapters/definition_reads.h"
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <unordered_map>
