@@ -1,6 +1,8 @@
 """deploy/network-definition-policy.yml in a real API server: which definitions it takes, and ways around it."""
 
 import json
+import random
+import re
 
 import pytest
 from harness.cluster.control_plane import DEPLOY, Cluster, Refused
@@ -176,3 +178,36 @@ def test_no_other_manifest_contains_it():
     for path in sorted(DEPLOY.rglob("*.y*ml")):
         if path.name != POLICY:
             assert "ValidatingAdmissionPolicy" not in path.read_text() and POLICY not in path.read_text(), path
+
+
+class Texts:
+    """Random JSON without backslashes, and every key and value of it that the policy has to see."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def space(self):
+        return "".join(self.random.choices([" ", "\t", "\n", "\r", ""], k=self.random.randrange(3)))
+
+    def value(self, depth=0):
+        kind = self.random.randrange(6 if depth < 4 else 3)
+        if kind < 3:
+            return self.random.choice(['"type"', '"evil"', '"a:b"', '"{[,"', '""', "5", "null", '"type :"'])
+        inside = [self.value(depth + 1) for _ in range(self.random.randrange(4))]
+        if kind == 3:
+            return "[" + ",".join(self.space() + one + self.space() for one in inside) + "]"
+        keys = ['"type"', '"TYPE"', '"tYpe"', '"types"', '" type"', '"x"', '""', '"ipam"']
+        return "{" + ",".join(self.space() + self.random.choice(keys) + self.space() + ":" + self.space() + one + self.space()
+                              for one in inside) + "}"
+
+
+def test_the_text_shows_what_a_reader_of_json_sees():
+    """The expression of the policy finds every type, doubled ones too, and nothing else."""
+    expression = re.search(r"findAll\(r'(.*?)'\)\.map", (DEPLOY / POLICY).read_text()).group(1)
+    texts = Texts(16)
+    for _ in range(20_000):
+        text = texts.value()
+        seen = []
+        json.loads(text, object_pairs_hook=seen.extend)
+        types = [value for key, value in seen if key.lower() == "type" and isinstance(value, str)]
+        assert sorted(found.split('"')[3] for found in re.findall(expression, text)) == sorted(types), text
