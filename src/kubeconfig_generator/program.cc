@@ -40,8 +40,11 @@ constexpr int kFailed = 255;
 constexpr std::chrono::milliseconds kPoll{10'000};  // between checks of the two kubeconfigs
 constexpr std::chrono::milliseconds kStoring{100};  // the same until the certificate is stored
 
+// Beside the kubeconfig. (The original's is /tmp, where every user may plant files and links.)
+constexpr std::string_view kDefaultCertDir = "/run/multus/certs";
+
 struct Options {
-  std::string cert_dir = "/tmp";
+  std::string cert_dir = std::string(kDefaultCertDir);
   std::string bootstrap = "/tmp/kubeconfig";
   std::string kubeconfig = "/run/multus/kubeconfig";
   std::string duration = "10m";
@@ -52,7 +55,7 @@ PFlags make_flags(Options& to) {
   PFlags flags("kubeconfig_generator",
                "Obtains and renews a client certificate of this node (MULTUS_NODE_NAME), and "
                "writes a kubeconfig that uses it.");
-  flags.text("certdir", &to.cert_dir, "where to keep key and certificate; must exist");
+  flags.text("certdir", &to.cert_dir, "where to keep key and certificate; must exist if given");
   flags.text("bootstrap-config", &to.bootstrap,
              "kubeconfig with the credentials for the first request");
   flags.text("kubeconfig", &to.kubeconfig, "the kubeconfig to write; removed on exit");
@@ -98,6 +101,9 @@ Result<certs::NodeCertificateSettings> settings_of(const Options& options) {
   certs::NodeCertificateSettings settings;
   settings.node = sys::variable(environment, "MULTUS_NODE_NAME");
   if (settings.node.empty()) return Error(Errc::kInvalid, "MULTUS_NODE_NAME is not set");
+  if (options.cert_dir == kDefaultCertDir) {
+    MNET_TRY_VOID(sys::make_directories(options.cert_dir, 0700));
+  }
   struct stat status{};
   if (::stat(options.cert_dir.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
     return Error(Errc::kInvalid, cat("--certdir=", options.cert_dir, " is not a directory"));

@@ -103,6 +103,19 @@ def test_socket_and_folder_are_for_root_alone(host, daemons):
     assert host.files_below("/run/multus") == ["multus.sock"]
 
 
+@pytest.mark.parametrize("mode, is_warned", [(0o755, False), (0o777, True)])
+def test_a_socket_folder_that_exists_keeps_its_mode(host, daemons, mode, is_warned):
+    """It may be /run."""
+    host.path("/run/multus").mkdir()
+    host.path("/run/multus").chmod(mode)
+
+    daemon = daemons()
+
+    assert stat.S_IMODE(host.path("/run/multus").stat().st_mode) == mode
+    assert stat.S_IMODE(host.path(daemon.socket).stat().st_mode) == 0o600
+    assert ("is writable by users other than its owner" in daemon.log) == is_warned
+
+
 @pytest.mark.spec("03:8")
 def test_other_files_in_the_socket_folder_stay(host, daemons):
     host.write("/run/multus/other", "x")

@@ -1,8 +1,13 @@
 """kubeconfig_generator's command line, and what it refuses (03, 9.3). With a cluster: tests/cluster."""
 
+import signal
+import stat
 import subprocess
 
 import pytest
+
+from harness.machine.host import PROGRAMS
+from harness.machine.wait import until
 
 BOOTSTRAP = """apiVersion: v1
 kind: Config
@@ -59,3 +64,23 @@ def test_it_needs_the_name_of_the_node(generate):
     done = generate(node=None)
 
     assert done.returncode == 255 and "MULTUS_NODE_NAME" in done.stderr
+
+
+def test_without_a_folder_given_key_and_certificate_are_kept_where_other_users_cannot_write(host, program):
+    program("kubeconfig_generator")
+    host.write("/srv/bootstrap", BOOTSTRAP)
+    running = host.spawn(f"{PROGRAMS}/kubeconfig_generator", "--bootstrap-config=/srv/bootstrap",
+                         env={"MULTUS_NODE_NAME": "node1"}, stderr=subprocess.DEVNULL)
+
+    folder = host.path("/run/multus/certs")
+    until(lambda: folder.is_dir() or not running.running, "the folder")
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    running.signal(signal.SIGTERM)
+    assert running.wait() == 0
+
+
+def test_the_usage_names_no_shared_folder_to_write_to(generate):
+    lines = [line for line in generate("--help").stderr.splitlines() if "--certdir" in line]
+
+    assert lines and "/tmp" not in lines[0]
