@@ -83,7 +83,9 @@ Result<void> identify(SSL_CTX* context, const std::string& certificate, const st
     return Error(Errc::kInvalid, cat("client certificate: ", last_reason()));
   }
   while (const CertificatePtr issuer = next_certificate(bio.get())) {
-    SSL_CTX_add1_chain_cert(context, issuer.get());
+    if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1) {
+      return Error(Errc::kInvalid, cat("client certificate: ", last_reason()));
+    }
   }
   ERR_clear_error();
   const BioPtr key_bio = bio_of(key);
@@ -217,8 +219,9 @@ Result<TlsContextPtr> make_tls_context(const TlsSettings& settings) {
   auto impl = std::make_unique<TlsContext::Impl>();
   impl->context.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = impl->context.get();
-  if (context == nullptr) return Error(Errc::kIo, cat("TLS: ", last_reason()));
-  SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  if (context == nullptr || SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1) {
+    return Error(Errc::kIo, cat("TLS: ", last_reason()));
+  }
   // Connections are idle most of the time.
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
