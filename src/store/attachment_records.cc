@@ -1,6 +1,3 @@
-#include <unistd.h>
-
-#include <cerrno>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,7 +54,7 @@ Result<void> AttachmentRecords::write(const std::string& container_id, const jso
 
 bool AttachmentRecords::has(const std::string& container_id) const {
   const auto path = path_of(container_id);
-  return path && (::access(path->c_str(), F_OK) == 0 || errno != ENOENT);
+  return path && may_exist(*path);
 }
 
 Result<std::optional<json::Object>> AttachmentRecords::find(const std::string& container_id) const {
@@ -81,13 +78,9 @@ Result<bool> AttachmentRecords::remove(const std::string& container_id,
 }
 
 Result<std::vector<std::string>> AttachmentRecords::list() const {
+  MNET_TRY(const auto& entries, list_entries(directory_));
   std::vector<std::string> ids;
-  auto entries = sys::list_directory(directory_);
-  if (!entries) {
-    if (entries.error().code() == Errc::kNotFound) return ids;
-    return std::move(entries).error();
-  }
-  for (const sys::Entry& entry : *entries) {
+  for (const sys::Entry& entry : entries) {
     if (entry.kind != sys::EntryKind::kRegular) continue;
     if (std::string id = id_in(entry.name); !id.empty()) ids.push_back(std::move(id));
   }

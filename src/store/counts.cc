@@ -2,12 +2,12 @@
 #include <cstddef>
 #include <string>
 
-#include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "store/names.h"
 #include "store/pending_dels.h"
+#include "store/read.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -15,12 +15,8 @@ namespace mnet::store {
 namespace {
 
 Result<std::size_t> files_in(const std::string& directory) {
-  const auto entries = sys::list_directory(directory);
-  if (!entries) {
-    if (entries.error().code() == Errc::kNotFound) return std::size_t{0};
-    return entries.error();
-  }
-  return static_cast<std::size_t>(std::ranges::count_if(*entries, [](const sys::Entry& entry) {
+  MNET_TRY(const auto& entries, list_entries(directory));
+  return static_cast<std::size_t>(std::ranges::count_if(entries, [](const sys::Entry& entry) {
     return entry.kind == sys::EntryKind::kRegular && !entry.name.starts_with(sys::kTemporaryPrefix);
   }));
 }

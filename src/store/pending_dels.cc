@@ -61,13 +61,9 @@ std::string pending_del_file(std::string_view container_id, std::string_view ifn
 PendingDels::PendingDels(const std::string& cni_dir) : directory_(pending_del_directory(cni_dir)) {}
 
 Result<std::vector<PendingDels::Record>> PendingDels::list() const {
+  MNET_TRY(const auto& entries, list_entries(directory_));
   std::vector<Record> records;
-  auto entries = sys::list_directory(directory_);
-  if (!entries) {
-    if (entries.error().code() == Errc::kNotFound) return records;
-    return std::move(entries).error();
-  }
-  for (const sys::Entry& entry : *entries) {
+  for (const sys::Entry& entry : entries) {
     if (!is_record(entry.name)) continue;
     if (auto record = find_record(directory_, entry.name)) records.push_back(*std::move(record));
   }

@@ -1,8 +1,11 @@
 #include "store/read.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -16,6 +19,16 @@ Result<std::optional<std::string>> find_text(const std::string& path) {
   const int why = text.error().os_errno();
   if (why != EISDIR && why != EFBIG) return text;
   return Error(Errc::kProtocol, text.error().text(), why);
+}
+
+bool may_exist(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0 || errno != ENOENT;
+}
+
+Result<std::vector<sys::Entry>> list_entries(const std::string& directory) {
+  auto entries = sys::list_directory(directory);
+  if (!entries && entries.error().code() == Errc::kNotFound) return std::vector<sys::Entry>();
+  return entries;
 }
 
 }  // namespace mnet::store

@@ -1,15 +1,23 @@
-// Reading a file of ours. Internal to store.
+// Reading files and directories of ours. Internal to store.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "sys/file.h"
 
 namespace mnet::store {
 
 // None if there is no file. is_damage(): what is there cannot be a file of ours (a directory, or
 // too large for one). Any other error says nothing about what is there.
 Result<std::optional<std::string>> find_text(const std::string& path);
+
+// Whether there is a file, or that cannot be told.
+bool may_exist(const std::string& path);
+
+// Nothing if there is no directory.
+Result<std::vector<sys::Entry>> list_entries(const std::string& directory);
 
 }  // namespace mnet::store

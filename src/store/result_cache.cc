@@ -128,13 +128,9 @@ Result<void> ResultCache::remove(const cni::CacheKey& key) const {
 }
 
 Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) const {
+  MNET_TRY(const auto& files, list_entries(directory_));
   Listing listing;
-  auto files = sys::list_directory(directory_);
-  if (!files) {
-    if (files.error().code() == Errc::kNotFound) return listing;
-    return std::move(files).error();
-  }
-  for (const sys::Entry& file : *files) {
+  for (const sys::Entry& file : files) {
     // No network name begins with '.': that is a file being written.
     if (file.name.starts_with('.') || !may_be_of(file.name, container_id)) continue;
     auto entry = find_entry(cat(directory_, "/", file.name), container_id);

@@ -1,6 +1,3 @@
-#include <unistd.h>
-
-#include <cerrno>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,7 +35,7 @@ Result<void> ScratchFiles::write(const std::string& container_id, const json::Ar
 
 bool ScratchFiles::has(const std::string& container_id) const {
   const auto path = path_of(container_id);
-  return path && (::access(path->c_str(), F_OK) == 0 || errno != ENOENT);
+  return path && may_exist(*path);
 }
 
 Result<std::optional<json::Array>> ScratchFiles::find(const std::string& container_id) const {
@@ -62,13 +59,9 @@ Result<bool> ScratchFiles::remove(const std::string& container_id) const {
 }
 
 Result<std::vector<std::string>> ScratchFiles::list() const {
+  MNET_TRY(auto&& entries, list_entries(cni_dir_));
   std::vector<std::string> ids;
-  auto entries = sys::list_directory(cni_dir_);
-  if (!entries) {
-    if (entries.error().code() == Errc::kNotFound) return ids;
-    return std::move(entries).error();
-  }
-  for (sys::Entry& entry : *entries) {
+  for (sys::Entry& entry : entries) {
     if (entry.kind == sys::EntryKind::kRegular && is_safe_id(entry.name)) {
       ids.push_back(std::move(entry.name));
     }
