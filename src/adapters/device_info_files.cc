@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "aio/task.h"
@@ -30,11 +28,6 @@ constexpr mode_t kDirectoryMode = 0755;
 constexpr mode_t kFileMode = 0444;
 constexpr std::size_t kMaxBytes = 1u << 20;
 
-bool exists(const std::string& path) {
-  std::error_code failed;
-  return std::filesystem::exists(path, failed);
-}
-
 // Our image may lack the link from /var/run to /run, while /var/run is there for other things.
 Result<std::string> located(const std::string& root, const std::string& path) {
   if (!path.starts_with('/') || path.contains('\0')) {
@@ -44,7 +37,8 @@ Result<std::string> located(const std::string& root, const std::string& path) {
   if (!path.starts_with(kVarRun)) return cat(root, path);
   const std::string rest = path.substr(kVarRun.size());
   const std::string top = rest.substr(0, rest.find('/'));
-  const bool only_below_run = !exists(cat(root, kVarRun, top)) && exists(cat(root, "/run/", top));
+  const bool only_below_run =
+      !sys::exists(cat(root, kVarRun, top)) && sys::exists(cat(root, "/run/", top));
   return only_below_run ? cat(root, "/run/", rest) : cat(root, path);
 }
 

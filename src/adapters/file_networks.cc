@@ -21,11 +21,6 @@
 namespace mnet::adapters {
 namespace {
 
-bool is_directory(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 Result<model::Delegate> delegate_of(Result<confdir::Loaded> loaded) {
   if (!loaded) return std::move(loaded).error();
   if (auto* conf = std::get_if<cni::PluginConf>(&*loaded)) {
@@ -40,7 +35,7 @@ Result<model::Delegate> load(const std::string& path, const std::string& own_typ
 
 // Beside the file, or in the directory (02, 3.9).
 Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const std::string& name) {
-  return confdir::chained_plugins(is_directory(path) ? path : sys::directory_of(path), name);
+  return confdir::chained_plugins(sys::is_directory(path) ? path : sys::directory_of(path), name);
 }
 
 }  // namespace
@@ -48,7 +43,7 @@ Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const s
 // A small file that every ADD reads is in memory, and quicker read than the pool is woken. A
 // directory may take longer.
 aio::Task<model::Delegate> FileNetworks::by_path(std::string path, std::string own_type) {
-  if (!is_directory(path)) co_return load(path, own_type, log_);
+  if (!sys::is_directory(path)) co_return load(path, own_type, log_);
   co_return co_await pool_.run([path = std::move(path), own_type = std::move(own_type),
                                 log = log_] { return load(path, own_type, log); });
 }

@@ -21,6 +21,7 @@
 #include "cni_node/template.h"
 #include "json/json.h"
 #include "nodetools/diff_text.h"
+#include "nodetools/follow_files.h"
 #include "nodetools/output.h"
 #include "sys/directory.h"
 #include "sys/file_lock.h"
@@ -58,14 +59,9 @@ Result<sys::Directory::Content> read_pointed(const sys::Directory& target,
   return **std::move(found);
 }
 
-std::string signature(const struct stat& status) {
-  return cat(status.st_dev, ":", status.st_ino, ":", status.st_size, ":", status.st_mtim.tv_sec,
-             ".", status.st_mtim.tv_nsec, ":", status.st_mode);
-}
-
 // Logs have more readers than a file that is not for everyone, and a pointer may have brought a
 // token into it.
-bool may_be_shown(mode_t mode) { return (mode & S_IROTH) != 0; }
+bool may_be_shown(mode_t mode) { return (mode & 0004) != 0; }
 
 std::string shown(std::string text, mode_t mode) {
   if (may_be_shown(mode)) return text;
@@ -155,13 +151,13 @@ bool Files::has_plugin(const std::string& name) const {
 std::string Files::source_signature(const std::string& name) const {
   struct stat status{};
   if (::stat(cat(directories_.plugin_source, "/", name).c_str(), &status) != 0) return "none";
-  return signature(status);
+  return nodetools::file_state(status);
 }
 
 std::string Files::target_signature(const std::string& name) const {
   struct stat status{};
   if (::lstat(cat(directories_.plugin_target, "/", name).c_str(), &status) != 0) return "none";
-  return signature(status);
+  return nodetools::file_state(status);
 }
 
 Result<bool> Files::install_plugin(const std::string& name) {

@@ -22,10 +22,6 @@ bool is_letter_or_digit(char byte) {
          (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-bool contains(const Names& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 Names without(const Names& names, const Names& others) {
   Names out;
   for (const std::string& name : names) {
@@ -35,6 +31,10 @@ Names without(const Names& names, const Names& others) {
 }
 
 }  // namespace
+
+bool contains(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 bool is_valid_name(std::string_view name) {
   if (name.empty() || name.size() > kMaxName || !is_letter_or_digit(name.front())) return false;

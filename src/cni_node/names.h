@@ -12,6 +12,8 @@ namespace mnet::cni_node {
 
 using Names = std::vector<std::string>;
 
+bool contains(const Names& names, std::string_view name);
+
 // `[A-Za-z0-9_][A-Za-z0-9._+@-]*`, at most 200 bytes: no path, nothing hidden, no option.
 bool is_valid_name(std::string_view name);
 

@@ -33,10 +33,6 @@ namespace {
 constexpr std::chrono::minutes kTruce{10};
 constexpr std::chrono::seconds kBeingWritten{1};
 
-bool contains(const Names& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 }  // namespace
 
 void Reconciler::remember(Names& list, const std::string& name) {

@@ -1,40 +1,17 @@
 #include "http/target.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "http/url.h"
 
 namespace mnet::http {
 namespace {
-
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
-Result<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const auto high = i + 1 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-    if (!high || !low) return Error(Errc::kInvalid, "malformed HTTP: bad percent-encoding");
-    out += static_cast<char>(*high * 16 + *low);
-    i += 2;
-  }
-  return out;
-}
 
 bool has_http_scheme(std::string_view target) {
   const std::size_t colon = target.find("://");
@@ -54,7 +31,9 @@ Result<std::string> path_of_target(std::string_view target) {
   }
   if (target == "*") return std::string(target);
   if (!target.starts_with('/')) return Error(Errc::kInvalid, "malformed HTTP: bad target");
-  return percent_decoded(target.substr(0, target.find('?')));
+  auto path = percent_decoded(target.substr(0, target.find('?')));
+  if (!path) return Error(Errc::kInvalid, "malformed HTTP: bad percent-encoding");
+  return *std::move(path);
 }
 
 }  // namespace mnet::http

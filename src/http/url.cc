@@ -44,22 +44,6 @@ int hex_digit(char digit) {
   return -1;
 }
 
-std::optional<std::string> decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const int high = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return out;
-}
-
 bool is_host_character(char character) {
   return character > ' ' && character != 0x7f &&
          std::string_view("/?#@[]\\\"<>").find(character) == std::string_view::npos;
@@ -84,7 +68,7 @@ bool take_authority(std::string_view text, Url& url) {
     port = text.substr(colon);
     if (port.find(':', 1) != std::string_view::npos) return false;  // IPv6 without brackets
   }
-  auto plain = decoded(host);  // the zone of an address is written `%25eth0`
+  auto plain = percent_decoded(host);  // the zone of an address is written `%25eth0`
   if (!plain || !is_host(*plain)) return false;
   url.host = *std::move(plain);
   if (port.size() <= 1) return true;
@@ -94,6 +78,23 @@ bool take_authority(std::string_view text, Url& url) {
 }
 
 }  // namespace
+
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const int high = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
 
 std::string host_and_port(std::string_view host, std::uint16_t port) {
   if (host.find(':') == std::string_view::npos) return cat(host, ":", port);
@@ -121,7 +122,7 @@ Result<Url> parse_url(std::string_view text) {
   if (!plain) return bad(text, "path with blanks or non-ASCII characters");
 
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-    auto user = decoded(authority.substr(0, at));
+    auto user = percent_decoded(authority.substr(0, at));
     if (!user) return bad(text, "user and password");
     url.user_info = *std::move(user);
     authority.remove_prefix(at + 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ struct Url {
 // `scheme://[user[:password]@]host[:port][/path]`. The port defaults to that of http (80), https
 // (443) or socks5 (1080).
 Result<Url> parse_url(std::string_view text);
+
+// None if a `%` is not followed by two hexadecimal digits.
+std::optional<std::string> percent_decoded(std::string_view text);
 
 // `[::1]:443` and `10.0.0.1:443`.
 std::string host_and_port(std::string_view host, std::uint16_t port);

@@ -79,13 +79,6 @@ std::string exec_info(const Config& config, const std::string& ca) {
                                  {"spec", std::move(spec)}});
 }
 
-void set_variable(std::vector<std::string>& environment, const std::string& name,
-                  const std::string& value) {
-  std::erase_if(environment,
-                [&](const std::string& entry) { return entry.starts_with(name + "="); });
-  environment.push_back(cat(name, "=", value));
-}
-
 Result<std::string> find_command(const std::string& command,
                                  const std::vector<std::string>& environment) {
   if (command.find('/') != std::string::npos) return command;
@@ -193,8 +186,8 @@ aio::Task<ExecCredential> run_exec_plugin(Config config, std::string ca,
                                           std::vector<std::string> environment,
                                           aio::Deadline deadline) {
   const ExecPlugin& plugin = *config.exec;
-  for (const auto& [name, value] : plugin.env) set_variable(environment, name, value);
-  set_variable(environment, "KUBERNETES_EXEC_INFO", exec_info(config, ca));
+  for (const auto& [name, value] : plugin.env) sys::set_variable(environment, name, value);
+  sys::set_variable(environment, "KUBERNETES_EXEC_INFO", exec_info(config, ca));
   auto path = find_command(plugin.command, environment);
   if (!path) co_return std::move(path).error().wrap("exec plugin");
 

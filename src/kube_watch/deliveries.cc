@@ -19,6 +19,7 @@
 #include "kube_watch/handler.h"
 #include "nodetools/diff_text.h"
 #include "nodetools/output.h"
+#include "sys/environment.h"
 
 namespace mnet::kube_watch {
 namespace {
@@ -32,13 +33,6 @@ std::string cleaned(std::string text) {
   std::erase(text, '\0');
   text.erase(text.find_last_not_of('\n') + 1);
   return text;
-}
-
-void set_variable(std::vector<std::string>& environment, std::string_view name,
-                  std::string_view value) {
-  std::erase_if(environment,
-                [&](const std::string& entry) { return entry.starts_with(cat(name, "=")); });
-  environment.push_back(cat(name, "=", value));
 }
 
 }  // namespace
@@ -172,12 +166,12 @@ HandlerCall Deliveries::call_for(const Value& value, const std::string& previous
                    .args = {channel_.path(), argument(value.text), argument(previous)},
                    .environment = settings_.environment,
                    .timeout = settings_.timeout};
-  set_variable(call.environment, "KUBE_WATCH_EVENT", value.event);
-  set_variable(call.environment, "KUBE_WATCH_NAMESPACE", value.ns);
-  set_variable(call.environment, "KUBE_WATCH_NAME", value.name);
-  set_variable(call.environment, "KUBE_WATCH_RESOURCE_VERSION", value.resource_version);
+  sys::set_variable(call.environment, "KUBE_WATCH_EVENT", value.event);
+  sys::set_variable(call.environment, "KUBE_WATCH_NAMESPACE", value.ns);
+  sys::set_variable(call.environment, "KUBE_WATCH_NAME", value.name);
+  sys::set_variable(call.environment, "KUBE_WATCH_RESOURCE_VERSION", value.resource_version);
   if (std::max(value.text.size(), previous.size()) > kLongestArgument) {
-    set_variable(call.environment, "KUBE_WATCH_OVERSIZE", "1");
+    sys::set_variable(call.environment, "KUBE_WATCH_OVERSIZE", "1");
   }
   return call;
 }

@@ -76,17 +76,13 @@ bool is_taken(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-bool is_missing(const Error& error) {
-  return error.os_errno() == ENOENT || error.os_errno() == ENOTDIR;
-}
-
 // The files of one backup: a crash while compressing leaves both the plain and the compressed file,
 // which count as one.
 using Backups = std::map<Time, std::vector<std::string>, std::greater<>>;
 
 Result<Backups> list_backups(const BackupNames& names) {
   auto entries = sys::list_directory(names.directory());
-  if (!entries && is_missing(entries.error())) return Backups();
+  if (!entries && sys::is_missing(entries.error())) return Backups();
   if (!entries) return std::move(entries).error();
   Backups backups;
   for (const sys::Entry& entry : *entries) {

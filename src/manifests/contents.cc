@@ -31,10 +31,6 @@ std::string fingerprint(std::string_view text) {
   return cat(text.size(), " ", std::hash<std::string_view>()(text));
 }
 
-bool is_missing(const Error& error) {
-  return error.os_errno() == ENOENT || error.os_errno() == ENOTDIR;
-}
-
 // A link has no writer of its own whose end could be awaited.
 bool is_link(const std::string& path) {
   std::error_code ignored;
@@ -42,11 +38,6 @@ bool is_link(const std::string& path) {
     return true;
   const auto names = std::filesystem::hard_link_count(path, ignored);
   return !ignored && names > 1;
-}
-
-bool is_directory(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
 }
 
 }  // namespace
@@ -91,9 +82,9 @@ void Contents::load_everything(Update& update) {
 void Contents::load_file(const std::string& name, Update& update) {
   if (!is_manifest_name(name)) return;
   const std::string path = cat(folder_, "/", name);
-  if (is_directory(path)) return;
+  if (sys::is_directory(path)) return;
   auto text = sys::read_file(path, kLargestFile);
-  if (!text && is_missing(text.error())) return drop(name);
+  if (!text && sys::is_missing(text.error())) return drop(name);
 
   File& file = files_[name];
   if (!text) {

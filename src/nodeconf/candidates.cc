@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -28,11 +26,6 @@ bool is_configuration(const std::string& path) {
   if (!text) return false;
   const auto object = json::parse_object(*text);
   return object && (object->find("type") != nullptr || object->find("plugins") != nullptr);
-}
-
-bool is_directory(const std::string& path) {
-  std::error_code failed;
-  return std::filesystem::is_directory(path, failed);
 }
 
 // In nanoseconds of the wall clock.
@@ -92,7 +85,7 @@ Result<std::vector<std::string>> list_candidates(const std::string& directory,
   MNET_TRY(const auto& entries, sys::list_directory(directory));
   std::vector<std::string> names;
   for (const sys::Entry& entry : entries) {
-    if (!is_directory(cat(directory, "/", entry.name))) names.push_back(entry.name);
+    if (!sys::is_directory(cat(directory, "/", entry.name))) names.push_back(entry.name);
   }
   std::vector<std::string> found = candidates(names, rules);
   if (!found.empty() || !rules.takes_json) return found;

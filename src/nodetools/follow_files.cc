@@ -54,12 +54,12 @@ std::string target_of_link(const std::string& path) {
   return target;
 }
 
-std::string signature(const struct stat& status) {
+}  // namespace
+
+std::string file_state(const struct stat& status) {
   return cat(status.st_dev, ":", status.st_ino, ":", status.st_size, ":", status.st_mtim.tv_sec,
              ".", status.st_mtim.tv_nsec, ":", status.st_mode);
 }
-
-}  // namespace
 
 Result<FileFollower> FileFollower::make(aio::asio::any_io_executor executor, Settings settings) {
   MNET_TRY(auto&& inotify, sys::Inotify::make());
@@ -114,7 +114,7 @@ void FileFollower::resolve(const std::string& path, Wanted& out) {
     }
     if (rest.empty()) {
       out.files.insert(here);
-      seen += signature(status);
+      seen += file_state(status);
     }
     at = here;
   }

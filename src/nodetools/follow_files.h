@@ -3,6 +3,8 @@
 // nothing: the caller looks and compares.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -16,6 +18,9 @@
 #include "sys/file_events.h"
 
 namespace mnet::nodetools {
+
+// Another text for another file at the place, or another state of it.
+std::string file_state(const struct stat& status);
 
 class FileFollower {
  public:

@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::uint32_t kGone = IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT;
 
-bool is_missing(const Error& error) {
-  return error.os_errno() == ENOENT || error.os_errno() == ENOTDIR;
-}
-
 }  // namespace
 
 Result<DirectoryWatch> DirectoryWatch::make(std::vector<std::string> directories,

@@ -29,6 +29,13 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  std::string_view value) {
+  std::erase_if(environment,
+                [&](const std::string& entry) { return entry.starts_with(cat(name, "=")); });
+  environment.push_back(cat(name, "=", value));
+}
+
 std::string boot_id() {
   const auto text = read_file("/proc/sys/kernel/random/boot_id");
   return text ? std::string(trim(*text)) : std::string();

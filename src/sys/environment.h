@@ -13,6 +13,9 @@ std::vector<std::string> environment();
 // The value of a variable in such texts; empty if there is none.
 std::string variable(const std::vector<std::string>& environment, std::string_view name);
 
+void set_variable(std::vector<std::string>& environment, std::string_view name,
+                  std::string_view value);
+
 // Another one after each start of the machine; empty if the kernel does not tell.
 std::string boot_id();
 

@@ -129,11 +129,24 @@ Result<std::vector<Entry>> list_directory(const std::string& path) {
   return entries;
 }
 
+bool exists(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_missing(const Error& error) {
+  return error.os_errno() == ENOENT || error.os_errno() == ENOTDIR;
+}
+
 Result<void> make_directories(const std::string& path, mode_t mode) {
   const std::string clean = clean_path(path);
   // Mostly it is there, and one look is cheaper than one for each level above it.
-  struct stat status{};
-  if (::stat(clean.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
+  if (is_directory(clean)) return {};
   for (std::size_t slash = clean.find('/', 1); slash != std::string::npos;
        slash = clean.find('/', slash + 1)) {
     MNET_TRY_VOID(make_directory(clean.substr(0, slash), mode));

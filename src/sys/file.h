@@ -60,6 +60,13 @@ Result<bool> remove_file(const std::string& path, Durability durability = Durabi
 // kTemporaryPrefix, older than `age_seconds`. A directory that does not exist has none.
 Result<void> sweep_temporaries(const std::string& directory, long age_seconds);
 
+// False, too, if it cannot be told.
+bool exists(const std::string& path);
+bool is_directory(const std::string& path);  // or a link to one
+
+// Whether the error says that the file, or a directory on the way to it, is not there.
+bool is_missing(const Error& error);
+
 // "/a/b" of "/a/b/c", "." of "c", "/" of "/c".
 std::string directory_of(const std::string& path);
 

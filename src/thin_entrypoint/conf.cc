@@ -1,10 +1,8 @@
 #include "thin_entrypoint/conf.h"
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -125,20 +123,11 @@ std::string conflist_text(const Lines& head, const Lines& multus, const std::str
              "        \"delegates\": [\n            ", delegate, "\n        ]\n    }]\n}\n");
 }
 
-bool is_directory(const std::string& path) {
-  std::error_code failed;
-  return std::filesystem::is_directory(path, failed);
-}
-
-bool exists(const std::string& path) {
-  std::error_code failed;
-  return std::filesystem::exists(path, failed);
-}
-
 Primary in_folder(const Options& options, const std::string& name) {
   std::string path = cat(options.autoconfig_dir, "/", name);
   std::string renamed = cat(path, kOld);
-  if (options.rename_conf_file && !exists(path) && exists(renamed)) return {name, renamed, true};
+  if (options.rename_conf_file && !sys::exists(path) && sys::exists(renamed))
+    return {name, renamed, true};
   return {name, path, false};
 }
 
@@ -146,7 +135,7 @@ Result<std::vector<std::string>> names_in_folder(const Options& options) {
   MNET_TRY(auto&& entries, sys::list_directory(options.autoconfig_dir));
   std::vector<std::string> names;
   for (const sys::Entry& entry : entries) {
-    if (is_directory(cat(options.autoconfig_dir, "/", entry.name))) continue;
+    if (sys::is_directory(cat(options.autoconfig_dir, "/", entry.name))) continue;
     std::string_view name = entry.name;
     if (options.rename_conf_file && name.ends_with(kOld)) name.remove_suffix(kOld.size());
     names.emplace_back(name);
@@ -199,7 +188,7 @@ Result<Primary> choose_primary(const Options& options, const std::string& last) 
     MNET_TRY_VOID(
         nodeconf::check_master_name(options.autoconfig_dir, options.master_cni_file_name));
     Primary named = in_folder(options, options.master_cni_file_name);
-    if (exists(named.path)) return named;
+    if (sys::exists(named.path)) return named;
     return Error(Errc::kNotFound, cat("cannot find master CNI config ", named.path));
   }
   const std::string none = cat("cannot find valid master CNI config in ", options.autoconfig_dir);
