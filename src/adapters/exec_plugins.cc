@@ -129,7 +129,11 @@ aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::Plu
 
 aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::optional<Early> early) {
   const auto asked = Clock::now();
-  SlotRequest turn{.ticket = what.ticket, .is_del = what.command == "DEL", .caller = what.caller};
+  SlotRequest turn{.ticket = what.ticket,
+                   .ns = what.pod_namespace,
+                   .container_id = what.container_id,
+                   .is_del = what.command == "DEL",
+                   .caller = what.caller};
   if (early) turn.held = std::move(early->slot);
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");

@@ -39,7 +39,8 @@ class Slot {
 
 struct SlotRequest {
   std::uint64_t ticket = 0;                    // of the request: the older one goes first
-  std::string container_id = {};               // if it is known
+  std::string ns = {};                         // of the pod, which shares with others; none: empty
+  std::string container_id = {};               // likewise, if it is known
   bool is_del = false;                         // may take the slots that are kept for DEL
   std::shared_ptr<chain::Caller> caller = {};  // who may leave meanwhile; none: stays
   std::optional<Slot> held = {};               // from acquire_early(): it becomes this one's slot

@@ -54,6 +54,7 @@ chain::Chain chain_of(const Core& core, const Job& job,
   setting.cni_dir = job.conf.cni_dir;
   setting.request_id = job.request.id;
   setting.ticket = job.request.ticket;
+  setting.pod_namespace = job.request.pod.ns;
   setting.caller = caller == nullptr ? job.request.caller : caller;
   setting.starts_early = job.conf.parallel_attach != model::ParallelAttach::kOff;
   setting.own_type = job.conf.type;

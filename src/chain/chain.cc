@@ -83,6 +83,7 @@ PluginRun Chain::run_of(std::string binary, std::string command) const {
   run.dirs = setting_.dirs;
   run.request_id = setting_.request_id;
   run.ticket = setting_.ticket;
+  run.pod_namespace = setting_.pod_namespace;
   return run;
 }
 

@@ -29,6 +29,7 @@ class Chain {
     std::string cni_dir;
     std::string request_id;
     std::uint64_t ticket = 0;
+    std::string pod_namespace = {};  // of the request's pod, if it names one
     std::shared_ptr<Caller> caller;
     bool starts_early = false;  // plugins of an ADD that may start early (chain/early_start.h)
     // The `type` of the node's own configuration: no plugin that names it, or Multus under another

@@ -24,6 +24,7 @@ struct PluginRun {
   std::string config;  // stdin
   std::string request_id;
   std::uint64_t ticket = 0;
+  std::string pod_namespace;       // of the request's pod: namespaces share the slots
   std::shared_ptr<Caller> caller;  // may leave while this waits for its slot; none: run it
 };
 

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "adapters/slots.h"
 #include "aio/cancel.h"
@@ -20,26 +20,28 @@
 #include "aio/group.h"
 #include "aio/task.h"
 #include "base/log.h"
+#include "chain/caller.h"
+#include "daemon/fair_line.h"
 
 namespace mnet::daemon {
+
+// A request that waits. Shared with the task that looks whether its caller leaves.
+struct Waiting {
+  std::shared_ptr<chain::Caller> caller;
+  aio::Event woken;
+  std::optional<FairLine::Seat> seat;  // while it is in the line
+  std::optional<adapters::Slot> slot;
+};
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A request that waits. Shared with the task that looks whether its caller leaves.
-struct Waiting {
-  adapters::SlotRequest turn;
-  aio::Event woken;
-  std::optional<adapters::Slot> slot;
-};
-
 aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
-  auto left = co_await waiting->turn.caller->wait_gone();
+  auto left = co_await waiting->caller->wait_gone();
   if (left) waiting->woken.set();
   co_return std::move(left);
 }
-
-using Line = std::list<std::shared_ptr<Waiting>>;
 
 // Requests that need the daemon right now. The one that does so for longest stands first.
 class Workers {
@@ -78,23 +80,53 @@ class Workers {
 }  // namespace
 
 struct Admission::State : std::enable_shared_from_this<Admission::State> {
-  bool has_room_for(bool is_del) const {
+  explicit State(bool keeps_for_del) : line(keeps_for_del) {}
+
+  // `holds`: whether its namespace does (FairLine::holds). DELs of a namespace leave one slot more:
+  // its first ADD must not take what is left to others.
+  bool has_room_for(bool is_del, bool holds) const {
     if (workers && !workers->has_room_for(is_del)) return false;
     if (!slots) return true;
-    return running < *slots && (is_del || others < open_to_all);
+    const std::size_t left = holds ? left_to_others : 0;
+    if (is_del) return running + left + (left > 0 && keeps_for_del() ? 1 : 0) < *slots;
+    return running + left < *slots && others + left < open_to_all;
   }
+  bool keeps_for_del() const { return open_to_all < *slots; }
 
   bool has_plenty() const {
-    return dels.empty() && rest.empty() && (!slots || 2 * (running + 1) <= open_to_all);
+    if (line.size() > 0) return false;
+    return !slots ||
+           (2 * (running + 1) <= open_to_all && running + 1 + left_to_others < open_to_all);
   }
 
-  adapters::Slot give(bool is_del, std::uint64_t ticket) {
+  adapters::Slot give_early() {
+    take(false, 0);
+    return adapters::Slot([self = shared_from_this()] { self->give_back(false, 0); });
+  }
+
+  // From now on it counts for its namespace.
+  adapters::Slot give_held(FairLine::Pod& pod, adapters::Slot held) {
+    line.start(pod, false);
+    return adapters::Slot([self = shared_from_this(), &pod, held = std::move(held)]() mutable {
+      self->line.end(pod, false);
+      held.release();
+    });
+  }
+
+  // To one that line.start() or line.grant() has counted.
+  adapters::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket) {
+    take(is_del, ticket);
+    return adapters::Slot([self = shared_from_this(), &pod, is_del, ticket] {
+      self->line.end(pod, is_del);
+      self->give_back(is_del, ticket);
+    });
+  }
+
+  void take(bool is_del, std::uint64_t ticket) {
     ++running;
     if (!is_del) ++others;
     if (workers) workers->start(ticket);
     most = std::max(most, running);
-    return adapters::Slot(
-        [self = shared_from_this(), is_del, ticket] { self->give_back(is_del, ticket); });
   }
 
   void give_back(bool is_del, std::uint64_t ticket) {
@@ -117,25 +149,27 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     wake_next();
   }
 
-  Line& line_of(bool is_del) { return is_del ? dels : rest; }
+  std::optional<FairLine::Seat> fitting(bool is_del) const {
+    auto seat = line.first(is_del);
+    if (!seat || !has_room_for(is_del, FairLine::holds(*seat->pod, is_del))) return std::nullopt;
+    return seat;
+  }
 
-  // The line whose first goes next: the older of those that fit. One that must leave a kept slot
-  // free holds up no DEL.
-  Line* next_line() {
-    const bool del_fits = !dels.empty() && has_room_for(true);
-    const bool other_fits = !rest.empty() && has_room_for(false);
-    if (del_fits && other_fits) {
-      return dels.front()->turn.ticket < rest.front()->turn.ticket ? &dels : &rest;
-    }
-    if (del_fits) return &dels;
-    return other_fits ? &rest : nullptr;
+  // One that must leave a slot to DELs, or to other namespaces, holds up none of them.
+  std::optional<FairLine::Seat> next() const {
+    auto del = fitting(true);
+    auto other = fitting(false);
+    if (del && other) return FairLine::precedes(*del, *other) ? del : other;
+    return del ? del : other;
   }
 
   void wake_next() {
-    while (Line* line = next_line()) {
-      const std::shared_ptr<Waiting> waiting = line->front();
-      line->pop_front();
-      waiting->slot = give(waiting->turn.is_del, waiting->turn.ticket);
+    while (const auto seat = next()) {
+      const std::shared_ptr<Waiting> waiting = seat->at->second;
+      const std::uint64_t ticket = seat->ticket();
+      waiting->seat.reset();
+      line.grant(*seat);
+      waiting->slot = give(*seat->pod, seat->is_del, ticket);
       waiting->woken.set();
     }
     watch_slow();
@@ -143,7 +177,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
 
   // Only while a request waits; otherwise no one reads it.
   void watch_slow() {
-    if (!workers || is_watching || (dels.empty() && rest.empty())) return;
+    if (!workers || is_watching || line.size() == 0) return;
     const auto at = workers->next_slow();
     if (!at) return;
     is_watching = true;
@@ -157,38 +191,33 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   }
 
   // Off the line at once: a slot that gets free now is not for them.
-  void dismiss_if(bool is_del, const std::function<bool(const adapters::SlotRequest&)>& is_meant) {
-    std::erase_if(line_of(is_del), [&](const auto& waiting) {
-      if (!is_meant(waiting->turn)) return false;
-      waiting->woken.set();
-      return true;
-    });
-  }
-
-  // From the end: most come in the order of their tickets.
-  void stand_in_line(std::shared_ptr<Waiting> waiting) {
-    Line& line = line_of(waiting->turn.is_del);
-    auto at = line.end();
-    while (at != line.begin() && (*std::prev(at))->turn.ticket > waiting->turn.ticket) --at;
-    line.insert(at, std::move(waiting));
-    watch_slow();
+  void dismiss(const std::vector<FairLine::Seat>& seats) {
+    for (const FairLine::Seat& seat : seats) {
+      Waiting& waiting = seat.waiting();
+      waiting.seat.reset();
+      waiting.woken.set();
+      line.leave(seat);
+    }
   }
 
   std::optional<std::size_t> slots;
   std::size_t open_to_all = 0;
+  std::size_t left_to_others = 0;
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
   std::size_t most = 0;
-  Line dels, rest;  // requests that wait, by their tickets
+  FairLine line;  // who waits, and what each namespace and container holds
   std::optional<Workers> workers;
   std::optional<aio::asio::steady_timer> timer;
   bool is_watching = false;
 };
 
 Admission::Admission(std::optional<std::size_t> slots, std::size_t kept)
-    : state_(std::make_shared<State>()) {
+    : state_(std::make_shared<State>(kept > 0)) {
   state_->slots = slots;
-  if (slots) state_->open_to_all = *slots > kept ? *slots - kept : 1;
+  if (!slots) return;
+  state_->open_to_all = *slots > kept ? *slots - kept : 1;
+  state_->left_to_others = left_to_others(state_->open_to_all);
 }
 
 Admission::Admission(std::optional<std::size_t> slots, std::size_t kept,
@@ -203,23 +232,29 @@ Admission::~Admission() = default;
 aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   const auto state = state_;
   if (turn.caller && turn.caller->gone()) co_return aio::cancelled_error();
-  if (turn.held) co_return *std::move(turn.held);
   state->forget_slow();
-  // Requests in this line do not fit; one that does fit takes nothing from them.
-  if (state->has_room_for(turn.is_del)) co_return state->give(turn.is_del, turn.ticket);
+  FairLine::Pod& pod =
+      state->line.account(std::move(turn.ns), std::move(turn.container_id), turn.ticket);
+  if (turn.held) co_return state->give_held(pod, *std::move(turn.held));
+  // Requests in the line do not fit; one that does fit takes nothing from them.
+  if (state->has_room_for(turn.is_del, FairLine::holds(pod, turn.is_del))) {
+    state->line.start(pod, turn.is_del);
+    co_return state->give(pod, turn.is_del, turn.ticket);
+  }
 
   const auto waiting = std::make_shared<Waiting>();
-  waiting->turn = std::move(turn);
-  state->stand_in_line(waiting);
+  waiting->caller = std::move(turn.caller);
+  waiting->seat = state->line.join(pod, turn.is_del, turn.ticket, waiting);
+  state->watch_slow();
   std::optional<aio::Group> watch;
-  if (waiting->turn.caller) {
+  if (waiting->caller) {
     const auto executor = co_await aio::asio::this_coro::executor;
     watch.emplace(executor, Log()).spawn("caller", wake_when_gone(waiting));
   }
   const auto woken = co_await waiting->woken.wait();
 
-  if (!waiting->slot) state->line_of(waiting->turn.is_del).remove(waiting);
-  const bool is_gone = waiting->turn.caller && waiting->turn.caller->gone();
+  if (waiting->seat) state->line.leave(*std::exchange(waiting->seat, std::nullopt));
+  const bool is_gone = waiting->caller && waiting->caller->gone();
   if (!woken || is_gone || !waiting->slot) {
     waiting->slot.reset();
     co_return aio::cancelled_error();
@@ -229,20 +264,13 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
 
 std::optional<adapters::Slot> Admission::acquire_early() {
   if (!state_->has_plenty()) return std::nullopt;
-  return state_->give(false, 0);
+  return state_->give_early();
 }
 
-bool Admission::is_full() const { return !state_->has_room_for(false); }
-
-void Admission::dismiss(std::uint64_t ticket) {
-  const auto has_it = [&](const adapters::SlotRequest& turn) { return turn.ticket == ticket; };
-  state_->dismiss_if(false, has_it);
-  state_->dismiss_if(true, has_it);
-}
+void Admission::dismiss(std::uint64_t ticket) { state_->dismiss(state_->line.with_ticket(ticket)); }
 
 void Admission::dismiss_others(const std::string& container_id) {
-  state_->dismiss_if(
-      false, [&](const adapters::SlotRequest& turn) { return turn.container_id == container_id; });
+  state_->dismiss(state_->line.of_container(container_id));
 }
 
 std::function<void(std::uint64_t, bool)> Admission::pacer() const {
@@ -251,7 +279,7 @@ std::function<void(std::uint64_t, bool)> Admission::pacer() const {
 }
 
 std::size_t Admission::running() const { return state_->running; }
-std::size_t Admission::waiting() const { return state_->dels.size() + state_->rest.size(); }
+std::size_t Admission::waiting() const { return state_->line.size(); }
 std::size_t Admission::most() const { return state_->most; }
 
 std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, unsigned cores) {
@@ -269,6 +297,10 @@ std::size_t default_max_requests(std::size_t max_delegates) {
 
 std::size_t kept_for_del(std::size_t max_delegates) {
   return std::max<std::size_t>(1, max_delegates / 8);
+}
+
+std::size_t left_to_others(std::size_t open_to_all) {
+  return open_to_all < 2 ? 0 : std::max<std::size_t>(1, open_to_all / 8);
 }
 
 }  // namespace mnet::daemon

@@ -25,8 +25,15 @@ struct Pace {
   std::chrono::milliseconds longest{3};
 };
 
-// A number of slots, given in the order of the tickets. All that is not a DEL leaves some of them
-// free, so that a flood of ADDs never keeps a node from giving back what it holds.
+// A number of slots, shared between namespaces, then between the containers of each, whatever is
+// run in them (decision 0041):
+// - The next slot goes to the namespace that holds least, of equal ones to the one that has waited
+//   longest for its turn; in it likewise to a container, of equal ones to the oldest request.
+// - A namespace that holds slots leaves some to those that hold none. Plugins may run for minutes,
+//   so the order alone would let one namespace hold everything for as long.
+// - All that is not a DEL leaves some slots to DELs, so that a flood of ADDs never keeps a node
+// from
+//   giving back what it holds.
 class Admission final : public adapters::DelegateSlots {
  public:
   // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.
@@ -38,11 +45,10 @@ class Admission final : public adapters::DelegateSlots {
 
   aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
   // While no request waits and at most half of the slots are taken, its own included: the other
-  // half keeps moving, so no holder of an early slot waits for ever for the one before it.
+  // half keeps moving, so no holder of an early slot waits for ever for the one before it. It
+  // counts for a namespace only from acquire() on: until then the namespace gets nowhere by it.
   std::optional<adapters::Slot> acquire_early() override;
 
-  // Whether one that is not a DEL would have to wait.
-  bool is_full() const;
   // Ends the wait of the request with this ticket, if it waits: kCancelled. For callers that learn
   // without `caller` that it has left, which is cheaper where a thousand wait.
   void dismiss(std::uint64_t ticket);
@@ -79,5 +85,9 @@ std::size_t default_max_requests(std::size_t max_delegates);
 
 // Of these, what only DEL may take: an eighth, at least one.
 std::size_t kept_for_del(std::size_t max_delegates);
+
+// Of the others, what a namespace that holds slots leaves to those that hold none: an eighth, at
+// least one; nothing if there is only one.
+std::size_t left_to_others(std::size_t open_to_all);
 
 }  // namespace mnet::daemon

@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,7 +82,7 @@ TEST_F(AdmissionTest, GivesEarlySlotsOutOfHalfOfThem) {
   while (auto slot = admission.acquire_early()) early.push_back(*std::move(slot));
 
   EXPECT_EQ(early.size(), 3u);
-  for (std::uint64_t i = 0; i < 5; ++i) ask(admission, cat(i), {.ticket = i});
+  for (std::uint64_t i = 0; i < 5; ++i) ask(admission, cat(i), {.ticket = i, .ns = cat("ns", i)});
   EXPECT_THAT(given_, ElementsAre("0", "1", "2"));  // six are open to all but DELs
   EXPECT_EQ(admission.running(), 6u);
 }
@@ -94,7 +99,7 @@ TEST_F(AdmissionTest, GivesNoEarlySlotWhileSomebodyWaitsOrThereIsOnlyOne) {
 }
 
 TEST_F(AdmissionTest, TurnsAnEarlySlotIntoTheOneThatIsAskedFor) {
-  Admission admission(2);
+  Admission admission(3);
   auto early = admission.acquire_early();
   ASSERT_TRUE(early);
   ask(admission, "other", {.ticket = 1});
@@ -107,11 +112,13 @@ TEST_F(AdmissionTest, TurnsAnEarlySlotIntoTheOneThatIsAskedFor) {
 }
 
 TEST_F(AdmissionTest, GivesAnEarlySlotBackIfItsCallerHasLeft) {
-  Admission admission(2);
+  Admission admission(3);
   auto caller = std::make_shared<chain::Caller>();
   caller->leave();
+  auto early = admission.acquire_early();
+  ASSERT_TRUE(early);
 
-  ask(admission, "early", {.ticket = 1, .caller = caller, .held = admission.acquire_early()});
+  ask(admission, "early", {.ticket = 1, .caller = caller, .held = std::move(early)});
 
   EXPECT_THAT(given_, ElementsAre("refused early"));
   EXPECT_EQ(admission.running(), 0u);
@@ -133,7 +140,9 @@ TEST_F(AdmissionTest, LetsTheOlderRequestGoFirstWheneverItAsks) {
 
 TEST_F(AdmissionTest, KeepsSlotsForDel) {
   Admission admission(3, 1);
-  for (std::uint64_t i = 1; i <= 3; ++i) ask(admission, cat("add ", i), {.ticket = i});
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    ask(admission, cat("add ", i), {.ticket = i, .ns = cat("ns", i)});
+  }
   ask(admission, "del 4", {.ticket = 4, .is_del = true});
   EXPECT_THAT(given_, ElementsAre("add 1", "add 2", "del 4"));
 
@@ -184,7 +193,6 @@ TEST_F(AdmissionTest, DropsTheOneWhoLeftWhileWaiting) {
 TEST_F(AdmissionTest, ADelEndsTheWaitOfEarlierRequestsOfItsContainer) {
   Admission admission(2, 1);
   ask(admission, "busy", {.ticket = 1, .container_id = "c0"});
-  EXPECT_TRUE(admission.is_full());
   ask(admission, "add", {.ticket = 2, .container_id = "c1"});
   ask(admission, "other", {.ticket = 3, .container_id = "c2"});
 
@@ -245,6 +253,278 @@ TEST_F(AdmissionTest, TakesWaitersOffTheLineWhenTheyAreCancelled) {
   EXPECT_EQ(admission.waiting(), 0u);
   EXPECT_THAT(given_, ElementsAre("first", "refused second"));
 }
+
+// Requests of several namespaces.
+class FairnessTest : public AdmissionTest {
+ protected:
+  // Named `<ns> <number>`, each of its own container unless one is given.
+  void flood(Admission& admission, const std::string& ns, int count, bool is_del = false,
+             const std::string& container_id = "") {
+    for (int i = 1; i <= count; ++i) {
+      const std::string name = cat(ns, " ", i);
+      ask(admission, name,
+          {.ticket = ++ticket_,
+           .ns = ns,
+           .container_id = container_id.empty() ? name : container_id,
+           .is_del = is_del});
+    }
+  }
+  std::size_t held(const std::string& prefix) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        held_, [&](const auto& entry) { return entry.first.starts_with(prefix); }));
+  }
+  // Gives back everything that was given, in the order in which it was.
+  void drain() {
+    while (!held_.empty()) give_back(std::string(held_.front().first));
+  }
+
+  std::uint64_t ticket_ = 0;
+};
+
+TEST_F(FairnessTest, ANamespaceThatHoldsSlotsLeavesOneToThoseThatHoldNone) {
+  Admission admission(8, 1);
+  flood(admission, "greedy", 200);
+  EXPECT_EQ(held("greedy"), 6u);
+
+  flood(admission, "second", 2);
+  EXPECT_EQ(held("second"), 1u);
+
+  // No namespace holds less than the third: it is next.
+  flood(admission, "third", 1);
+  EXPECT_EQ(held("third"), 0u);
+  give_back("greedy 1");
+  EXPECT_EQ(held("third"), 1u);
+  EXPECT_EQ(held("greedy"), 5u);
+}
+
+TEST_F(FairnessTest, DelsAreSharedInTheSameWay) {
+  Admission admission(8, 1);
+  flood(admission, "greedy", 200, true);
+  EXPECT_EQ(held("greedy"), 6u);
+  ask(admission, "its ADD", {.ticket = 300, .ns = "greedy", .container_id = "c"});
+  EXPECT_EQ(held("its ADD"), 1u);
+
+  flood(admission, "other", 2);
+
+  EXPECT_EQ(held("other"), 1u);
+}
+
+TEST_F(FairnessTest, AddsOfANamespaceDoNotHoldUpItsDels) {
+  Admission admission(8, 1);
+  flood(admission, "greedy", 20);
+  flood(admission, "other", 1);
+  ask(admission, "DEL", {.ticket = 100, .ns = "greedy", .container_id = "c", .is_del = true});
+
+  EXPECT_EQ(held("DEL"), 1u);
+  EXPECT_EQ(admission.running(), 8u);
+}
+
+TEST_F(FairnessTest, ADelLeavesASlotToOthersIfNoneIsKeptForIt) {
+  Admission admission(4);
+  flood(admission, "greedy", 10);
+  ask(admission, "DEL", {.ticket = 100, .ns = "greedy", .container_id = "c", .is_del = true});
+  EXPECT_EQ(held("greedy"), 3u);
+  EXPECT_EQ(held("DEL"), 0u);
+
+  flood(admission, "other", 1);
+
+  EXPECT_EQ(held("other"), 1u);
+}
+
+TEST_F(FairnessTest, NamespacesTakeTurnsAtASingleSlot) {
+  Admission admission(2, 1);  // one for all, one for DELs
+  flood(admission, "a", 4);
+  flood(admission, "b", 2);
+  flood(admission, "c", 1);
+
+  drain();
+
+  EXPECT_THAT(given_, ElementsAre("a 1", "b 1", "c 1", "a 2", "b 2", "a 3", "a 4"));
+}
+
+TEST_F(FairnessTest, NamespacesEndUpWithEqualShares) {
+  Admission admission(8, 1);
+  flood(admission, "a", 50);
+  flood(admission, "b", 50);
+
+  for (int i = 1; i <= 6; ++i) give_back(cat("a ", i));
+
+  EXPECT_EQ(held("a"), 3u);
+  EXPECT_EQ(held("b"), 3u);
+}
+
+TEST_F(FairnessTest, AContainerWithManyNetworksLetsTheOthersOfItsNamespacePass) {
+  Admission admission(8, 1);
+  flood(admission, "greedy", 200, false, "one container");
+  ask(admission, "neighbour", {.ticket = 999, .ns = "greedy", .container_id = "other"});
+  EXPECT_EQ(held("neighbour"), 0u);
+
+  give_back("greedy 1");
+
+  EXPECT_EQ(held("neighbour"), 1u);
+}
+
+TEST_F(FairnessTest, AtASingleSlotAContainerGoesByItsAgeForSixteenSlots) {
+  Admission admission(1);
+  flood(admission, "ns", 40, false, "one container");
+  for (std::uint64_t i = 100; i < 103; ++i) {
+    ask(admission, cat("neighbour ", i), {.ticket = i, .ns = "ns", .container_id = cat(i)});
+  }
+
+  drain();
+
+  ASSERT_EQ(given_.size(), 43u);
+  EXPECT_EQ(given_[15], "ns 16");
+  EXPECT_EQ(given_[16], "neighbour 100");
+  EXPECT_EQ(given_[18], "neighbour 102");
+  EXPECT_EQ(given_[19], "ns 17");
+}
+
+TEST_F(FairnessTest, RequestsOfNoNamespaceShareAsOne) {
+  Admission admission(8, 1);
+  flood(admission, "", 20);
+  EXPECT_EQ(admission.running(), 6u);
+
+  flood(admission, "pods", 1);
+
+  EXPECT_EQ(held("pods"), 1u);
+}
+
+// Its early slot does not count: the plugin in it waits for this one.
+TEST_F(FairnessTest, TheFirstPluginOfAChainIsNotHeldUpByTheEarlySlotOfTheSecond) {
+  Admission admission(4, 1);
+  auto early = admission.acquire_early();
+  ASSERT_TRUE(early);
+  flood(admission, "other", 1);
+
+  ask(admission, "first", {.ticket = 50, .ns = "ns", .container_id = "c"});
+  EXPECT_EQ(held("first"), 1u);
+  EXPECT_EQ(admission.running(), 3u);
+  give_back("first");
+  ask(admission, "second",
+      {.ticket = 50, .ns = "ns", .container_id = "c", .held = std::move(early)});
+
+  // Now it does.
+  ask(admission, "another", {.ticket = 51, .ns = "ns", .container_id = "d"});
+  EXPECT_EQ(held("another"), 0u);
+  give_back("second");
+  EXPECT_EQ(held("another"), 1u);
+}
+
+TEST_F(FairnessTest, ANamespaceAloneTakesNoSlotEarlyThatItMustLeave) {
+  EXPECT_FALSE(Admission(3, 1).acquire_early());
+  EXPECT_TRUE(Admission(4, 1).acquire_early());
+}
+
+// Random requests of a few namespaces come and go; each test of the rules is written anew here.
+class FairnessProperty : public FairnessTest, public testing::WithParamInterface<unsigned> {
+ protected:
+  struct Asked {
+    std::string ns;
+    bool is_del;
+    bool is_given = false;
+  };
+
+  std::size_t pick(std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random_);
+  }
+
+  void arrive(Admission& admission) {
+    const std::string name = cat(asked_.size());
+    asked_.push_back({.ns = cat("ns", pick(kNamespaces)), .is_del = pick(4) == 0});
+    const Asked& one = asked_.back();
+    ask(admission, name,
+        {.ticket = asked_.size(),
+         .ns = one.ns,
+         .container_id = cat(pick(9)),
+         .is_del = one.is_del});
+  }
+
+  // A namespace that holds none lets each of the others pass once at most.
+  void look() {
+    for (const Asked& one : asked_) {
+      if (weight(one) > 0) overtaken_[{one.ns, one.is_del}] = 0;
+    }
+    for (; seen_ < given_.size(); ++seen_) {
+      Asked& one = asked_.at(std::stoul(given_[seen_]));
+      one.is_given = true;
+      std::set<std::string> passed;
+      for (const Asked& other : asked_) {
+        const bool waits = !other.is_given && other.is_del == one.is_del && other.ns != one.ns;
+        if (waits && weight(other) == 0) passed.insert(other.ns);
+      }
+      for (const std::string& ns : passed) {
+        EXPECT_LT((++overtaken_[{ns, one.is_del}]), kNamespaces);
+      }
+    }
+  }
+
+  // What its namespace holds of its kind, or, where none is kept for DELs, of both.
+  std::size_t weight(const Asked& one) const {
+    return static_cast<std::size_t>(std::ranges::count_if(held_, [&](const auto& entry) {
+      const Asked& other = asked_.at(std::stoul(entry.first));
+      return one.ns == other.ns && (kept_ == 0 || one.is_del == other.is_del);
+    }));
+  }
+
+  void check(const Admission& admission) {
+    const std::size_t open = slots_ > kept_ ? slots_ - kept_ : 1;
+    const std::size_t left = left_to_others(open);
+    const std::size_t running = held_.size();
+    std::size_t others = 0;
+    std::set<std::string> holders;
+    for (const auto& entry : held_) {
+      const Asked& one = asked_.at(std::stoul(entry.first));
+      if (!one.is_del) ++others;
+      holders.insert(one.ns);
+    }
+    EXPECT_EQ(admission.running(), running);
+    EXPECT_LE(running, slots_);
+    EXPECT_LE(others, open);
+    if (holders.size() == 1 && left > 0) {
+      EXPECT_LE(running + left, slots_);
+      EXPECT_LE(others + left, open);
+    }
+    // No slot stays free that a waiting request may take.
+    for (const Asked& one : asked_) {
+      if (one.is_given) continue;
+      std::size_t reserve = weight(one) > 0 ? left : 0;
+      if (one.is_del && reserve > 0 && kept_ > 0) ++reserve;
+      EXPECT_TRUE(running + reserve >= slots_ || (!one.is_del && others + reserve >= open));
+    }
+  }
+
+  static constexpr std::size_t kNamespaces = 4;
+  std::mt19937 random_{GetParam()};
+  std::size_t slots_ = 1 + pick(12);
+  std::size_t kept_ = pick(3) == 0 ? 0 : kept_for_del(slots_);
+  std::vector<Asked> asked_;
+  std::size_t seen_ = 0;
+  std::map<std::pair<std::string, bool>, std::size_t> overtaken_;  // by namespace and kind
+};
+
+TEST_P(FairnessProperty, NobodyStarvesAndNoSlotIsWasted) {
+  Admission admission(slots_, kept_);
+  for (int step = 0; step < 250; ++step) {
+    if (held_.empty() || pick(100) < 55) {
+      arrive(admission);
+    } else {
+      give_back(std::string(held_.at(pick(held_.size())).first));
+    }
+    look();
+    check(admission);
+  }
+  while (!held_.empty()) {
+    give_back(std::string(held_.at(pick(held_.size())).first));
+    look();
+    check(admission);
+  }
+
+  EXPECT_EQ(admission.waiting(), 0u);
+  EXPECT_EQ(given_.size(), asked_.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FairnessProperty, testing::Range(1u, 21u));
 
 // One request works at a time; one that waits for a delegate makes room for the next.
 class PaceTest : public AdmissionTest {
@@ -334,6 +614,13 @@ TEST(DefaultMaxDelegates, FollowsTheCoresWithoutALimit) {
   EXPECT_EQ(default_max_delegates(std::nullopt, 1), 8u);
   EXPECT_EQ(default_max_delegates(std::nullopt, 4), 16u);
   EXPECT_EQ(default_max_delegates(std::nullopt, 128), 64u);
+}
+
+TEST(LeftToOthers, IsAnEighthAndAtLeastOneIfThereAreTwo) {
+  EXPECT_EQ(left_to_others(1), 0u);
+  EXPECT_EQ(left_to_others(2), 1u);
+  EXPECT_EQ(left_to_others(7), 1u);
+  EXPECT_EQ(left_to_others(56), 7u);
 }
 
 TEST(KeptForDel, IsAnEighthAndAtLeastOne) {

@@ -212,6 +212,8 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   const PendingKey key{cni_dir, request.container_id, request.ifname};
   adapters::SlotRequest turn;
   turn.ticket = request.ticket;
+  turn.ns = request.pod.ns;
+  turn.container_id = request.container_id;
   turn.is_del = true;
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await needs_.requests.acquire(std::move(turn)));
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes

@@ -108,6 +108,10 @@ Glance glance(std::string_view body) {
   seen.is_del = command != nullptr && *command == "DEL";
   const std::string* container_id = request->find_env("CNI_CONTAINERID");
   if (container_id != nullptr) seen.container_id = *container_id;
+  if (const std::string* args = request->find_env("CNI_ARGS")) {
+    auto pod = wire::pod_identity(*args, {.lenient = true, .required = false});
+    if (pod) seen.ns = std::move(pod->ns);
+  }
   return seen;
 }
 

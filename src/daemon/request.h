@@ -43,7 +43,8 @@ struct Arrival {
 // What admission wants to know of a body; empty where the body cannot be read.
 struct Glance {
   bool is_del = false;
-  std::string container_id;
+  std::string ns = {};  // of the pod
+  std::string container_id = {};
 };
 Glance glance(std::string_view body);
 

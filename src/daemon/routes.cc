@@ -31,6 +31,10 @@ namespace {
 // A body up to this size is read on arrival, a larger one only when it is its turn (03, 2.11).
 constexpr std::uint64_t kReadOnArrival = 64u << 10;
 
+// In the place of the pod's namespace while the body is unread. No namespace has such a name, so
+// these requests share with each other alone.
+constexpr std::string_view kUnread = "/unread";
+
 bool is_small(const http::Exchange& exchange) {
   return !exchange.is_chunked() && exchange.content_length().value_or(0) <= kReadOnArrival;
 }
@@ -181,14 +185,14 @@ void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
 
 // As handle(): what is needed to ask is not kept while the request waits.
 aio::Task<adapters::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
+  Glance seen = body.empty() ? Glance{.ns = std::string(kUnread)} : glance(body);
+  // It ends those that wait, not those that name no container.
+  if (seen.is_del && !seen.container_id.empty()) needs_.requests.dismiss_others(seen.container_id);
   adapters::SlotRequest turn;
   turn.ticket = ticket;
-  if (needs_.requests.is_full()) {
-    Glance seen = glance(body);
-    turn.is_del = seen.is_del;
-    turn.container_id = std::move(seen.container_id);
-    if (turn.is_del) needs_.requests.dismiss_others(turn.container_id);
-  }
+  turn.ns = std::move(seen.ns);
+  turn.container_id = std::move(seen.container_id);
+  turn.is_del = seen.is_del;
   return needs_.requests.acquire(std::move(turn));
 }
 

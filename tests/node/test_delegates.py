@@ -220,8 +220,9 @@ def test_without_the_hosts_mount_namespace_the_same_daemon_finds_no_plugin(host,
     assert "no net namespace /var/run/netns/pod0 found" in refused.error["msg"]
 
 
-def test_max_delegates_holds_and_leaves_a_place_for_del(host, daemons, fake):
-    daemon = daemons(maxDelegates=3)
+def test_max_delegates_holds_and_leaves_a_slot_for_del(host, daemons, fake):
+    """And one to other namespaces."""
+    daemon = daemons(maxDelegates=4)
     gate = fake.gate()
     conf = netconf(fake.conf("a", ADD={"gate": gate.path}))
     pods = [host.add_pod() for _ in range(6)]
