@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test quick e2e bench lint vectors programs image packages format fuzz tsan peer cluster-up cluster-down clean
+.PHONY: help demo test quick e2e bench lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -60,6 +60,11 @@ fuzz:  ## ten minutes of every fuzz target (SECONDS=n for another time)
 	@scripts/install-packages build
 	@scripts/build asan fuzz_programs
 	@scripts/fuzz --seconds $(or $(SECONDS),600)
+
+readers:  ## ten minutes of comparing our parsers with Go's (SECONDS=n for another time, for each of seven kinds)
+	@scripts/install-packages build
+	@scripts/build asan readers
+	@scripts/readers --seconds $(or $(SECONDS),85)
 
 tsan:  ## the unit tests under the thread sanitizer
 	@scripts/install-packages build test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -93,29 +94,40 @@ inline std::string der_attribute(char kind, const std::string& value) {
   return der(0x30, std::string("\x06\x03\x55\x04") + kind + value);
 }
 
+// How a request is written that is otherwise good.
+struct Form {
+  std::string attributes = std::string("\xa0\x00", 2);
+  const EVP_MD* digest = EVP_sha256();
+  std::string digest_id = "\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02";
+  const char* point_format = "uncompressed";
+  const char* curve_encoding = "named_curve";
+};
+
 // A request for a subject that is encoded by hand (a whole Name), well signed, without a PEM block
 // around it.
-inline std::string request_der(const std::string& subject) {
+inline std::string request_der(const std::string& subject, const Form& form = {}) {
   EVP_PKEY* key = EVP_EC_gen("P-256");
+  EVP_PKEY_set_utf8_string_param(key, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT,
+                                 form.point_format);
+  EVP_PKEY_set_utf8_string_param(key, OSSL_PKEY_PARAM_EC_ENCODING, form.curve_encoding);
   unsigned char* bytes = nullptr;
   const int key_size = i2d_PUBKEY(key, &bytes);
   const std::string key_info(reinterpret_cast<const char*>(bytes),
                              static_cast<std::size_t>(key_size));
   OPENSSL_free(bytes);
   const std::string info =
-      der(0x30, std::string("\x02\x01\x00", 3) + subject + key_info + std::string("\xa0\x00", 2));
+      der(0x30, std::string("\x02\x01\x00", 3) + subject + key_info + form.attributes);
 
   EVP_MD_CTX* signing = EVP_MD_CTX_new();
   std::string signature(128, '\0');
   std::size_t size = signature.size();
-  EVP_DigestSignInit(signing, nullptr, EVP_sha256(), nullptr, key);
+  EVP_DigestSignInit(signing, nullptr, form.digest, nullptr, key);
   EVP_DigestSign(signing, reinterpret_cast<unsigned char*>(signature.data()), &size,
                  reinterpret_cast<const unsigned char*>(info.data()), info.size());
   signature.resize(size);
   EVP_MD_CTX_free(signing);
   EVP_PKEY_free(key);
-  const std::string with_sha256 = "\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02";
-  return der(0x30, info + with_sha256 + der(0x03, std::string(1, '\0') + signature));
+  return der(0x30, info + der(0x30, form.digest_id) + der(0x03, std::string(1, '\0') + signature));
 }
 
 inline std::string request_pem(const std::string& der_bytes) {

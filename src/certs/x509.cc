@@ -273,6 +273,36 @@ bool has_plain_names(const X509_NAME* name) {
   return true;
 }
 
+// Go reads keys on P-256 in this form only; OpenSSL also reads curves that are written out, and
+// points that are compressed or say twice whether y is odd.
+bool is_usual_key(X509_REQ* request) {
+  constexpr std::string_view kNamedCurveAndUncompressed(
+      "\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07"
+      "\x03\x42\x00\x04",
+      27);
+  unsigned char* bytes = nullptr;
+  const int length = i2d_X509_PUBKEY(X509_REQ_get_X509_PUBKEY(request), &bytes);
+  if (length < 0) return false;
+  const Bytes owned(bytes);
+  return std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length))
+      .starts_with(kNamedCurveAndUncompressed);
+}
+
+// Go knows fewer algorithms of signatures than OpenSSL.
+bool is_usual_signature(const X509_REQ* request) {
+  const int kind = X509_REQ_get_signature_nid(request);
+  return kind == NID_ecdsa_with_SHA256 || kind == NID_ecdsa_with_SHA384 ||
+         kind == NID_ecdsa_with_SHA512;
+}
+
+// Of a request for a key like ours. Others are denied for their keys.
+Result<void> check_form(X509_REQ* request) {
+  if (!is_usual_key(request)) return ambiguous("its key is not an uncompressed point");
+  if (!is_usual_signature(request)) return ambiguous("its signature is of another kind");
+  if (X509_REQ_get_attr_count(request) < 0) return ambiguous("it has no list of attributes");
+  return {};
+}
+
 // DER has one form for each value; OpenSSL reads other forms of BER, too.
 Result<void> check_encoding(X509_REQ* request, std::string_view der) {
   if (encoded(request) != der) {
@@ -320,6 +350,9 @@ Result<Request> parse_request(std::string_view pem) {
   out.subject = subject_of(X509_REQ_get_subject_name(request.get()), &out.further_attributes);
   EVP_PKEY* key = X509_REQ_get0_pubkey(request.get());
   out.key_type = key_type_of(key);
+  if (out.key_type == kOurKeyType) {
+    MNET_TRY_VOID(check_form(request.get()));
+  }
   out.is_signed = key != nullptr && X509_REQ_verify(request.get(), key) == 1;
   read_extensions(request.get(), out);
   return out;

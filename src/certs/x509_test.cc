@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -224,6 +226,27 @@ TEST(ParseRequest, RefusesNamesInTypesThatGoReadsOtherwise) {
 
     ASSERT_FALSE(read.has_value());
     EXPECT_THAT(read.error().text(), HasSubstr("neither a PrintableString nor a UTF8String"));
+  }
+}
+
+// OpenSSL reads them all. Go, that is the API server and the signer, reads none.
+TEST(ParseRequest, RefusesFormsThatGoDoesNotRead) {
+  const std::string subject = subject_with(utf8("system:multus:node1"));
+  ASSERT_TRUE(parse_request(request_pem(request_der(subject))).has_value());
+
+  for (const auto& [form, why] : std::initializer_list<std::pair<Form, const char*>>{
+           {{.attributes = ""}, "no list of attributes"},
+           {{.digest = EVP_sha224(), .digest_id = "\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x01"},
+            "signature is of another kind"},
+           {{.digest = EVP_sha3_256(), .digest_id = "\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x0a"},
+            "signature is of another kind"},
+           {{.point_format = "compressed"}, "not an uncompressed point"},
+           {{.point_format = "hybrid"}, "not an uncompressed point"},
+           {{.curve_encoding = "explicit"}, "not an uncompressed point"}}) {
+    const auto read = parse_request(request_pem(request_der(subject, form)));
+
+    ASSERT_FALSE(read.has_value()) << why;
+    EXPECT_THAT(read.error().text(), HasSubstr(why));
   }
 }
 

@@ -92,7 +92,7 @@ Result<PluginConf> inject(const PluginConf& conf, const json::Object& values) {
     if (value.is_null()) {
       return Error(Errc::kInvalid, cat("key '", excerpt(key), "' value must not be nil"));
     }
-    object->set(key, value);
+    object->set_folded(key, value);
   }
   json::Value document = *std::move(object);
   std::string bytes = json::dump(document, json::kSorted);
@@ -106,18 +106,18 @@ Result<std::string> plugin_stdin(const PluginConf& conf, std::string_view networ
     return json::wrong_kind("prevResult", "an object", prev_result);
   }
   json::Object object = conf.object;
-  object.set("name", network_name);
-  object.set("cniVersion", version);
-  if (!prev_result.is_null()) object.set("prevResult", prev_result);
+  // No other spelling of these may stay: a plugin written in Go could take it for ours.
+  object.set_folded("name", network_name);
+  object.set_folded("cniVersion", version);
+  if (!prev_result.is_null()) object.set_folded("prevResult", prev_result);
 
   json::Object runtime_config;
   for (const auto& [capability, declared] : conf.capabilities) {
     const json::Value* value = declared ? capability_args.find(capability) : nullptr;
     if (value != nullptr) runtime_config.append(capability, *value);
   }
-  if (!runtime_config.empty()) object.set("runtimeConfig", std::move(runtime_config));
-  // Sorted, so that of two spellings of a key ("Name", "name") a Go plugin, for which the last one
-  // counts, takes the exact one: ours.
+  if (!runtime_config.empty()) object.set_folded("runtimeConfig", std::move(runtime_config));
+  // Sorted, as libcni does it: of two spellings of a key a Go plugin takes the last one.
   return json::dump(object, json::kSorted);
 }
 

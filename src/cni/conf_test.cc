@@ -109,6 +109,16 @@ TEST(PluginStdin, CarriesTheNetworksNameAndVersionOverTheConfsOwn) {
       R"({"cniVersion":"","name":"n","type":"t"})");
 }
 
+// In a sorted text `cniversion` would come after `cniVersion`, and a Go plugin would take it.
+TEST(PluginStdin, LeavesNoOtherSpellingOfWhatItSets) {
+  EXPECT_EQ(
+      stdin_of(
+          R"({"type":"t","NAME":"x","cniversion":"0.1.0","prevresult":{"a":1},"mtu":1,"Mtu":2})",
+          json::Object{{"cniVersion", "0.4.0"}}),
+      R"({"Mtu":2,"cniVersion":"1.0.0","mtu":1,"name":"net",)"
+      R"("prevResult":{"cniVersion":"0.4.0"},"type":"t"})");
+}
+
 TEST(PluginStdin, CarriesThePreviousResultIfThereIsOne) {
   EXPECT_EQ(
       stdin_of(R"({"type":"t"})", json::Object{{"cniVersion", "0.4.0"}}),

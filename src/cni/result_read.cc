@@ -282,7 +282,7 @@ Result<NetResult> read_plugin_output(std::string_view output, std::string_view c
   const std::string* text = given == nullptr ? nullptr : given->as_string();
   std::string version(config_version.empty() ? kOldestVersion : config_version);
   if (text != nullptr && !text->empty()) version = *text;
-  object->set("cniVersion", version);
+  object->set_folded("cniVersion", version);
   return read_object(*object, version);
 }
 

@@ -86,6 +86,28 @@ Result<void> refuse(const std::optional<NamedType>& found) {
   return Error(Errc::kInvalid, cat(found->path, " ", go_quoted(found->type), " is multus itself"));
 }
 
+// A key that says what is run and that an object has in two spellings; empty if there is none. We,
+// libcni and plugins may take different ones of them.
+std::string_view find_respelled(const json::Value& value) {
+  if (const json::Array* list = value.as_array()) {
+    for (const json::Value& item : *list) {
+      if (const auto found = find_respelled(item); !found.empty()) return found;
+    }
+  }
+  const json::Object* object = value.as_object();
+  if (object == nullptr) return {};
+  for (const std::string_view known : {"type", "ipam", "plugins"}) {
+    const auto is_known = [known](const json::Member& member) {
+      return json::is_spelling_of(member.first, known);
+    };
+    if (std::ranges::count_if(*object, is_known) > 1) return known;
+  }
+  for (const json::Member& member : *object) {
+    if (const auto found = find_respelled(member.second); !found.empty()) return found;
+  }
+  return {};
+}
+
 // The key's value as the error shows it.
 std::string listed(const std::vector<std::string>& allowed) {
   return allowed.empty() ? "which is empty" : excerpt(join(allowed, ", "));
@@ -114,9 +136,13 @@ std::optional<NamedType> find_type(const json::Object& config, const IsWanted& i
 }
 
 Result<void> check_types(const json::Object& config, std::string_view configured) {
-  return refuse(find_type(config, [configured](std::string_view type) {
+  MNET_TRY_VOID(refuse(find_type(config, [configured](std::string_view type) {
     return is_own_type(type, configured) || is_path(type);
-  }));
+  })));
+  if (const auto known = find_respelled(config); !known.empty()) {
+    return Error(Errc::kInvalid, cat("the key ", go_quoted(known), " is there in two spellings"));
+  }
+  return {};
 }
 
 Result<void> check_types_for_removal(const json::Object& config, std::string_view configured) {

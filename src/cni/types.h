@@ -29,7 +29,8 @@ std::optional<NamedType> find_type(const json::Object& config,
                                    const std::function<bool(std::string_view type)>& is_wanted);
 
 // kInvalid if a type is one of Multus's own, or a path: `ipam.type "multus" is multus itself`,
-// `ipam.type: invalid plugin name: ../x`. `configured` as above.
+// `ipam.type: invalid plugin name: ../x`; or if it depends on the reader what is run: `the key
+// "type" is there in two spellings`. `configured` as above.
 Result<void> check_types(const json::Object& config, std::string_view configured);
 // The same for removing an earlier attachment: a path counts only in `type` and `ipam.type`, which
 // surely name a program. An earlier version of Multus may have attached with the rest, and that

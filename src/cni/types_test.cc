@@ -53,6 +53,18 @@ TEST(CheckTypes, KnowsTheKeyInAnyLetterCase) {
   EXPECT_EQ(check(R"({"Type":"multus","type":"x"})"), R"(Type "multus" is multus itself)");
 }
 
+// We, libcni and a plugin could each take another one.
+TEST(CheckTypes, RefusesTwoSpellingsOfAKeyThatSaysWhatRuns) {
+  EXPECT_EQ(check(R"({"type":"x","Type":"y"})"), R"(the key "type" is there in two spellings)");
+  EXPECT_EQ(check(R"({"plugins":[{"type":"x","ipam":{"TYPE":"a","type":"b"}}]})"),
+            R"(the key "type" is there in two spellings)");
+  EXPECT_EQ(check(R"({"type":"x","ipam":{"type":"a"},"Ipam":{}})"),
+            R"(the key "ipam" is there in two spellings)");
+  EXPECT_EQ(check("{\"plugins\":[{\"type\":\"x\"}],\"plugin\xc5\xbf\":[{\"type\":\"y\"}]}"),
+            R"(the key "plugins" is there in two spellings)");
+  EXPECT_EQ(check(R"({"Type":"x","mtu":1,"MTU":2,"types":[],"ipams":{}})"), "fine");
+}
+
 TEST(CheckTypes, RefusesPathsEverywhere) {
   EXPECT_EQ(check(R"({"type":"../evil"})"), "type: invalid plugin name: ../evil");
   EXPECT_EQ(check(R"({"type":"x","ipam":{"type":"/srv/evil"}})"),

@@ -120,16 +120,6 @@ void read_serving(json::Fields& fields, Config& config) {
   fields.read("objectsDir", config.objects_dir);
 }
 
-// Sets `key`, whatever letter case the document writes it in.
-void set_folded(json::Object& document, const std::string& key, const json::Value& value) {
-  std::vector<std::string> spellings;
-  for (const auto& [name, ignored] : document) {
-    if (equal_ignoring_case(name, key)) spellings.push_back(name);
-  }
-  for (const std::string& name : spellings) document.erase(name);
-  document.set(key, value);
-}
-
 // One level deep, for `logOptions`.
 void lay_over(json::Object& document, const json::Object& overrides) {
   for (const auto& [key, value] : overrides) {
@@ -137,9 +127,9 @@ void lay_over(json::Object& document, const json::Object& overrides) {
     if (value.as_object() != nullptr && there != nullptr && there->as_object() != nullptr) {
       json::Object inner = *there->as_object();
       lay_over(inner, *value.as_object());
-      set_folded(document, key, std::move(inner));
+      document.set_folded(key, std::move(inner));
     } else {
-      set_folded(document, key, value);
+      document.set_folded(key, value);
     }
   }
 }

@@ -94,7 +94,7 @@ Result<std::string> with_version(std::string config, const json::Object& server_
                           (version->as_string() != nullptr && version->as_string()->empty());
   const std::string fill = text_in(server_config, "cniVersion");
   if (!is_missing || fill.empty()) return config;
-  document.set("cniVersion", fill);
+  document.set_folded("cniVersion", fill);
   return json::dump(document);
 }
 

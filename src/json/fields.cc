@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,15 @@ namespace mnet::json {
 
 Error wrong_kind(std::string_view path, std::string_view wanted, const Value& got) {
   return Error(Errc::kInvalid, cat(path, ": expected ", wanted, ", got ", got.kind()));
+}
+
+Result<void> check_spellings(const Object& object, std::string_view path) {
+  std::unordered_set<std::string> seen;
+  for (const Member& member : object) {
+    if (seen.insert(folded(member.first)).second) continue;
+    return Error(Errc::kInvalid, cat(path, ": the key ", go_quoted(member.first), " is repeated"));
+  }
+  return {};
 }
 
 const Value* Fields::find(std::string_view key) const {

@@ -14,7 +14,7 @@
 namespace mnet::json {
 
 enum class Match : std::uint8_t {
-  kFolded,  // the exact key, else one that differs only in letter case; for most documents
+  kFolded,  // the key in any letter case, the last one if there are several; for most documents
   kExact,   // only the exact key; for list-level keys of a conflist (01, 4.3)
 };
 
@@ -66,6 +66,10 @@ class Fields {
   Match match_;
   std::optional<Error> error_;
 };
+
+// kInvalid if two keys of the object differ in letter case only: programs that ignore it read both
+// into one member, each in its own way.
+Result<void> check_spellings(const Object& object, std::string_view path);
 
 // `path: expected a string, got a number`
 Error wrong_kind(std::string_view path, std::string_view wanted, const Value& got);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace mnet::json {
 namespace {
@@ -75,6 +76,24 @@ std::optional<Integer> plain_integer(const std::string& text) {
 
 }  // namespace
 
+// Two letters beyond ASCII have a letter of ASCII as their other case: the long s and the Kelvin
+// sign.
+std::string folded(std::string_view key) {
+  std::string out;
+  while (!key.empty()) {
+    const CodePoint c = decode_utf8(key);
+    const std::string_view letter = c.value == 0x17F ? "s" : c.value == 0x212A ? "k" : "";
+    out += letter.empty() ? key.substr(0, c.bytes) : letter;
+    key.remove_prefix(c.bytes);
+  }
+  return to_lower(out);
+}
+
+bool is_spelling_of(std::string_view key, std::string_view known) {
+  if (key.size() <= known.size()) return equal_ignoring_case(key, known);
+  return equal_ignoring_case(folded(key), known);
+}
+
 Object::Object(std::initializer_list<Member> members) {
   for (const Member& member : members) set(member.first, member.second);
 }
@@ -91,9 +110,8 @@ Value* Object::find(std::string_view key) {
 }
 
 const Value* Object::find_folded(std::string_view key) const {
-  if (const Value* exact = find(key)) return exact;
   for (auto member = members_.rbegin(); member != members_.rend(); ++member) {
-    if (equal_ignoring_case(member->first, key)) return &member->second;
+    if (is_spelling_of(member->first, key)) return &member->second;
   }
   return nullptr;
 }
@@ -111,6 +129,17 @@ void Object::append(std::string key, Value value) {
 
 bool Object::erase(std::string_view key) {
   return std::erase_if(members_, [&](const Member& member) { return member.first == key; }) > 0;
+}
+
+void Object::set_folded(std::string key, Value value) {
+  std::erase_if(members_, [&](const Member& member) {
+    return member.first != key && is_spelling_of(member.first, key);
+  });
+  set(std::move(key), std::move(value));
+}
+
+void Object::erase_folded(std::string_view key) {
+  std::erase_if(members_, [&](const Member& member) { return is_spelling_of(member.first, key); });
 }
 
 Number::Number(std::int64_t value) : text_(cat(value)) {}

@@ -1,7 +1,8 @@
 // JSON values that lose nothing: numbers keep their text, objects keep the order of their members.
 //
-// Parsing follows 01, 0.3: strict JSON, one value; the last of several equal keys wins; bytes that
-// are not UTF-8 and lone surrogates become U+FFFD; nesting is limited. Nothing here throws.
+// Parsing follows 01, 0.3: strict JSON, one value; of several equal keys the last one stays, in its
+// place; bytes that are not UTF-8 and lone surrogates become U+FFFD; nesting is limited. Nothing
+// here throws.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +32,16 @@ class Object {
   // nullptr if there is no such member. Valid until the object is changed.
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
-  // The exact key, else the last member whose key differs only in the case of ASCII letters.
+  // The last member that Go's decoder takes for `key`: letter case does not matter. Other programs
+  // read the same documents that way, so no spelling may win over a later one.
   const Value* find_folded(std::string_view key) const;
 
   // Replaces the member in its place, or appends it.
   Value& set(std::string key, Value value);
   bool erase(std::string_view key);
+  // The same, and no other spelling that find_folded() takes for the key stays.
+  void set_folded(std::string key, Value value);
+  void erase_folded(std::string_view key);
   // Does not look for an equal key: the caller knows that the key is new.
   void append(std::string key, Value value);
 
@@ -110,11 +115,20 @@ class Value {
   std::variant<std::monostate, bool, Number, std::string, Array, Object> data_;
 };
 
+// The same for all spellings of a key that Go's decoder takes for the same.
+std::string folded(std::string_view key);
+// Whether Go's decoder takes `key` for a known key, which is in ASCII.
+bool is_spelling_of(std::string_view key, std::string_view known);
+
 inline constexpr int kMaxDepth = 1000;
 
 // Exactly one value; anything but white space after it is an error. Errors name the place: `line 1,
 // column 7: expected a value`.
 Result<Value> parse(std::string_view text, int max_depth = kMaxDepth);
+// The same for a text that other programs read, too. They differ in what they make of a repeated
+// key: Go reads two objects into one, and some lists, and may ignore a later null. Only texts,
+// numbers and booleans may be repeated, each by its own kind: there the last one counts everywhere.
+Result<Value> parse_unambiguous(std::string_view text);
 // The same, and it must be an object.
 Result<Object> parse_object(std::string_view text, int max_depth = kMaxDepth);
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace mnet::json {
 namespace {
 
@@ -22,8 +24,31 @@ TEST(JsonParse, KeepsNumbersAsTheyWereWritten) {
             "[1.50,1e400,12345678901234567890,-0,9223372036854775807]");
 }
 
-TEST(JsonParse, LetsTheLastOfSeveralEqualKeysWinInTheFirstOnesPlace) {
-  EXPECT_EQ(round_trip(R"({"a":1,"b":2,"a":3})"), R"({"a":3,"b":2})");
+TEST(JsonParse, LetsTheLastOfSeveralEqualKeysWinInItsPlace) {
+  EXPECT_EQ(round_trip(R"({"a":1,"b":2,"a":3})"), R"({"b":2,"a":3})");
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += cat(R"("k)", i % 20, R"(":)", i, ",");
+  const auto object = parse_object(cat("{", many, R"("k3":0})")).value();
+  EXPECT_EQ(object.size(), 20u);
+  EXPECT_EQ(*object.find("k4"), Value(24));
+  EXPECT_EQ((object.end() - 1)->first, "k3");
+}
+
+// Programs read such a text differently (docs/testing.md).
+TEST(JsonParse, RefusesARepeatedKeyThatReadersTakeDifferently) {
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += cat(R"("k)", i, R"(":0,)");
+  for (const std::string& text :
+       {std::string(R"({"a":1,"a":null})"), std::string(R"({"a":null,"a":1})"),
+        std::string(R"({"a":1,"a":"1"})"), std::string(R"({"a":1,"a":1,"a":[]})"),
+        std::string(R"([{"b":{"a":{},"c":1,"a":{}}}])"), cat("{", many, R"("a":1,"a":{}})")}) {
+    const auto value = parse_unambiguous(text);
+    ASSERT_FALSE(value.has_value()) << text;
+    EXPECT_THAT(value.error().text(), testing::HasSubstr(R"(the key "a" is repeated)"));
+  }
+  EXPECT_TRUE(parse_unambiguous(R"({"a":{"a":1},"A":[{"a":1},{"a":1}]})").has_value());
+  EXPECT_EQ(parse_unambiguous(R"({"a":1,"b":"x","a":2,"b":"y"})").value(),
+            Value(Object{{"a", 2}, {"b", "y"}}));
 }
 
 TEST(JsonParse, ReplacesInvalidBytesAndLoneSurrogates) {
@@ -92,11 +117,25 @@ TEST(JsonValue, ComparesObjectsWhateverTheOrder) {
   EXPECT_FALSE(parse(R"({"a":null})").value() == parse("{}").value());
 }
 
-TEST(JsonObject, PrefersTheExactKeyOverOneInAnotherCase) {
-  const auto object = parse_object(R"({"NAME":1,"name":2,"Name":3})").value();
-  EXPECT_EQ(*object.find_folded("name"), Value(2));
-  EXPECT_EQ(*object.find_folded("nAme"), Value(3));
-  EXPECT_EQ(object.find("nAme"), nullptr);
+TEST(JsonObject, FindsTheLastSpellingOfAKeyAsGoDoes) {
+  const auto found = [](std::string_view text, std::string_view key) {
+    return *parse_object(text).value().find_folded(key);
+  };
+  EXPECT_EQ(found(R"({"NAME":1,"name":2,"Name":3})", "name"), Value(3));
+  EXPECT_EQ(found(R"({"Name":1,"name":2,"Name":3,"name":4})", "name"), Value(4));
+  EXPECT_EQ(found(R"({"name":1,"Name":2,"name":3,"Name":4})", "name"), Value(4));
+  // The long s and the Kelvin sign.
+  EXPECT_EQ(found("{\"name\xc5\xbfpace\":1}", "namespace"), Value(1));
+  EXPECT_EQ(found("{\"\xe2\x84\xaaubeconfig\":1}", "kubeconfig"), Value(1));
+  EXPECT_EQ(parse_object(R"({"name":1})")->find("Name"), nullptr);
+}
+
+TEST(JsonObject, ReplacesAndErasesEverySpelling) {
+  auto object = parse_object("{\"IPs\":1,\"ip\xc5\xbf\":2,\"ip\":3}").value();
+  object.set_folded("ips", 4);
+  EXPECT_EQ(dump(object), R"({"ip":3,"ips":4})");
+  object.erase_folded("IP");
+  EXPECT_EQ(dump(object), R"({"ips":4})");
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -19,7 +21,8 @@ namespace {
 // stack overflow. Each step either advances or records the first failure.
 class Parser {
  public:
-  Parser(std::string_view text, int max_depth) : text_(text), depth_left_(max_depth) {}
+  Parser(std::string_view text, int max_depth, bool is_unambiguous = false)
+      : text_(text), depth_left_(max_depth), is_unambiguous_(is_unambiguous) {}
 
   Result<Value> document() {
     Value value;
@@ -117,7 +120,7 @@ class Parser {
   }
 
   bool parse_members(Value& out) {
-    MemberList members;
+    Object members;
     skip_space();
     while (peek() != '}') {
       if (!members.empty()) {
@@ -136,44 +139,69 @@ class Parser {
       skip_space();
       Value value;
       if (!parse_value(value)) return false;
-      members.set(std::move(key), std::move(value));
+      members.append(std::move(key), std::move(value));
       skip_space();
     }
     ++at_;
-    out = std::move(members).object();
+    return finish(std::move(members), out);
+  }
+
+  // The member before `later` with the same key; nullptr if there is none. While there are few
+  // members, comparing them all is the fastest way.
+  class Earlier {
+   public:
+    const Member* of(const Object& object, const Member& later) {
+      constexpr std::size_t kFew = 16;
+      if (object.size() > kFew) {
+        return std::exchange(seen_[later.first], &later);
+      }
+      for (const Member& member : object) {
+        if (&member == &later) break;
+        if (member.first == later.first) return &member;
+      }
+      return nullptr;
+    }
+
+   private:
+    std::unordered_map<std::string_view, const Member*> seen_;
+  };
+
+  // The last of two values of one key counts for every reader only if each replaces the other.
+  static bool replaces(const Value& later, const Value& earlier) {
+    const bool is_scalar =
+        later.as_string() != nullptr || later.as_number() != nullptr || later.as_bool() != nullptr;
+    return is_scalar && later.kind() == earlier.kind();
+  }
+
+  bool finish(Object members, Value& out) {
+    Earlier seen;
+    bool is_repeated = false;
+    for (const Member& member : members) {
+      const Member* earlier = seen.of(members, member);
+      if (earlier == nullptr) continue;
+      is_repeated = true;
+      if (is_unambiguous_ && !replaces(member.second, earlier->second)) {
+        return fail(cat("the key ", go_quoted(member.first), " is repeated"));
+      }
+    }
+    out = is_repeated ? without_repeated(std::move(members)) : std::move(members);
     return true;
   }
 
-  // Object::set looks at every member, which takes quadratic time for an object with many members.
-  // While there are few, it is the fastest way.
-  class MemberList {
-   public:
-    bool empty() const { return object_.empty(); }
-    void set(std::string key, Value value) {
-      if (object_.size() < kFew) {
-        object_.set(std::move(key), std::move(value));
-        return;
-      }
-      if (seen_.empty()) note_all();
-      const auto [place, is_new] = seen_.emplace(key, object_.size());
-      if (is_new) {
-        object_.append(std::move(key), std::move(value));
-      } else {
-        (object_.begin() + static_cast<std::ptrdiff_t>(place->second))->second = std::move(value);
-      }
+  // Of equal keys the last one stays, in its place.
+  static Object without_repeated(Object object) {
+    std::unordered_set<std::string_view> seen;
+    std::vector<Member*> kept;
+    for (auto member = object.end(); member != object.begin();) {
+      --member;
+      if (seen.insert(member->first).second) kept.push_back(&*member);
     }
-    Object object() && { return std::move(object_); }
-
-   private:
-    static constexpr std::size_t kFew = 16;
-
-    void note_all() {
-      for (std::size_t i = 0; const Member& member : object_) seen_.emplace(member.first, i++);
+    Object out;
+    for (auto member = kept.rbegin(); member != kept.rend(); ++member) {
+      out.append(std::move((*member)->first), std::move((*member)->second));
     }
-
-    Object object_;
-    std::unordered_map<std::string, std::size_t> seen_;
-  };
+    return out;
+  }
 
   bool parse_number(Value& out) {
     const std::size_t start = at_;
@@ -286,6 +314,7 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_left_;
+  bool is_unambiguous_;  // readers must not differ in what a repeated key means
   std::string why_;
 };
 
@@ -293,6 +322,10 @@ class Parser {
 
 Result<Value> parse(std::string_view text, int max_depth) {
   return Parser(text, max_depth).document();
+}
+
+Result<Value> parse_unambiguous(std::string_view text) {
+  return Parser(text, kMaxDepth, true).document();
 }
 
 Result<Object> parse_object(std::string_view text, int max_depth) {

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "json/fields.h"
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/inject.h"
@@ -35,11 +36,14 @@ bool has_configuration(const NetworkDefinition& definition) {
 
 Result<std::string> configuration_of(const NetworkDefinition& definition) {
   const std::string& text = *definition.config;
-  auto config = json::parse_object(text);
-  if (!config) return std::move(config).error().wrap("failed to unmarshal Spec.Config");
+  constexpr std::string_view kFault = "failed to unmarshal Spec.Config";
+  auto document = json::parse_unambiguous(text);
+  if (!document) return std::move(document).error().wrap(kFault);
+  json::Object* config = document->as_object();
+  if (config == nullptr) return json::wrong_kind(kFault, "an object", *document);
   if (!lacks_name(*config)) return text;
   config->set("name", definition.name);
-  return json::dump(*std::move(config));
+  return json::dump(*document);
 }
 
 Result<Delegate> fulfil(Delegate delegate, const std::optional<NetworkSelectionElement>& selection,

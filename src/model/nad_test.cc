@@ -56,6 +56,20 @@ TEST(Definition, LooksOnlyForTheExactKeyOfTheName) {
   EXPECT_EQ(delegate->cni_name, "nad");
 }
 
+// To Go this is a conf of the type `safe`; to a reader for which null replaces, a list of `other`.
+TEST(Definition, MustNotMeanDifferentThingsToDifferentReaders) {
+  NetworkDefinition definition;
+  definition.name = "n";
+  definition.config = R"({"type":"safe","type":null,"plugins":[{"type":"other"}]})";
+
+  const auto text = configuration_of(definition);
+
+  ASSERT_FALSE(text.has_value());
+  EXPECT_THAT(text.error().text(), HasSubstr(R"(the key "type" is repeated)"));
+  definition.config = R"({"name":"a","mtu":1,"type":"x","mtu":2})";  // the same to all
+  EXPECT_EQ(configuration_of(definition).value(), *definition.config);
+}
+
 TEST(Definition, LeavesANameOfAnotherTypeToTheDelegatesChecks) {
   auto text = configuration_of(definition(R"({"name":5,"type":"t"})"));
   ASSERT_TRUE(text);

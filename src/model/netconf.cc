@@ -162,15 +162,6 @@ Result<void> read_prev_result(const json::Object& object, NetConf& conf) {
   return {};
 }
 
-// A previous result that does not count may be anything.
-void erase_folded(json::Object& object, std::string_view key) {
-  json::Object kept;
-  for (auto& [name, value] : object) {
-    if (!equal_ignoring_case(name, key)) kept.append(name, std::move(value));
-  }
-  object = std::move(kept);
-}
-
 Result<void> read_delegates(const json::Object& object, NetConf& conf) {
   const json::Value* value = object.find_folded("delegates");
   const json::Array* entries = nullptr;
@@ -213,7 +204,8 @@ Result<json::Object> parse_netconf(std::string_view text) {
 }
 
 Result<NetConf> read_netconf(json::Object document, NetConfRules rules) {
-  if (!rules.check_prev_result) erase_folded(document, "prevResult");
+  // A previous result that does not count may be anything.
+  if (!rules.check_prev_result) document.erase_folded("prevResult");
 
   NetConf conf;
   if (auto checked = check_known_members(document); !checked) {

@@ -51,9 +51,10 @@ TEST(NetConf, TakesAnEmptyDirectoryForTheDefault) {
   EXPECT_EQ(conf->conf_dir, "/etc/cni/multus/net.d");
 }
 
-TEST(NetConf, FindsKeysInAnySpellingButPrefersTheExactOne) {
+TEST(NetConf, FindsKeysInAnySpellingAndTakesTheLastOne) {
   EXPECT_EQ(load(R"("ReadinessIndicatorFile":"/f",)" + kDelegates)->readiness_indicator_file, "/f");
   EXPECT_EQ(load(R"("cnidir":"/a","cniDir":"/b",)" + kDelegates)->cni_dir, "/b");
+  EXPECT_EQ(load(R"("cniDir":"/a","cnidir":"/b",)" + kDelegates)->cni_dir, "/b");
 }
 
 // 02, 12: rows 12, 13

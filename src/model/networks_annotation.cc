@@ -20,6 +20,8 @@
 namespace mnet::model {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::string_view kJsonFormat =
     "failed to parse pod Network Attachment Selection Annotation JSON format";
 
@@ -45,12 +47,14 @@ Result<void> check_label(std::string_view text) {
 }
 
 Result<void> check_short_ifname(std::string_view ifname) {
-  if (ifname.size() <= 15 && ifname.find_first_of(" \t\n\v\f\r/") == std::string_view::npos)
-    return {};
-  return Error(
-      Errc::kInvalid,
-      cat("Failed to parse interface name: at most 15 bytes without white space or '/', got '",
-          excerpt(ifname), "'"));
+  // White space beyond ASCII, at either end, is not part of the name to the original.
+  const auto is_usual = [](char c) {
+    return static_cast<unsigned char>(c) < 0x80 && !" \t\n\v\f\r/"sv.contains(c);
+  };
+  if (ifname.size() <= 15 && std::ranges::all_of(ifname, is_usual)) return {};
+  return Error(Errc::kInvalid, cat("Failed to parse interface name: at most 15 bytes of ASCII "
+                                   "without white space or '/', got '",
+                                   excerpt(ifname), "'"));
 }
 
 // [namespace "/"] name ["@" ifname]
@@ -159,6 +163,7 @@ Result<void> read_lists(const json::Fields& fields, NetworkSelectionElement& ele
 Result<NetworkSelectionElement> read_element(const json::Value& value, const std::string& path) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
+  MNET_TRY_VOID(json::check_spellings(*object, path));
   NetworkSelectionElement element;
   NetworkSelectionElement& selection = element;
   std::string deprecated_ifname, ipam_claim;
@@ -186,7 +191,7 @@ Result<std::vector<NetworkSelectionElement>> parse_json_format(std::string_view 
   if (const std::size_t count = json::count(text).values; count > kMaxValues) {
     return Error(Errc::kInvalid, cat(kJsonFormat, ": ", count, " values, more than ", kMaxValues));
   }
-  auto document = json::parse(text);
+  auto document = json::parse_unambiguous(text);
   if (!document) return std::move(document).error().wrap(kJsonFormat);
   const json::Array* items = document->as_array();
   if (items == nullptr) {

@@ -56,6 +56,8 @@ TEST(CommaFormat, RefusesWhatIsNoItemAndSaysWhichPart) {
   }
   EXPECT_THAT(refusal("net1@myIfc Name"), HasSubstr("Failed to parse interface name"));  // 24
   EXPECT_THAT(refusal("net1@abcdefghijklmnop"), HasSubstr("Failed to parse interface name"));
+  // The original takes the no-break space off.
+  EXPECT_THAT(refusal("net1@\xc2\xa0x"), HasSubstr("Failed to parse interface name"));
   for (const char* nameless : {"net1,", ",", "ns/", "@x", "a,,b"}) {  // 27
     EXPECT_THAT(refusal(nameless), HasSubstr("empty name")) << nameless;
   }
@@ -133,6 +135,22 @@ TEST(JsonFormat, RefusesWhatIsNoListOfObjects) {  // 30, 31, 33, 43
         R"([{"name":"n","cni-args":[]}])", R"([{"name":"n"}] x)"}) {
     EXPECT_THAT(refusal(bad), HasSubstr("Annotation JSON format")) << bad;
   }
+}
+
+// Go keeps a value when null follows, reads two objects into one, and takes the last of two
+// spellings: an admission webhook could see another request than we carry out.
+TEST(JsonFormat, RefusesARepeatedKey) {
+  for (const char* bad :
+       {R"([{"name":"a","name":null}])", R"([{"name":"a","Name":"b"}])",
+        R"([{"name":"a","mac":"c2:11:22:33:44:66","mac":null}])",
+        R"([{"name":"a","bandwidth":{"ingressRate":1,"ingressBurst":1},"bandwidth":{}}])",
+        R"([{"name":"a","bandwidth":{"ingressRate":1,"IngressRate":2}}])",
+        R"([{"name":"a","portMappings":[{"hostPort":1,"hostport":2}]}])",
+        "[{\"name\":\"a\",\"namespace\":\"x\",\"name\xc5\xbfpace\":\"y\"}]"}) {
+    EXPECT_THAT(refusal(bad), HasSubstr("is repeated")) << bad;
+  }
+  EXPECT_EQ(networks(R"([{"name":"x","name":"a","cni-args":{"k":1,"K":2}},{"NAME":"b"}])"),
+            (Networks{"pod-ns/a", "pod-ns/b"}));
 }
 
 TEST(JsonFormat, ChecksAddresses) {  // 34, 35

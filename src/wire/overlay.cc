@@ -41,7 +41,7 @@ Result<json::Object> parse_config(std::string_view text) {
 
 json::Object overlay(json::Object config, const json::Object& server_config,
                      bool drop_readiness_indicator) {
-  for (const auto& [key, value] : server_config) config.set(key, value);
+  for (const auto& [key, value] : server_config) config.set_folded(key, value);
   if (drop_readiness_indicator) drop_indicator(config);
   return config;
 }

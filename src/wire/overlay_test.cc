@@ -24,6 +24,11 @@ TEST(Overlay, ReplacesWholeValuesOfKnownAndUnknownKeys) {
             R"({"a":{"y":2},"b":null,"c":3,"z":"\u003c"})");
 }
 
+TEST(Overlay, LeavesNoOtherSpellingOfTheDaemonsKeys) {
+  EXPECT_EQ(laid_over(R"({"binDir":"/a","bindir":"/b","X":1})", R"({"binDir":"/d"})"),
+            R"({"binDir":"/d","X":1})");
+}
+
 // 03, 12: rows 41 and 42.
 TEST(Overlay, DropsTheReadinessIndicatorOfBothSidesInAnyLetterCase) {
   const std::string_view config =

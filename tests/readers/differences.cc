@@ -1,0 +1,111 @@
+#include "differences.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "go_reader.h"
+#include "json/json.h"
+
+namespace mnet::readers {
+namespace {
+
+using namespace std::string_view_literals;
+
+// A part of the error of the reader that refuses, for texts of these kinds.
+struct OnPurpose {
+  std::string_view kinds, error;
+};
+
+// We refuse what Go reads.
+constexpr std::array<OnPurpose, 0> kStricter = {};
+
+// We read what Go refuses.
+constexpr std::array<OnPurpose, 0> kMoreTolerant = {};
+
+template <typename List>
+bool is_listed(const List& list, char kind, std::string_view error) {
+  return std::ranges::any_of(list, [&](const OnPurpose& one) {
+    return one.kinds.contains(kind) && error.contains(one.error);
+  });
+}
+
+// Every number as a double: the original takes numbers of `cni-args` and of delegates for such
+// (01, 0.3 rule 7).
+json::Value rounded(const json::Value& value) {
+  if (const json::Number* number = value.as_number()) {
+    std::array<char, 40> text{};
+    const auto end = std::to_chars(text.begin(), text.end(), number->as_double()).ptr;
+    return json::Number::of_text(std::string(text.begin(), end));
+  }
+  if (const json::Array* items = value.as_array()) {
+    json::Array out;
+    for (const json::Value& item : *items) out.push_back(rounded(item));
+    return out;
+  }
+  if (const json::Object* members = value.as_object()) {
+    json::Object out;
+    for (const auto& [key, member] : *members) out.append(key, rounded(member));
+    return out;
+  }
+  return value;
+}
+
+// Where two values differ first: `[0].ips`.
+std::string first_difference(const json::Value& a, const json::Value& b, const std::string& path) {
+  const json::Object *one = a.as_object(), *other = b.as_object();
+  if (one != nullptr && other != nullptr) {
+    for (const auto& [key, member] : *one) {
+      const json::Value* there = other->find(key);
+      if (there == nullptr || *there == member) continue;
+      return first_difference(member, *there, cat(path, ".", key));
+    }
+    for (const json::Object* object : {one, other}) {
+      for (const auto& [key, member] : *object) {
+        if (one->find(key) == nullptr || other->find(key) == nullptr) return cat(path, ".", key);
+      }
+    }
+  }
+  const json::Array *items = a.as_array(), *others = b.as_array();
+  if (items == nullptr || others == nullptr || items->size() != others->size()) return path;
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    if ((*items)[i] == (*others)[i]) continue;
+    return first_difference((*items)[i], (*others)[i], cat(path, "[]"));
+  }
+  return path;
+}
+
+}  // namespace
+
+std::optional<std::string> disagreement(char kind, const Result<json::Value>& ours,
+                                        const Reading& theirs) {
+  if (!ours && theirs.is_refused) return std::nullopt;
+  // Administrators and plugins write these; what a tenant may write must not be ambiguous.
+  if (theirs.is_ambiguous && "jmnr"sv.contains(kind)) return std::nullopt;
+  if (theirs.is_ambiguous && ours) return "we read an ambiguous text";
+  if (!ours) {
+    if (kind == 'c' || is_listed(kStricter, kind, ours.error().text())) return std::nullopt;
+    return cat("only we refuse it: ", ours.error().text());
+  }
+  if (theirs.is_refused) {
+    if (is_listed(kMoreTolerant, kind, theirs.text)) return std::nullopt;
+    return cat("only Go refuses it: ", theirs.text);
+  }
+  const std::string reading = json::dump(*ours, json::kSorted);
+  if (reading == theirs.text) return std::nullopt;
+  const auto parsed = json::parse(theirs.text);
+  if (!parsed) return "what Go tells cannot be read";
+  if (kind != 'j' && rounded(*parsed) == rounded(*ours)) return std::nullopt;
+  return cat("they read this differently: ",
+             first_difference(rounded(*ours), rounded(*parsed), ""));
+}
+
+}  // namespace mnet::readers
