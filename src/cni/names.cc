@@ -46,7 +46,8 @@ bool is_identifier(std::string_view text) {
 Result<void> validate_container_id(std::string_view id) {
   if (id.empty()) return coded(Code::kUnknownContainer, "missing containerID");
   if (is_identifier(id)) return {};
-  return coded(Code::kInvalidEnvironment, "invalid characters in containerID", excerpt(id));
+  // Not foreign: the container runtime chose it, and gets it back whole (01, 1.4).
+  return coded(Code::kInvalidEnvironment, "invalid characters in containerID", std::string(id));
 }
 
 Result<void> validate_network_name(std::string_view name) {
