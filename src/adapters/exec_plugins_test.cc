@@ -39,6 +39,7 @@ class CountingSlots : public DelegateSlots {
  public:
   aio::Task<Slot> acquire(SlotRequest request) override {
     asked.push_back(cat(request.ticket, request.is_del ? " DEL" : ""));
+    shares.push_back(cat(request.ns, "/", request.container_id));
     if (refuse) co_return Error(Errc::kCancelled, "left");
     if (request.held) co_return *std::move(request.held);
     ++held;
@@ -49,7 +50,7 @@ class CountingSlots : public DelegateSlots {
     ++held;
     return Slot([this] { --held; });
   }
-  std::vector<std::string> asked;
+  std::vector<std::string> asked, shares;
   int held = 0;
   bool refuse = false;
 };
@@ -78,6 +79,7 @@ class ExecPluginsTest : public testing::Test {
     run.config = "{}";
     run.request_id = "00112233aabbccdd";
     run.ticket = 9;
+    run.pod_namespace = "tenant";
     return run;
   }
   Result<std::string> run(ExecPlugins& what, chain::PluginRun how) {
@@ -197,6 +199,7 @@ TEST_F(ExecPluginsTest, HoldsASlotAsLongAsTheProcessRuns) {
   ASSERT_TRUE(run(plugins, del));
 
   EXPECT_THAT(slots_.asked, ElementsAre("9", "9 DEL"));
+  EXPECT_THAT(slots_.shares, ElementsAre("tenant/c1", "tenant/c1"));
   EXPECT_EQ(slots_.held, 0);
 }
 

@@ -481,6 +481,62 @@ TEST(Routes, ADelEndsAnAddOfItsContainerThatStillWaits) {
   EXPECT_THAT(service.order(), ElementsAre("ADD c1", "end of ADD c1", "DEL c2", "end of DEL c2"));
 }
 
+// Three of four are for one namespace; the fourth is left to others, whatever they ask.
+TEST(Routes, SharesBetweenTheNamespacesThatRequestsName) {
+  ServiceOptions options;
+  options.config = R"({"connectionLimit":4,"clusterNetwork":"a"})";
+  TestService service(options);
+  service.with([](Service& inside) { inside.core.close("ADD"); });
+  std::vector<http::RawClient> clients;
+  const auto send = [&](const std::string& body) {
+    clients.emplace_back(service.socket());
+    clients.back().send(
+        cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+  };
+  for (int i = 0; i < 5; ++i) send(request_body(env_of("ADD", cat("c", i)), "{}"));
+  while (service.with([](Service& inside) { return inside.requests.waiting(); }) != 2) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(service.calls().size(), 3u);
+
+  EXPECT_EQ(service.ask("POST", "/cni", request_body(R"({"CNI_COMMAND":"STATUS"})", "{}")).status,
+            200);
+  send(request_body(env_of("ADD", "other", "K8S_POD_NAME=p; K8S_POD_NAMESPACE = others"), "{}"));
+  service.wait_for("ADD other");
+
+  service.with([](Service& inside) { inside.core.open(); });
+  for (auto& client : clients) EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.0 200 OK"));
+}
+
+TEST(Routes, ADelThatNamesNoContainerEndsNoWait) {
+  ServiceOptions options;
+  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
+  TestService service(options);
+  service.with([](Service& inside) { inside.core.close("ADD"); });
+  const auto post = [](const std::string& body) {
+    return cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+  };
+  const auto wait_for_line = [&](std::size_t length) {
+    while (service.with([](Service& inside) { return inside.requests.waiting(); }) != length) {
+      std::this_thread::yield();
+    }
+  };
+  http::RawClient busy(service.socket());
+  busy.send(post(request_body(env_of("ADD", "c1"), "{}")));
+  service.wait_for("ADD c1");
+  http::RawClient status(service.socket());
+  status.send(post(request_body(R"({"CNI_COMMAND":"STATUS"})", "{}")));
+  wait_for_line(1);
+
+  http::RawClient del(service.socket());
+  del.send(post(request_body(R"({"CNI_COMMAND":"DEL"})", "{}")));
+  wait_for_line(2);
+
+  service.with([](Service& inside) { inside.core.open(); });
+  EXPECT_THAT(status.read_all(), StartsWith("HTTP/1.0 200"));
+  EXPECT_THAT(del.read_all(), StartsWith("HTTP/1.0 400"));
+}
+
 TEST(Routes, TellsTheCoreThatTheClientHasLeft) {
   TestService service;
   service.with([](Service& inside) { inside.core.close("ADD"); });
