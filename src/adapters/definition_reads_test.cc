@@ -168,8 +168,8 @@ class DefinitionReadsTest : public testing::Test {
   kube::Reflector watch_{
       *client_, {.path = std::string(kube::kNetworksPath)}, store_, Log(), [] { return 0.0; }};
   aio::FakeTimer timer_;
-  DefinitionReads reads_{loop_.get_executor(),          *client_, store_, watch_,
-                         {.total = 0ms, .denial = 0ms}, timer_,   Log()};
+  DefinitionReads reads_{loop_.get_executor(), *client_, store_, watch_,
+                         {.most = 1},          timer_,   Log()};
   aio::Group group_{loop_.get_executor(), Log()};
   std::vector<Found> found_;
 };
