@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/names.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/delegate.h"
@@ -49,9 +50,7 @@ json::Object capability_args(const model::NetConf& conf, const model::Delegate& 
 }
 
 std::string device_info_file(const json::Object& capability_args) {
-  const json::Value* value = capability_args.find("CNIDeviceInfoFile");
-  const std::string* path = value == nullptr ? nullptr : value->as_string();
-  return path == nullptr ? std::string() : *path;
+  return json::text_at(capability_args, {"CNIDeviceInfoFile"});
 }
 
 Result<std::vector<model::AttachmentPtr>> plan_add(const Job& job,

@@ -14,6 +14,7 @@
 #include "cni/family.h"
 #include "cni/result.h"
 #include "cni/version.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -278,8 +279,7 @@ Result<NetResult> read_plugin_output(std::string_view output, std::string_view c
   json::Object* object = document->as_object();
   if (object == nullptr) return json::wrong_kind(kUnmarshal, "an object", *document);
 
-  const json::Value* given = object->find("cniVersion");
-  const std::string* text = given == nullptr ? nullptr : given->as_string();
+  const std::string* text = json::as_string(object->find("cniVersion"));
   std::string version(config_version.empty() ? kOldestVersion : config_version);
   if (text != nullptr && !text->empty()) version = *text;
   object->set_folded("cniVersion", version);

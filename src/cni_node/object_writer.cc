@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -50,8 +51,7 @@ std::string body_of(const ManifestObject& object, const std::string& ns) {
 }
 
 bool is_established(const json::Object& definition) {
-  const json::Value* conditions = json::find_at(definition, {"status", "conditions"});
-  const json::Array* list = conditions == nullptr ? nullptr : conditions->as_array();
+  const json::Array* list = json::as_array(json::find_at(definition, {"status", "conditions"}));
   return list != nullptr && std::ranges::any_of(*list, [](const json::Value& value) {
            const json::Object* condition = value.as_object();
            return condition != nullptr && json::text_at(*condition, {"type"}) == "Established" &&

@@ -136,8 +136,7 @@ Result<ObjectName> parse_name(const json::Object& object) {
 
 const json::Array* items_of_list(const json::Object& object) {
   if (!json::text_at(object, {"kind"}).ends_with("List")) return nullptr;
-  const json::Value* items = object.find("items");
-  return items == nullptr ? nullptr : items->as_array();
+  return json::as_array(object.find("items"));
 }
 
 Result<void> append(std::vector<ManifestObject>& out, json::Value value, int document) {

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "cni/types.h"
 #include "cni_node/names.h"
+#include "json/at.h"
 #include "json/json.h"
 
 namespace mnet::cni_node {
@@ -87,12 +88,10 @@ std::vector<Piece> pieces_of(std::string_view text) {
 
 const std::string* type_of(const json::Object& config) {
   if (const json::Value* type = config.find("type")) return type->as_string();
-  const json::Value* plugins = config.find("plugins");
-  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
+  const json::Array* list = json::as_array(config.find("plugins"));
   const json::Object* first =
       list == nullptr || list->empty() ? nullptr : list->front().as_object();
-  const json::Value* type = first == nullptr ? nullptr : first->find("type");
-  return type == nullptr ? nullptr : type->as_string();
+  return first == nullptr ? nullptr : json::as_string(first->find("type"));
 }
 
 }  // namespace

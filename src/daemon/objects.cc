@@ -21,6 +21,7 @@
 #include "base/version.h"
 #include "daemon/certificate.h"
 #include "daemon/config.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
@@ -28,14 +29,8 @@
 namespace mnet::daemon {
 namespace {
 
-std::string kubeconfig_of(const Config& config) {
-  const json::Value* value = config.document.find_folded("kubeconfig");
-  const std::string* path = value == nullptr ? nullptr : value->as_string();
-  return path == nullptr ? "" : *path;
-}
-
 Result<kube::Config> access_of(const Config& config, const std::vector<std::string>& environment) {
-  const std::string path = kubeconfig_of(config);
+  const std::string path = json::text_of(config.document.find_folded("kubeconfig"));
   if (!path.empty()) return kube::load_kubeconfig(path);
   auto access = kube::in_cluster_config(environment);
   if (access) return access;

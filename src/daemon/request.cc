@@ -16,6 +16,7 @@
 #include "cni/args.h"
 #include "cni/error.h"
 #include "daemon/config.h"
+#include "json/at.h"
 #include "json/count.h"
 #include "json/json.h"
 #include "model/netconf.h"
@@ -31,15 +32,9 @@ Error unknown_command(std::string_view command) {
   return Error(Errc::kInvalid, cat("unknown cmd type: ", excerpt(command)));
 }
 
-std::string text_in(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find_folded(key);
-  const std::string* text = value == nullptr ? nullptr : value->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 Log log_of(const Log& log, const std::string& id, const json::Object& config) {
-  Log own = log.with_request(id).with_file(text_in(config, "logFile"));
-  const auto level = parse_log_level(text_in(config, "logLevel"));
+  Log own = log.with_request(id).with_file(json::text_of(config.find_folded("logFile")));
+  const auto level = parse_log_level(json::text_of(config.find_folded("logLevel")));
   return level ? own.with_level(*level) : own;
 }
 
@@ -92,7 +87,7 @@ Result<std::string> with_version(std::string config, const json::Object& server_
   const json::Value* version = document.find("cniVersion");
   const bool is_missing = version == nullptr || version->is_null() ||
                           (version->as_string() != nullptr && version->as_string()->empty());
-  const std::string fill = text_in(server_config, "cniVersion");
+  const std::string fill = json::text_of(server_config.find_folded("cniVersion"));
   if (!is_missing || fill.empty()) return config;
   document.set_folded("cniVersion", fill);
   return json::dump(document);

@@ -9,22 +9,39 @@
 
 namespace mnet::json {
 
+// What find() has found; nullptr if that is nothing, or of another kind.
+inline const bool* as_bool(const Value* found) {
+  return found == nullptr ? nullptr : found->as_bool();
+}
+inline const std::string* as_string(const Value* found) {
+  return found == nullptr ? nullptr : found->as_string();
+}
+inline const Array* as_array(const Value* found) {
+  return found == nullptr ? nullptr : found->as_array();
+}
+inline const Object* as_object(const Value* found) {
+  return found == nullptr ? nullptr : found->as_object();
+}
+// Its text; empty if there is none.
+inline std::string text_of(const Value* found) {
+  const std::string* text = as_string(found);
+  return text == nullptr ? std::string() : *text;
+}
+
 // The value at the end of a path of keys; nullptr if there is none.
 inline const Value* find_at(const Object& object, std::initializer_list<std::string_view> keys) {
   const Object* inside = &object;
   const Value* found = nullptr;
   for (const std::string_view key : keys) {
     found = inside == nullptr ? nullptr : inside->find(key);
-    inside = found == nullptr ? nullptr : found->as_object();
+    inside = as_object(found);
   }
   return found;
 }
 
 // The text there; empty if there is none.
 inline std::string text_at(const Object& object, std::initializer_list<std::string_view> keys) {
-  const Value* found = find_at(object, keys);
-  const std::string* text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? std::string() : *text;
+  return text_of(find_at(object, keys));
 }
 
 }  // namespace mnet::json

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/objects.h"
@@ -28,15 +29,9 @@ struct Kind {
   }
 };
 
-std::string text_member(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find(key);
-  const std::string* text = value == nullptr ? nullptr : value->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 // Items of typed lists come without a kind of their own when the API has written them.
 Kind kind_of(const json::Object& object, const Kind& inherited) {
-  Kind kind{text_member(object, "apiVersion"), text_member(object, "kind")};
+  Kind kind{json::text_at(object, {"apiVersion"}), json::text_at(object, {"kind"})};
   if (kind.kind.empty() && kind.api_version.empty()) return inherited;
   return kind;
 }

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "sys/file.h"
@@ -55,16 +56,8 @@ Result<void> write_file(const std::string& folder, const PodRef& pod,
                            0644);
 }
 
-// Empty if it has none, or the file is none of ours.
-std::string text_in(const json::Object& object, std::string_view key) {
-  const json::Value* found = object.find(key);
-  const std::string* text = found == nullptr ? nullptr : found->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 json::Object object_in(const json::Object& object, std::string_view key) {
-  const json::Value* found = object.find(key);
-  const json::Object* inner = found == nullptr ? nullptr : found->as_object();
+  const json::Object* inner = json::as_object(object.find(key));
   return inner == nullptr ? json::Object() : *inner;
 }
 
@@ -75,7 +68,7 @@ json::Object metadata_in(const std::string& text) {
 }
 
 bool is_of_another(const json::Object& metadata, const PodRef& pod) {
-  const std::string uid = text_in(metadata, "uid");
+  const std::string uid = json::text_at(metadata, {"uid"});
   return !uid.empty() && !pod.uid.empty() && uid != pod.uid;
 }
 

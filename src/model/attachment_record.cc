@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/args.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -191,7 +192,7 @@ Result<AttachmentRecord> decode_record(const json::Object& object) {
 std::string config_hash(const json::Object& config) {
   json::Object filled = config;
   const json::Value* version = filled.find("cniVersion");
-  const std::string* text = version == nullptr ? nullptr : version->as_string();
+  const std::string* text = json::as_string(version);
   // One that is missing means the oldest (01, 1), so the two compare equal.
   const bool is_missing = version == nullptr || version->is_null() || (text && text->empty());
   if (is_missing) filled.set("cniVersion", "0.1.0");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/try.h"
 #include "cni/conf.h"
 #include "cni/types.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -49,12 +51,6 @@ Result<void> check_dns(const json::Object& object, std::string path) {
   return fields.done();
 }
 
-std::string text_member(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find_folded(key);
-  const std::string* text = value == nullptr ? nullptr : value->as_string();
-  return text == nullptr ? std::string() : *text;
-}
-
 // The types of all plugins; all elements are looked at for their JSON types before any is for its
 // missing `type`, as a decoder does it.
 Result<std::vector<std::string>> plugin_types(const json::Value& plugins) {
@@ -75,7 +71,7 @@ Result<std::vector<std::string>> plugin_types(const json::Value& plugins) {
     if (auto checked = check_known_members(*plugin, path); !checked) {
       return std::move(checked).error().wrap(kListFault);
     }
-    types.push_back(text_member(*plugin, "type"));
+    types.push_back(json::text_of(plugin->find_folded("type")));
   }
   if (types.empty() || std::ranges::any_of(types, &std::string::empty)) {
     return Error(Errc::kInvalid, "a plugin delegate must have the 'type' field");
@@ -126,11 +122,11 @@ Result<Delegate> parse_delegate(std::string text) {
     return std::move(checked).error().wrap(kConfFault);
   }
   Delegate delegate;
-  delegate.cni_name = text_member(*object, "name");
+  delegate.cni_name = json::text_of(object->find_folded("name"));
   delegate.name = delegate.cni_name;
   delegate.bytes = std::move(text);
 
-  if (std::string type = text_member(*object, "type"); !type.empty()) {
+  if (std::string type = json::text_of(object->find_folded("type")); !type.empty()) {
     delegate.types.push_back(std::move(type));
     delegate.list = list_of_conf(delegate.bytes);
     return delegate;

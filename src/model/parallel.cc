@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cni/address.h"
 #include "cni/conf.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/delegate.h"
@@ -35,8 +36,7 @@ constexpr auto kIpams =
 static_assert(std::ranges::is_sorted(kPlugins) && std::ranges::is_sorted(kIpams));
 
 bool is_true(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find_folded(key);
-  const bool* flag = value == nullptr ? nullptr : value->as_bool();
+  const bool* flag = json::as_bool(object.find_folded(key));
   return flag != nullptr && *flag;
 }
 
@@ -76,8 +76,7 @@ void claim_prefixes(const json::Value& value, Claims& claims) {
 }
 
 void claim_sysctls(const json::Object& config, Claims& claims) {
-  const json::Value* value = config.find_folded("sysctl");
-  const json::Object* sysctls = value == nullptr ? nullptr : value->as_object();
+  const json::Object* sysctls = json::as_object(config.find_folded("sysctl"));
   if (sysctls == nullptr) return;
   for (const auto& [key, setting] : *sysctls) {
     // One of an interface is its own.
@@ -86,8 +85,7 @@ void claim_sysctls(const json::Object& config, Claims& claims) {
 }
 
 void claim_device(const json::Object& config, Claims& claims) {
-  const json::Value* value = config.find_folded("device");
-  const std::string* name = value == nullptr ? nullptr : value->as_string();
+  const std::string* name = json::as_string(config.find_folded("device"));
   if (name != nullptr) claims.insert(cat("link ", *name));
 }
 

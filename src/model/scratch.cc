@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/conf.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/delegate.h"
@@ -37,8 +38,7 @@ json::Value sorted(const json::Value& value) {
 // `ipam` of a reduced configuration: only its type.
 json::Object reduced_ipam(const json::Object& config) {
   json::Object reduced;
-  const json::Value* ipam = config.find_folded("ipam");
-  const json::Object* object = ipam == nullptr ? nullptr : ipam->as_object();
+  const json::Object* object = json::as_object(config.find_folded("ipam"));
   const json::Value* type = object == nullptr ? nullptr : object->find_folded("type");
   if (type != nullptr && !is_empty(*type)) reduced.append("type", *type);
   return reduced;
@@ -95,8 +95,7 @@ Error damaged(std::size_t index, std::string_view why) {
 
 // Text of a member that holds base64; none if there is no such thing.
 std::optional<std::string> decoded_member(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find_folded(key);
-  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  const std::string* text = json::as_string(object.find_folded(key));
   std::string bytes;
   if (text == nullptr || text->empty() || !from_base64(*text, bytes)) return std::nullopt;
   return bytes;
@@ -105,10 +104,9 @@ std::optional<std::string> decoded_member(const json::Object& object, std::strin
 // What 4.2.x and v4.3.0 kept of a list from a file beside its stripped `Bytes`: the list's own text
 // and each plugin's. None if there are no plugins in it.
 Result<std::optional<std::string>> complete_list(const json::Object& element) {
-  const json::Value* member = element.find_folded("CNINetworkConfigList");
-  const json::Object* kept = member == nullptr ? nullptr : member->as_object();
-  const json::Value* plugins = kept == nullptr ? nullptr : kept->find_folded("Plugins");
-  const json::Array* entries = plugins == nullptr ? nullptr : plugins->as_array();
+  const json::Object* kept = json::as_object(element.find_folded("CNINetworkConfigList"));
+  const json::Array* entries =
+      kept == nullptr ? nullptr : json::as_array(kept->find_folded("Plugins"));
   if (entries == nullptr || entries->empty()) return std::optional<std::string>();
 
   const auto bytes = decoded_member(*kept, "Bytes");

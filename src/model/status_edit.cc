@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "model/network_status.h"
 
@@ -29,8 +30,7 @@ Result<json::Array> read_entries(std::string_view text) {
 
 std::string_view text_in(const json::Value& entry, std::string_view key) {
   const json::Object* object = entry.as_object();
-  const json::Value* value = object == nullptr ? nullptr : object->find(key);
-  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  const std::string* text = object == nullptr ? nullptr : json::as_string(object->find(key));
   return text == nullptr ? std::string_view() : std::string_view(*text);
 }
 

@@ -17,6 +17,7 @@
 #include "base/try.h"
 #include "cni/types.h"
 #include "cni/version.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "sys/file.h"
 
@@ -52,8 +53,8 @@ Result<bool> check_versions(const json::Value& document, std::string_view top_ve
   MNET_TRY_VOID(check_top(top_version));
   if (*strict_version(top_version) < cni::kCheckSince) return false;
   const json::Object* object = document.as_object();
-  const json::Value* version = object == nullptr ? nullptr : object->find("cniVersion");
-  const std::string* text = version == nullptr ? nullptr : version->as_string();
+  const std::string* text =
+      object == nullptr ? nullptr : json::as_string(object->find("cniVersion"));
   if (text == nullptr) return unusable("couldn't get cni version of delegate");
   const auto number = strict_version(*text);
   if (!number) return unusable(cat("invalid cni version of delegate: ", go_quoted(*text)));
@@ -153,7 +154,7 @@ std::optional<std::string> find_multus(const json::Object& config, std::string_v
 Capabilities capabilities_of(const json::Object& primary) {
   Capabilities out;
   const json::Value* plugins = primary.find("plugins");
-  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
+  const json::Array* list = json::as_array(plugins);
   if (plugins != nullptr && !plugins->is_null() && list == nullptr) {
     out.ignored.push_back(cat("plugins is ", plugins->kind()));
   }
@@ -169,7 +170,7 @@ Capabilities capabilities_of(const json::Object& primary) {
 
 Result<std::string> network_name(const json::Object& primary) {
   const json::Value* name = primary.find("name");
-  const std::string* text = name == nullptr ? nullptr : name->as_string();
+  const std::string* text = json::as_string(name);
   if (text != nullptr && !text->empty()) return *text;
   return Error(Errc::kInvalid,
                cat("could not override the network name: the name of the primary CNI configuration "

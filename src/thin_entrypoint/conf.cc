@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/version.h"
+#include "json/at.h"
 #include "json/json.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/primary.h"
@@ -26,15 +27,10 @@ constexpr cni::VersionNumber kListsSince{1, 0, 0};
 
 Error unusable(std::string text) { return {Errc::kInvalid, std::move(text)}; }
 
-const std::string* text_member(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find(key);
-  return value == nullptr ? nullptr : value->as_string();
-}
-
 // The version of the output. A forced one is written into the copy of the primary, too.
 Result<std::string> settle_version(const Options& options, const std::string& path,
                                    json::Object& primary) {
-  const std::string* found = text_member(primary, "cniVersion");
+  const std::string* found = json::as_string(primary.find("cniVersion"));
   if (found == nullptr) {
     return unusable(
         cat("cannot get cniVersion in master CNI config file ", go_quoted(path, kWhole)));
@@ -57,15 +53,14 @@ Result<std::string> settle_version(const Options& options, const std::string& pa
 Result<std::string> settle_name(const Options& options, const std::string& path,
                                 const json::Object& primary) {
   if (!options.override_network_name) return std::string(nodeconf::kNetworkName);
-  const std::string* name = text_member(primary, "name");
+  const std::string* name = json::as_string(primary.find("name"));
   if (name != nullptr && !name->empty()) return *name;
   return unusable(cat("cannot get name in master CNI config file ", go_quoted(path, kWhole)));
 }
 
 // For a list of plugins only theirs count, even if there are none. `false` is written, too.
 nodeconf::Capabilities settle_capabilities(const json::Object& primary) {
-  const json::Value* plugins = primary.find("plugins");
-  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
+  const json::Array* list = json::as_array(primary.find("plugins"));
   if (list != nullptr && list->empty()) return {};
   return nodeconf::capabilities_of(primary);
 }
