@@ -107,10 +107,10 @@ void KubeSource::cancel() {
   definition_reads_.cancel();
 }
 
-// The stored pod, if it is the one that is meant.
+// The stored pod, if it is the one that is meant. One that is cut must be read.
 model::PodObjectPtr KubeSource::stored(const attach::PodLookup& lookup) const {
   model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
-  return pod != nullptr && pod->fits(lookup.uid) ? pod : nullptr;
+  return pod != nullptr && !pod->is_cut && pod->fits(lookup.uid) ? pod : nullptr;
 }
 
 aio::Task<model::PodObjectPtr> KubeSource::wait_stored(attach::PodLookup lookup,

@@ -93,7 +93,7 @@ class KubeSource : public attach::ObjectSource {
   const KubeSettings settings_;
   const Log log_;
   std::unique_ptr<kube::Api> api_;
-  kube::Store<model::PodObject> pods_{&kube::parse_pod};
+  kube::Store<model::PodObject> pods_{&kube::parse_stored_pod};
   kube::Definitions networks_;
   kube::Reflector pod_watch_;
   kube::Reflector network_watch_;

@@ -30,6 +30,7 @@ constexpr std::size_t kMostNamed = 20;
 bool asks_for_networks(const model::PodObject& pod) {
   const auto found = pod.annotations.find(model::kNetworksAnnotation);
   if (found == pod.annotations.end()) return false;
+  if (pod.is_cut) return true;
   if (model::count_elements(found->second) > 0) return true;
   return !model::parse_networks_annotation(found->second, pod.ns);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,6 +78,16 @@ Result<model::PodObject> parse_pod(const json::Object& object) {
   pod.is_running = is_running(object);
   pod.has_network_status = has_network_status(object);
   pod.resource_claims = claims_of(object);
+  return std::move(pod);
+}
+
+Result<model::PodObject> parse_stored_pod(const json::Object& object) {
+  MNET_TRY(auto&& pod, parse_pod(object));
+  std::size_t bytes = 0;
+  for (const auto& [key, text] : pod.annotations) bytes += text.size();
+  if (bytes <= kMaxStoredAnnotations) return std::move(pod);
+  pod.is_cut = true;
+  for (auto& [key, text] : pod.annotations) text = std::string();
   return std::move(pod);
 }
 

@@ -1,6 +1,7 @@
 // Objects of the API: their metadata, pods and network definitions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,12 @@ std::string resource_version_of(const json::Object& object);
 // `metadata.annotations[key]`; nullptr if there is none.
 const std::string* annotation_of(const json::Object& object, std::string_view key);
 
-// Stores take these.
+// Of the annotations of a pod in a store, in bytes: whoever may create pods chooses their size.
+inline constexpr std::size_t kMaxStoredAnnotations = 16u << 10;
+
 Result<model::PodObject> parse_pod(const json::Object& object);
+// For a store: a pod with longer annotations is cut.
+Result<model::PodObject> parse_stored_pod(const json::Object& object);
 Result<model::NetworkDefinition> parse_network(const json::Object& object);
 
 std::string pod_path(std::string_view ns, std::string_view name);

@@ -200,6 +200,22 @@ TEST(Pod, NeedsAName) {
   EXPECT_FALSE(parse_pod(object(R"({"metadata":[]})")).has_value());
 }
 
+TEST(ParseStoredPod, KeepsOnlyTheKeysOfAnnotationsThatAreTooLong) {
+  const auto parse = [](std::size_t size) {
+    return parse_stored_pod(object(cat(R"({"metadata":{"name":"p","annotations":{)"
+                                       R"("k8s.v1.cni.cncf.io/networks":")",
+                                       std::string(size, 'a'), R"("}}})")));
+  };
+  const auto kept = parse(kMaxStoredAnnotations);
+  const auto cut = parse(kMaxStoredAnnotations + 1);
+
+  ASSERT_TRUE(kept && cut);
+  EXPECT_FALSE(kept->is_cut);
+  EXPECT_EQ(kept->annotation("k8s.v1.cni.cncf.io/networks")->size(), kMaxStoredAnnotations);
+  EXPECT_TRUE(cut->is_cut);
+  EXPECT_EQ(*cut->annotation("k8s.v1.cni.cncf.io/networks"), "");
+}
+
 TEST(Network, KeepsItsConfigurationWordForWord) {
   const auto network = parse_network(object(
       R"({"metadata":{"namespace":"ns","name":"net","annotations":{"k8s.v1.cni.cncf.io/resourceName":)"

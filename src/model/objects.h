@@ -23,6 +23,8 @@ struct PodObject {
   std::string uid = {};               // may be empty in a manifest
   std::string resource_version = {};  // may be empty
   Annotations annotations = {};
+  // By a store: of its annotations only the keys are left.
+  bool is_cut = false;
   // kubernetes.io/config.source is there and is not "api": the object is a mirror with a UID of its
   // own (02, 5.2).
   bool is_static = false;

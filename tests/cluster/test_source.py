@@ -25,6 +25,18 @@ def test_only_the_pods_of_this_node_are_kept(space, probe):
     assert probe.stats()["requests"] == before, "a pod in the store was read from the API"
 
 
+def test_a_pod_whose_annotations_are_too_long_to_keep_is_read(space, probe):
+    """16, 5: whoever may create pods chooses their size."""
+    space.add_pod("long", networks=",".join(f"network-{number}" for number in range(2000)))
+    until(lambda: probe.stats()["pods"] == 1, "the pod in the store")
+
+    before = probe.stats()["requests"]
+    found = probe.ask("find_pod", namespace=space.namespace, name="long")
+
+    assert len(found["annotations"]["k8s.v1.cni.cncf.io/networks"]) > 20000
+    assert probe.stats()["requests"] == before + 1
+
+
 @pytest.mark.spec("03:101")
 def test_pods_are_asked_for_as_a_stream_of_this_nodes(space, proxied, proxy):
     (pods,) = [target for method, target in proxy.requests if target.startswith("/api/v1/pods?")]
