@@ -287,5 +287,5 @@ def test_huge_environments_of_other_processes_cost_a_starting_daemon_nothing(hos
         grown = peak_memory(second) - alone
         print(f"peak memory at the start: {alone >> 10} KiB alone, {grown >> 10} KiB more beside 24 environments of 4 MB")
         assert grown < 2 << 20
-        second.wait_log("ended 1 processes of delegates of an earlier daemon")
+        second.wait_log("ended 1 processes that an earlier daemon")
         assert len(others.living()) == 23
