@@ -26,7 +26,7 @@ std::string resource_version_of(const json::Object& object);
 // `metadata.annotations[key]`; nullptr if there is none.
 const std::string* annotation_of(const json::Object& object, std::string_view key);
 
-// Of the annotations of a pod in a store, in bytes: whoever may create pods chooses their size.
+// Of the annotations of a pod in a store, in bytes: the authors of pods choose their size.
 inline constexpr std::size_t kMaxStoredAnnotations = 16u << 10;
 
 Result<model::PodObject> parse_pod(const json::Object& object);

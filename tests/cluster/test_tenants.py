@@ -113,7 +113,7 @@ def test_huge_environments_of_other_processes_do_not_count(siege, node):
     with crowd(node.host, 60):
         siege.start()
         with siege.watched():
-            node.daemon.wait_log("ended 1 processes of delegates of an earlier daemon")
+            node.daemon.wait_log("ended 1 processes that an earlier daemon")
     siege.judge("60 environments of 4 MB")
 
 
