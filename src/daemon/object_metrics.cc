@@ -86,7 +86,7 @@ Samples token_end_of(const kube::Api& api) {
 
 void add_texts(metrics::Metrics& metrics, const adapters::KubeSource* source) {
   metrics.add_gauge("multus_store_text_bytes",
-                    "Memory that the texts of network definitions take; at most 16 MiB",
+                    "Memory that the texts of network definitions take; at most 8 MiB",
                     [source] { return number(source->networks().text_bytes()); });
   metrics.add_series(
       metrics::SeriesKind::kCounter, "multus_store_evicted_texts_total",

@@ -21,7 +21,9 @@ namespace mnet::kube {
 
 class Definitions final : public Sink {
  public:
-  static constexpr std::size_t kMaxTextBytes = 16u << 20;
+  // With what an ADD of a definition of a megabyte takes for a moment, the daemon stays below 32
+  // MB.
+  static constexpr std::size_t kMaxTextBytes = 8u << 20;
 
   // Of a definition whose text may be in memory or not; at most about a kilobyte. What is too long
   // to be meant in earnest is left out.
