@@ -96,7 +96,7 @@ std::string_view find_respelled(const json::Value& value) {
   }
   const json::Object* object = value.as_object();
   if (object == nullptr) return {};
-  for (const std::string_view known : {"type", "ipam", "plugins"}) {
+  for (const std::string_view known : {"type", "ipam", "plugins", "capabilities"}) {
     const auto is_known = [known](const json::Member& member) {
       return json::is_spelling_of(member.first, known);
     };

@@ -62,6 +62,8 @@ TEST(CheckTypes, RefusesTwoSpellingsOfAKeyThatSaysWhatRuns) {
             R"(the key "ipam" is there in two spellings)");
   EXPECT_EQ(check("{\"plugins\":[{\"type\":\"x\"}],\"plugin\xc5\xbf\":[{\"type\":\"y\"}]}"),
             R"(the key "plugins" is there in two spellings)");
+  EXPECT_EQ(check(R"({"type":"x","capabilities":{},"Capabilities":{"mac":true}})"),
+            R"(the key "capabilities" is there in two spellings)");
   EXPECT_EQ(check(R"({"Type":"x","mtu":1,"MTU":2,"types":[],"ipams":{}})"), "fine");
 }
 

@@ -33,11 +33,10 @@ Result<void> read_certificate(const json::Object& object, std::string path,
 Result<void> read_capabilities(const json::Object& object, const std::string& path,
                                json::Object& out) {
   for (const auto& [name, value] : object) {
-    if (value.is_null()) continue;
-    if (value.as_bool() == nullptr) {
+    if (value.as_bool() == nullptr && !value.is_null()) {
       return json::wrong_kind(cat(path, ".", excerpt(name)), "a boolean", value);
     }
-    out.set(name, value);
+    out.set(name, value.is_null() ? json::Value(false) : value);
   }
   return {};
 }

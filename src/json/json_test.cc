@@ -40,8 +40,9 @@ TEST(JsonParse, RefusesARepeatedKeyThatReadersTakeDifferently) {
   for (int i = 0; i < 40; ++i) many += cat(R"("k)", i, R"(":0,)");
   for (const std::string& text :
        {std::string(R"({"a":1,"a":null})"), std::string(R"({"a":null,"a":1})"),
-        std::string(R"({"a":1,"a":"1"})"), std::string(R"({"a":1,"a":1,"a":[]})"),
-        std::string(R"([{"b":{"a":{},"c":1,"a":{}}}])"), cat("{", many, R"("a":1,"a":{}})")}) {
+        std::string(R"({"a":1,"a":"1"})"), std::string(R"({"a":1.5,"a":1})"),
+        std::string(R"({"a":1,"a":1,"a":[]})"), std::string(R"([{"b":{"a":{},"c":1,"a":{}}}])"),
+        cat("{", many, R"("a":1,"a":{}})")}) {
     const auto value = parse_unambiguous(text);
     ASSERT_FALSE(value.has_value()) << text;
     EXPECT_THAT(value.error().text(), testing::HasSubstr(R"(the key "a" is repeated)"));

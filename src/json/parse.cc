@@ -166,11 +166,16 @@ class Parser {
     std::unordered_map<std::string_view, const Member*> seen_;
   };
 
-  // The last of two values of one key counts for every reader only if each replaces the other.
+  static bool is_integer(const Value& value) {
+    return value.as_number() != nullptr && value.as_number()->as_int64();
+  }
+
+  // Whether the later of two values of one key counts for every reader. One that reads integers
+  // does not get past an earlier number that is none.
   static bool replaces(const Value& later, const Value& earlier) {
-    const bool is_scalar =
-        later.as_string() != nullptr || later.as_number() != nullptr || later.as_bool() != nullptr;
-    return is_scalar && later.kind() == earlier.kind();
+    if (is_integer(later)) return is_integer(earlier);
+    return (later.as_string() != nullptr || later.as_bool() != nullptr) &&
+           later.kind() == earlier.kind();
   }
 
   bool finish(Object members, Value& out) {

@@ -138,6 +138,21 @@ Result<std::vector<std::string>> read_gateways(const json::Value& value, const s
   return gateways;
 }
 
+// Not for the members of `cni-args`, which are anything.
+Result<void> check_inner_spellings(const json::Fields& fields) {
+  if (const json::Value* bandwidth = fields.find("bandwidth");
+      bandwidth && bandwidth->as_object()) {
+    MNET_TRY_VOID(json::check_spellings(*bandwidth->as_object(), fields.path_of("bandwidth")));
+  }
+  const json::Value* mappings = fields.find("portMappings");
+  if (mappings == nullptr || mappings->as_array() == nullptr) return {};
+  for (const json::Value& mapping : *mappings->as_array()) {
+    if (mapping.as_object() == nullptr) continue;
+    MNET_TRY_VOID(json::check_spellings(*mapping.as_object(), fields.path_of("portMappings")));
+  }
+  return {};
+}
+
 Result<void> read_lists(const json::Fields& fields, NetworkSelectionElement& element) {
   NetworkSelectionElement& selection = element;
   if (const json::Value* value = fields.find("portMappings")) {
@@ -178,6 +193,7 @@ Result<NetworkSelectionElement> read_element(const json::Value& value, const std
   fields.read("deviceID", selection.device_id);
   fields.read("ipam-claim-reference", ipam_claim);
   MNET_TRY_VOID(fields.done());
+  MNET_TRY_VOID(check_inner_spellings(fields));
   MNET_TRY_VOID(read_lists(fields, element));
   if (selection.ifname.empty()) selection.ifname = deprecated_ifname;
   return element;

@@ -17,7 +17,6 @@ namespace {
 Result<PortMapping> read_port_mapping(const json::Value& value, std::string path) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  MNET_TRY_VOID(json::check_spellings(*object, path));
   PortMapping mapping;
   json::Fields fields(*object, std::move(path));
   fields.read("hostPort", mapping.host_port);
@@ -45,7 +44,6 @@ Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
 Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  MNET_TRY_VOID(json::check_spellings(*object, path));
   Bandwidth bandwidth;
   json::Fields fields(*object, std::move(path));
   fields.read("ingressRate", bandwidth.ingress_rate);

@@ -88,9 +88,9 @@ std::string first_difference(const json::Value& a, const json::Value& b, const s
 std::optional<std::string> disagreement(char kind, const Result<json::Value>& ours,
                                         const Reading& theirs) {
   if (!ours && theirs.is_refused) return std::nullopt;
-  // Administrators and plugins write these; what a tenant may write must not be ambiguous.
-  if (theirs.is_ambiguous && "jmnr"sv.contains(kind)) return std::nullopt;
-  if (theirs.is_ambiguous && ours) return "we read an ambiguous text";
+  // Go merges what we replace. Administrators and plugins write these kinds; what tenants write is
+  // compared.
+  if (theirs.repeats_key && "mnr"sv.contains(kind)) return std::nullopt;
   if (!ours) {
     if (kind == 'c' || is_listed(kStricter, kind, ours.error().text())) return std::nullopt;
     return cat("only we refuse it: ", ours.error().text());

@@ -94,7 +94,7 @@ Result<Reading> GoReader::read(char kind, std::string_view text) {
   MNET_TRY(const auto& answer, read_exactly(answers_.get(), from_big_endian(size)));
   if (answer.size() < 2) return Error(Errc::kProtocol, "the Go reader says nothing");
   return Reading{
-      .is_refused = answer[1] != '+', .is_ambiguous = answer[0] == '~', .text = answer.substr(2)};
+      .is_refused = answer[1] != '+', .repeats_key = answer[0] == '~', .text = answer.substr(2)};
 }
 
 }  // namespace mnet::readers

@@ -14,7 +14,7 @@ namespace mnet::readers {
 // What a reader made of a text: its reading as JSON with sorted keys, or why it refused.
 struct Reading {
   bool is_refused = false;
-  bool is_ambiguous = false;  // a key is repeated, and what that means depends on the reader
+  bool repeats_key = false;  // in any letter case; Go only
   std::string text;
 };
 

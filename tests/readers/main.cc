@@ -140,7 +140,7 @@ class Comparison {
     }
     auto outcome = look_at(text);
     if (!outcome) return std::move(outcome).error();
-    std::string shown = cat("    ", go_quoted(text), "\n");
+    std::string shown = cat("    ", go_quoted(text, kWhole), "\n");
     if (outcome->is_accepted) {
       shown += cat("    ours:   ", outcome->ours, "\n    theirs: ", outcome->theirs, "\n");
     }

@@ -42,8 +42,6 @@ void present(json::Object& out, std::string key, const std::optional<T>& value) 
 
 json::Object reading_of(const cni::PluginConf& conf) {
   json::Object out{{"type", conf.type}};
-  text(out, "name", conf.name);
-  text(out, "cniVersion", conf.version);
   text(out, "ipam", conf.ipam_type);
   json::Object capabilities;
   for (const auto& [name, is_on] : conf.capabilities) capabilities.append(name, is_on);
@@ -63,13 +61,15 @@ json::Object reading_of(const cni::ConfList& conf) {
   return out;
 }
 
-json::Object reading_of(const model::Delegate& delegate) {
+// One that cannot be run is as good as refused.
+Result<json::Value> reading_of(const model::Delegate& delegate) {
+  if (!delegate.list) return delegate.list.error();
   json::Object out;
   text(out, "name", delegate.name);
   flag(out, "isList", delegate.is_list);
   out.append("types", delegate.types);
-  if (delegate.list) out.append("runs", reading_of(*delegate.list));
-  return out;
+  out.append("runs", reading_of(*delegate.list));
+  return json::Value(std::move(out));
 }
 
 template <typename Options>
@@ -148,7 +148,7 @@ Result<json::Value> read_delegate(std::string_view input) {
   }
   MNET_TRY(const auto& delegate, model::parse_delegate(std::string(input)));
   MNET_TRY_VOID(model::check_types(delegate, ""));
-  return json::Value(reading_of(delegate));
+  return reading_of(delegate);
 }
 
 Result<json::Value> read_netconf(std::string_view input) {
@@ -176,7 +176,8 @@ Result<json::Value> read_netconf(std::string_view input) {
   if (conf.prev_result) out.append("prevResult", cni::to_json(*conf.prev_result));
   json::Array delegates;
   for (const model::Delegate& delegate : conf.delegates) {
-    delegates.emplace_back(reading_of(delegate));
+    MNET_TRY(auto&& reading, reading_of(delegate));
+    delegates.push_back(std::move(reading));
   }
   if (!delegates.empty()) out.append("delegates", std::move(delegates));
   return json::Value(std::move(out));

@@ -43,6 +43,9 @@ func readNetworks(text []byte) (any, error) {
 		Annotations: map[string]string{"k8s.v1.cni.cncf.io/networks": string(text)},
 	}}
 	networks, err := k8sclient.GetPodNetwork(pod)
+	if _, isNone := err.(*k8sclient.NoK8sNetworkError); isNone {
+		return []any{}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +90,11 @@ func readDelegate(text []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readLoadedDelegate(delegate), nil
+	return readLoadedDelegate(delegate)
 }
 
-func readLoadedDelegate(delegate *types.DelegateNetConf) reading {
+// One that cannot be run is as good as refused.
+func readLoadedDelegate(delegate *types.DelegateNetConf) (any, error) {
 	out := reading{}
 	out.text("name", delegate.Name)
 	out.flag("isList", delegate.ConfListPlugin)
@@ -103,21 +107,23 @@ func readLoadedDelegate(delegate *types.DelegateNetConf) reading {
 	} else {
 		out["types"] = []string{delegate.Conf.Type}
 	}
-	if list, err := listOf(delegate); err == nil {
-		out["runs"] = readList(list)
-	}
-	return out
-}
-
-func listOf(delegate *types.DelegateNetConf) (*libcni.NetworkConfigList, error) {
 	if delegate.ConfListPlugin {
-		return libcni.ConfListFromBytes(delegate.Bytes)
+		list, err := libcni.ConfListFromBytes(delegate.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		out["runs"] = readList(list)
+		return out, nil
 	}
 	conf, err := libcni.ConfFromBytes(delegate.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	return libcni.ConfListFromConf(conf)
+	run := reading{"plugins": []any{readPlugin(conf.Network)}}
+	run.text("name", conf.Network.Name)
+	run.text("cniVersion", conf.Network.CNIVersion)
+	out["runs"] = run
+	return out, nil
 }
 
 func readList(list *libcni.NetworkConfigList) reading {
@@ -136,8 +142,6 @@ func readList(list *libcni.NetworkConfigList) reading {
 
 func readPlugin(conf *cni.PluginConf) reading {
 	out := reading{"type": conf.Type}
-	out.text("name", conf.Name)
-	out.text("cniVersion", conf.CNIVersion)
 	out.text("ipam", conf.IPAM.Type)
 	if len(conf.Capabilities) > 0 {
 		out["capabilities"] = conf.Capabilities
@@ -239,7 +243,11 @@ func readDelegates(conf *types.NetConf, out reading) error {
 		if err != nil {
 			return err
 		}
-		delegates = append(delegates, readLoadedDelegate(delegate))
+		read, err := readLoadedDelegate(delegate)
+		if err != nil {
+			return err
+		}
+		delegates = append(delegates, read)
 	}
 	out["delegates"] = delegates
 	return nil

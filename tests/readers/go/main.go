@@ -1,7 +1,7 @@
 // Reads what Multus reads with Go's packages and the original's own structures, and tells how: the other side of
 // tests/readers/main.cc. A request is one byte for the kind, four for the length (big-endian), and the bytes. The answer is
 // four bytes for the length and a text: '+' and the reading as JSON with sorted keys, or '-' and why it was refused. Before that, '~'
-// says that Go's own reading of the text depends on the structure it is read into; else there is a '='.
+// says that a key is repeated; else there is a '='.
 package main
 
 import (
@@ -82,7 +82,7 @@ func serve(in *bufio.Reader, out *bufio.Writer) error {
 			return err
 		}
 		mark := byte('=')
-		if head[0] != 'c' && isAmbiguous(text) {
+		if head[0] != 'c' && repeatsKey(text) {
 			mark = '~'
 		}
 		said := append([]byte{mark}, answer(head[0], text)...)
