@@ -20,6 +20,7 @@
 #include "aio/group.h"
 #include "aio/task.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "chain/caller.h"
 #include "daemon/fair_line.h"
 
@@ -36,6 +37,8 @@ struct Waiting {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+aio::Task<adapters::Slot> at_once(Result<adapters::Slot> slot) { co_return std::move(slot); }
 
 aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
   auto left = co_await waiting->caller->wait_gone();
@@ -190,6 +193,26 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     });
   }
 
+  static aio::Task<adapters::Slot> wait(std::shared_ptr<State> self,
+                                        std::shared_ptr<Waiting> waiting) {
+    const auto woken = co_await waiting->woken.wait();
+    if (waiting->seat) self->line.leave(*std::exchange(waiting->seat, std::nullopt));
+    const bool is_gone = waiting->caller && waiting->caller->gone();
+    if (!woken || is_gone || !waiting->slot) {
+      waiting->slot.reset();
+      co_return aio::cancelled_error();
+    }
+    co_return *std::move(waiting->slot);
+  }
+
+  static aio::Task<adapters::Slot> wait_with_caller(std::shared_ptr<State> self,
+                                                    std::shared_ptr<Waiting> waiting) {
+    const auto executor = co_await aio::asio::this_coro::executor;
+    aio::Group watch(executor, Log());
+    watch.spawn("caller", wake_when_gone(waiting));
+    co_return co_await wait(std::move(self), std::move(waiting));
+  }
+
   // Off the line at once: a slot that gets free now is not for them.
   void dismiss(const std::vector<FairLine::Seat>& seats) {
     for (const FairLine::Seat& seat : seats) {
@@ -229,37 +252,24 @@ Admission::Admission(std::optional<std::size_t> slots, std::size_t kept,
 
 Admission::~Admission() = default;
 
+// No coroutine: what was asked for is not kept while a thousand wait.
 aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
-  const auto state = state_;
-  if (turn.caller && turn.caller->gone()) co_return aio::cancelled_error();
-  state->forget_slow();
+  if (turn.caller && turn.caller->gone()) return at_once(aio::cancelled_error());
+  state_->forget_slow();
   FairLine::Pod& pod =
-      state->line.account(std::move(turn.ns), std::move(turn.container_id), turn.ticket);
-  if (turn.held) co_return state->give_held(pod, *std::move(turn.held));
+      state_->line.account(std::move(turn.ns), std::move(turn.container_id), turn.ticket);
+  if (turn.held) return at_once(state_->give_held(pod, *std::move(turn.held)));
   // Requests in the line do not fit; one that does fit takes nothing from them.
-  if (state->has_room_for(turn.is_del, FairLine::holds(pod, turn.is_del))) {
-    state->line.start(pod, turn.is_del);
-    co_return state->give(pod, turn.is_del, turn.ticket);
+  if (state_->has_room_for(turn.is_del, FairLine::holds(pod, turn.is_del))) {
+    state_->line.start(pod, turn.is_del);
+    return at_once(state_->give(pod, turn.is_del, turn.ticket));
   }
-
-  const auto waiting = std::make_shared<Waiting>();
+  auto waiting = std::make_shared<Waiting>();
   waiting->caller = std::move(turn.caller);
-  waiting->seat = state->line.join(pod, turn.is_del, turn.ticket, waiting);
-  state->watch_slow();
-  std::optional<aio::Group> watch;
-  if (waiting->caller) {
-    const auto executor = co_await aio::asio::this_coro::executor;
-    watch.emplace(executor, Log()).spawn("caller", wake_when_gone(waiting));
-  }
-  const auto woken = co_await waiting->woken.wait();
-
-  if (waiting->seat) state->line.leave(*std::exchange(waiting->seat, std::nullopt));
-  const bool is_gone = waiting->caller && waiting->caller->gone();
-  if (!woken || is_gone || !waiting->slot) {
-    waiting->slot.reset();
-    co_return aio::cancelled_error();
-  }
-  co_return *std::move(waiting->slot);
+  waiting->seat = state_->line.join(pod, turn.is_del, turn.ticket, waiting);
+  state_->watch_slow();
+  return waiting->caller ? State::wait_with_caller(state_, std::move(waiting))
+                         : State::wait(state_, std::move(waiting));
 }
 
 std::optional<adapters::Slot> Admission::acquire_early() {

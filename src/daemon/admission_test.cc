@@ -440,31 +440,29 @@ class FairnessProperty : public FairnessTest, public testing::WithParamInterface
          .is_del = one.is_del});
   }
 
+  using Kind = std::pair<std::string, bool>;  // of a namespace; all of it where DELs have no slots
+
+  Kind kind(const Asked& one) const { return {one.ns, kept_ > 0 && one.is_del}; }
+  std::map<Kind, std::size_t> weights() const {
+    std::map<Kind, std::size_t> weights;
+    for (const auto& entry : held_) ++weights[kind(asked_.at(std::stoul(entry.first)))];
+    return weights;
+  }
+
   // A namespace that holds none lets each of the others pass once at most.
   void look() {
-    for (const Asked& one : asked_) {
-      if (weight(one) > 0) overtaken_[{one.ns, one.is_del}] = 0;
-    }
+    auto weights = this->weights();
+    for (const auto& [kind, slots] : weights) overtaken_.erase(kind);
     for (; seen_ < given_.size(); ++seen_) {
       Asked& one = asked_.at(std::stoul(given_[seen_]));
       one.is_given = true;
-      std::set<std::string> passed;
+      std::set<Kind> passed;
       for (const Asked& other : asked_) {
         const bool waits = !other.is_given && other.is_del == one.is_del && other.ns != one.ns;
-        if (waits && weight(other) == 0) passed.insert(other.ns);
+        if (waits && weights[kind(other)] == 0) passed.insert(kind(other));
       }
-      for (const std::string& ns : passed) {
-        EXPECT_LT((++overtaken_[{ns, one.is_del}]), kNamespaces);
-      }
+      for (const Kind& each : passed) EXPECT_LT(++overtaken_[each], kNamespaces);
     }
-  }
-
-  // What its namespace holds of its kind, or, where none is kept for DELs, of both.
-  std::size_t weight(const Asked& one) const {
-    return static_cast<std::size_t>(std::ranges::count_if(held_, [&](const auto& entry) {
-      const Asked& other = asked_.at(std::stoul(entry.first));
-      return one.ns == other.ns && (kept_ == 0 || one.is_del == other.is_del);
-    }));
   }
 
   void check(const Admission& admission) {
@@ -486,9 +484,10 @@ class FairnessProperty : public FairnessTest, public testing::WithParamInterface
       EXPECT_LE(others + left, open);
     }
     // No slot stays free that a waiting request may take.
+    auto weights = this->weights();
     for (const Asked& one : asked_) {
       if (one.is_given) continue;
-      std::size_t reserve = weight(one) > 0 ? left : 0;
+      std::size_t reserve = weights[kind(one)] > 0 ? left : 0;
       if (one.is_del && reserve > 0 && kept_ > 0) ++reserve;
       EXPECT_TRUE(running + reserve >= slots_ || (!one.is_del && others + reserve >= open));
     }
@@ -500,7 +499,7 @@ class FairnessProperty : public FairnessTest, public testing::WithParamInterface
   std::size_t kept_ = pick(3) == 0 ? 0 : kept_for_del(slots_);
   std::vector<Asked> asked_;
   std::size_t seen_ = 0;
-  std::map<std::pair<std::string, bool>, std::size_t> overtaken_;  // by namespace and kind
+  std::map<Kind, std::size_t> overtaken_;
 };
 
 TEST_P(FairnessProperty, NobodyStarvesAndNoSlotIsWasted) {

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.release("speed")
 GREEDY = "greedy"  # the namespace whose pods ask for everything
 BYSTANDERS = ["one", "two", "three"]
 SAFE = "tap"  # networks of this type are attached in parallel (docs/parallel-attach.md)
-SOON = 5  # seconds: what takes a moment on an idle node and half a minute behind all of the greedy pod's networks
+SOON = 12  # seconds: far more than it takes here, far less than half a minute, which all of the greedy pod's networks take
 
 
 def node_with(node, fake, **config):
