@@ -10,7 +10,6 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/dns_name.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -20,6 +19,7 @@
 #include "kube/gate.h"
 #include "kube/kube.h"
 #include "kube/watch_event.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

@@ -1,7 +1,6 @@
 // Against a server that says exactly what the test wants; tests/cluster has the real one.
 #include "adapters/definition_reads.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,6 +31,7 @@
 #include "kube/fake_api.h"
 #include "kube/kube.h"
 #include "kube/watch_event.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

@@ -17,13 +17,13 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/test_log.h"
 #include "base/text.h"
 #include "chain/caller.h"
+#include "chain/plugins.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {

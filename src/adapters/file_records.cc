@@ -14,13 +14,17 @@
 #include "aio/failpoint.h"
 #include "aio/task.h"
 #include "attach/ports.h"
+#include "base/address_family.h"
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/failpoint.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/address.h"
+#include "cni/cache.h"
 #include "json/json.h"
+#include "model/default_routes.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -99,16 +103,16 @@ void write_first(const attach::AddStart& start, attach::AddStarted& started) {
                        .write(start.container_id, notes.record, Durability::kInPlace);
 }
 
-Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry) {
+Result<void> write_last_result(const std::string& cni_dir, const cni::CacheEntry& entry) {
   MNET_FAIL_BLOCKING("result-cache-before-write");
-  MNET_TRY_VOID(store::ResultCache(cni_dir).write(std::move(entry), Durability::kDurable));
+  MNET_TRY_VOID(store::ResultCache(cni_dir).write(entry, Durability::kDurable));
   MNET_FAIL_BLOCKING("result-cache-after-write");
   return {};
 }
 
 Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
-  attach::AddEnd::Notes notes = end.notes();
-  if (notes.result) ended.result = write_last_result(end.cni_dir, *std::move(notes.result));
+  const attach::AddEnd::Notes notes = end.notes();
+  if (notes.result) ended.result = write_last_result(end.cni_dir, *notes.result);
   if (!ended.result) return {};
   ended.record = store::AttachmentRecords(end.cni_dir)
                      .write(end.container_id, notes.record, Durability::kDurable);

@@ -23,6 +23,7 @@
 #include "manifests/events.h"
 #include "manifests/manifests.h"
 #include "manifests/objects.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

@@ -19,6 +19,7 @@
 #include "kube/gate.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

@@ -17,7 +17,9 @@
 #include "http/scripted_server.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "kube/api.h"
 #include "kube/fake_api.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

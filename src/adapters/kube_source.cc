@@ -22,6 +22,7 @@
 #include "json/json.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
+#include "model/objects.h"
 #include "model/requested_networks.h"
 
 namespace mnet::adapters {

@@ -11,7 +11,6 @@
 #include "aio/event.h"
 #include "aio/task.h"
 #include "aio/timer.h"
-#include "attach/source.h"
 #include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -23,6 +22,7 @@
 #include "kube/gate.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/kube_source.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "attach/ports.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -18,6 +18,7 @@
 #include "kube/kube.h"
 #include "model/attachment_record.h"
 #include "model/networks_annotation.h"
+#include "model/objects.h"
 #include "model/requested_networks.h"
 
 namespace mnet::adapters {

@@ -20,7 +20,9 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "kube/watch_event.h"
 #include "model/attachment_record.h"
+#include "model/objects.h"
 
 namespace mnet::adapters {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "adapters/pod_netns.h"
 #include "aio/task.h"
-#include "attach/ports.h"
+#include "base/address_family.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "cni/address.h"

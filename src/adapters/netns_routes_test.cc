@@ -10,7 +10,7 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/ports.h"
+#include "base/address_family.h"
 #include "base/result.h"
 #include "cni/address.h"
 #include "sys/test_netns.h"

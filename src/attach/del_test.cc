@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "aio/run.h"
 #include "attach/attach.h"
 #include "attach/node_fixture.h"
 #include "attach/request_text.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "cni/args.h"
 #include "cni/cache.h"

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "certs/certs.h"
+#include "cert_approver/approver.h"
 #include "http/http.h"
 
 namespace mnet::cert_approver {

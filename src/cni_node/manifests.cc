@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/command.h"
+#include "cni_node/object_server.h"
 #include "cni_node/object_writer.h"
 #include "cni_node/objects.h"
 #include "cni_node/substitute.h"

@@ -17,6 +17,7 @@
 #include "aio/run.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cni_node/object_server.h"
 #include "cni_node/objects.h"
 #include "http/scripted_server.h"
 #include "json/json.h"

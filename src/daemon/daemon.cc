@@ -23,6 +23,7 @@
 #include "http/http.h"
 #include "metrics/metrics.h"
 #include "metrics/server.h"
+#include "nodeconf/file_keeper.h"
 #include "nodeconf/manager.h"
 #include "sys/socket_file.h"
 #include "sys/write_all.h"

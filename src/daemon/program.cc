@@ -1,5 +1,6 @@
 #include "daemon/program.h"
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>

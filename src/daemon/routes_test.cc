@@ -12,6 +12,7 @@
 #include "attach/attach.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cni/args.h"
 #include "cni/error.h"
 #include "daemon/readiness.h"
 #include "daemon/service_fixture.h"

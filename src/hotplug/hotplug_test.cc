@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "attach/attach.h"
 #include "attach/node_fixture.h"
-#include "attach/ports.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "chain/caller.h"
+#include "chain/plugins.h"
 #include "cni/args.h"
 #include "cni/error.h"
 #include "cni/result.h"

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "attach/core.h"
+#include "attach/request.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/names.h"
+#include "hotplug/hotplug.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"

@@ -9,8 +9,8 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "attach/attach.h"
 #include "attach/node_fixture.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"

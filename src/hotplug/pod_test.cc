@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "aio/run.h"
-#include "attach/attach.h"
+#include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cni/args.h"

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "attach/fake_ports.h"
-#include "attach/ports.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "chain/fake_ports.h"
+#include "chain/plugins.h"
 #include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
 #include "model/attachment_record.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/command_line.h"
 #include "base/pflags.h"
 #include "base/result.h"
 #include "base/text.h"

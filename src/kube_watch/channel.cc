@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

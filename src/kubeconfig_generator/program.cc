@@ -17,7 +17,6 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "aio/until_signal.h"
-#include "base/command_line.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/pflags.h"

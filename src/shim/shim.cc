@@ -2,14 +2,12 @@
 
 #include <unistd.h>
 
-#include <cstdint>
 #include <string>
 
 #include "base/random_number.h"
 #include "base/result.h"
 #include "cni/version.h"
 #include "shim/call.h"
-#include "shim/connection.h"
 #include "skel/skel.h"
 #include "wire/wire.h"
 

@@ -1,12 +1,10 @@
 #include "thin/thin.h"
 
 #include <nss.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +41,6 @@
 #include "model/pod_args.h"
 #include "skel/skel.h"
 #include "store/pending_dels.h"
-#include "store/store.h"
 #include "sys/environment.h"
 #include "thin/config.h"
 #include "thin/locks.h"

@@ -10,7 +10,6 @@
 
 #include "aio/task.h"
 #include "aio/until_signal.h"
-#include "base/command_line.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
