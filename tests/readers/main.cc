@@ -46,7 +46,7 @@ constexpr std::array kKinds = {
 
 struct Options {
   std::string go_reader;
-  std::size_t inputs = 3000;        // of each kind
+  std::size_t inputs = 1500;        // of each kind
   std::chrono::seconds time{3600};  // for each kind
   std::uint64_t seed = 1;
   std::vector<std::string> kinds = {};  // empty: all
