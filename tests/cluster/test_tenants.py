@@ -12,6 +12,7 @@ import pytest
 
 from harness.cluster.workspace import Workspace
 from harness.machine.crowd import crowd
+from harness.machine.proc import peak_memory
 from harness.node.cni import environment
 from harness.node.daemon import body
 from harness.node.netconf import netconf_from_files
@@ -20,11 +21,6 @@ MOST_MEMORY = 32 * 2**20
 # Of the bystander's longest ADD beyond twice what it takes alone: other tests share the machine's two cores.
 NOISE = 1.5
 ANNOTATION = 250_000  # the API server allows 256 KiB for all annotations of an object
-
-
-def peak_memory(pid):
-    with open(f"/proc/{pid}/status") as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
 
 
 class Siege:

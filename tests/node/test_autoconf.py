@@ -187,8 +187,8 @@ def test_a_broken_primary_means_not_ready_and_names_the_file_until_it_is_mended(
     daemon.wait_log("waiting for the primary CNI configuration: ")
 
     why = why_not_ready(daemon)
-    assert reason in why and f"change {PRIMARY}" in why
-    assert reason in daemon.log and f"change {PRIMARY}" in daemon.log
+    assert reason in why and f"correct {PRIMARY}" in why
+    assert reason in daemon.log and f"correct {PRIMARY}" in daemon.log
     assert daemon.process.running and not auto.own_path.exists()
 
     auto.replace(PRIMARY, conflist())

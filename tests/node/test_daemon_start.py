@@ -9,6 +9,7 @@ import threading
 import pytest
 from harness.machine.crowd import crowd
 from harness.machine.host import PROGRAMS
+from harness.machine.proc import peak_memory
 from harness.machine.wait import until
 from harness.node.daemon import CONFIG, default_config
 
@@ -271,20 +272,16 @@ def test_start_works_with_every_signal_mask_and_closed_descriptors(host, daemons
     assert not os.path.lexists(sock)
 
 
-def peak_memory(daemon):
-    with open(f"/proc/{daemon.pid}/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:"))
-
-
+@pytest.mark.without_sanitizers  # they take memory themselves
 def test_huge_environments_of_other_processes_cost_a_starting_daemon_nothing(host, daemons):
     """Authors of pods choose them. One of these is a delegate that a killed daemon left: it is found."""
     first = daemons()
-    alone = peak_memory(first)
+    alone = peak_memory(first.pid)
     first.stop()
     with crowd(host, 24) as others:
         second = daemons()
 
-        grown = peak_memory(second) - alone
+        grown = peak_memory(second.pid) - alone
         print(f"peak memory at the start: {alone >> 10} KiB alone, {grown >> 10} KiB more beside 24 environments of 4 MB")
         assert grown < 2 << 20
         second.wait_log("ended 1 processes that an earlier daemon")
