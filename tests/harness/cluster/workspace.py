@@ -4,6 +4,9 @@ import concurrent.futures
 import itertools
 import os
 
+from harness.cluster.control_plane import Refused
+from harness.machine.wait import PATIENCE, until
+
 
 class Workspace:
     """A namespace and a node name that no other test uses, and objects in it."""
@@ -61,4 +64,14 @@ class Workspace:
 
     def close(self):
         for kind in ("pods", "network-attachment-definitions", "events"):
+            until(lambda: self._delete_all(kind), f"the end of all {kind}", 5 * PATIENCE)
+
+    def _delete_all(self, kind):
+        """False if the server had no time for all of them: it goes on where it stopped."""
+        try:
             self.cluster.request("DELETE", self.path(kind) + ("?gracePeriodSeconds=0" if kind == "pods" else ""))
+        except Refused as refused:
+            if refused.status != 504:
+                raise
+            return False
+        return True
