@@ -33,10 +33,15 @@ struct DefinitionReads::Read {
   aio::Event ended;
   Result<model::NetworkDefinitionPtr> outcome = {};
 
-  // Whatever becomes of it, its end is told.
+  // Whatever becomes of it, its end is told, and the next request begins another.
   struct Ending {
+    DefinitionReads& reads;
+    const std::string& key;
     Read& read;
-    ~Ending() { read.ended.set(); }
+    ~Ending() {
+      reads.reads_.erase(key);
+      read.ended.set();
+    }
   };
 };
 
@@ -88,11 +93,10 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(std::string 
 }
 
 aio::Task<void> DefinitionReads::run(std::string ns, std::string name, std::shared_ptr<Read> read) {
-  const Read::Ending ending{*read};
   const std::string key = key_of(ns, name);
+  const Read::Ending ending{.reads = *this, .key = key, .read = *read};
   read->outcome = co_await fetch(ns, name);
   if (read->outcome && *read->outcome == nullptr) note_missing(key);
-  reads_.erase(key);
   co_return Result<void>();  // the waiting requests have the error
 }
 
@@ -122,7 +126,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   if (reply.status == 404) co_return model::NetworkDefinitionPtr();
   if (!reply.ok()) co_return reply.error();
   MNET_CO_TRY(auto&& object, json::parse_object(reply.body));
-  reply.body = {};  // there are enough copies
+  std::string().swap(reply.body);  // there are enough copies
   MNET_CO_TRY(auto&& network, kube::parse_network(object));
   auto whole = std::make_shared<const model::NetworkDefinition>(std::move(network));
   store_.keep(whole);

@@ -142,6 +142,7 @@ aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
       if (reply->status == 404) co_return model::PodObjectPtr();
       if (!reply->ok()) co_return reply->error();
       MNET_CO_TRY(auto&& object, json::parse_object(reply->body));
+      std::string().swap(reply->body);  // with annotations of 256 KiB there are enough copies
       MNET_CO_TRY(auto&& pod, kube::parse_pod(object));
       co_return std::make_shared<const model::PodObject>(std::move(pod));
     }

@@ -25,7 +25,7 @@
 namespace mnet::attach {
 namespace {
 
-constexpr std::string_view kRemedy = "write the type of another plugin into its configuration";
+constexpr std::string_view kRemedy = "correct the types in its configuration";
 
 std::string described(std::string_view ns, std::string_view name) {
   return cat("network-attachment-definition (", excerpt(name), ") in namespace (", excerpt(ns),

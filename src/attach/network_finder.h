@@ -20,7 +20,7 @@ namespace mnet::attach {
 // Texts of all definitions of one request together; each may have more than a megabyte.
 inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 // And values in them (json/count.h): a megabyte of zeros would take 150.
-inline constexpr std::size_t kMaxDefinitionValues = 50'000;
+inline constexpr std::size_t kMaxDefinitionValues = 10'000;
 
 // Whether a configured network is a path, not a name.
 inline bool is_path(std::string_view network) { return network.contains('/'); }

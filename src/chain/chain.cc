@@ -259,7 +259,8 @@ aio::Task<void> Chain::check(model::AttachmentPtr attachment) {
   }
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     if (caller_gone()) co_return aio::cancelled_error();
-    MNET_CO_TRY_VOID(check_types(list.plugins[i]));
+    // As for a removal: an earlier version may have attached what is refused today.
+    MNET_CO_TRY_VOID(check_types_for_removal(list.plugins[i]));
     MNET_CO_TRY_VOID(co_await run_plugin(attachment, i, "CHECK", *prev_result));
   }
   co_return Result<void>();

@@ -91,6 +91,11 @@ std::string folded(std::string_view key) {
 
 bool is_spelling_of(std::string_view key, std::string_view known) {
   if (key.size() <= known.size()) return equal_ignoring_case(key, known);
+  // Only letters beyond ASCII, of three bytes at most, make it longer. Tenants write long keys.
+  if (key.size() > 3 * known.size()) return false;
+  if (std::ranges::all_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    return false;
+  }
   return equal_ignoring_case(folded(key), known);
 }
 

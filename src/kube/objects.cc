@@ -83,11 +83,13 @@ Result<model::PodObject> parse_pod(const json::Object& object) {
 
 Result<model::PodObject> parse_stored_pod(const json::Object& object) {
   MNET_TRY(auto&& pod, parse_pod(object));
-  std::size_t bytes = 0;
+  std::size_t bytes = pod.resource_claims.size();
   for (const auto& [key, text] : pod.annotations) bytes += text.size();
   if (bytes <= kMaxStoredAnnotations) return std::move(pod);
   pod.is_cut = true;
-  for (auto& [key, text] : pod.annotations) text = std::string();
+  // Swapped: an assignment keeps the room of the longer text.
+  std::string().swap(pod.resource_claims);
+  for (auto& [key, text] : pod.annotations) std::string().swap(text);
   return std::move(pod);
 }
 

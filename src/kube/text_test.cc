@@ -214,6 +214,7 @@ TEST(ParseStoredPod, KeepsOnlyTheKeysOfAnnotationsThatAreTooLong) {
   EXPECT_EQ(kept->annotation("k8s.v1.cni.cncf.io/networks")->size(), kMaxStoredAnnotations);
   EXPECT_TRUE(cut->is_cut);
   EXPECT_EQ(*cut->annotation("k8s.v1.cni.cncf.io/networks"), "");
+  EXPECT_LT(cut->annotation("k8s.v1.cni.cncf.io/networks")->capacity(), 100u) << "it is freed";
 }
 
 TEST(Network, KeepsItsConfigurationWordForWord) {

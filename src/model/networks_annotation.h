@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxAnnotation = 256u << 10;
 inline constexpr std::size_t kMaxNetworks = 1000;
 // Values of all kinds in the JSON format: each costs hundreds of bytes in the copies that its way
 // to the plugin takes, and two in the text.
-inline constexpr std::size_t kMaxValues = 20'000;
+inline constexpr std::size_t kMaxValues = 10'000;
 
 // How many elements parse_networks_annotation() would yield, if it accepts the text. Builds
 // nothing: an element takes hundreds of bytes and the text of one only two, so the parsers below

@@ -85,7 +85,7 @@ TEST(NetworksAnnotation, CountsBeforeItReads) {
   EXPECT_EQ(networks("[" + repeated(R"({"name":"a,b"})", kMaxNetworks) + "]").size(), kMaxNetworks);
   EXPECT_THAT(refusal("[0," + repeated("{}", kMaxNetworks)), HasSubstr("asks for 1001 networks"));
   EXPECT_THAT(refusal(R"([{"cni-args":{"a":[)" + repeated("0", kMaxValues) + "]}}]"),
-              HasSubstr("20004 values, more than 20000"));
+              HasSubstr("10004 values, more than 10000"));
   EXPECT_THAT(parse_default_network_annotation(repeated("a", 5000), "ns").error().text(),
               HasSubstr("more than one default network"));
 }

@@ -54,7 +54,7 @@ def assert_told(objects, pod, error, where):
     """The runtime and the pod learn which definition it is, which member, and what to do."""
     for text in (error["msg"], *objects.messages(pod, "NoNetworkFound")):
         assert "network-attachment-definition (bad) in namespace (default)" in text, text
-        assert f"{where} is multus itself" in text and "write the type of another plugin" in text, text
+        assert f"{where} is multus itself" in text and "correct the types in its configuration" in text, text
     assert objects.messages(pod, "NoNetworkFound")
 
 
