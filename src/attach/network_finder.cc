@@ -17,6 +17,7 @@
 #include "json/count.h"
 #include "json/json.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 #include "model/nad.h"
 #include "model/netconf.h"
 #include "model/requested_networks.h"
@@ -86,6 +87,17 @@ aio::asio::awaitable<std::vector<Result<NetworkFinder::Found>>> NetworkFinder::f
   co_return all;
 }
 
+Result<void> check_weight(const model::Weight& weight) {
+  constexpr std::string_view kAll = "the configurations of all networks of this request take ";
+  if (weight.bytes > kMaxDefinitionBytes) {
+    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionBytes, " bytes"));
+  }
+  if (weight.values > kMaxDefinitionValues) {
+    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionValues, " values"));
+  }
+  return {};
+}
+
 aio::Task<NetworkFinder::Found> NetworkFinder::find(model::RequestedNetwork wanted) {
   Result<Found> found;
   if (wanted.given) {
@@ -99,6 +111,9 @@ aio::Task<NetworkFinder::Found> NetworkFinder::find(model::RequestedNetwork want
   }
   if (!found) co_return found;
   auto checked = check_all_types(found->delegate, found->wanted.selection, job_.conf);
+  if (checked && found->wanted.selection && found->wanted.selection->cni_args) {
+    checked = take_in(model::weight_of(*found->wanted.selection->cni_args, found->delegate));
+  }
   if (!checked) {
     co_return std::move(checked).error().wrap(described(found->wanted, found->delegate));
   }
@@ -172,17 +187,10 @@ aio::Task<NetworkFinder::Found> NetworkFinder::load(model::RequestedNetwork want
 }
 
 // Before anything is built of it.
-Result<void> NetworkFinder::take_in(std::string_view text) {
-  constexpr std::string_view kAll = "the configurations of all networks of this request take ";
-  definition_bytes_ += text.size();
-  if (definition_bytes_ > kMaxDefinitionBytes) {
-    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionBytes, " bytes"));
-  }
-  definition_values_ += json::count(text).values;
-  if (definition_values_ > kMaxDefinitionValues) {
-    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionValues, " values"));
-  }
-  return {};
+Result<void> NetworkFinder::take_in(model::Weight weight) {
+  taken_in_.bytes += weight.bytes;
+  taken_in_.values += weight.values;
+  return check_weight(taken_in_);
 }
 
 aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinitionPtr definition) {
@@ -191,7 +199,8 @@ aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinition
     if (delegate) delegate->from_list_file = false;
     co_return delegate;
   }
-  MNET_CO_TRY_VOID(take_in(*definition->config));
+  const std::string& config = *definition->config;
+  MNET_CO_TRY_VOID(take_in({.bytes = config.size(), .values = json::count(config).values}));
   MNET_CO_TRY(auto&& text, model::configuration_of(*definition));
   co_return model::parse_delegate(std::move(text));
 }

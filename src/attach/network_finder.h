@@ -12,6 +12,7 @@
 #include "attach/source.h"
 #include "base/result.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 #include "model/objects.h"
 #include "model/requested_networks.h"
 
@@ -21,6 +22,9 @@ namespace mnet::attach {
 inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
 // And values in them (json/count.h): a megabyte of zeros would take 150.
 inline constexpr std::size_t kMaxDefinitionValues = 10'000;
+
+// Of definitions and of the `cni-args` that go into each of their plugins.
+Result<void> check_weight(const model::Weight& weight);
 
 // Whether a configured network is a path, not a name.
 inline bool is_path(std::string_view network) { return network.contains('/'); }
@@ -48,14 +52,13 @@ class NetworkFinder {
   aio::Task<Found> find_by_name(model::RequestedNetwork wanted);
   aio::Task<Found> find_selected(model::RequestedNetwork wanted);
   aio::Task<Found> load(model::RequestedNetwork wanted, model::NetworkDefinitionPtr definition);
-  Result<void> take_in(std::string_view text);
+  Result<void> take_in(model::Weight weight);
   aio::Task<model::Delegate> load_delegate(model::NetworkDefinitionPtr definition);
 
   const Core& core_;
   const Job& job_;
   LiveReads reads_;                   // of all its lookups
-  std::size_t definition_bytes_ = 0;  // of all texts so far
-  std::size_t definition_values_ = 0;
+  model::Weight taken_in_;  // of all configurations so far
 };
 
 }  // namespace mnet::attach

@@ -662,6 +662,21 @@ TEST_F(ResolverLimits, CountsTheValuesOfAllConfigurationsBeforeItReadsOne) {
   EXPECT_THAT(error_of(), HasSubstr("more than 10000 values"));
 }
 
+// The author of the pod chooses the one, the author of the definition the other.
+TEST_F(ResolverLimits, CountsTheArgumentsOfAPodForEveryPluginOfAList) {
+  std::string plugins = R"({"type":"t"})";
+  for (int i = 0; i < 45; ++i) plugins += R"(,{"type":"t"})";
+  add_network("ns1", "many", cat(R"({"name":"many","plugins":[)", plugins, "]}"));
+  add_network("ns1", "one", R"({"name":"one","type":"t"})");
+  const std::string args = cat(R"(","cni-args":{"a":")", std::string(100'000, '<'), R"("}}])");
+
+  select(cat(R"([{"name":"one)", args));
+  EXPECT_THAT(names(resolve()), SizeIs(2));
+
+  select(cat(R"([{"name":"many)", args));
+  EXPECT_THAT(error_of(), HasSubstr("more than 4194304 bytes"));
+}
+
 TEST_F(ResolverLimits, RefusesConfigurationsNestedTooDeeply) {
   add_network("ns1", "a",
               cat(R"({"type":"t","x":)", std::string(2000, '['), std::string(2000, ']'), "}"));

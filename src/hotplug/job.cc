@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attach/core.h"
+#include "attach/network_finder.h"
 #include "attach/request.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -54,6 +55,9 @@ Result<model::Delegate> read_delegate(const Request& request, Verb verb) {
   delegate.attributes = attributes_of(request);
   if (!request.ips.empty()) delegate.selection.ips = request.ips;
   delegate.selection.mac = request.mac;
+  if (request.cni_args) {
+    MNET_TRY_VOID(attach::check_weight(model::weight_of(*request.cni_args, delegate)));
+  }
   return model::with_injection(std::move(delegate),
                                {.device_id = {}, .cni_args = request.cni_args});
 }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/count.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/delegate.h"
@@ -28,6 +29,10 @@ Result<json::Object*> object_in(json::Object& parent, std::string_view key, std:
 Result<void> add_cni_args(json::Object& plugin, const json::Object& cni_args) {
   MNET_TRY(auto&& args, object_in(plugin, "args", "args"));
   MNET_TRY(auto&& cni, object_in(*args, "cni", "args.cni"));
+  if (cni->empty()) {
+    *cni = cni_args;  // set() looks at every key before it
+    return {};
+  }
   for (const auto& [key, value] : cni_args) cni->set(key, value);
   return {};
 }
@@ -58,6 +63,12 @@ Result<void> inject_list(json::Object& list, const Injection& injection) {
 }
 
 }  // namespace
+
+Weight weight_of(const json::Object& cni_args, const Delegate& delegate) {
+  const std::string text = json::dump(cni_args);
+  const std::size_t plugins = delegate.list ? delegate.list->plugins.size() : 1;
+  return {.bytes = text.size() * plugins, .values = json::count(text).values * plugins};
+}
 
 Result<Delegate> with_injection(Delegate delegate, const Injection& injection) {
   if (injection.is_empty()) return delegate;

@@ -2,6 +2,7 @@
 // `cni-args` (02, 4.4 and 4.5). Pure; a text that needs no change stays as it is, byte for byte.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,14 @@ struct Injection {
 
   bool is_empty() const { return device_id.empty() && !cni_args; }
 };
+
+// What `cni-args` become in all plugins of a network. Two people chose the factors, the author of the
+// pod and the author of the network: the caller bounds the product before it is built.
+struct Weight {
+  std::size_t bytes = 0;
+  std::size_t values = 0;  // json/count.h
+};
+Weight weight_of(const json::Object& cni_args, const Delegate& delegate);
 
 // Into the conf, or into every plugin of the list. Only exact keys count (02, J1); an `args` or
 // `args.cni` that is not an object is an error.

@@ -8,6 +8,7 @@
 
 #include "base/durability.h"
 #include "base/error.h"
+#include "base/reading.h"
 #include "json/json.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -85,6 +86,17 @@ TEST_F(AttachmentRecordsTest, ADirectoryInTheirPlaceIsAnErrorAndStays) {
   EXPECT_FALSE(records_.find("c1").has_value());
   EXPECT_FALSE(records_.write("c1", {}, Durability::kInPlace).has_value());
   EXPECT_FALSE(records_.remove("c1", Durability::kDurable).has_value());
+}
+
+// It may be ours: a DEL that took it for nothing would leave what it names.
+TEST_F(AttachmentRecordsTest, ThatAreTooLargeAreNotSaidToBeDamaged) {
+  place("c1.json", "{}");
+  std::filesystem::resize_file(dir_ / "cni/_attachments/c1.json", (64u << 20) + 1);
+
+  const auto found = records_.find("c1");
+
+  ASSERT_FALSE(found.has_value());
+  EXPECT_FALSE(is_damage(found.error())) << found.error().text();
 }
 
 TEST_F(AttachmentRecordsTest, AreRemoved) {

@@ -17,7 +17,7 @@ Result<std::optional<std::string>> find_text(const std::string& path) {
   auto text = sys::find_file(path);
   if (text) return text;
   const int why = text.error().os_errno();
-  if (why != EISDIR && why != EFBIG) return text;
+  if (why != EISDIR) return text;
   return Error(Errc::kProtocol, text.error().text(), why);
 }
 

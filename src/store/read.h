@@ -10,8 +10,8 @@
 
 namespace mnet::store {
 
-// None if there is no file. is_damage(): what is there cannot be a file of ours (a directory, or
-// too large for one). Any other error says nothing about what is there.
+// None if there is no file. is_damage(): what is there cannot be a file of ours (a directory). Any
+// other error says nothing about what is there; one that is too large to be read may be ours.
 Result<std::optional<std::string>> find_text(const std::string& path);
 
 // Whether there is a file, or that cannot be told.
