@@ -111,7 +111,7 @@ TEST(NetworksAnnotation, CountsWhatItReads) {
                                   R"({"cni-args":{"a":[0,0],"b":{}}})"};
   std::minstd_rand random(16);
   std::size_t accepted = 0;
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < 10'000; ++i) {
     const bool is_list = random() % 2 == 0;
     std::string text = is_list ? "[" : "";
     for (std::size_t left = random() % 6; left > 0; --left) {
@@ -124,7 +124,7 @@ TEST(NetworksAnnotation, CountsWhatItReads) {
     ++accepted;
     ASSERT_EQ(count_elements(text), elements->size()) << text;
   }
-  EXPECT_GT(accepted, 10'000u);
+  EXPECT_GT(accepted, 400u);
 }
 
 TEST(JsonFormat, RefusesWhatIsNoListOfObjects) {  // 30, 31, 33, 43
