@@ -57,7 +57,7 @@ class NetworkFinder {
 
   const Core& core_;
   const Job& job_;
-  LiveReads reads_;                   // of all its lookups
+  LiveReads reads_;         // of all its lookups
   model::Weight taken_in_;  // of all configurations so far
 };
 

@@ -19,8 +19,8 @@ struct Injection {
   bool is_empty() const { return device_id.empty() && !cni_args; }
 };
 
-// What `cni-args` become in all plugins of a network. Two people chose the factors, the author of the
-// pod and the author of the network: the caller bounds the product before it is built.
+// What `cni-args` become in all plugins of a network. Two people chose the factors, the author of
+// the pod and the author of the network: the caller bounds the product before it is built.
 struct Weight {
   std::size_t bytes = 0;
   std::size_t values = 0;  // json/count.h
