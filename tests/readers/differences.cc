@@ -44,6 +44,7 @@ constexpr std::array kStricter = {
 // We read what Go refuses; a part of its error.
 constexpr std::array kMoreTolerant = {
     OnPurpose{"adn", "of type float64"},
+    OnPurpose{"dn", "cannot unmarshal string into Go struct field NetConfList.disable"},
     OnPurpose{"n", "9223372036854776000 into Go struct field Result"},
     OnPurpose{"n", R"(but unmarshalled CNIVersion is "")"},
 };
