@@ -127,7 +127,7 @@ inline constexpr int kMaxDepth = 1000;
 Result<Value> parse(std::string_view text, int max_depth = kMaxDepth);
 // The same for a text that other programs read, too. They differ in what they make of a repeated
 // key: Go reads two objects into one, and some lists, and may ignore a later null. Only texts,
-// numbers and booleans may be repeated, each by its own kind: there the last one counts everywhere.
+// integers and booleans may be repeated, each by its own kind: there the last one counts for all.
 Result<Value> parse_unambiguous(std::string_view text);
 // The same, and it must be an object.
 Result<Object> parse_object(std::string_view text, int max_depth = kMaxDepth);

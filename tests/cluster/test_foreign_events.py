@@ -6,7 +6,7 @@ from harness.machine.wait import until
 from harness.node.cni import environment
 from harness.node.daemon import body
 
-COUNT = 301
+COUNT = 100
 ANNOTATION = 262_000  # the API server takes 256 KiB of annotations, keys included
 MOST = 16 * 2**20
 

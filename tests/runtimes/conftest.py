@@ -101,5 +101,7 @@ def podman(host, cgroup):
     podman = Podman(host, f"/{cgroup}")
     yield podman
     podman.podman("rm", "-f", "-a", "-t", "0", check=False)
+    # conmon starts another podman to clean up, which mounts the storage once more.
+    until(lambda: host.run("pgrep", "-x", "conmon|podman", check=False).returncode != 0, "podman to be through")
     # Storage stays mounted below --root for as long as podman likes.
     host.run("sh", "-c", "umount -R /srv/podman/overlay; rm -rf /srv/podman", check=False)
