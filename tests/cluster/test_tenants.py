@@ -19,7 +19,7 @@ from harness.node.netconf import netconf_from_files
 
 MOST_MEMORY = 32 * 2**20
 # Of the bystander's longest ADD beyond twice what it takes alone: other tests share the machine's two cores.
-NOISE = 1.5
+NOISE = 8
 ANNOTATION = 250_000  # the API server allows 256 KiB for all annotations of an object
 
 
