@@ -31,9 +31,8 @@ struct Pace {
 //   longest for its turn; in it likewise to a container, of equal ones to the oldest request.
 // - A namespace that holds slots leaves some to those that hold none. Plugins may run for minutes,
 //   so the order alone would let one namespace hold everything for as long.
-// - All that is not a DEL leaves some slots to DELs, so that a flood of ADDs never keeps a node
-// from
-//   giving back what it holds.
+// - All that is not a DEL leaves some slots to DELs: a flood of ADDs never keeps a node from giving
+//   back what it holds.
 class Admission final : public adapters::DelegateSlots {
  public:
   // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.

@@ -26,7 +26,7 @@ def test_only_the_pods_of_this_node_are_kept(space, probe):
 
 
 def test_a_pod_whose_annotations_are_too_long_to_keep_is_read(space, probe):
-    """16, 5: the authors of pods choose their size."""
+    """The authors of pods choose their size."""
     space.add_pod("long", networks=",".join(f"network-{number}" for number in range(2000)))
     until(lambda: probe.stats()["pods"] == 1, "the pod in the store")
 

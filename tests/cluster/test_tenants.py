@@ -1,5 +1,6 @@
 """What tenants may do at their worst, and what it costs the node and its other pods. Each attack prints one line: the daemon's
-peak memory, the longest ADD of a pod of another namespace, and the API requests of one attacking ADD."""
+peak memory, the longest ADD of a pod of another namespace, and the API requests of one attacking ADD. What slow plugins may hold up is in
+tests/node/test_fairness.py."""
 
 import concurrent.futures
 import contextlib
@@ -61,9 +62,8 @@ class Siege:
         ended, waits = threading.Event(), []
 
         def live():
-            while not ended.is_set():
+            while not waits or not ended.wait(0.05):
                 waits.append(self.add_bystander())
-                ended.wait(0.05)
         with concurrent.futures.ThreadPoolExecutor(1) as thread:
             living = thread.submit(live)
             try:
@@ -90,7 +90,7 @@ def siege(node, fake, cluster, space):
 
 
 def test_annotations_that_are_refused_leave_no_memory_behind(siege, space):
-    """16, 1: each message is another one, and none is kept whole."""
+    """Each message is another one, and none is kept whole."""
     def add(number):
         return siege.ask("ADD", pods[number], f"attacker-{number}")
     siege.start()
@@ -104,7 +104,7 @@ def test_annotations_that_are_refused_leave_no_memory_behind(siege, space):
 
 
 def test_huge_environments_of_other_processes_do_not_count(siege, node):
-    """16, 2: a daemon that starts after another one searches them all for orphaned delegates."""
+    """A daemon that starts after another one searches them all for orphaned delegates."""
     node.start().stop()
     with crowd(node.host, 60):
         siege.start()
@@ -113,23 +113,8 @@ def test_huge_environments_of_other_processes_do_not_count(siege, node):
     siege.judge("60 environments of 4 MB")
 
 
-def test_a_pod_with_many_slow_networks_starves_no_one(siege, space, fake):
-    """16, 3: with 8 slots, and a plugin of one second that may run beside itself."""
-    fake.install("tap")
-    slow = fake.network("slow", plugin_type="tap", ADD={"delay_ms": 1000})
-    space.add_network("slow", config=json.dumps(slow))
-    pod = space.add_pod("attacker", networks=",".join(["slow"] * 64))
-    siege.start(maxDelegates=8)
-    with siege.watched(), concurrent.futures.ThreadPoolExecutor(1) as threads:
-        attack = threads.submit(siege.ask, "ADD", pod, "attacker")
-        answer = attack.result()
-    assert answer.status == 200, answer.body
-    assert siege.ask("DEL", pod, "attacker").status == 200
-    siege.judge("a pod with 64 networks of 1 s, 8 slots")
-
-
 def test_unknown_names_ask_the_api_server_little(siege, space, node):
-    """16, 4."""
+    """A request reads at most eight of them from the API server."""
     pod = space.add_pod("attacker", networks=",".join(f"unknown-{number}" for number in range(999)))
     siege.start()
     node.proxy.forget()
@@ -142,19 +127,18 @@ def test_unknown_names_ask_the_api_server_little(siege, space, node):
 
 
 def test_definitions_take_no_more_than_their_share(siege, space):
-    """16, 5."""
+    """Even while they change, which makes the daemon read them anew."""
     config = json.dumps({"cniVersion": "1.0.0", "type": "fake", "ballast": "x" * 1_000_000})
     space.add_many(space.add_network, [f"n{number}" for number in range(60)], config=config)
     siege.start()
     with siege.watched():
         for number in range(0, 60, 20):
             space.change_network(f"n{number}", config.replace("x", "y"))
-            time.sleep(0.3)
     siege.judge("60 definitions of 1 MB")
 
 
 def test_an_annotation_of_many_elements_is_refused_cheaply(siege, space):
-    """16, 7."""
+    """They are counted before anything is built of them."""
     pods = [space.add_pod(f"attacker-{number}", networks=text) for number, text in enumerate(
         ["a," * (ANNOTATION // 2) + "a", "[" + "{}," * (ANNOTATION // 3) + "{}]"])]
     siege.start()
