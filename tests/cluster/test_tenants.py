@@ -20,7 +20,7 @@ from harness.node.netconf import netconf_from_files
 
 MOST_MEMORY = 32 * 2**20
 # Of the bystander's longest ADD beyond twice what it takes alone: other tests share the machine's two cores.
-NOISE = 8
+NOISE = 3
 ANNOTATION = 250_000  # the API server allows 256 KiB for all annotations of an object
 
 
