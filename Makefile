@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test quick e2e bench lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
+.PHONY: help demo test quick e2e bench bench-fleet api-faults lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,11 @@ bench:  ## measure against the budgets; PEER_SHIM and PEER_DAEMON name another i
 	@scripts/install-packages build test
 	@scripts/build release programs bench_programs
 	@scripts/bench
+
+bench-fleet:  ## what N="1 50 200" nodes cost one API server (docs/scale.md); PEER_DAEMON names the original's daemon
+	@scripts/install-packages build test
+	@scripts/build release programs fake-delegate
+	@scripts/bench-fleet $(if $(N),--nodes $(N))
 
 lint:  ## clang-tidy on whatever changed since it was last clean
 	@scripts/install-packages build test lint
@@ -60,6 +65,11 @@ fuzz:  ## ten minutes of every fuzz target (SECONDS=n for another time)
 	@scripts/install-packages build
 	@scripts/build asan fuzz_programs
 	@scripts/fuzz --seconds $(or $(SECONDS),600)
+
+api-faults:  ## MINUTES=30 of random faults of the API server under load; SEED=n for the same ones again
+	@scripts/install-packages build test
+	@scripts/build release programs stepped-clock
+	@scripts/api-faults --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))
 
 readers:  ## ten minutes of comparing our parsers with Go's (SECONDS=n for another time, for each of seven kinds)
 	@scripts/install-packages build

@@ -39,7 +39,7 @@ void check_routes(const Object& file) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  (void)mnet::store::result_in(text);
+  (void)mnet::store::result_in(std::string(text));
   const auto document = mnet::json::parse(text);
   if (!document) return 0;
   check_entry(*document);

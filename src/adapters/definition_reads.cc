@@ -52,7 +52,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::find(attach::NetworkLook
   if (auto known = store_.use(lookup.ns, lookup.name)) co_return known;
   if (is_missing(lookup.ns, lookup.name)) co_return model::NetworkDefinitionPtr();
   if (reads_.contains(key_of(lookup.ns, lookup.name))) {
-    MNET_CO_TRY(auto&& found, co_await shared_read(lookup.ns, lookup.name));
+    MNET_CO_TRY(auto&& found, co_await shared_read(lookup));
     if (found != nullptr) co_return found;
     // It had begun before we asked: it may have passed by a definition that came with its pod.
     if (is_missing(lookup.ns, lookup.name)) co_return model::NetworkDefinitionPtr();
@@ -66,29 +66,28 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::find(attach::NetworkLook
 aio::Task<model::NetworkDefinitionPtr> DefinitionReads::read(attach::NetworkLookup lookup) {
   using Limit = attach::LiveReads::Limit;
   if (lookup.reads == nullptr) {
-    co_return co_await shared_read(lookup.ns, lookup.name);
+    co_return co_await shared_read(lookup);
   }
   MNET_CO_TRY([[maybe_unused]] const auto& slot,
               co_await lookup.reads->begin(watch_.is_synced() ? Limit::kInAll : Limit::kAtOnce));
-  auto found = co_await shared_read(lookup.ns, lookup.name);
+  auto found = co_await shared_read(lookup);
   if (!found || *found == nullptr) lookup.reads->fail();
   co_return found;
 }
 
-aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(std::string ns,
-                                                                    std::string name) {
-  const std::string key = key_of(ns, name);
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(attach::NetworkLookup lookup) {
+  const std::string key = key_of(lookup.ns, lookup.name);
   const auto running = reads_.find(key);
   std::shared_ptr<Read> read = running == reads_.end() ? nullptr : running->second;
   if (read == nullptr) {
     read = std::make_shared<Read>();
     reads_[key] = read;
-    if (!running_.spawn("network definition", run(std::move(ns), std::move(name), read))) {
+    if (!running_.spawn("network definition", run(lookup.ns, lookup.name, read))) {
       reads_.erase(key);
       co_return aio::cancelled_error();
     }
   }
-  MNET_CO_TRY_VOID(co_await read->ended.wait());
+  MNET_CO_TRY_VOID(co_await read->ended.wait(lookup.deadline()));
   co_return read->outcome;
 }
 
@@ -125,7 +124,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
                                                          retries_));
   if (reply.status == 404) co_return model::NetworkDefinitionPtr();
   if (!reply.ok()) co_return reply.error();
-  MNET_CO_TRY(auto&& object, json::parse_object(reply.body));
+  MNET_CO_TRY(auto&& object, json::parse_object_without(kube::kUnusedMembers, reply.body));
   std::string().swap(reply.body);  // there are enough copies
   MNET_CO_TRY(auto&& network, kube::parse_network(object));
   auto whole = std::make_shared<const model::NetworkDefinition>(std::move(network));

@@ -50,7 +50,7 @@ class DefinitionReads {
   struct Read;
 
   aio::Task<model::NetworkDefinitionPtr> read(attach::NetworkLookup lookup);
-  aio::Task<model::NetworkDefinitionPtr> shared_read(std::string ns, std::string name);
+  aio::Task<model::NetworkDefinitionPtr> shared_read(attach::NetworkLookup lookup);
   aio::Task<void> run(std::string ns, std::string name, std::shared_ptr<Read> read);
   aio::Task<model::NetworkDefinitionPtr> fetch(std::string ns, std::string name);
   aio::Task<model::NetworkDefinitionPtr> fetch_once(std::string ns, std::string name);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,10 +17,12 @@
 #include <vector>
 
 #include "aio/all.h"
+#include "aio/event.h"
 #include "aio/fake_timer.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -201,6 +204,54 @@ TEST_F(DefinitionReadsTest, AReadGoesOnWithoutTheRequestThatBeganIt) {
   ASSERT_TRUE(has_found(2));
   EXPECT_EQ(found_[0].error().code(), Errc::kCancelled);
   EXPECT_EQ((*found_[1])->name, "a");
+}
+
+// Throws when it is asked for the time, as often as it is told to.
+class FaultyTimer final : public aio::Timer {
+ public:
+  aio::Deadline now() const override {
+    if (faults_ > 0 && faults_-- > 0) throw std::bad_alloc();
+    return timer_.now();
+  }
+  aio::Task<void> sleep_for(Duration time) override { return timer_.sleep_for(time); }
+  aio::Task<void> wait_for(aio::Event* event, Duration time) override {
+    return timer_.wait_for(event, time);
+  }
+  void fail(int times) { faults_ = times; }
+
+ private:
+  aio::FakeTimer timer_;
+  mutable int faults_ = 0;
+};
+
+// Else every request for that definition would wait for ever.
+TEST_F(DefinitionReadsTest, AReadThatThrowsEndsForThoseWhoWaitAndIsBegunAnew) {
+  FaultyTimer timer;
+  DefinitionReads reads(loop_.get_executor(), *client_, store_, watch_, {.most = 1}, timer, Log());
+  timer.fail(1);  // it notes that the definition is missing
+
+  const Found missing = aio::run(loop_, reads.find({.ns = "n", .name = "a"}));
+  api_.add("a");
+  const Found found = aio::run(loop_, reads.find({.ns = "n", .name = "a"}));
+
+  EXPECT_TRUE(missing && *missing == nullptr);
+  ASSERT_TRUE(found && *found != nullptr);
+  EXPECT_EQ(api_.asked(), 2);
+  EXPECT_TRUE(aio::run(loop_, reads.wait_ended(aio::kNoDeadline)));
+}
+
+TEST_F(DefinitionReadsTest, ARequestWaitsNoLongerThanItMay) {
+  api_.add("a");
+  api_.hold();
+  LiveReads over{std::chrono::steady_clock::now()};
+
+  EXPECT_EQ(find("a", &over).error().code(), Errc::kTimeout);
+  begin("a");
+  ASSERT_TRUE(is_asked(1));
+  api_.release();
+
+  ASSERT_TRUE(has_found(1));
+  EXPECT_EQ((*found_[0])->name, "a");
 }
 
 TEST_F(DefinitionReadsTest, AMissIsKeptForASecond) {

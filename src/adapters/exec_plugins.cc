@@ -84,7 +84,6 @@ plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
                                                   {"CNI_IFNAME", what.ifname},
                                                   {"CNI_PATH", join(what.dirs, ":")},
                                                   {"MULTUS_REQUEST_ID", what.request_id}});
-  invocation.config = what.config;
   invocation.deadline = std::chrono::steady_clock::now() + settings_.timeout;
   return invocation;
 }
@@ -138,6 +137,7 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);
+  call.config = std::move(what.config);
   const auto begun = Clock::now();
   std::string complaint;
   call.failed = [&complaint](const std::string& err) { complaint = end_of(err); };

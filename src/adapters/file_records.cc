@@ -1,6 +1,7 @@
 #include "adapters/file_records.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "aio/failpoint.h"
 #include "aio/task.h"
 #include "attach/ports.h"
+#include "attach/room.h"
 #include "base/address_family.h"
 #include "base/durability.h"
 #include "base/error.h"
@@ -23,8 +25,10 @@
 #include "base/try.h"
 #include "cni/address.h"
 #include "cni/cache.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "model/default_routes.h"
+#include "model/inject.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -49,10 +53,17 @@ bool names_any(std::string_view name, const std::vector<std::string>& ids) {
       ids, [&](const std::string& id) { return name.contains(cat("-", id, "-")); });
 }
 
-// Only what is not a JSON object at all: a result of an old libcni is one, and not ours to judge.
+// `<network>-<containerID>-<ifname>`
+bool is_entry_name(std::string_view name) { return std::ranges::count(name, '-') >= 2; }
+
+// Only what may be the rest of an entry: empty, zeros, or a JSON object that is cut. A whole one is
+// perhaps a result of an old libcni, and anything else is another program's; neither is ours to
+// judge.
 bool is_damaged(const std::string& path) {
   auto text = sys::read_file(path);
-  return text && !json::parse_object(*text);
+  if (!text) return false;
+  return text->empty() || text->front() == '\0' ||
+         (text->front() == '{' && !json::parse_object(*text));
 }
 
 Result<std::vector<std::string>> sweep_results(const std::string& cni_dir,
@@ -67,7 +78,7 @@ Result<std::vector<std::string>> sweep_results(const std::string& cni_dir,
   for (sys::Entry& file : *files) {
     if (file.kind != sys::EntryKind::kRegular || file.name.starts_with('.')) continue;
     const std::string path = cat(directory, "/", file.name);
-    if (names_any(file.name, ids) || !is_damaged(path)) continue;
+    if (!is_entry_name(file.name) || names_any(file.name, ids) || !is_damaged(path)) continue;
     if (auto gone = sys::remove_file(path); !gone) return std::move(gone).error();
     removed.push_back(std::move(file.name));
   }
@@ -96,35 +107,40 @@ Result<void> write_scratch(const std::string& cni_dir, const std::string& contai
 
 // The scratch file first: it is what every multus can read (05, 3.2).
 void write_first(const attach::AddStart& start, attach::AddStarted& started) {
-  const attach::AddStart::Notes notes = start.notes(started.seen.netns);
-  started.scratch = write_scratch(start.cni_dir, start.container_id, notes.delegates);
+  started.scratch = write_scratch(start.cni_dir, start.container_id, start.delegates());
   if (!started.scratch) return;
-  started.record = store::AttachmentRecords(start.cni_dir)
-                       .write(start.container_id, notes.record, Durability::kInPlace);
+  started.record =
+      store::AttachmentRecords(start.cni_dir)
+          .write(start.container_id, start.record(started.seen.netns), Durability::kInPlace);
 }
 
-Result<void> write_last_result(const std::string& cni_dir, const cni::CacheEntry& entry) {
+Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry) {
   MNET_FAIL_BLOCKING("result-cache-before-write");
-  MNET_TRY_VOID(store::ResultCache(cni_dir).write(entry, Durability::kDurable));
+  MNET_TRY_VOID(store::ResultCache(cni_dir).write(std::move(entry), Durability::kDurable));
   MNET_FAIL_BLOCKING("result-cache-after-write");
   return {};
 }
 
 Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
-  const attach::AddEnd::Notes notes = end.notes();
-  if (notes.result) ended.result = write_last_result(end.cni_dir, *notes.result);
+  if (auto last = end.result()) ended.result = write_last_result(end.cni_dir, *std::move(last));
   if (!ended.result) return {};
   ended.record = store::AttachmentRecords(end.cni_dir)
-                     .write(end.container_id, notes.record, Durability::kDurable);
+                     .write(end.container_id, end.record(), Durability::kDurable);
   return {};
 }
 
-// Empty `container_id`: of all.
-Result<attach::CacheListing> results_of(const std::string& cni_dir,
-                                        const std::string& container_id) {
-  MNET_TRY(auto&& found, store::ResultCache(cni_dir).list(container_id));
-  return attach::CacheListing{.entries = std::move(found.entries),
-                              .unreadable = std::move(found.unreadable)};
+Result<attach::CacheListing> listing_of(Result<store::ResultCache::Listing> found) {
+  if (!found) return std::move(found).error();
+  return attach::CacheListing{.entries = std::move(found->entries),
+                              .unreadable = std::move(found->unreadable)};
+}
+
+// Both hold all configurations of the container: the attachment record as JSON, so that its values
+// can be counted, the scratch file in base64.
+std::size_t weight_of_files(const std::string& cni_dir, const std::string& container_id) {
+  const json::Count record = store::AttachmentRecords(cni_dir).count(container_id);
+  const model::Weight weight{.bytes = record.bytes, .values = record.values};
+  return std::max(weight.total(), store::ScratchFiles(cni_dir).size(container_id));
 }
 
 attach::RecordsDone save_files(const std::string& cni_dir, const std::string& container_id,
@@ -206,7 +222,7 @@ aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
 
 // A new container has no file, and one look is quicker than the way to the pool and back.
 aio::Task<attach::StoredRecords> FileRecords::load(std::string cni_dir, std::string container_id,
-                                                   attach::RecordParts parts) {
+                                                   attach::RecordParts parts, std::size_t most) {
   using Parts = attach::RecordParts;
   const bool all = parts == Parts::kAll || (parts == Parts::kOfEarlierAdd &&
                                             store::ScratchFiles(cni_dir).has(container_id));
@@ -214,14 +230,19 @@ aio::Task<attach::StoredRecords> FileRecords::load(std::string cni_dir, std::str
     co_return attach::StoredRecords();
   }
   co_return co_await pool_.run([cni_dir = std::move(cni_dir),
-                                container_id = std::move(container_id),
-                                all]() -> Result<attach::StoredRecords> {
+                                container_id = std::move(container_id), all,
+                                most]() -> Result<attach::StoredRecords> {
     attach::StoredRecords stored;
-    if (all) {
-      stored.scratch = store::ScratchFiles(cni_dir).find(container_id);
-      stored.results = results_of(cni_dir, container_id);
+    const std::size_t weight =
+        most == attach::kAnyWeight ? 0 : weight_of_files(cni_dir, container_id);
+    if (weight > most) {
+      stored.too_heavy = weight;
+      return stored;
     }
+    // What takes most while it is read comes first.
+    if (all) stored.results = listing_of(store::ResultCache(cni_dir).list(container_id));
     stored.record = store::AttachmentRecords(cni_dir).find(container_id);
+    if (all) stored.scratch = store::ScratchFiles(cni_dir).find(container_id);
     return stored;
   });
 }
@@ -256,7 +277,19 @@ aio::Task<std::vector<std::string>> FileRecords::list(std::string cni_dir) {
 }
 
 aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir) {
-  return pool_.run([cni_dir = std::move(cni_dir)] { return results_of(cni_dir, {}); });
+  return pool_.run([cni_dir = std::move(cni_dir)] {
+    return listing_of(store::ResultCache(cni_dir).list_all());
+  });
+}
+
+aio::Task<std::optional<std::string>> FileRecords::find_config(std::string cni_dir,
+                                                               cni::CacheKey key) {
+  return pool_.run(
+      [cni_dir = std::move(cni_dir), key = std::move(key)]() -> Result<std::optional<std::string>> {
+        MNET_TRY(auto&& entry, store::ResultCache(cni_dir).find(key));
+        if (!entry) return std::nullopt;
+        return std::move(entry->config);
+      });
 }
 
 aio::Task<std::vector<std::string>> FileRecords::sweep(std::string cni_dir,
@@ -267,9 +300,10 @@ aio::Task<std::vector<std::string>> FileRecords::sweep(std::string cni_dir,
 
 aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry entry,
                                           Durability kept) {
-  return pool_.run([cni_dir = std::move(cni_dir), entry = std::move(entry), durability = kept] {
-    return store::ResultCache(cni_dir).write(entry, durability);
-  });
+  return pool_.run(
+      [cni_dir = std::move(cni_dir), entry = std::move(entry), durability = kept]() mutable {
+        return store::ResultCache(cni_dir).write(std::move(entry), durability);
+      });
 }
 
 aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,

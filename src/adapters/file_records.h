@@ -2,6 +2,7 @@
 // An ADD's visit to its pod's namespace is made with them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ class FileRecords : public attach::Records, public chain::Results {
                        std::vector<cni::CacheKey> results) override;
   aio::Task<attach::AddEnded> end_add(attach::AddEnd end) override;
   aio::Task<attach::StoredRecords> load(std::string cni_dir, std::string container_id,
-                                        attach::RecordParts parts) override;
+                                        attach::RecordParts parts, std::size_t most) override;
   aio::Task<attach::RecordsDone> save(std::string cni_dir, std::string container_id,
                                       attach::RecordsToSave what) override;
   aio::Task<attach::RecordsDone> remove(std::string cni_dir, std::string container_id) override;
@@ -32,6 +33,8 @@ class FileRecords : public attach::Records, public chain::Results {
                               model::RouteEdit edit) override;
   aio::Task<std::vector<std::string>> list(std::string cni_dir) override;
   aio::Task<attach::CacheListing> list_results(std::string cni_dir) override;
+  aio::Task<std::optional<std::string>> find_config(std::string cni_dir,
+                                                    cni::CacheKey key) override;
   aio::Task<std::vector<std::string>> sweep(std::string cni_dir,
                                             std::vector<std::string> ids) override;
 

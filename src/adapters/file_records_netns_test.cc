@@ -41,10 +41,9 @@ class AddRecordsTest : public testing::Test {
     start.container_id = "c1";
     start.netns = std::move(netns);
     start.ifnames = std::move(ifnames);
-    start.notes = [](const NetnsId& netns) {
-      return attach::AddStart::Notes{
-          .delegates = {json::Object{{"Name", "a"}}},
-          .record = {{"inode", json::Number::of_text(cat(netns.inode))}}};
+    start.delegates = [] { return json::Array{json::Object{{"Name", "a"}}}; };
+    start.record = [](const NetnsId& netns) {
+      return json::Object{{"inode", json::Number::of_text(cat(netns.inode))}};
     };
     return aio::run(loop_, records_.begin_add(std::move(start)));
   }
@@ -54,9 +53,8 @@ class AddRecordsTest : public testing::Test {
     end.cni_dir = cni_dir;
     end.container_id = "c1";
     end.in_place = std::move(in_place);
-    end.notes = [result = std::move(result)] {
-      return attach::AddEnd::Notes{.result = result, .record = {{"state", "ready"}}};
-    };
+    end.result = [result = std::move(result)] { return result; };
+    end.record = [] { return json::Object{{"state", "ready"}}; };
     return aio::run(loop_, records_.end_add(std::move(end)));
   }
   static cni::CacheEntry entry(const std::string& network) {

@@ -38,13 +38,17 @@ class FileRecordsTest : public testing::Test {
     return aio::run(loop_, std::move(task));
   }
   Result<std::optional<json::Array>> find_scratch(const std::string& cni_dir) {
-    return run(records_.load(cni_dir, "c1", attach::RecordParts::kOfEarlierAdd))->scratch;
+    return run(records_.load(cni_dir, "c1", attach::RecordParts::kOfEarlierAdd, attach::kAnyWeight))
+        ->scratch;
   }
   Result<std::optional<json::Object>> find_record(const std::string& cni_dir) {
-    return run(records_.load(cni_dir, "c1", attach::RecordParts::kRecord))->record;
+    return run(records_.load(cni_dir, "c1", attach::RecordParts::kRecord, attach::kAnyWeight))
+        ->record;
   }
   Result<attach::CacheListing> list_results(const std::string& container_id) {
-    return run(records_.load(dir_.path(), container_id, attach::RecordParts::kAll))->results;
+    return run(records_.load(dir_.path(), container_id, attach::RecordParts::kAll,
+                             attach::kAnyWeight))
+        ->results;
   }
   std::vector<std::string> containers(const std::string& cni_dir) {
     return run(records_.list(cni_dir)).value();
@@ -137,6 +141,9 @@ TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
   write_result_file("x-c1-eth0", "");
   write_result_file("legacy-gone-eth0", R"({"cniVersion":"0.2.0"})");
   write_result_file(".multus-tmp-1", "");
+  // Of other programs.
+  write_result_file("README", "");
+  write_result_file("notes-of-mine", "not an entry");
 
   EXPECT_THAT(*run(records_.sweep(dir_.path(), {"c1"})), ElementsAre("x-gone-eth0"));
 
@@ -145,6 +152,8 @@ TEST_F(FileRecordsTest, SweepsOnlyWhatNobodyCanReadAndNobodyOwns) {
   EXPECT_TRUE(exists("results/legacy-gone-eth0"));
   EXPECT_TRUE(exists("results/n-gone-eth0"));
   EXPECT_TRUE(exists("results/.multus-tmp-1"));
+  EXPECT_TRUE(exists("results/README"));
+  EXPECT_TRUE(exists("results/notes-of-mine"));
   EXPECT_THAT(*run(records_.sweep(dir_ / "none", {})), IsEmpty());
 }
 
@@ -171,7 +180,7 @@ TEST_F(FileRecordsTest, ADamagedAttachmentRecordIsAnError) {
 // An earlier ADD begins with its scratch file: without one the results are not read.
 TEST_F(FileRecordsTest, AllIsLoadedOfAnEarlierAddAndOnlyTheRecordElsewhere) {
   const auto load = [&](attach::RecordParts parts) {
-    return *run(records_.load(dir_.path(), "c1", parts));
+    return *run(records_.load(dir_.path(), "c1", parts, attach::kAnyWeight));
   };
   ASSERT_TRUE(
       run(records_.write_result(dir_.path(), entry("c1", "n", "eth0"), Durability::kInPlace)));

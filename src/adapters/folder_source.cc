@@ -47,12 +47,13 @@ bool is_another(const model::PodObject& now, const model::PodObject& then) {
 }  // namespace
 
 FolderSource::FolderSource(const aio::asio::any_io_executor& executor, const std::string& path,
-                           aio::BlockingPool& pool, Log log, manifests::Timing timing)
+                           aio::BlockingPool& pool, Log log, FolderSettings settings)
     : path_(clean_path(path)),
+      settings_(std::move(settings)),
       pool_(pool),
       log_(log),
-      folder_(path, pool, log, timing),
-      status_(path, pool),
+      folder_(path, pool, log, settings_.timing),
+      status_(path, pool, log, settings_.status_dir),
       events_(std::make_shared<manifests::EventFile>(path, log)),
       writers_(executor, std::move(log)) {}
 
@@ -65,8 +66,24 @@ aio::Task<void> FolderSource::follow() {
   co_return followed ? std::move(joined) : std::move(followed);
 }
 
+// While a file of the folder cannot be read, the pods in it are unknown, not gone.
+aio::Task<void> FolderSource::sweep_statuses() {
+  MNET_CO_TRY_VOID(co_await folder_.wait_loaded(aio::kNoDeadline));
+  MNET_CO_TRY(const auto& pods, co_await status_.list());
+  for (const manifests::PodRef& pod : pods) {
+    if (folder_.has_faults() || folder_.snapshot()->find_pod(pod.ns, pod.name) != nullptr) continue;
+    MNET_CO_TRY_VOID(co_await status_.remove(pod));
+  }
+  co_return Result<void>();
+}
+
 aio::Task<void> FolderSource::forget_gone_pods() {
   auto seen = folder_.snapshot();
+  if (settings_.sweeps) {
+    auto swept = co_await sweep_statuses();
+    if (!swept && swept.error().code() == Errc::kCancelled) co_return swept;
+    if (!swept) log_.error("cannot remove the status of a pod that is gone", swept.error());
+  }
   for (;;) {
     MNET_CO_TRY(auto&& now, co_await folder_.wait_newer(seen, aio::kNoDeadline));
     for (const auto& [key, pod] : seen->pods()) {
@@ -113,6 +130,13 @@ aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(attach::Networ
     network = folder_.snapshot()->find_network(ns, name);
   }
   co_return network;
+}
+
+std::optional<json::Count> FolderSource::count_network(const std::string& ns,
+                                                       const std::string& name) const {
+  const auto network = folder_.snapshot()->find_network(ns, name);
+  if (network == nullptr) return std::nullopt;
+  return network->config ? json::count(*network->config) : json::Count();
 }
 
 aio::Task<void> FolderSource::write_status(model::PodObjectPtr pod, std::string text) {

@@ -20,11 +20,19 @@
 
 namespace mnet::adapters {
 
+struct FolderSettings {
+  manifests::Timing timing = {};
+  // Where statuses are written if the folder is read-only; empty: nowhere, that is an error.
+  std::string status_dir = {};
+  // Whether what an earlier process left is looked at, too: statuses of pods that went meanwhile.
+  bool sweeps = false;
+};
+
 class FolderSource : public attach::ObjectSource {
  public:
   // Reads nothing yet. The pool must outlive this, and this must outlive its tasks.
   FolderSource(const aio::asio::any_io_executor& executor, const std::string& path,
-               aio::BlockingPool& pool, Log log, manifests::Timing timing = {});
+               aio::BlockingPool& pool, Log log, FolderSettings settings = {});
 
   // Reads the folder and follows it until cancelled; to be started once, in a group. The status of
   // a pod that goes, or is replaced, goes with it, as the API's does.
@@ -40,6 +48,8 @@ class FolderSource : public attach::ObjectSource {
   bool is_complete() const override { return false; }
   // What is not known is looked for once more in the files themselves, as a live read would.
   aio::Task<model::NetworkDefinitionPtr> find_network(attach::NetworkLookup lookup) override;
+  std::optional<json::Count> count_network(const std::string& ns,
+                                           const std::string& name) const override;
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   // Written by a thread of the pool, in the order they were sent. If more than
@@ -54,9 +64,11 @@ class FolderSource : public attach::ObjectSource {
  private:
   aio::Task<void> loaded();
   aio::Task<void> forget_gone_pods();
+  aio::Task<void> sweep_statuses();
   aio::Task<void> write_events();
 
   const std::string path_;
+  const FolderSettings settings_;
   aio::BlockingPool& pool_;
   const Log log_;
   manifests::Folder folder_;

@@ -81,6 +81,14 @@ class FolderSourceTest : public testing::Test {
   Result<model::NetworkDefinitionPtr> find_network(const std::string& ns, const std::string& name) {
     return aio::run(loop, source.find_network({.ns = ns, .name = name}));
   }
+  // Whether the file is removed in the end.
+  bool goes(const std::string& file) {
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (std::filesystem::exists(file) && std::chrono::steady_clock::now() < deadline) {
+      (void)loop.run_one_for(10ms);
+    }
+    return !std::filesystem::exists(file);
+  }
   model::PodObjectPtr the_pod(const std::string& name) {
     auto found = find_pod(name, "", kLong);
     EXPECT_TRUE(found.has_value()) << found.error().text();
@@ -93,7 +101,8 @@ class FolderSourceTest : public testing::Test {
   aio::BlockingPool pool{2};
   std::shared_ptr<TestLog> lines = std::make_shared<TestLog>();
   Log log{{lines}, LogLevel::kVerbose};
-  FolderSource source{loop.get_executor(), path, pool, log, {.settling = 1ms, .pause = 1ms}};
+  const FolderSettings settings{.timing = {.settling = 1ms, .pause = 1ms}, .sweeps = true};
+  FolderSource source{loop.get_executor(), path, pool, log, settings};
   aio::Group group{loop.get_executor(), log};
 };
 
@@ -202,7 +211,8 @@ TEST_F(FolderSourceTest, DoesNotLookForNamesThatCannotExist) {
 
 // 02, 12: row 49: what no event has told of yet counts.
 TEST_F(FolderSourceTest, ReadsTheFolderAgainForANetworkItDoesNotKnow) {
-  FolderSource slow(loop.get_executor(), path, pool, log, {.settling = 1h, .pause = 1h});
+  FolderSource slow(loop.get_executor(), path, pool, log,
+                    {.timing = {.settling = 1h, .pause = 1h}});
   group.spawn("slow", slow.follow());
   ASSERT_TRUE(
       aio::run(loop, slow.wait_loaded(std::chrono::steady_clock::now() + kLong)).has_value());
@@ -271,14 +281,26 @@ TEST_F(FolderSourceTest, ForgetsTheStatusOfAPodThatGoes) {
 
   dir.write("objects/a.yaml", cat(pod("db", "u2"), pod("mark", "")));
   the_pod("mark");
-  aio::Deadline deadline = std::chrono::steady_clock::now() + kLong;
-  while (std::filesystem::exists(path + "/status/ns1/web.json") &&
-         std::chrono::steady_clock::now() < deadline) {
-    (void)loop.run_one_for(10ms);
-  }
 
-  EXPECT_FALSE(std::filesystem::exists(path + "/status/ns1/web.json"));
+  EXPECT_TRUE(goes(path + "/status/ns1/web.json"));
   EXPECT_EQ(aio::run(loop, source.find_status(the_pod("db"))).value(), "[2]");
+}
+
+TEST_F(FolderSourceTest, ForgetsTheStatusOfAPodThatWentWhileNothingRan) {
+  const std::string gone = "objects/status/ns1/gone.json";
+  const std::string living = "objects/status/ns1/web.json";
+  const std::string of_others = "objects/status/ns1/notes.json";
+  const std::string status =
+      R"({"metadata":{"annotations":{"k8s.v1.cni.cncf.io/network-status":"[]"}}})";
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  for (const std::string& file : {gone, living}) dir.write(file, status);
+  dir.write(of_others, "{}");
+
+  start();
+
+  EXPECT_TRUE(goes(dir / gone));
+  EXPECT_TRUE(std::filesystem::exists(dir / living));
+  EXPECT_TRUE(std::filesystem::exists(dir / of_others));
 }
 
 // 02, 12: row 104

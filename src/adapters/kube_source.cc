@@ -38,12 +38,14 @@ kube::ReflectorSettings pods_of(const KubeSettings& settings) {
   kube::ReflectorSettings out = settings.watch;
   out.path = kube::kPodsPath;
   out.field_selector = "spec.nodeName=" + settings.node_name;
+  out.unused = kube::kUnusedMembers;
   return out;
 }
 
 kube::ReflectorSettings all_networks(const KubeSettings& settings) {
   kube::ReflectorSettings out = settings.watch;
   out.path = kube::kNetworksPath;
+  out.unused = kube::kUnusedMembers;
   return out;
 }
 
@@ -74,6 +76,8 @@ KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_p
 aio::Task<void> KubeSource::follow() {
   std::vector<aio::Task<void>> watches;
   if (follows_pods()) {
+    log_.verbatim(LogLevel::kVerbose,
+                  cat("Filtering pod watch for node ", go_quoted(settings_.node_name)));
     watches.push_back(pod_watch_.run());
   } else {
     log_.error("MULTUS_NODE_NAME is not set: pods are not cached; each one is read from the API");
@@ -93,6 +97,15 @@ aio::Task<void> KubeSource::wait_synced(aio::Deadline deadline) {
   co_return co_await network_watch_.wait_synced(deadline);
 }
 
+void KubeSource::report_unsynced() const {
+  if (follows_pods() && !pod_watch_.is_synced()) {
+    log_.verbatim(LogLevel::kError, "failed to sync pod informer cache");
+  }
+  if (!network_watch_.is_synced()) {
+    log_.verbatim(LogLevel::kError, "failed to sync net-attach-def informer cache");
+  }
+}
+
 aio::Task<void> KubeSource::flush(aio::Deadline deadline) {
   auto sent = co_await events_.flush(deadline);
   auto written = co_await late_.join(deadline);
@@ -108,10 +121,11 @@ void KubeSource::cancel() {
   definition_reads_.cancel();
 }
 
-// The stored pod, if it is the one that is meant. One that is cut must be read.
+// The stored pod, if it is the one that is meant. One that is cut must be read, unless it will do.
 model::PodObjectPtr KubeSource::stored(const attach::PodLookup& lookup) const {
   model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
-  return pod != nullptr && !pod->is_cut && pod->fits(lookup.uid) ? pod : nullptr;
+  if (pod == nullptr || !pod->fits(lookup.uid)) return nullptr;
+  return !pod->is_cut || lookup.may_be_cut ? pod : nullptr;
 }
 
 aio::Task<model::PodObjectPtr> KubeSource::wait_stored(attach::PodLookup lookup,
@@ -129,9 +143,12 @@ aio::Task<model::PodObjectPtr> KubeSource::wait_stored(attach::PodLookup lookup,
   }
 }
 
-// One live read, repeated while the API is unwell; what the watch brings meanwhile counts as well.
+// One live read, repeated while the API is unwell, if the lookup allows it; what the watch brings
+// meanwhile counts as well.
 aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
-  kube::Attempts attempts(settings_.read, settings_.random, Clock::now());
+  kube::Retries retries = settings_.read;
+  if (lookup.once) retries.most = 1;
+  kube::Attempts attempts(retries, settings_.random, Clock::now());
   for (;;) {
     auto reply = co_await api_->call(
         {.path = kube::pod_path(lookup.ns, lookup.name), .time = settings_.read.per_call},
@@ -141,9 +158,10 @@ aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
       if (!reply) co_return std::move(reply).error();
       if (reply->status == 404) co_return model::PodObjectPtr();
       if (!reply->ok()) co_return reply->error();
-      MNET_CO_TRY(auto&& object, json::parse_object(reply->body));
+      MNET_CO_TRY(auto&& object, json::parse_object_without(kube::kUnusedMembers, reply->body));
       std::string().swap(reply->body);  // with annotations of 256 KiB there are enough copies
-      MNET_CO_TRY(auto&& pod, kube::parse_pod(object));
+      MNET_CO_TRY(auto&& pod,
+                  lookup.may_be_cut ? kube::parse_stored_pod(object) : kube::parse_pod(object));
       co_return std::make_shared<const model::PodObject>(std::move(pod));
     }
     auto found = co_await wait_stored(lookup, Clock::now() + *pause);

@@ -21,6 +21,7 @@
 #include "attach/source.h"
 #include "base/backoff.h"
 #include "base/log.h"
+#include "json/count.h"
 #include "kube/definitions.h"
 #include "kube/kube.h"
 
@@ -46,15 +47,24 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<void> follow();
   // Until both stores are filled for the first time. kTimeout.
   aio::Task<void> wait_synced(aio::Deadline deadline);
+  // Says in the log which stores are not filled yet, in the original's words (03, 2.13).
+  void report_unsynced() const;
   // Until events and late statuses are written; kTimeout. To be awaited before this is destroyed.
   aio::Task<void> flush(aio::Deadline deadline);
   // Gives up what flush() would wait for.
   void cancel();
+  // After the last request: what is still read, no request waits for.
+  void cancel_reads() { definition_reads_.cancel(); }
 
   aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return true; }
   aio::Task<model::NetworkDefinitionPtr> find_network(attach::NetworkLookup lookup) override {
     return definition_reads_.find(std::move(lookup));
+  }
+  std::optional<json::Count> count_network(const std::string& ns,
+                                           const std::string& name) const override {
+    const kube::Definitions::Summary* known = networks_.find(ns, name);
+    return known == nullptr ? std::nullopt : std::optional(known->count);
   }
   // A pod that asks for no networks does not wait while the API is away: its status is written as
   // soon as the API is back.

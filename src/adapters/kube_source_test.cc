@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/log.h"
+#include "base/test_log.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"
 
@@ -22,6 +24,7 @@ namespace {
 
 using http::Peer;
 using http::RawRequest;
+using testing::AllOf;
 using testing::HasSubstr;
 
 // The first status is refused for a second, so that a second one is sent before it is repeated.
@@ -87,6 +90,41 @@ TEST(KubeSource, ANewerStatusDoesNotWaitForAnEarlierOneThatCannotBeWritten) {
 
   EXPECT_THAT(script.written(), HasSubstr("newer"));
   EXPECT_EQ(script.requests(), 2);
+}
+
+// 02, 6.2 step 4: a DEL that no record helps.
+TEST(KubeSource, ALookupThatIsMadeOnceIsNotRepeated) {
+  aio::asio::io_context loop;  // outlives the connections
+  SlowToTakeTheFirst script;
+  const kube::FakeApi server(
+      [&script](Peer& peer, const RawRequest& request) { script.answer(peer, request); });
+  KubeSource source(loop.get_executor(), server.client(), {.follows = false}, Log());
+
+  auto pod = aio::run(loop, source.find_pod({.ns = "n", .name = "a", .uid = "u", .once = true}));
+
+  EXPECT_FALSE(pod.has_value());
+  EXPECT_EQ(script.requests(), 1);
+}
+
+// 03, 2.13: people and scripts search for these lines.
+TEST(KubeSource, TellsWhichStoresFollowWhatAndAreNotFilled) {
+  aio::asio::io_context loop;  // outlives the connections
+  const kube::FakeApi server([](Peer& peer, const RawRequest&) { peer.answer(503, "{}"); });
+  const auto lines = std::make_shared<TestLog>();
+  const Log log({lines}, LogLevel::kVerbose);
+  KubeSource source(loop.get_executor(), server.client(), {.node_name = "node \"1\""}, log);
+  aio::Group following(loop.get_executor(), Log());
+
+  following.spawn("stores", source.follow());
+  ASSERT_TRUE(kube::drive(loop, [&lines] { return !lines->lines().empty(); }));
+  source.report_unsynced();
+  following.cancel();
+  (void)aio::run(loop, following.join());
+
+  EXPECT_THAT(lines->text(),
+              AllOf(HasSubstr("[verbose] Filtering pod watch for node \"node \\\"1\\\"\"\n"),
+                    HasSubstr("[error] failed to sync pod informer cache\n"),
+                    HasSubstr("[error] failed to sync net-attach-def informer cache\n")));
 }
 
 }  // namespace

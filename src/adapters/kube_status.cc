@@ -208,8 +208,9 @@ aio::Task<void> KubeStatus::write_once(Job* job) {
     if (way == Way::kDone) co_return Result<void>();
   }
   auto written = co_await put(job);
-  if (written && !is_known_to_be_forbidden) {
-    // Only now it is sure that this is the way, and not that everything is forbidden.
+  // Only now it is sure that this is the way, and not that everything is forbidden, as a server
+  // that has just started says for a moment.
+  if (written && !is_known_to_be_forbidden && !job->denied_since) {
     log_.verbose("patching pods/status is forbidden: pods are read and updated instead");
     forbidden_until_ = timer_.now() + timing_.refusal;
   }

@@ -11,6 +11,7 @@
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "attach/ports.h"
+#include "attach/room.h"
 #include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -77,7 +78,8 @@ aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni
     MNET_CO_TRY(const auto& containers, co_await records_.list(cni_dir));
     for (const std::string& container : containers) {
       MNET_CO_TRY(const auto& stored,
-                  co_await records_.load(cni_dir, container, attach::RecordParts::kRecord));
+                  co_await records_.load(cni_dir, container, attach::RecordParts::kRecord,
+                                         attach::kAnyWeight));
       const auto& found = stored.record;
       // A pod whose record could not be read is not reported: it may have its networks.
       if (!found && !is_damage(found.error())) co_return found.error();

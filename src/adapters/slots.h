@@ -2,6 +2,7 @@
 // the code that runs delegates does not.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,13 +45,15 @@ struct SlotRequest {
   bool is_del = false;                         // may take the slots that are kept for DEL
   std::shared_ptr<chain::Caller> caller = {};  // who may leave meanwhile; none: stays
   std::optional<Slot> held = {};               // from acquire_early(): it becomes this one's slot
+  std::size_t slots = 1;                       // that it takes, all of them at once
+  aio::Deadline deadline = aio::kNoDeadline;   // until when it waits
 };
 
 class DelegateSlots {
  public:
   virtual ~DelegateSlots() = default;
   // Waits for a slot. kCancelled if the caller leaves before its turn comes, or the coroutine is
-  // cancelled: the wait is then over.
+  // cancelled: the wait is then over. kTimeout at its deadline.
   virtual aio::Task<Slot> acquire(SlotRequest request) = 0;
   // A slot for a process that only waits to be told what to do, if there is plenty of room; what
   // it then does begins with acquire().

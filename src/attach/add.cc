@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/chain.h"
+#include "cni/cache.h"
 #include "cni/error.h"
 #include "cni/result.h"
 #include "json/json.h"
@@ -101,6 +103,7 @@ aio::Task<bool> Adding::fetch_pod() {
   lookup.name = job_.pod.name;
   lookup.uid = job_.pod.uid;
   lookup.wait = job_.conf.pod_lookup_timeout;
+  lookup.may_be_cut = true;
   MNET_CO_TRY(auto&& found, co_await source->find_pod(std::move(lookup)));
   pod_ = std::move(found);
   if (pod_ != nullptr || !source->is_complete()) co_return true;
@@ -131,7 +134,8 @@ aio::Task<void> Adding::begin() {
   start.container_id = job_.request.container_id;
   start.netns = job_.request.netns;
   start.ifnames = networks_->names_of(networks_->all());
-  start.notes = [this](const NetnsId& netns) { return first_notes(netns); };
+  start.delegates = [this] { return encode_delegates(networks_->attachments()); };
+  start.record = [this](const NetnsId& netns) { return model::encode_record(record(netns)); };
   auto started = co_await core_.ports.records.begin_add(std::move(start));
   MNET_CO_TRY_VOID(networks_->expect_free(
       started ? Result<TakenNames>(started->seen) : started.error(), networks_->all()));
@@ -150,21 +154,17 @@ model::AttachmentRecord Adding::record(const NetnsId& netns) const {
   return begin_record(job_, pod_, netns, core_.options.boot_id, networks_->attachments());
 }
 
-AddStart::Notes Adding::first_notes(const NetnsId& netns) const {
-  return {.delegates = encode_delegates(networks_->attachments()),
-          .record = model::encode_record(record(netns))};
+std::optional<cni::CacheEntry> Adding::last_result() const {
+  const auto last = networks_->unwritten();
+  if (!last) return std::nullopt;
+  return chain::cache_entry(*networks_->attachments()[*last],
+                            cni::to_json(networks_->results()[*last]));
 }
 
-AddEnd::Notes Adding::last_notes() const {
-  AddEnd::Notes notes;
-  if (const auto last = networks_->unwritten()) {
-    notes.result = chain::cache_entry(*networks_->attachments()[*last],
-                                      cni::to_json(networks_->results()[*last]));
-  }
+json::Object Adding::last_record() const {
   model::AttachmentRecord complete = record(netns_);
   complete_record(complete, networks_->results(), rfc3339_utc(WallClock::system().now()));
-  notes.record = model::encode_record(std::move(complete));
-  return notes;
+  return model::encode_record(std::move(complete));
 }
 
 // What begin() wrote is on disk, like the results, before the answer; the sync takes its time
@@ -201,7 +201,8 @@ aio::Task<void> Adding::end() {
   for (std::size_t i = 0; i < attachments.size(); ++i) {
     if (i != last) end.in_place.push_back(attachments[i]->key());
   }
-  end.notes = [this] { return last_notes(); };
+  end.result = [this] { return last_result(); };
+  end.record = [this] { return last_record(); };
   auto ended = co_await core_.ports.records.end_add(std::move(end));
   if (!ended)
     co_return model::core_error(std::move(ended).error(), job_.pod, "error saving the results");

@@ -8,7 +8,9 @@
 #include "attach/core.h"
 #include "attach/network_attacher.h"
 #include "attach/ports.h"
+#include "cni/cache.h"
 #include "cni/result.h"
+#include "json/json.h"
 #include "model/attachment_record.h"
 
 namespace mnet::attach {
@@ -33,8 +35,8 @@ class Adding {
   aio::Task<void> carry_out();
   aio::Task<void> end();
   aio::Task<void> undo();
-  AddStart::Notes first_notes(const NetnsId& netns) const;
-  AddEnd::Notes last_notes() const;
+  std::optional<cni::CacheEntry> last_result() const;
+  json::Object last_record() const;
   model::AttachmentRecord record(const NetnsId& netns) const;
 
   bool gone() const { return job_.request.caller->gone(); }

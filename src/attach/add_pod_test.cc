@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/fake_ports.h"
 #include "attach/pod_fixture.h"
 #include "attach/request_text.h"
+#include "attach/source.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "chain/plugins.h"
@@ -20,10 +22,12 @@
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/network_status.h"
 
 namespace mnet::attach {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -130,6 +134,25 @@ TEST_F(AddPodTest, TellsTheInterfacesOfOneResultApart) {
   ASSERT_EQ(statuses.as_array()->size(), 2u);
   EXPECT_EQ((*statuses.as_array())[0].as_object()->find("default"), nullptr);
   EXPECT_NE((*statuses.as_array())[1].as_object()->find("default"), nullptr);
+}
+
+// 02, 2.4: what the API server would refuse is not sent, and the pod is told
+TEST_F(AddPodTest, ShortensAStatusThatIsTooLarge) {
+  add_pod("");
+  node_.plugins.answers["ADD a"] =
+      cat(R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/ns"},)"
+          R"({"name":"eth1","sandbox":"/ns"}],"dns":{"domain":")",
+          std::string(150'000, 'd'), R"("}})");
+  node_.plugins.on_run = [&](const chain::PluginRun&) {
+    node_.links.namespaces["/ns"] = {"eth0", "eth1"};
+  };
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_LE(status().size(), model::kMaxStatusText);
+  EXPECT_THAT(node_.source.events,
+              Contains(HasSubstr("NetworkStatusTooLarge: the network status would exceed 196608 "
+                                 "bytes: 1 entries lack dns, device-info and gateway")));
 }
 
 // 02, 12: row 105: the source refuses to write to a pod that was replaced
@@ -241,6 +264,22 @@ TEST_F(AddPodTest, OffersWishesByCapabilityAndAddressesAsArgumentsToo) {
     EXPECT_THAT(cni::args_text(node_.plugins.runs[run].args),
                 HasSubstr("MAC=c2:11:22:33:44:55;IP=10.1.1.9/24"));
   }
+}
+
+// 02, 12: row 124
+TEST_F(AddPodTest, WithoutARecordADelAsksOnceAndNotForLong) {
+  const RequestText by_name = request(R"("clusterNetwork":"m")");
+  ASSERT_TRUE(del(by_name));
+  add_pod("x");
+  ASSERT_TRUE(del(by_name));
+  ASSERT_TRUE(del(request(conf_)));
+
+  ASSERT_EQ(node_.source.lookups.size(), 3u);
+  for (const PodLookup& lookup : node_.source.lookups) EXPECT_TRUE(lookup.once);
+  EXPECT_THAT(node_.source.asked, testing::Contains("kube-system/m"));
+  EXPECT_THAT(node_.source.asked, testing::Contains("ns1/x"));
+  EXPECT_FALSE(node_.source.deadlines.contains(aio::kNoDeadline));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "DEL x net1", "DEL a eth0"));
 }
 
 // 02, 12: row 159

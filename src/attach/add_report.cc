@@ -22,6 +22,7 @@
 #include "model/delegate.h"
 #include "model/messages.h"
 #include "model/network_status.h"
+#include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/pod_args.h"
 
@@ -78,9 +79,21 @@ Result<std::vector<model::NetworkStatus>> Reporter::statuses_of(
   return model::core_error(std::move(statuses).error(), job_.pod, "error setting network statuses");
 }
 
+void Reporter::tell_shortcomings(const model::StatusText& status) const {
+  std::string message = status.shortcomings();
+  if (message.empty()) return;
+  job_.log.warning(message);
+  core_.ports.source->send({.pod = pod_,
+                            .is_warning = true,
+                            .reason = "NetworkStatusTooLarge",
+                            .message = std::move(message)});
+}
+
 aio::Task<void> Reporter::write_status(std::vector<model::NetworkStatus> statuses) {
   if (statuses.empty()) co_return Result<void>();
-  auto written = co_await core_.ports.source->write_status(pod_, model::annotation_text(statuses));
+  const model::StatusText text = model::status_text(statuses);
+  tell_shortcomings(text);
+  auto written = co_await core_.ports.source->write_status(pod_, text.text());
   if (written) co_return Result<void>();
   co_return model::core_error(std::move(written).error(), job_.pod,
                               "error setting the networks status");

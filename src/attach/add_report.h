@@ -39,6 +39,8 @@ class Reporter {
   Result<std::vector<model::NetworkStatus>> statuses_of(
       const cni::NetResult& result, const std::string& network, bool is_master,
       const std::optional<json::Object>& device_info) const;
+  // A log line and an event if something is missing in it.
+  void tell_shortcomings(const model::StatusText& status) const;
   aio::Task<void> write_status(std::vector<model::NetworkStatus> statuses);
 
  private:

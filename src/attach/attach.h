@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ struct DelOutcome {
   // is unreadable.
   std::optional<Error> failed = {};
   bool keeps_failed = false;
+  // `failed` says that nothing is on record and that the configuration cannot be read: what there
+  // is to delete is unknown.
+  bool is_unknown = false;
   // Files that could not be read, so that there may be more to delete. All files are kept: another
   // DEL of the same container must follow when they can be read.
   std::optional<Error> unreadable = {};
@@ -72,7 +76,9 @@ class Attachments {
   // Fails only if the request itself is malformed, or with code 11 and everything kept if the
   // machine lacks the means to carry it out just now (00-index, "DEL errors").
   virtual aio::Task<DelOutcome> del(Request request);
-  virtual aio::Task<void> check(Request request);
+  // How many networks failed it that do not fail their pod (`checkNetworks`); each was reported in
+  // the log and as an event.
+  virtual aio::Task<std::size_t> check(Request request);
   // Whether an ADD could be served now. Code 50 if the node is not ready; else what the master's
   // plugins say, unchanged.
   virtual aio::Task<void> status(Request request);

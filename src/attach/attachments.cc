@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,7 +50,7 @@ aio::Task<DelOutcome> Attachments::del(Request request) {
   co_return co_await deleting.run();
 }
 
-aio::Task<void> Attachments::check(Request request) {
+aio::Task<std::size_t> Attachments::check(Request request) {
   Job job(std::move(request), Verb::kCheck);
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
               co_await core_->containers.lock(job.request.container_id));

@@ -12,6 +12,8 @@
 #include "attach/plan.h"
 #include "attach/recorded_attachments.h"
 #include "attach/resolve.h"
+#include "attach/source.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -22,9 +24,13 @@
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"
+#include "model/netconf.h"
 #include "model/pod_args.h"
 
 namespace mnet::attach {
+
+using model::CheckNetworks;
+
 namespace {
 
 // Plugins of older versions do not know CHECK; the container is not at fault (02-F45).
@@ -42,7 +48,13 @@ bool is_going(const ContainerRecords& record, const std::string& ifname) {
 
 }  // namespace
 
-aio::Task<void> Checking::run() {
+bool Checking::counts(std::size_t index) const {
+  const auto mode = job_.conf.check_networks;
+  if (index == 0 || mode == CheckNetworks::kAll) return true;
+  return !mode && index < job_.conf.delegates.size();
+}
+
+aio::Task<std::size_t> Checking::run() {
   auto loaded = co_await access_.load();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   ContainerRecords record = *std::move(loaded);
@@ -60,10 +72,14 @@ aio::Task<void> Checking::run() {
     const model::Delegate& delegate = (*record.delegates)[i];
     const std::string ifname = model::interface_name(delegate, i, master);
     if (is_going(record, ifname)) continue;
-    MNET_CO_TRY_VOID(co_await check_one(
-        std::make_shared<const model::Attachment>(plan_again(job_, delegate, ifname, true))));
+    auto attachment =
+        std::make_shared<const model::Attachment>(plan_again(job_, delegate, ifname, true));
+    auto checking =
+        counts(i) ? check_one(std::move(attachment)) : check_and_report(std::move(attachment));
+    MNET_CO_TRY_VOID(co_await std::move(checking));
   }
-  co_return co_await check_plugged_in(std::move(record));
+  MNET_CO_TRY_VOID(co_await check_plugged_in(std::move(record)));
+  co_return reported_;
 }
 
 aio::Task<void> Checking::check_plugged_in(ContainerRecords record) {
@@ -73,9 +89,36 @@ aio::Task<void> Checking::check_plugged_in(ContainerRecords record) {
     const model::AttachmentPtr attachment =
         attachment_of(job_, *record.attachment_record, recorded, true);
     if (recorded.result) co_await access_.restore_result(attachment, *recorded.result);
-    MNET_CO_TRY_VOID(co_await check_one(attachment));
+    auto checking = job_.conf.check_networks == CheckNetworks::kAll ? check_one(attachment)
+                                                                    : check_and_report(attachment);
+    MNET_CO_TRY_VOID(co_await std::move(checking));
   }
   co_return Result<void>();
+}
+
+aio::Task<void> Checking::check_and_report(model::AttachmentPtr attachment) {
+  if (job_.conf.check_networks == CheckNetworks::kPrimary) co_return Result<void>();
+  auto checked = co_await check_one(attachment);
+  if (checked) co_return Result<void>();
+  if (checked.error().code() == Errc::kCancelled) co_return checked;
+  co_await report(std::move(attachment), std::move(checked).error());
+  co_return Result<void>();
+}
+
+aio::asio::awaitable<void> Checking::report(model::AttachmentPtr attachment, Error error) {
+  ++reported_;
+  const std::string what = cat("CHECK of network ", excerpt(attachment->delegate.name),
+                               ", interface ", excerpt(attachment->ifname), " failed");
+  job_.log.error(what, error);
+  ObjectSource* source = core_.ports.source;
+  if (source == nullptr || !job_.pod.named()) co_return;
+  auto pod = co_await source->find_pod(
+      {.ns = job_.pod.ns, .name = job_.pod.name, .uid = job_.pod.uid, .once = true});
+  if (!pod || *pod == nullptr) co_return;
+  source->send({.pod = *std::move(pod),
+                .is_warning = true,
+                .reason = "NetworkCheckFailed",
+                .message = cat(what, ": ", error.text())});
 }
 
 aio::Task<void> Checking::check_one(model::AttachmentPtr attachment) {

@@ -6,9 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "aio/run.h"
 #include "attach/node_fixture.h"
+#include "attach/pod_fixture.h"
+#include "attach/request.h"
 #include "attach/request_text.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "chain/caller.h"
 #include "chain/plugins.h"
 #include "cni/error.h"
@@ -16,9 +20,12 @@
 namespace mnet::attach {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 class CheckTest : public NodeTest {
  protected:
@@ -43,12 +50,84 @@ TEST_F(CheckTest, EndsAtTheFirstErrorAndKeepsItsCode) {
   attach(delegates({"a", "b", "c"}));
   node_.plugins.errors.emplace("CHECK b", cni::coded(cni::Code::kInvalidConfig, "gone", "d"));
 
-  auto checked = check(request(delegates({"a"})));
+  auto checked = check(request(delegates({"a", "b", "c"})));
 
   EXPECT_THAT(checked.error(), HasCode(7));
   EXPECT_EQ(checked.error().origin()->msg,
             "Multus: [ns1/p1/u1]: error checking network \"b\": gone");
   EXPECT_THAT(node_.runs(), ElementsAre("CHECK a eth0", "CHECK b net1"));
+}
+
+// A pod of the cluster network `main` with the networks `x` and `y`, of which the second fails
+// CHECK.
+class CheckNetworksTest : public PodTest {
+ protected:
+  void SetUp() override {
+    node_.source.add_network("kube-system", "main",
+                             R"({"cniVersion":"1.0.0","name":"main","type":"bridge"})");
+    add_pod("x,y");
+    define("x");
+    define("y");
+    ASSERT_TRUE(add(request(kCluster)));
+    forget();
+    node_.source.events.clear();
+    node_.plugins.errors.emplace("CHECK x", cni::coded(cni::Code::kInvalidConfig, "gone"));
+  }
+
+  const std::string kCluster = R"("clusterNetwork":"main")";
+};
+
+// The original verifies nothing there, and IPAM plugins without CHECK are in use (whereabouts).
+TEST_F(CheckNetworksTest, ReportsOthersThanTheMainNetwork) {
+  for (const char* key : {"", R"("checkNetworks":"report",)", R"("checkNetworks":null,)"}) {
+    EXPECT_TRUE(check(request(key + kCluster))) << key;
+
+    EXPECT_THAT(node_.runs(), ElementsAre("CHECK main eth0", "CHECK x net1", "CHECK y net2"));
+    EXPECT_THAT(node_.source.events,
+                ElementsAre(AllOf(StartsWith("Warning NetworkCheckFailed: CHECK of network ns1/x, "
+                                             "interface net1 failed: "),
+                                  EndsWith("gone"))));
+    EXPECT_TRUE(logged("CHECK of network ns1/x, interface net1 failed"));
+    forget();
+    node_.source.events.clear();
+  }
+}
+
+TEST_F(CheckNetworksTest, TellsHowManyWereReported) {
+  auto request_of_it = read_text(Verb::kCheck, request(kCluster), log_);
+
+  EXPECT_EQ(*aio::run(loop_, pods_.typed().check(*std::move(request_of_it))), 1u);
+}
+
+TEST_F(CheckNetworksTest, FailsForTheMainNetwork) {
+  node_.plugins.errors.emplace("CHECK main", cni::coded(cni::Code::kInvalidConfig, "main is gone"));
+
+  for (const char* mode : {"report", "primary", "all"}) {
+    auto checked = check(request(cat(R"("checkNetworks":")", mode, "\",", kCluster)));
+    EXPECT_THAT(checked.error().text(), HasSubstr("main is gone")) << mode;
+  }
+}
+
+TEST_F(CheckNetworksTest, FailsForEveryNetworkIfAsked) {
+  auto checked = check(request(R"("checkNetworks":"all",)" + kCluster));
+
+  EXPECT_THAT(checked.error(), HasCode(7));
+  EXPECT_THAT(node_.source.events, IsEmpty());
+}
+
+TEST_F(CheckNetworksTest, ChecksTheMainNetworkAloneIfAsked) {
+  EXPECT_TRUE(check(request(R"("checkNetworks":"primary",)" + kCluster)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("CHECK main eth0"));
+}
+
+// These the original checks.
+TEST_F(CheckTest, ReportsInlineDelegatesOnlyIfAsked) {
+  attach(delegates({"a", "b"}));
+  node_.plugins.errors.emplace("CHECK b", cni::coded(cni::Code::kInvalidConfig, "gone"));
+
+  EXPECT_FALSE(check(request(delegates({"a", "b"}))));
+  EXPECT_TRUE(check(request(R"("checkNetworks":"report",)" + delegates({"a", "b"}))));
 }
 
 // 02, 12: row 136

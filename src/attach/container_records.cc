@@ -18,6 +18,7 @@
 #include "attach/ports.h"
 #include "attach/recorded_attachments.h"
 #include "attach/request.h"
+#include "attach/room.h"
 #include "base/durability.h"
 #include "base/error.h"
 #include "base/reading.h"
@@ -28,6 +29,7 @@
 #include "cni/cache.h"
 #include "cni/conf.h"
 #include "cni/error.h"
+#include "cni/types.h"
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
@@ -105,35 +107,44 @@ void list_entries(const Job& job, const ContainerRecords& record, Covered& cover
   std::ranges::move(others, std::back_inserter(down.listed));
 }
 
-void list_delegates(const Job& job, const ContainerRecords& record, Covered& covered,
-                    TakeDown& down) {
+void list_delegates(const Job& job, ContainerRecords& record, Covered& covered, TakeDown& down) {
   const std::string master = record.master_ifname(job.request.ifname);
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    const model::Delegate& delegate = (*record.delegates)[i];
+    model::Delegate& delegate = (*record.delegates)[i];
     std::string ifname = model::interface_name(delegate, i, master);
     // What the result cache still has of one that is gone is a leftover.
     if (delegate.removed) continue;
     covered.emplace(delegate.cni_name, ifname);
-    down.listed.push_back(attachment_of_delegate(job, record, delegate, std::move(ifname)));
+    down.listed.push_back(
+        attachment_of_delegate(job, record, std::move(delegate), std::move(ifname)));
   }
+}
+
+// Entries of other programs in a `cniDir` that we share with them are not ours to delete.
+std::vector<cni::CacheEntry> own_entries(std::vector<cni::CacheEntry> entries, const Job& job) {
+  std::erase_if(entries, [&](const cni::CacheEntry& entry) {
+    const auto delegate = model::parse_delegate(entry.config);
+    return delegate && is_of_runtime(*delegate, job.conf);
+  });
+  return entries;
 }
 
 Result<std::optional<std::vector<model::Delegate>>> read_scratch(
     Result<std::optional<json::Array>> found) {
   if (!found) return std::move(found).error();
   if (!*found) return std::optional<std::vector<model::Delegate>>();
-  MNET_TRY(auto&& delegates, model::decode_scratch(**found));
+  MNET_TRY(auto&& delegates, model::decode_scratch(std::move(**found)));
   return std::optional<std::vector<model::Delegate>>(std::move(delegates));
 }
 
 // `record` learns of the files that could not be read.
-Result<std::vector<cni::CacheEntry>> read_listing(Result<CacheListing> found,
+Result<std::vector<cni::CacheEntry>> read_listing(Result<CacheListing> found, const Job& job,
                                                   ContainerRecords& record) {
   if (!found) return std::move(found).error();
   for (const Error& error : found->unreadable.errors()) {
     record.unreadable.add(error.wrap("reading the result cache"));
   }
-  return std::move(found->entries);
+  return own_entries(std::move(found->entries), job);
 }
 
 Result<std::optional<model::AttachmentRecord>> read_record(
@@ -145,6 +156,11 @@ Result<std::optional<model::AttachmentRecord>> read_record(
 }
 
 }  // namespace
+
+bool is_of_runtime(const model::Delegate& delegate, const model::NetConf& conf) {
+  return std::ranges::all_of(
+      delegate.types, [&](const std::string& type) { return cni::is_own_type(type, conf.type); });
+}
 
 const cni::CacheEntry* ContainerRecords::find_entry(const std::string& network,
                                                     const std::string& ifname) const {
@@ -170,15 +186,27 @@ std::string ContainerRecords::master_ifname(const std::string& cni_ifname) const
 }
 
 aio::Task<ContainerRecords> RecordAccess::load() {
-  auto loaded = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
-                                                  RecordParts::kAll);
+  auto loaded = co_await load_files(RecordParts::kAll);
   co_return read(std::move(loaded));
 }
 
 aio::Task<ContainerRecords> RecordAccess::load_readable() {
-  auto loaded = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
-                                                  RecordParts::kAll);
+  auto loaded = co_await load_files(RecordParts::kAll);
   co_return read_readable(std::move(loaded));
+}
+
+// A request that holds room goes on with that (HeldRoom::take).
+aio::Task<StoredRecords> RecordAccess::load_files(RecordParts parts) {
+  const std::string& cni_dir = job_.conf.cni_dir;
+  const std::string& container_id = job_.request.container_id;
+  Records& records = core_.ports.records;
+  Room* room = core_.ports.room;
+  const bool is_bound = room != nullptr && job_.room->weight() == 0;
+  auto loaded =
+      co_await records.load(cni_dir, container_id, parts, is_bound ? room->free() : kAnyWeight);
+  if (!loaded || !loaded->too_heavy) co_return loaded;
+  MNET_CO_TRY_VOID(co_await job_.take_room(room, std::min(*loaded->too_heavy, kLargestWeight)));
+  co_return co_await records.load(cni_dir, container_id, parts, kAnyWeight);
 }
 
 Result<ContainerRecords> RecordAccess::read(Result<StoredRecords> loaded) const {
@@ -201,7 +229,7 @@ Result<ContainerRecords> RecordAccess::read_readable(Result<StoredRecords> loade
   record.has_attachment_record = !stored.record || *stored.record;
   MNET_TRY_VOID(
       take(record, read_scratch(std::move(stored.scratch)), record.delegates, "the scratch file"));
-  MNET_TRY_VOID(take(record, read_listing(std::move(stored.results), record), record.entries,
+  MNET_TRY_VOID(take(record, read_listing(std::move(stored.results), job_, record), record.entries,
                      "the result cache"));
   MNET_TRY_VOID(take(record, read_record(std::move(stored.record)), record.attachment_record,
                      "the attachment record"));
@@ -219,7 +247,8 @@ Result<void> RecordAccess::take(ContainerRecords& record, Result<T> read, T& int
 Result<void> RecordAccess::note_failure(ContainerRecords& record, const Error& error,
                                         std::string_view what) const {
   const Error reading = error.wrap(cat("reading ", what));
-  if (error.code() == Errc::kCancelled) return reading;
+  // Without room for them they were not even tried.
+  if (error.code() == Errc::kCancelled || error.origin() != nullptr) return reading;
   if (is_shortage(error)) {
     return cni::coded(cni::Code::kTryAgainLater,
                       cat(reading.text(), "; nothing was changed, try again later"));
@@ -262,7 +291,7 @@ aio::asio::awaitable<void> RecordAccess::restore_result(model::AttachmentPtr att
   if (!written) job_.log.error("cannot restore a result-cache entry", written.error());
 }
 
-TakeDown take_down_of(const Job& job, const ContainerRecords& record) {
+TakeDown take_down_of(const Job& job, ContainerRecords& record) {
   TakeDown down;
   Covered covered;
   std::vector<model::AttachmentPtr> plugged_in;
@@ -290,9 +319,7 @@ void fill_version(model::Delegate& delegate, const std::string& version) {
   if (!delegate.is_list || version.empty()) return;
   if (!delegate.list || !delegate.list->version.empty()) return;
   auto bytes = model::with_cni_version(delegate.bytes, version);
-  if (!bytes) return;
-  delegate.list = cni::parse_conflist(*bytes);
-  delegate.bytes = *std::move(bytes);
+  if (bytes) model::set_bytes(delegate, *std::move(bytes));
 }
 
 }  // namespace mnet::attach

@@ -42,6 +42,8 @@ class RecordAccess {
   // For DEL, which does what it can: files that cannot be read are logged and in `unreadable`. An
   // error, with code 11, only if the machine lacks the means to read.
   aio::Task<ContainerRecords> load_readable();
+  // The files, once there is room for them.
+  aio::Task<StoredRecords> load_files(RecordParts parts);
   // What load() makes of files that are loaded already.
   Result<ContainerRecords> read(Result<StoredRecords> loaded) const;
 
@@ -75,7 +77,12 @@ struct TakeDown {
   std::vector<model::AttachmentPtr>
       leftovers;  // known to the result cache alone, beside a readable list
 };
-TakeDown take_down_of(const Job& job, const ContainerRecords& record);
+// Takes the delegates out of `record`, where only their places are left: a second copy of them is
+// not made.
+TakeDown take_down_of(const Job& job, ContainerRecords& record);
+
+// Whether a runtime wrote this entry for Multus itself: `cniDir` may be the runtime's own cache.
+bool is_of_runtime(const model::Delegate& delegate, const model::NetConf& conf);
 
 // Gives a conflist without a version the netconf's, for DEL; nothing else changes (02, 6.3).
 void fill_version(model::Delegate& delegate, const std::string& version);

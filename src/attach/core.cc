@@ -1,12 +1,16 @@
 #include "attach/core.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/request.h"
+#include "attach/room.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -38,6 +42,18 @@ std::string Job::log_identity() const {
 std::string Job::logged_config(const model::Delegate& delegate) const {
   if (!log.writes(LogLevel::kDebug)) return {};
   return cat(" ", json::without_secrets(delegate.bytes));
+}
+
+// Not a coroutine: what is asked is not kept while the request waits.
+aio::Task<void> Job::take_room(Room* from, std::size_t weight) const {
+  RoomRequest wanted;
+  wanted.weight = weight;
+  wanted.ticket = request.ticket;
+  wanted.ns = request.pod.ns;
+  wanted.container_id = request.container_id;
+  wanted.is_del = verb == Verb::kDel || verb == Verb::kGc;
+  if (!wanted.is_del) wanted.caller = request.caller;  // a DEL runs to its end without its client
+  return room->take(from, std::move(wanted));
 }
 
 Result<void> complete(const Result<DelOutcome>& outcome) {

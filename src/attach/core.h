@@ -2,15 +2,18 @@
 // use.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/containers.h"
 #include "attach/ports.h"
 #include "attach/request.h"
+#include "attach/room.h"
 #include "base/log.h"
 #include "chain/chain.h"
 #include "cni/args.h"
@@ -52,6 +55,11 @@ struct Job {
   // The end of such a line: at level debug ` <configuration>` without its secrets, otherwise
   // nothing (03, 2.13).
   std::string logged_config(const model::Delegate& delegate) const;
+
+  // Before so much is built.
+  aio::Task<void> take_room(Room* from, std::size_t weight) const;
+  // Held until the request ends.
+  std::shared_ptr<HeldRoom> room = std::make_shared<HeldRoom>();
 };
 
 // The chain operations with this request's directories and identity; `caller` in place of the

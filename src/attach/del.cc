@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/container_records.h"
@@ -25,6 +26,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/error.h"
+#include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
@@ -34,8 +36,21 @@
 namespace mnet::attach {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// How long a DEL that no record helps waits for the API: most likely nothing was ever attached, and
+// the runtime retries sandboxes one after another (02, 6.2 step 4).
+constexpr std::chrono::seconds kMostOfReads{1};
+
 // `errors: <e1> / <e2>`, a single one too (02, 6.3).
 Error joined(const ErrorList& errors) { return errors.join(" / ").error().wrap("errors"); }
+
+// What was read, once all that is to be taken down is listed.
+void drop_contents(ContainerRecords& record) {
+  record.delegates.reset();
+  record.entries = {};
+  record.attachment_record.reset();
+}
 
 void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
   for (const Error& error : errors.errors()) job.log.error(what, error);
@@ -50,9 +65,18 @@ aio::Task<DelOutcome> Deleting::run() {
   ContainerRecords record = *std::move(loaded);
   TakeDown down = take_down_of(job_, record);
   const bool is_recorded = record.delegates || !record.entries.empty() || !down.listed.empty();
-  if (!is_recorded && record.unreadable.empty()) co_await delete_unrecorded();
+  if (const auto& fault = job_.conf.fault) {
+    const Error why = fault->wrap("error loading netconf");
+    if (!is_recorded && record.unreadable.empty()) {
+      co_return DelOutcome{.failed = try_again(why), .keeps_failed = true, .is_unknown = true};
+    }
+    job_.log.error("DEL continues with what is on record", why);
+  } else if (!is_recorded && record.unreadable.empty()) {
+    co_await delete_unrecorded();
+  }
 
-  co_await restore_results(record);
+  co_await restore(lost_results(record));
+  drop_contents(record);
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
@@ -77,37 +101,47 @@ aio::asio::awaitable<void> Deleting::note_readiness() {
 
 // The list that an ADD would make now, if there is still a pod to make it for.
 aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
-  const model::PodObjectPtr pod = co_await find_pod();
-  Resolver resolver(core_, job_, pod);
+  const aio::Deadline reads_end = Clock::now() + kMostOfReads;
+  const model::PodObjectPtr pod = co_await find_pod(reads_end);
+  Resolver resolver(core_, job_, pod, reads_end);
   if (pod == nullptr) {
     co_return co_await resolver.configured();
   }
-  MNET_CO_TRY(auto&& resolved, co_await resolver.resolve());
-  co_return std::move(resolved.delegates);
+  auto delegates = co_await resolver.resolve_each();
+  co_return delegates;
 }
 
 // nullptr if there is no such pod, if it has another UID, or if that is unknown (02, 6.2 step 4).
-aio::asio::awaitable<model::PodObjectPtr> Deleting::find_pod() {
+aio::asio::awaitable<model::PodObjectPtr> Deleting::find_pod(aio::Deadline deadline) {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return nullptr;
-  auto pod = co_await source->find_pod({.ns = job_.pod.ns,
-                                        .name = job_.pod.name,
-                                        .uid = job_.pod.uid,
-                                        .wait = std::chrono::milliseconds(0)});
+  PodLookup lookup{.ns = job_.pod.ns,
+                   .name = job_.pod.name,
+                   .uid = job_.pod.uid,
+                   .once = true,
+                   .may_be_cut = true};
+  auto pod = co_await aio::with_deadline(source->find_pod(std::move(lookup)), deadline);
   if (pod) co_return *std::move(pod);
-  job_.log.error("DEL of a container without a record", pod.error());
+  job_.log.error("DEL of a container without a record, reading its pod", pod.error());
   co_return nullptr;
 }
 
 // Plugins get their previous result from the result cache; the attachment record has it as well.
-aio::asio::awaitable<void> Deleting::restore_results(ContainerRecords record) {
-  if (!record.attachment_record) co_return;
+std::vector<Deleting::LostResult> Deleting::lost_results(const ContainerRecords& record) const {
+  std::vector<LostResult> lost;
+  if (!record.attachment_record) return lost;
   for (const model::RecordedAttachment& recorded : record.attachment_record->attachments) {
     if (!is_plugged_in(recorded) || !recorded.result) continue;
     if (record.find_entry(recorded.cni_name, recorded.ifname) != nullptr) continue;
-    const model::AttachmentPtr attachment =
-        attachment_of(job_, *record.attachment_record, recorded, false);
-    co_await access_.restore_result(attachment, *recorded.result);
+    lost.push_back({.attachment = attachment_of(job_, *record.attachment_record, recorded, false),
+                    .result = *recorded.result});
+  }
+  return lost;
+}
+
+aio::asio::awaitable<void> Deleting::restore(std::vector<LostResult> lost) {
+  for (LostResult& one : lost) {
+    co_await access_.restore_result(one.attachment, std::move(one.result));
   }
 }
 
@@ -119,10 +153,12 @@ aio::asio::awaitable<void> Deleting::delete_unrecorded() {
     job_.log.error("DEL of a container without a record", delegates.error());
     co_return;
   }
+  if (delegates->empty()) co_return;
   ContainerRecords made_up;
   made_up.delegates = *std::move(delegates);
   Remover remover(core_, job_);
-  Removal removal = co_await remover.remove(take_down_of(job_, made_up).listed);
+  TakeDown down = take_down_of(job_, made_up);
+  Removal removal = co_await remover.remove(std::move(down.listed));
   log_all(job_, removal.errors, "DEL of a container without a record");
 }
 
@@ -134,7 +170,7 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
   const bool is_short = std::ranges::any_of(removal.errors.errors(), is_shortage);
   outcome.keeps_failed = job_.conf.retry_delete_on_error;
   if (outcome.unreadable || is_short || (outcome.failed && outcome.keeps_failed)) {
-    auto kept = co_await keep_rest(std::move(record), std::move(removal));
+    auto kept = co_await keep_rest(std::move(removal));
     if (!kept) job_.log.error("error saving the delegates", kept.error());
   } else if (record.has_file || record.has_attachment_record) {
     auto removed = co_await access_.remove();
@@ -148,11 +184,13 @@ Error Deleting::try_again(const Error& error) const {
   return cni::coded(cni::Code::kTryAgainLater, model::core_error(error, job_.pod).text());
 }
 
-// The retry needs only what is still there.
-aio::Task<void> Deleting::keep_rest(ContainerRecords record, Removal removal) {
+// The retry needs only what is still there. Read again: while the plugins ran, no second copy of
+// what they were given was held.
+aio::Task<void> Deleting::keep_rest(Removal removal) {
   if (removal.removed.empty()) co_return Result<void>();
   std::set<std::string> gone;
   for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
+  MNET_CO_TRY(ContainerRecords record, co_await access_.load_readable());
   if (record.attachment_record) co_await keep_record(*std::move(record.attachment_record), gone);
   if (!record.delegates) co_return Result<void>();
   // Elements stay in their places, because names derive from those (02, 4.1); that one is done is a
@@ -179,9 +217,18 @@ aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachm
 aio::Task<void> Deleting::run_stale() {
   MNET_CO_TRY(auto&& loaded, co_await access_.load_readable());
   ContainerRecords record = std::move(loaded);
+  // Any file of that folder has the name of some container. Only what we can read is surely ours.
+  const bool is_foreign = record.has_file && !record.delegates && !record.has_attachment_record &&
+                          record.entries.empty() && record.unreadable.empty();
+  if (is_foreign) {
+    job_.log.verbose(cat("GC leaves the file ", job_.request.container_id, " in ",
+                         job_.conf.cni_dir, " alone: it is not a scratch file"));
+    co_return Result<void>();
+  }
   TakeDown down = take_down_of(job_, record);
   std::ranges::move(down.leftovers, std::back_inserter(down.listed));
-  co_await restore_results(record);
+  co_await restore(lost_results(record));
+  drop_contents(record);
   Remover remover(core_, job_);
   Removal removal = co_await remover.remove(std::move(down.listed));
   if (removal.errors.empty() && record.unreadable.empty()) {
@@ -190,7 +237,7 @@ aio::Task<void> Deleting::run_stale() {
   }
   ErrorList errors = removal.errors;
   for (const Error& error : record.unreadable.errors()) errors.add(error);
-  auto kept = co_await keep_rest(std::move(record), std::move(removal));
+  auto kept = co_await keep_rest(std::move(removal));
   if (!kept) job_.log.error("error saving the delegates", kept.error());
   co_return joined(errors);
 }

@@ -11,6 +11,8 @@
 #include "attach/core.h"
 #include "attach/remove.h"
 #include "attach/source.h"
+#include "json/json.h"
+#include "model/attachment.h"
 #include "model/attachment_record.h"
 
 namespace mnet::attach {
@@ -30,11 +32,17 @@ class Deleting {
   aio::asio::awaitable<void> note_readiness();
   aio::asio::awaitable<void> delete_unrecorded();
   aio::Task<std::vector<model::Delegate>> rebuild();
-  aio::asio::awaitable<model::PodObjectPtr> find_pod();
-  aio::asio::awaitable<void> restore_results(ContainerRecords record);
+  aio::asio::awaitable<model::PodObjectPtr> find_pod(aio::Deadline deadline);
+  // Results that the attachment record has and the result cache has not.
+  struct LostResult {
+    model::AttachmentPtr attachment;
+    json::Value result;
+  };
+  std::vector<LostResult> lost_results(const ContainerRecords& record) const;
+  aio::asio::awaitable<void> restore(std::vector<LostResult> lost);
   aio::Task<DelOutcome> conclude(ContainerRecords record, Removal removal);
   Error try_again(const Error& error) const;
-  aio::Task<void> keep_rest(ContainerRecords record, Removal removal);
+  aio::Task<void> keep_rest(Removal removal);
   aio::asio::awaitable<void> keep_record(model::AttachmentRecord attachment_record,
                                          std::set<std::string> gone);
 

@@ -9,6 +9,7 @@
 #include "aio/run.h"
 #include "attach/attach.h"
 #include "attach/node_fixture.h"
+#include "attach/pod_fixture.h"
 #include "attach/request_text.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -211,6 +212,88 @@ TEST_F(DelTest, DoesWhatItCanForAContainerThatNobodyKnows) {
   EXPECT_TRUE(logged("cannot find network /not/there"));
 }
 
+TEST_F(DelTest, WorksFromTheRecordsWhereTheConfigurationCannotBeRead) {
+  for (const char* wrong : {R"("parallelAttach":"maybe")", R"("capabilities":"all")",
+                            R"("cniVersion":7)", R"("delegates":5)"}) {
+    add_and_forget(delegates({"a", "b"}));
+
+    const auto deleted = del(request(cat(wrong, ",", R"("clusterNetwork":"/else")")));
+
+    EXPECT_TRUE(deleted) << deleted.error().text();
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0")) << wrong;
+    EXPECT_THAT(node_.records.scratch, IsEmpty());
+    EXPECT_TRUE(logged("DEL continues with what is on record: error loading netconf"));
+    forget();
+  }
+  add_and_forget(delegates({"a"}));
+  RequestText what = request("");
+  what.config = "not JSON";
+
+  EXPECT_TRUE(del(what));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+}
+
+// Success would tell the runtime to forget a container of which nothing is known.
+TEST_F(DelTest, AsksForARetryWhereNeitherRecordNorConfigurationCanBeRead) {
+  for (const char* wrong : {R"("parallelAttach":"maybe",)", R"("capabilities":"all",)"}) {
+    const auto outcome = try_del(request(wrong + delegates({"a"})));
+
+    ASSERT_TRUE(outcome);
+    EXPECT_TRUE(outcome->is_unknown);
+    EXPECT_THAT(told(outcome).error(), HasCode(cni::Code::kTryAgainLater)) << wrong;
+    EXPECT_THAT(node_.runs(), IsEmpty());
+  }
+}
+
+class UnrecordedDelTest : public PodTest {
+ protected:
+  // A cluster network and two of the pod's three.
+  void SetUp() override {
+    node_.source.add_network("kube-system", "main",
+                             R"({"cniVersion":"1.0.0","name":"main","type":"bridge"})");
+    add_pod("x,lost,y");
+    define("x");
+    define("y");
+  }
+};
+
+TEST_F(UnrecordedDelTest, DeletesEachNetworkThatCanBeHadUnderItsName) {
+  EXPECT_TRUE(del(request(R"("clusterNetwork":"main")")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL y net3", "DEL x net1", "DEL main eth0"));
+  EXPECT_TRUE(logged("cannot find a network-attachment-definition (lost) in namespace (ns1)"));
+  EXPECT_THAT(node_.source.events, IsEmpty());
+}
+
+TEST_F(UnrecordedDelTest, DeletesThePodsNetworksWithoutTheClusterNetwork) {
+  EXPECT_TRUE(del(request(R"("clusterNetwork":"gone")")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL y net3", "DEL x net1"));
+}
+
+TEST_F(UnrecordedDelTest, DeletesTheConfiguredNetworksOfAPodWhoseAnnotationIsWrong) {
+  add_pod("[{");
+
+  EXPECT_TRUE(del(request(R"("clusterNetwork":"main")")));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL main eth0"));
+  EXPECT_THAT(node_.source.events, IsEmpty());
+}
+
+TEST_F(UnrecordedDelTest, DeletesTheClusterNetworkWhereTheOneInItsPlaceIsLost) {
+  node_.source.add_pod(
+      "ns1", "p1",
+      {{"v1.multus-cni.io/default-network", "ns1/lost"}, {"k8s.v1.cni.cncf.io/networks", "x"}});
+
+  EXPECT_TRUE(del(request(R"("clusterNetwork":"main")")));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "DEL main eth0"));
+
+  forget();
+  define("lost");
+  EXPECT_TRUE(del(request(R"("clusterNetwork":"main")")));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL x net1", "DEL lost eth0"));
+}
+
 // 02, 12: row 125
 TEST_F(DelTest, RunsAllWhateverFails) {
   add_and_forget(delegates({"a", "b", "c"}));
@@ -324,6 +407,25 @@ TEST_F(DelTest, TakesTheOtherSourcesWhereOneCannotBeReadAndKeepsAllFiles) {
   EXPECT_TRUE(complete(try_del(what)));
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+// Where `cniDir` is the runtime's own cache (libcni's), the entry is that of this very DEL.
+TEST_F(DelTest, LeavesTheRuntimesOwnEntryAlone) {
+  for (const bool has_scratch : {true, false}) {
+    add_and_forget(delegates({"a"}));
+    cni::CacheEntry entry = node_.records.results.at("a-c1-eth0");
+    entry.network = "multus";
+    entry.config = R"({"cniVersion":"1.0.0","name":"multus","plugins":[{"type":"multus-shim"}]})";
+    node_.records.results.insert_or_assign("multus-c1-eth0", entry);
+    if (!has_scratch) node_.records.scratch.clear();
+
+    EXPECT_TRUE(del(request(delegates({"a"}))));
+
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+    EXPECT_TRUE(node_.records.results.contains("multus-c1-eth0"));
+    EXPECT_FALSE(logged("is multus itself"));
+    forget();
+  }
 }
 
 TEST_F(DelTest, KeepsAResultThatCannotBeRead) {

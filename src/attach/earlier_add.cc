@@ -102,8 +102,7 @@ aio::Task<bool> EarlierAdd::still_stands(ContainerRecords record) {
 }
 
 aio::Task<std::optional<cni::NetResult>> EarlierAdd::settle() {
-  auto stored = co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
-                                                  RecordParts::kOfEarlierAdd);
+  auto stored = co_await access_.load_files(RecordParts::kOfEarlierAdd);
   if (stored && stored->scratch && !*stored->scratch) {
     // A record that stayed behind is written over (05, 3.2); not one of which nothing is known.
     const auto& left = stored->record;

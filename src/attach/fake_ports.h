@@ -160,16 +160,26 @@ class FakeSource : public ObjectSource {
   aio::Task<model::PodObjectPtr> find_pod(PodLookup lookup) override {
     lookups.push_back(lookup);
     if (pod_error) co_return *pod_error;
-    const auto found = pods.find(cat(lookup.ns, "/", lookup.name));
+    const std::string key = cat(lookup.ns, "/", lookup.name);
+    const auto stored = cut_pods.find(key);
+    if (lookup.may_be_cut && stored != cut_pods.end()) co_return stored->second;
+    const auto found = pods.find(key);
     co_return found == pods.end() ? nullptr : found->second;
   }
   bool is_complete() const override { return complete; }
   aio::Task<model::NetworkDefinitionPtr> find_network(NetworkLookup lookup) override {
     asked.push_back(cat(lookup.ns, "/", lookup.name));
     limits.insert(lookup.reads);
+    deadlines.insert(lookup.deadline());
     if (network_error) co_return *network_error;
     const auto found = networks.find(asked.back());
     co_return found == networks.end() ? nullptr : found->second;
+  }
+  std::optional<json::Count> count_network(const std::string& ns,
+                                           const std::string& name) const override {
+    const auto found = networks.find(cat(ns, "/", name));
+    if (found == networks.end() || unknown) return std::nullopt;
+    return json::count(found->second->config.value_or(""));
   }
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override {
     calls_.push_back(cat("write status ", pod->ns, "/", pod->name));
@@ -207,11 +217,14 @@ class FakeSource : public ObjectSource {
   }
 
   std::map<std::string, model::PodObjectPtr> pods;              // by `<ns>/<name>`
+  std::map<std::string, model::PodObjectPtr> cut_pods;          // what is kept of these
   std::map<std::string, model::NetworkDefinitionPtr> networks;  // the same
   bool complete = true;
+  bool unknown = false;  // networks are there, but not counted
   std::vector<PodLookup> lookups;
   std::vector<std::string> asked;  // networks
   std::set<LiveReads*> limits;     // that they were asked for with
+  std::set<aio::Deadline> deadlines;
   std::vector<std::string> events;
   std::map<std::string, std::string> statuses;
   std::optional<Error> pod_error, network_error, status_error;
@@ -252,6 +265,27 @@ class FakeReadiness : public ReadinessIndicator {
   std::function<void()> on_ask;
 };
 
+// Gives room at once, or as told.
+class FakeRoom : public Room {
+ public:
+  std::size_t free() const override { return free_weight; }
+  aio::Task<std::shared_ptr<void>> take(RoomRequest request) override {
+    if (on_take) on_take();
+    taken.push_back(request.weight);
+    requests.push_back(request);
+    if (error) co_return *error;
+    ++held;
+    co_return std::shared_ptr<void>(&held, [](int* count) { --*count; });
+  }
+
+  std::size_t free_weight = 2200;
+  std::vector<std::size_t> taken;
+  std::vector<RoomRequest> requests;
+  int held = 0;
+  std::function<void()> on_take;
+  std::optional<Error> error;
+};
+
 class FakeRecords : public Records, public chain::FakeResults {
  public:
   FakeRecords(Calls& calls, FakeLinks& links) : FakeResults(calls), links_(links) {}
@@ -264,8 +298,14 @@ class FakeRecords : public Records, public chain::FakeResults {
     for (const cni::CacheKey& key : keys) unsynced.erase(name_of(key));
     co_return Result<void>();
   }
-  aio::Task<StoredRecords> load(std::string, std::string container_id, RecordParts parts) override {
+  aio::Task<StoredRecords> load(std::string, std::string container_id, RecordParts parts,
+                                std::size_t most) override {
     StoredRecords stored;
+    if (const auto found = weights.find(container_id);
+        found != weights.end() && found->second > most) {
+      stored.too_heavy = found->second;
+      co_return stored;
+    }
     if (parts != RecordParts::kRecord) stored.scratch = find_scratch(container_id);
     if (parts == RecordParts::kAll || !stored.scratch || *stored.scratch) {
       if (parts != RecordParts::kRecord) stored.results = results_of(container_id);
@@ -300,7 +340,20 @@ class FakeRecords : public Records, public chain::FakeResults {
     for (const auto& [id, record] : records) ids.insert(id);
     co_return std::vector<std::string>(ids.begin(), ids.end());
   }
-  aio::Task<CacheListing> list_results(std::string) override { co_return results_of(""); }
+  aio::Task<CacheListing> list_results(std::string) override {
+    auto listing = results_of("");
+    if (!listing) co_return listing;
+    for (cni::CacheEntry& entry : listing->entries) {
+      entry.config.clear();
+      entry.result.reset();
+    }
+    co_return listing;
+  }
+  aio::Task<std::optional<std::string>> find_config(std::string, cni::CacheKey key) override {
+    const auto found = results.find(name_of(key));
+    if (found == results.end()) co_return std::optional<std::string>();
+    co_return std::optional<std::string>(found->second.config);
+  }
   aio::Task<std::vector<std::string>> sweep(std::string, std::vector<std::string> ids) override {
     std::vector<std::string> removed;
     for (const std::string& name : damaged_results) {
@@ -330,28 +383,27 @@ class FakeRecords : public Records, public chain::FakeResults {
     MNET_CO_TRY(auto&& seen, links_.look_now(start.netns, start.ifnames));
     AddStarted started{.seen = std::move(seen), .scratch = {}, .record = {}};
     if (!started.seen.taken.empty()) co_return started;
-    AddStart::Notes notes = start.notes(started.seen.netns);
-    started.scratch = write_scratch(start.cni_dir, start.container_id, std::move(notes.delegates));
+    started.scratch = write_scratch(start.cni_dir, start.container_id, start.delegates());
     if (!started.scratch) co_return started;
-    started.record = keep_record(start.container_id, std::move(notes.record));
+    started.record = keep_record(start.container_id, start.record(started.seen.netns));
     co_return started;
   }
   aio::Task<AddEnded> end_add(AddEnd end) override {
-    AddEnd::Notes notes = end.notes();
     AddEnded ended;
-    if (notes.result) {
-      ended.result = keep(*std::move(notes.result), Durability::kDurable);
+    if (auto result = end.result()) {
+      ended.result = keep(*std::move(result), Durability::kDurable);
       if (!ended.result) co_return ended;
     }
     ended.synced = act("sync results");
     if (!ended.synced) co_return ended;
     for (const cni::CacheKey& key : end.in_place) unsynced.erase(name_of(key));
-    ended.record = keep_record(end.container_id, std::move(notes.record));
+    ended.record = keep_record(end.container_id, end.record());
     co_return ended;
   }
   const std::string& dir() const { return dir_; }
 
   std::map<std::string, json::Array> scratch;   // by container id
+  std::map<std::string, std::size_t> weights;   // of a container's files; others weigh nothing
   std::set<std::string> damaged;                // container ids
   std::map<std::string, json::Object> records;  // attachment records, by container id
   std::set<std::string> damaged_records;        // container ids
@@ -427,6 +479,7 @@ struct FakeNode {
   FakeDeviceInfos device_infos;
   FakeSource source{calls};
   FakeDevices devices;
+  FakeRoom room;
 
   Ports ports() {
     return {.networks = networks,

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/del.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
+#include "attach/room.h"
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
@@ -21,7 +23,6 @@
 #include "chain/chain.h"
 #include "cni/cache.h"
 #include "cni/error.h"
-#include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"
@@ -29,21 +30,6 @@
 
 namespace mnet::attach {
 namespace {
-
-// The networks that run GC, each once, by CNI name.
-class NetworkSet {
- public:
-  void add(model::Delegate delegate) {
-    if (!delegate.list || delegate.cni_name.empty()) return;
-    if (!names_.insert(delegate.cni_name).second) return;
-    networks_.push_back(std::make_shared<const model::Delegate>(std::move(delegate)));
-  }
-  std::vector<model::DelegatePtr> take() { return std::move(networks_); }
-
- private:
-  std::set<std::string> names_;
-  std::vector<model::DelegatePtr> networks_;
-};
 
 // Without all of the living containers' attachments a plugin would free what they use.
 Error not_told(const Error& why) {
@@ -80,6 +66,9 @@ aio::Task<void> Collecting::run() {
   }
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
+  // No container is locked from here on.
+  auto taken = co_await job_.take_room(core_.ports.room, kLargestWeight);
+  if (!taken) co_return model::core_error(std::move(taken).error(), job_.pod);
   auto containers = co_await core_.ports.records.list(job_.conf.cni_dir);
   if (!containers) co_return model::core_error(not_told(containers.error()), job_.pod);
   auto results = co_await core_.ports.records.list_results(job_.conf.cni_dir);
@@ -87,15 +76,10 @@ aio::Task<void> Collecting::run() {
   auto recorded = co_await load_recorded(*std::move(containers));
   if (!recorded) co_return model::core_error(not_told(recorded.error()), job_.pod);
   recorded_ = *std::move(recorded);
-  const std::vector<model::DelegatePtr> all = co_await networks(std::move(results->entries));
-  chain::Chain chain = chain_of(core_, job_);
-  for (const model::DelegatePtr& network : all) {
-    // Read anew each time: an ADD may have begun since.
-    auto valid = co_await attachments();
-    if (!valid) co_return model::core_error(not_told(valid.error()), job_.pod);
-    auto collected = co_await chain.gc(network, *std::move(valid));
-    if (!collected) errors_.add(std::move(collected));
-  }
+  auto networks = co_await configured();
+  auto collected = co_await collect(std::move(networks));
+  if (collected) collected = co_await collect_attached(std::move(results->entries));
+  if (!collected) co_return model::core_error(std::move(collected).error(), job_.pod);
   auto joined = errors_.join("\n");
   if (!joined) co_return model::core_error(std::move(joined).error(), job_.pod);
   co_return Result<void>();
@@ -134,6 +118,7 @@ aio::Task<void> Collecting::delete_container(std::string container_id) {
   deleted_.insert(container_id);
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_.containers.lock(container_id));
   Job job = job_;
+  job.room = std::make_shared<HeldRoom>();
   job.request.container_id = container_id;
   job.request.netns.clear();
   job.request.ifname = "eth0";  // where the records do not know better
@@ -141,31 +126,56 @@ aio::Task<void> Collecting::delete_container(std::string container_id) {
   co_return co_await deleting.run_stale();
 }
 
-// The master, what is configured beside it, and what living containers were attached to. One that
-// cannot be had does not keep the others from their GC.
-aio::asio::awaitable<std::vector<model::DelegatePtr>> Collecting::networks(
-    std::vector<cni::CacheEntry> entries) {
-  NetworkSet networks;
+// The master, and what is configured beside it. One that cannot be had does not keep the others
+// from their GC.
+aio::asio::awaitable<std::vector<model::Delegate>> Collecting::configured() {
+  std::vector<model::Delegate> networks;
   Resolver resolver(core_, job_);
   auto master = co_await resolver.master();
   if (master) {
-    networks.add(*std::move(master));
+    networks.push_back(*std::move(master));
   } else {
     errors_.add(std::move(master).error().wrap("failed to get clusterNetwork"));
   }
-  for (const model::Delegate& delegate : job_.conf.delegates) networks.add(delegate);
+  networks.insert(networks.end(), job_.conf.delegates.begin(), job_.conf.delegates.end());
   auto defaults = co_await resolver.default_networks();
   if (defaults) {
-    for (model::Delegate& delegate : *defaults) networks.add(std::move(delegate));
+    std::ranges::move(*defaults, std::back_inserter(networks));
   } else {
     errors_.add(std::move(defaults).error());
   }
-  for (const cni::CacheEntry& entry : entries) {
-    if (!is_valid(entry.container_id)) continue;
-    auto delegate = model::parse_delegate(entry.config);
-    if (delegate) networks.add(*std::move(delegate));
+  co_return networks;
+}
+
+aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
+  chain::Chain chain = chain_of(core_, job_);
+  for (model::Delegate& network : networks) {
+    if (!network.list || network.cni_name.empty()) continue;
+    if (!collected_.insert(network.cni_name).second) continue;
+    // Read anew each time: an ADD may have begun since.
+    auto valid = co_await attachments();
+    if (!valid) co_return not_told(valid.error());
+    auto collected = co_await chain.gc(std::make_shared<const model::Delegate>(std::move(network)),
+                                       *std::move(valid));
+    if (!collected) errors_.add(std::move(collected));
   }
-  co_return networks.take();
+  co_return Result<void>();
+}
+
+// What living containers were attached to, one at a time: tenants chose the configurations.
+aio::Task<void> Collecting::collect_attached(std::vector<cni::CacheEntry> entries) {
+  for (const cni::CacheEntry& entry : entries) {
+    if (!is_valid(entry.container_id) || collected_.contains(entry.network)) continue;
+    auto config = co_await core_.ports.records.find_config(
+        job_.conf.cni_dir, {entry.network, entry.container_id, entry.ifname});
+    if (!config || !*config) continue;
+    auto delegate = model::parse_delegate(**std::move(config));
+    if (!delegate || is_of_runtime(*delegate, job_.conf)) continue;
+    std::vector<model::Delegate> one;
+    one.push_back(*std::move(delegate));
+    MNET_CO_TRY_VOID(co_await collect(std::move(one)));
+  }
+  co_return Result<void>();
 }
 
 // A damaged record says nothing; the result cache knows its container, too.
@@ -173,8 +183,8 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<s
   std::set<model::AttachmentId> all;
   for (const std::string& id : ids) {
     if (!is_valid(id) && !is_in_use(id)) continue;
-    MNET_CO_TRY(const auto& stored,
-                co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord));
+    MNET_CO_TRY(const auto& stored, co_await core_.ports.records.load(
+                                        job_.conf.cni_dir, id, RecordParts::kRecord, kAnyWeight));
     const auto& found = stored.record;
     if (!found && !is_damage(found.error())) co_return found.error();
     if (!found || !*found) continue;

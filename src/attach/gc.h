@@ -25,8 +25,10 @@ class Collecting {
   aio::Task<std::vector<std::string>> stale_containers();
   aio::Task<void> delete_container(std::string container_id);
   aio::Task<void> sweep();
-  aio::asio::awaitable<std::vector<model::DelegatePtr>> networks(
-      std::vector<cni::CacheEntry> entries);
+  aio::asio::awaitable<std::vector<model::Delegate>> configured();
+  // Lets the plugins of these networks collect, each network once.
+  aio::Task<void> collect(std::vector<model::Delegate> networks);
+  aio::Task<void> collect_attached(std::vector<cni::CacheEntry> entries);
   aio::Task<std::vector<model::AttachmentId>> attachments();
   aio::Task<std::set<model::AttachmentId>> load_recorded(std::vector<std::string> ids);
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
@@ -37,7 +39,8 @@ class Collecting {
   const Job& job_;
   Containers::Witness witness_;
   std::set<std::string> valid_ids_;
-  std::set<std::string> deleted_;  // by this GC, or it tried
+  std::set<std::string> deleted_;    // by this GC, or it tried
+  std::set<std::string> collected_;  // networks whose plugins were told, by CNI name
   // What the attachment records of living containers list: an ADD that was cut off may have
   // reserved addresses already (05, 3.11).
   std::set<model::AttachmentId> recorded_;

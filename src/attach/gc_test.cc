@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "chain/plugins.h"
 #include "cni/args.h"
+#include "cni/cache.h"
 #include "cni/error.h"
 #include "json/json.h"
 
@@ -98,6 +99,33 @@ TEST_F(GcTest, LeavesOutPluginsThatAreMultusItself) {
   EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "GC a", "GC b"));
   for (const chain::PluginRun& run : node_.plugins.runs) EXPECT_EQ(run.binary, "/bin/fake");
   EXPECT_TRUE(logged(R"(GC of network "b" skips a plugin: type "multus" is multus itself)"));
+}
+
+// Any file in `cniDir` has the name of some container.
+TEST_F(GcTest, LeavesAFileAloneThatIsNotAScratchFile) {
+  node_.records.scratch["README"] = *json::parse(R"(["read", "me"])")->as_array();
+
+  EXPECT_TRUE(gc(collecting(valid({"c1"}), delegates({"a"}))));
+
+  EXPECT_TRUE(node_.records.scratch.contains("README"));
+  EXPECT_TRUE(logged("GC leaves the file README in"));
+}
+
+TEST_F(GcTest, LeavesEntriesOfTheRuntimeAlone) {
+  attach("c1", delegates({"a"}, "1.1.0"));
+  for (const char* id : {"c1", "c2"}) {
+    cni::CacheEntry entry = node_.records.results.at("a-c1-eth0");
+    entry.network = "multus";
+    entry.container_id = id;
+    entry.config = R"({"cniVersion":"1.1.0","name":"multus","type":"multus-shim"})";
+    node_.records.results.insert_or_assign(cat("multus-", id, "-eth0"), entry);
+  }
+
+  const auto collected = gc(collecting(valid({"c1"}), delegates({"a"}, "1.1.0")));
+
+  EXPECT_TRUE(collected) << collected.error().text();
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a"));
+  EXPECT_THAT(node_.records.results, SizeIs(3));
 }
 
 // 02, 12: row 141

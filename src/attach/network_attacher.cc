@@ -211,8 +211,8 @@ aio::Task<void> NetworkAttacher::report() {
 }
 
 aio::Task<void> NetworkAttacher::take_down() {
-  // DEL hands the result to the plugins.
-  if (unwritten_) {
+  // DEL hands the result to the plugins; a network that never ran has none.
+  if (unwritten_ && touched_[*unwritten_]) {
     RecordAccess access(core_, job_);
     co_await access.restore_result(attachments_[*unwritten_], cni::to_json(results_[*unwritten_]));
   }

@@ -1,5 +1,8 @@
 #include "attach/network_finder.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,12 +12,13 @@
 #include "aio/all.h"
 #include "aio/task.h"
 #include "attach/ports.h"
+#include "attach/room.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "cni/error.h"
 #include "cni/types.h"
-#include "json/count.h"
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/inject.h"
@@ -25,6 +29,12 @@
 
 namespace mnet::attach {
 namespace {
+
+// Each takes some 16 KB while it is looked for. Twice as many as are read at once: some are in
+// memory.
+constexpr std::size_t kAtOnce = 2 * LiveReads::kMost;
+// What a network takes whatever its configuration, in the measure of a weight.
+constexpr std::size_t kWeightOfNetwork = 768;
 
 constexpr std::string_view kRemedy = "correct the types in its configuration";
 
@@ -77,23 +87,30 @@ std::string described(const model::RequestedNetwork& wanted, const model::Delega
 
 aio::asio::awaitable<std::vector<Result<NetworkFinder::Found>>> NetworkFinder::find_all(
     std::vector<model::RequestedNetwork> networks) {
-  std::vector<aio::Task<Found>> tasks;
-  tasks.reserve(networks.size());
-  for (model::RequestedNetwork& network : networks) tasks.push_back(find(std::move(network)));
-  if (tasks.size() != 1) co_return co_await aio::all(std::move(tasks));
-  std::vector<Result<Found>> all;  // the usual ADD needs no children
-  auto only = co_await std::move(tasks.front());
-  all.push_back(std::move(only));
+  std::vector<Result<Found>> all;
+  if (networks.size() == 1) {  // the usual ADD needs no children
+    auto only = co_await find(std::move(networks.front()));
+    all.push_back(std::move(only));
+    co_return all;
+  }
+  all.reserve(networks.size());
+  while (all.size() < networks.size()) {
+    const std::size_t end = std::min(all.size() + kAtOnce, networks.size());
+    std::vector<aio::Task<Found>> tasks;
+    for (std::size_t i = all.size(); i < end; ++i) tasks.push_back(find(std::move(networks[i])));
+    auto found = co_await aio::all(std::move(tasks));
+    std::ranges::move(found, std::back_inserter(all));
+  }
   co_return all;
 }
 
 Result<void> check_weight(const model::Weight& weight) {
   constexpr std::string_view kAll = "the configurations of all networks of this request take ";
-  if (weight.bytes > kMaxDefinitionBytes) {
-    return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionBytes, " bytes"));
-  }
   if (weight.values > kMaxDefinitionValues) {
     return Error(Errc::kInvalid, cat(kAll, "more than ", kMaxDefinitionValues, " values"));
+  }
+  if (weight.total() > kLargestWeight) {
+    return Error(Errc::kInvalid, cat(kAll, "more than ", kLargestWeight, " bytes"));
   }
   return {};
 }
@@ -176,6 +193,9 @@ aio::Task<NetworkFinder::Found> NetworkFinder::load(model::RequestedNetwork want
   auto delegate = co_await load_delegate(definition);
   if (!delegate) {
     if (delegate.error().code() == Errc::kCancelled) co_return std::move(delegate).error();
+    if (delegate.error().origin() != nullptr) {
+      co_return std::move(delegate).error().wrap(described(definition->ns, definition->name));
+    }
     // kNotFound is for definitions that are not there.
     co_return Error(Errc::kInvalid, cat(described(definition->ns, definition->name), ": ",
                                         delegate.error().text()));
@@ -186,11 +206,33 @@ aio::Task<NetworkFinder::Found> NetworkFinder::load(model::RequestedNetwork want
                   .resource_name = definition->resource_name};
 }
 
+model::Weight NetworkFinder::weigh(const std::vector<model::RequestedNetwork>& networks) const {
+  model::Weight all;
+  if (core_.ports.source == nullptr) return all;
+  for (const model::RequestedNetwork& network : networks) {
+    if (all.total() > kLargestWeight) break;
+    if (!network.selection && (network.given || is_path(network.configured))) continue;
+    const auto count =
+        network.selection
+            ? core_.ports.source->count_network(network.selection->ns, network.selection->name)
+            : core_.ports.source->count_network(job_.conf.multus_namespace, network.configured);
+    all.bytes += kWeightOfNetwork;
+    if (count) all += {.bytes = count->bytes, .values = count->values};
+    if (!network.selection || !network.selection->cni_args) continue;
+    const std::size_t plugins = std::max<std::size_t>(1, count ? count->listed : 1);
+    all += model::weight_of(*network.selection->cni_args, plugins);
+  }
+  return all;
+}
+
 // Before anything is built of it.
 Result<void> NetworkFinder::take_in(model::Weight weight) {
-  taken_in_.bytes += weight.bytes;
-  taken_in_.values += weight.values;
-  return check_weight(taken_in_);
+  taken_in_ += weight;
+  MNET_TRY_VOID(check_weight(taken_in_));
+  if (taken_in_.total() <= expected_) return {};
+  return cni::coded(cni::Code::kTryAgainLater,
+                    "the definition is new or has changed, and is larger than was known when this "
+                    "request began; try again");
 }
 
 aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinitionPtr definition) {
@@ -200,7 +242,7 @@ aio::Task<model::Delegate> NetworkFinder::load_delegate(model::NetworkDefinition
     co_return delegate;
   }
   const std::string& config = *definition->config;
-  MNET_CO_TRY_VOID(take_in({.bytes = config.size(), .values = json::count(config).values}));
+  MNET_CO_TRY_VOID(take_in(model::weight_of(config)));
   MNET_CO_TRY(auto&& text, model::configuration_of(*definition));
   co_return model::parse_delegate(std::move(text));
 }

@@ -9,6 +9,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/result.h"
 #include "model/delegate.h"
@@ -18,12 +19,11 @@
 
 namespace mnet::attach {
 
-// Texts of all definitions of one request together; each may have more than a megabyte.
-inline constexpr std::size_t kMaxDefinitionBytes = 4u << 20;
-// And values in them (json/count.h): a megabyte of zeros would take 150.
+// Values in all configurations of one request (json/count.h): a megabyte of zeros would take 150.
 inline constexpr std::size_t kMaxDefinitionValues = 10'000;
 
-// Of definitions and of the `cni-args` that go into each of their plugins.
+// Of definitions and of the `cni-args` that go into each of their plugins: no more values than
+// that, and kLargestWeight in all.
 Result<void> check_weight(const model::Weight& weight);
 
 // Whether a configured network is a path, not a name.
@@ -31,8 +31,13 @@ inline bool is_path(std::string_view network) { return network.contains('/'); }
 
 class NetworkFinder {
  public:
-  // Both must outlive it, and it must outlive its tasks.
-  NetworkFinder(const Core& core, const Job& job) : core_(core), job_(job) {}
+  // Both must outlive it, and it must outlive its tasks. At the deadline it gives up what the
+  // object source still reads.
+  NetworkFinder(const Core& core, const Job& job, aio::Deadline reads_end)
+      : core_(core),
+        job_(job),
+        reads_(reads_end,
+               job.verb == Verb::kDel ? LiveReads::Others::kGoOn : LiveReads::Others::kEnd) {}
 
   // A network that was found, not yet given its device and selection element.
   struct Found {
@@ -40,11 +45,17 @@ class NetworkFinder {
     model::Delegate delegate;
     std::string resource_name = {};  // of its definition; empty: none, or no definition
   };
-  // Looks for them side by side; yields what became of each, in their order. kNotFound: there is no
-  // such definition or file. Multus itself is refused as a delegate; so is what a pod selects, if
-  // `allowedPluginTypes` does not name its types.
+  // Looks for them side by side, some at a time; yields what became of each, in their order.
+  // kNotFound: there is no such definition or file. Multus itself is refused as a delegate; so is
+  // what a pod selects, if `allowedPluginTypes` does not name its types.
   aio::asio::awaitable<std::vector<Result<Found>>> find_all(
       std::vector<model::RequestedNetwork> networks);
+
+  // What all of these weigh, as far as the object source knows. What is not a definition is the
+  // administrator's and weighs nothing.
+  model::Weight weigh(const std::vector<model::RequestedNetwork>& networks) const;
+  // More than that was not announced: an error that passes, since the next attempt knows better.
+  void expect(std::size_t weight) { expected_ = weight; }
 
  private:
   aio::Task<Found> find(model::RequestedNetwork wanted);
@@ -59,6 +70,7 @@ class NetworkFinder {
   const Job& job_;
   LiveReads reads_;         // of all its lookups
   model::Weight taken_in_;  // of all configurations so far
+  std::size_t expected_ = kLargestWeight;
 };
 
 }  // namespace mnet::attach

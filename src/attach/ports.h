@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/address_family.h"
 #include "base/error_list.h"
@@ -121,16 +122,14 @@ struct CacheListing {
 };
 
 // How an ADD begins and ends, each as one visit to disk and namespace: an ADD counts every one.
-// What is to be written is made there, off the event loop: `notes` is called at most once, on any
-// thread, while the code that awaits the call changes nothing that it reads.
+// What is to be written is made there, off the event loop, and one after the other: each function
+// is called at most once, on any thread, while the code that awaits the call changes nothing that
+// it reads.
 struct AddStart {
-  struct Notes {
-    json::Array delegates;  // for the scratch file
-    json::Object record;
-  };
   std::string cni_dir, container_id, netns;
-  std::vector<std::string> ifnames;  // names that no link in `netns` may have
-  std::function<Notes(const NetnsId&)> notes;
+  std::vector<std::string> ifnames;        // names that no link in `netns` may have
+  std::function<json::Array()> delegates;  // for the scratch file
+  std::function<json::Object(const NetnsId&)> record;
 };
 
 struct AddStarted {
@@ -139,13 +138,10 @@ struct AddStarted {
 };
 
 struct AddEnd {
-  struct Notes {
-    std::optional<cni::CacheEntry> result;  // one that is not written yet
-    json::Object record;
-  };
   std::string cni_dir, container_id;
-  std::vector<cni::CacheKey> in_place;  // results that only need a sync
-  std::function<Notes()> notes;
+  std::vector<cni::CacheKey> in_place;                     // results that only need a sync
+  std::function<std::optional<cni::CacheEntry>()> result;  // one that is not written yet
+  std::function<json::Object()> record;
 };
 
 struct AddEnded {
@@ -160,6 +156,8 @@ struct StoredRecords {
   Result<CacheListing> results = CacheListing();  // damaged entries are left out
   // The attachment record (05, 3.2); model/attachment_record.h says what it means.
   Result<std::optional<json::Object>> record = std::optional<json::Object>();
+  // What all of it weighs (model::Weight), if that is more than was asked for: nothing was loaded.
+  std::optional<std::size_t> too_heavy = {};
 };
 
 // Which of them to load.
@@ -195,9 +193,9 @@ class Records {
   // All results and the record, durable.
   virtual aio::Task<AddEnded> end_add(AddEnd end) = 0;
 
-  // Quick for a container that has nothing of the kind, but for kAll.
+  // Quick for a container that has nothing of the kind, but for kAll. `most`: what they may weigh.
   virtual aio::Task<StoredRecords> load(std::string cni_dir, std::string container_id,
-                                        RecordParts parts) = 0;
+                                        RecordParts parts, std::size_t most) = 0;
   // Durable. The record first; a failure of one does not keep the other from being written.
   virtual aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
                                       RecordsToSave what) = 0;
@@ -210,8 +208,11 @@ class Records {
 
   // The containers with a scratch file or an attachment record; sorted.
   virtual aio::Task<std::vector<std::string>> list(std::string cni_dir) = 0;
-  // The entries of all containers (01, 6.5).
+  // The entries of all containers (01, 6.5), without their configurations and results.
   virtual aio::Task<CacheListing> list_results(std::string cni_dir) = 0;
+  // The configuration in one of them; none if there is no such entry.
+  virtual aio::Task<std::optional<std::string>> find_config(std::string cni_dir,
+                                                            cni::CacheKey key) = 0;
   // Removes files of the result cache that are damaged and whose name holds `-<id>-` for none
   // of `ids`; yields their names (02, 7.3).
   virtual aio::Task<std::vector<std::string>> sweep(std::string cni_dir,
@@ -231,6 +232,7 @@ struct Ports {
   ObjectSource* source = nullptr;     // none: only what the configuration says (02, 3.2)
   Devices* devices = nullptr;         // none: no network gets a device
   aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
+  Room* room = nullptr;               // none: no bound, for a program that serves one request
 };
 
 }  // namespace mnet::attach

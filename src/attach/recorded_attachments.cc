@@ -13,17 +13,14 @@
 #include "attach/core.h"
 #include "attach/request.h"
 #include "base/netns_id.h"
-#include "base/text.h"
 #include "cni/cache.h"
 #include "cni/result.h"
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
-#include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/pod_args.h"
-#include "model/requested_networks.h"
 #include "model/selection_element.h"
 
 namespace mnet::attach {
@@ -81,18 +78,6 @@ model::Delegate delegate_of_recorded(const model::RecordedAttachment& recorded,
   return delegate;
 }
 
-// Elements of the pod's annotation, as delegates are named after them.
-std::set<std::string> wanted_networks(const model::PodObject* pod) {
-  std::set<std::string> names;
-  const std::string* text = pod == nullptr ? nullptr : pod->annotation(model::kNetworksAnnotation);
-  if (text == nullptr) return names;
-  auto elements = model::parse_networks_annotation(*text, pod->ns);
-  if (!elements) return names;
-  for (const model::NetworkSelectionElement& element : *elements)
-    names.insert(cat(element.ns, "/", element.name));
-  return names;
-}
-
 model::RecordedAttachment recorded_of(const std::string& config) {
   model::RecordedAttachment recorded;
   recorded.state = model::AttachmentState::kAttached;
@@ -145,20 +130,37 @@ model::AttachmentRecord empty_record(const Job& job, const model::PodObject* pod
   return attachment_record;
 }
 
-void add_listed(model::AttachmentRecord& attachment_record, const ContainerRecords& record,
-                const model::PodObject* pod) {
-  if (!record.delegates) return;
-  const std::set<std::string> wanted = wanted_networks(pod);
+// A delegate of the scratch file.
+struct Listed {
+  std::size_t index;
+  std::string ifname;
+};
+
+// Those that the attachment record does not know.
+std::vector<Listed> only_listed(const ContainerRecords& record) {
+  std::vector<Listed> found;
+  if (!record.delegates) return found;
   const std::string master = record.master_ifname(std::string(kUsualIfname));
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     const model::Delegate& delegate = (*record.delegates)[i];
-    const std::string ifname = model::interface_name(delegate, i, master);
-    if (delegate.removed || attachment_record.find(ifname) != nullptr) continue;
+    std::string ifname = model::interface_name(delegate, i, master);
+    const bool is_known =
+        record.attachment_record && record.attachment_record->find(ifname) != nullptr;
+    if (!delegate.removed && !is_known) found.push_back({.index = i, .ifname = std::move(ifname)});
+  }
+  return found;
+}
+
+void add_listed(model::AttachmentRecord& attachment_record, const ContainerRecords& record,
+                const std::set<std::string>& selected) {
+  for (const Listed& one : only_listed(record)) {
+    if (attachment_record.find(one.ifname) != nullptr) continue;
+    const model::Delegate& delegate = (*record.delegates)[one.index];
     model::RecordedAttachment recorded =
-        recorded_delegate(delegate, ifname, record.find_entry(delegate.cni_name, ifname));
+        recorded_delegate(delegate, one.ifname, record.find_entry(delegate.cni_name, one.ifname));
     recorded.source = model::Source::kDefaultNetworks;
-    if (wanted.contains(delegate.name)) recorded.source = model::Source::kAnnotation;
-    if (i == 0) recorded.source = model::Source::kCluster;
+    if (selected.contains(delegate.name)) recorded.source = model::Source::kAnnotation;
+    if (one.index == 0) recorded.source = model::Source::kCluster;
     attachment_record.attachments.push_back(std::move(recorded));
   }
 }
@@ -178,7 +180,7 @@ model::RecordedAttachment begin_attachment(const model::Attachment& attachment) 
   out.device_id = delegate.selection.device_id;
   out.resource_name = delegate.selection.resource_name;
   // Every configuration was found fit to run before.
-  out.config = delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+  out.config = model::decoded_config(delegate);
   out.capability_args = attachment.capability_args;
   return out;
 }
@@ -237,11 +239,14 @@ model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord
   return std::make_shared<const model::Attachment>(std::move(attachment));
 }
 
+bool lists_unrecorded(const ContainerRecords& record) { return !only_listed(record).empty(); }
+
 model::AttachmentRecord attachment_record_of(const Job& job, const ContainerRecords& record,
-                                             const model::PodObject* pod) {
+                                             const model::PodObject* pod,
+                                             const std::set<std::string>& selected) {
   model::AttachmentRecord attachment_record =
       record.attachment_record ? *record.attachment_record : empty_record(job, pod);
-  add_listed(attachment_record, record, pod);
+  add_listed(attachment_record, record, selected);
   for (const cni::CacheEntry& entry : record.entries) {
     if (attachment_record.find(entry.ifname) != nullptr) continue;
     attachment_record.attachments.push_back(recorded_entry(entry, record.delegates.has_value()));

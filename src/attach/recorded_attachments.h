@@ -3,6 +3,7 @@
 // has none yet. Pure.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,16 @@ bool is_plugged_in(const model::RecordedAttachment& attachment);
 model::AttachmentPtr attachment_of(const Job& job, const model::AttachmentRecord& attachment_record,
                                    const model::RecordedAttachment& recorded, bool with_addresses);
 
+// Whether the scratch file lists networks that the attachment record does not know.
+bool lists_unrecorded(const ContainerRecords& record);
+
 // The container's attachment record. What it does not know is taken from scratch file and result
-// cache, as for a container that another multus made; what its pod's annotation (`pod` may be null)
-// does not name, only a client may remove.
+// cache, as for a container that another multus made; networks of the scratch file that are not
+// among `selected`, those that the pod's annotation names, only a client may remove. `pod` may be
+// null.
 model::AttachmentRecord attachment_record_of(const Job& job, const ContainerRecords& record,
-                                             const model::PodObject* pod);
+                                             const model::PodObject* pod,
+                                             const std::set<std::string>& selected);
 
 // Names of the interfaces in the sandbox that the result lists, the attachment's own among them.
 std::vector<std::string> interfaces_of(const model::RecordedAttachment& attachment);

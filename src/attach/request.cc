@@ -58,18 +58,22 @@ std::optional<Verb> verb_of(std::string_view command) {
 
 bool has_container(Verb verb) { return verb != Verb::kStatus && verb != Verb::kGc; }
 
-Result<NetConfPtr> read_conf(Verb verb, Result<json::Object> document) {
-  MNET_TRY(auto&& object, std::move(document));
-  const model::NetConfRules rules{.check_prev_result = verb == Verb::kAdd || verb == Verb::kCheck,
-                                  .check_delegates = verb != Verb::kDel};
-  MNET_TRY(auto&& conf, model::read_netconf(std::move(object), rules));
+Result<NetConfPtr> read_conf(Verb verb, json::Object document, std::optional<Error> fault) {
+  if (verb == Verb::kDel) {
+    model::NetConf conf = model::read_netconf_for_del(std::move(document));
+    if (fault) conf.fault = std::move(fault);
+    return std::make_shared<const model::NetConf>(std::move(conf));
+  }
+  if (fault) return *std::move(fault);
+  const bool counts = verb == Verb::kAdd || verb == Verb::kCheck;
+  MNET_TRY(auto&& conf,
+           model::read_netconf(std::move(document),
+                               counts ? model::PrevResult::kRead : model::PrevResult::kIgnored));
   return std::make_shared<const model::NetConf>(std::move(conf));
 }
 
-Result<NetConfPtr> read_settings(Result<json::Object> document) {
-  MNET_TRY(auto&& object, std::move(document));
-  MNET_TRY(auto&& conf, model::read_netconf(std::move(object), {.check_prev_result = false,
-                                                                .check_delegates = false}));
+Result<NetConfPtr> read_settings(json::Object document) {
+  MNET_TRY(auto&& conf, model::read_settings(std::move(document)));
   conf.runtime_config.reset();
   return std::make_shared<const model::NetConf>(std::move(conf));
 }

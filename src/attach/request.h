@@ -21,11 +21,12 @@ std::optional<Verb> verb_of(std::string_view command);
 // STATUS and GC concern no container.
 bool has_container(Verb verb);
 
-// The configuration, as strict as `verb` asks.
-Result<NetConfPtr> read_conf(Verb verb, Result<json::Object> document);
+// The configuration, as strict as `verb` asks. `fault`: why `document` is not the request's own;
+// only DEL goes on with another.
+Result<NetConfPtr> read_conf(Verb verb, json::Object document, std::optional<Error> fault = {});
 // The program's own settings, for a hot-plug request: without networks, and without a
 // `runtimeConfig`, since that belongs to the networks of an ADD (02, 5.9).
-Result<NetConfPtr> read_settings(Result<json::Object> document);
+Result<NetConfPtr> read_settings(json::Object document);
 // The pairs of CNI_ARGS, as strict as `verb` asks.
 Result<cni::ArgPairs> parse_args(Verb verb, std::string_view text);
 

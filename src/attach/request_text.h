@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,8 +41,10 @@ inline Request begin_text(RequestText text, const Log& log) {
 }
 
 inline Result<Request> read_text(Verb verb, const RequestText& text, const Log& log) {
+  auto document = model::parse_netconf(text.config);
+  const auto fault = document ? std::nullopt : std::optional(document.error());
   return read_request(verb, begin_text(text, log),
-                      read_conf(verb, model::parse_netconf(text.config)),
+                      read_conf(verb, std::move(document).value_or(json::Object()), fault),
                       parse_args(verb, text.args));
 }
 
@@ -61,7 +64,9 @@ class TextAttachments {
   }
   aio::Task<void> check(RequestText text) {
     MNET_CO_TRY(auto&& request, read_text(Verb::kCheck, text, log_));
-    co_return co_await attachments_.check(std::move(request));
+    MNET_CO_TRY([[maybe_unused]] const auto& reported,
+                co_await attachments_.check(std::move(request)));
+    co_return Result<void>();
   }
   aio::Task<void> status(RequestText text) {
     MNET_CO_TRY(auto&& request, read_text(Verb::kStatus, text, log_));

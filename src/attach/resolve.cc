@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/network_finder.h"
 #include "attach/resource_map.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -24,6 +26,7 @@
 #include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 #include "model/nad.h"
 #include "model/netconf.h"
 #include "model/objects.h"
@@ -36,6 +39,7 @@ namespace {
 // Which part failed (02, 0.4).
 constexpr std::string_view kConfiguredFault = "failed to get clusterNetwork/defaultNetworks";
 constexpr std::string_view kPodFault = "error loading k8s delegates k8s args";
+constexpr std::string_view kNotDeleted = "DEL of a container without a record continues";
 
 bool is_system_namespace(const Job& job) {
   const auto& names = job.conf.system_namespaces;
@@ -55,12 +59,25 @@ Result<cni::ConfList> auxiliary_list(const model::NetConf& conf,
 
 std::string hash_of(const model::Delegate& delegate) {
   if (!delegate.list) return {};  // its ADD fails
-  return model::config_hash(delegate.is_list ? delegate.list->object
-                                             : delegate.list->plugins.front().object);
+  return model::config_hash(model::decoded_config(delegate));
 }
 
 model::RequestedNetwork selected(model::Source source, model::NetworkSelectionElement element) {
   return {.source = source, .selection = std::move(element)};
+}
+
+// Whether the second takes the first one's place.
+bool is_overridden(const std::vector<model::RequestedNetwork>& networks) {
+  return networks.size() > 1 && networks[1].source == model::Source::kCluster;
+}
+
+model::Weight annotation_weight(const model::PodObject& pod) {
+  model::Weight weight;
+  for (const std::string_view name :
+       {model::kNetworksAnnotation, model::kDefaultNetworkAnnotation}) {
+    if (const std::string* text = pod.annotation(name)) weight += model::weight_of(*text);
+  }
+  return weight;
 }
 
 Error nothing_configured() {
@@ -69,11 +86,48 @@ Error nothing_configured() {
 
 }  // namespace
 
+// Which networks they name, and so how much they weigh, shows only when they are read.
+aio::Task<void> Resolver::take_room_for_annotations() {
+  if (pod_ == nullptr) co_return Result<void>();
+  if (core_.ports.room == nullptr) {
+    if (pod_->is_cut) co_return co_await read_whole_pod();
+    co_return Result<void>();
+  }
+  const bool is_long = pod_->is_cut || annotation_weight(*pod_).total() > core_.ports.room->free();
+  if (!is_long) co_return Result<void>();
+  MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, kLargestWeight));
+  if (pod_->is_cut) co_return co_await read_whole_pod();
+  co_return Result<void>();
+}
+
+aio::Task<void> Resolver::read_whole_pod() {
+  PodLookup lookup;
+  lookup.ns = job_.pod.ns;
+  lookup.name = job_.pod.name;
+  lookup.uid = job_.pod.uid;
+  MNET_CO_TRY(auto&& whole, co_await aio::with_deadline(
+                                core_.ports.source->find_pod(std::move(lookup)), reads_end_));
+  if (whole == nullptr) co_return Error(Errc::kNotFound, "the pod was deleted meanwhile");
+  pod_ = std::move(whole);
+  co_return Result<void>();
+}
+
+Result<std::size_t> Resolver::weigh(const std::vector<model::RequestedNetwork>& networks) {
+  model::Weight weight = finder_.weigh(networks);
+  if (auto checked = check_weight(weight); !checked) {
+    warn_pod("NoNetworkFound", checked.error().text());
+    return std::move(checked).error().wrap("failed getting the delegate").wrap(kPodFault);
+  }
+  if (pod_ != nullptr) weight += annotation_weight(*pod_);
+  return std::min(weight.total(), kLargestWeight);
+}
+
 // The override stands after the master that it replaces. That one is looked for all the same: a
 // node without its cluster network is broken for this pod, too (02, 3.2).
 aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted() {
   model::PodNetworks selection;
   if (pod_ != nullptr) {
+    if (pod_->is_cut) co_return Error(Errc::kUnavailable, "the pod's annotations were not read");
     Result<model::PodNetworks> read;
     if (core_.ports.pool != nullptr && model::has_long_annotation(*pod_)) {
       read = co_await core_.ports.pool->run(
@@ -102,6 +156,17 @@ aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted() {
   co_return wanted;
 }
 
+aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted_with_room() {
+  MNET_CO_TRY_VOID(co_await take_room_for_annotations());
+  MNET_CO_TRY(auto&& networks, co_await wanted());
+  MNET_CO_TRY(const std::size_t weight, weigh(networks));
+  MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, weight));
+  if (const Room* room = core_.ports.room) {
+    finder_.expect(std::max(room->free(), job_.room->weight()));
+  }
+  co_return std::move(networks);
+}
+
 void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_network) const {
   const std::string& ifname = default_network.ifname;
   if (ifname.empty()) return;
@@ -112,11 +177,10 @@ void Resolver::warn_of_ifname(const model::NetworkSelectionElement& default_netw
 
 aio::Task<Resolver::Resolved> Resolver::resolve() {
   is_whole_ = true;
-  MNET_CO_TRY(auto&& networks, co_await wanted());
+  MNET_CO_TRY(auto&& networks, co_await wanted_with_room());
+  const bool overridden = is_overridden(networks);
   MNET_CO_TRY(auto&& found, co_await find_all(std::move(networks)));
-  if (found.size() > 1 && found[1].wanted.source == model::Source::kCluster) {
-    found.erase(found.begin());
-  }
+  if (overridden) found.erase(found.begin());
   found.front().delegate.is_master = true;
   MNET_CO_TRY(auto&& delegates, co_await complete(std::move(found)));
   auto chain = co_await auxiliary_chain();
@@ -165,7 +229,8 @@ Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) co
 }
 
 void Resolver::warn_pod(std::string reason, std::string message) const {
-  if (pod_ == nullptr || core_.ports.source == nullptr) return;
+  // A pod that goes away need not learn what it will not get.
+  if (pod_ == nullptr || core_.ports.source == nullptr || job_.verb == Verb::kDel) return;
   core_.ports.source->send({.pod = pod_,
                             .is_warning = true,
                             .reason = std::move(reason),
@@ -200,25 +265,68 @@ aio::Task<std::vector<model::Delegate>> Resolver::complete(std::vector<Found> fo
   ResourceMap devices(core_.ports.devices, owner, job_.pod.uid, job_.log);
   std::vector<model::Delegate> delegates;
   for (Found& one : found) {
-    model::TakenDevice device;
-    if (owner != nullptr && !one.resource_name.empty()) {
-      auto taken = co_await devices.take(one.resource_name, one.delegate.name);
-      if (!taken) co_return explained(std::move(taken).error(), one.wanted);
-      if (*taken) device = {.resource_name = one.resource_name, .id = **taken};
-    }
-    one.delegate.source = one.wanted.source;
-    one.delegate.config_hash = hash_of(one.delegate);
-    auto delegate = model::fulfil(std::move(one.delegate), one.wanted.selection, device);
-    if (!delegate) co_return explained(std::move(delegate).error(), one.wanted);
-    delegates.push_back(*std::move(delegate));
+    MNET_CO_TRY(auto&& delegate, co_await complete_one(std::move(one), &devices));
+    delegates.push_back(std::move(delegate));
   }
+  co_return delegates;
+}
+
+aio::Task<model::Delegate> Resolver::complete_one(Found one, ResourceMap* devices) {
+  model::TakenDevice device;
+  if (device_owner() != nullptr && !one.resource_name.empty()) {
+    auto taken = co_await devices->take(one.resource_name, one.delegate.name);
+    if (!taken) co_return explained(std::move(taken).error(), one.wanted);
+    if (*taken) device = {.resource_name = one.resource_name, .id = **taken};
+  }
+  one.delegate.source = one.wanted.source;
+  one.delegate.config_hash = hash_of(one.delegate);
+  // What explains an error is all that is left here.
+  auto selection = std::exchange(one.wanted.selection, std::nullopt);
+  if (selection) one.wanted.selection.emplace();
+  auto delegate = model::fulfil(std::move(one.delegate), std::move(selection), device);
+  if (!delegate) co_return explained(std::move(delegate).error(), one.wanted);
+  co_return delegate;
+}
+
+aio::asio::awaitable<std::vector<model::Delegate>> Resolver::resolve_each() {
+  is_whole_ = true;
+  auto networks = co_await wanted_with_room();
+  if (!networks) {
+    job_.log.error("DEL continues with the configured networks", networks.error());
+    networks = model::configured_networks(job_.conf, !is_system_namespace(job_));
+  }
+  std::vector<Result<Found>> found = co_await finder_.find_all(*networks);
+  if (is_overridden(*networks)) {
+    const auto replaced = found[1] ? 0 : 1;
+    if (!found[1]) job_.log.error(kNotDeleted, explained(found[1].error(), (*networks)[1]));
+    networks->erase(networks->begin() + replaced);
+    found.erase(found.begin() + replaced);
+  }
+  ResourceMap devices(core_.ports.devices, device_owner(), job_.pod.uid, job_.log);
+  std::vector<model::Delegate> delegates;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    Result<model::Delegate> delegate;
+    if (found[i]) {
+      delegate = co_await complete_one(*std::move(found[i]), &devices);
+    } else {
+      delegate = explained(std::move(found[i]).error(), (*networks)[i]);
+    }
+    if (!delegate) job_.log.error(kNotDeleted, delegate.error());
+    model::Delegate& placed = delegates.emplace_back();
+    placed.removed = !delegate;
+    if (delegate) placed = *std::move(delegate);
+    placed.is_master = i == 0;
+  }
+  auto chain = co_await auxiliary_chain();
+  if (!chain) job_.log.error(kNotDeleted, chain.error());
+  if (chain && *chain) delegates.push_back(**std::move(chain));
   co_return delegates;
 }
 
 aio::Task<model::Delegate> Resolver::master() {
   std::vector<model::RequestedNetwork> configured = model::configured_networks(job_.conf, false);
   if (configured.empty()) co_return nothing_configured();
-  Resolver podless(core_, job_);
+  Resolver podless(core_, job_, nullptr, reads_end_);
   configured.resize(1);
   MNET_CO_TRY(auto&& delegates, co_await podless.only(std::move(configured)));
   delegates.front().is_master = true;
@@ -238,7 +346,7 @@ aio::Task<std::vector<model::Delegate>> Resolver::default_networks() {
   std::erase_if(configured, [](const model::RequestedNetwork& network) {
     return network.given || network.source != model::Source::kDefaultNetworks;
   });
-  Resolver podless(core_, job_);
+  Resolver podless(core_, job_, nullptr, reads_end_);
   co_return co_await podless.only(std::move(configured));
 }
 

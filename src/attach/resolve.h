@@ -3,6 +3,7 @@
 // auxiliary chain. With the pod's devices and selection elements in them, ready to be planned.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/network_finder.h"
+#include "attach/resource_map.h"
 #include "attach/source.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
@@ -21,9 +23,14 @@ namespace mnet::attach {
 class Resolver {
  public:
   // Both must outlive it, and it must outlive its tasks. Without a pod there are no annotations
-  // and no events.
-  Resolver(const Core& core, const Job& job, model::PodObjectPtr pod = nullptr)
-      : core_(core), job_(job), pod_(std::move(pod)), finder_(core, job) {}
+  // and no events. At the deadline it gives up what the object source still reads.
+  Resolver(const Core& core, const Job& job, model::PodObjectPtr pod = nullptr,
+           aio::Deadline reads_end = aio::kNoDeadline)
+      : core_(core),
+        job_(job),
+        pod_(std::move(pod)),
+        reads_end_(reads_end),
+        finder_(core, job, reads_end) {}
 
   struct Resolved {
     std::vector<model::Delegate> delegates;  // the master first
@@ -33,6 +40,11 @@ class Resolver {
   // Errors carry the texts of 02, 0.4 that say which part failed, but no `Multus: ` prefix; events
   // tell the pod of them.
   aio::Task<Resolved> resolve();
+
+  // The same for a DEL without a record: each network on its own, in its place. One that cannot be
+  // had counts as removed, so that the others keep their interface names; that is logged, and no
+  // event is sent. Without the override the cluster network is the master.
+  aio::asio::awaitable<std::vector<model::Delegate>> resolve_each();
 
   // Only the network whose result the runtime gets. This and the next two use no pod, no device and
   // no event.
@@ -45,9 +57,18 @@ class Resolver {
  private:
   using Found = NetworkFinder::Found;
 
+  // Before the annotations are read: all the room that there is for a request, if they are long.
+  aio::Task<void> take_room_for_annotations();
+  aio::Task<void> read_whole_pod();
   aio::Task<std::vector<model::RequestedNetwork>> wanted();
+  // The same, and room for all of them.
+  aio::Task<std::vector<model::RequestedNetwork>> wanted_with_room();
+  // How much room these networks need; an error if they are too large for one request.
+  Result<std::size_t> weigh(const std::vector<model::RequestedNetwork>& networks);
   aio::Task<std::vector<Found>> find_all(std::vector<model::RequestedNetwork> networks);
   aio::Task<std::vector<model::Delegate>> complete(std::vector<Found> found);
+  // `devices` must outlive the task.
+  aio::Task<model::Delegate> complete_one(Found one, ResourceMap* devices);
   aio::Task<std::vector<model::Delegate>> only(std::vector<model::RequestedNetwork> networks);
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<model::Delegate>> auxiliary_chain();
@@ -64,6 +85,7 @@ class Resolver {
   const Core& core_;
   const Job& job_;
   model::PodObjectPtr pod_;
+  const aio::Deadline reads_end_;
   NetworkFinder finder_;
   bool is_whole_ = false;  // resolve(), not a part of it
 };

@@ -6,9 +6,9 @@
 
 #include "attach/node_fixture.h"
 #include "attach/plan.h"
+#include "attach/pod_fixture.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
-#include "attach/resolver_fixture.h"
 #include "base/result.h"
 #include "cni/error.h"
 #include "json/json.h"

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/count.h"
 #include "model/objects.h"
 
 namespace mnet::attach {
@@ -27,6 +28,10 @@ struct PodLookup {
   std::string uid;  // as the request has it; empty fits every pod
   // How long to wait for a pod that is missing or has another UID (02, 5.2); 0: not at all.
   std::chrono::milliseconds wait{0};
+  // What an unwell source answers is final; else it is asked again for a while.
+  bool once = false;
+  // Whether a pod whose annotations are long may come without them (PodObject::is_cut).
+  bool may_be_cut = false;
 };
 
 // The longest message of an event, in bytes. A plugin's words, which may be anything, are in it.
@@ -37,6 +42,15 @@ inline constexpr std::size_t kMostOfEvent = 1024;
 class LiveReads {
  public:
   static constexpr std::size_t kMost = 8;
+
+  // What becomes of the others when one fails.
+  enum class Others : std::uint8_t {
+    kEnd,   // the request fails as a whole
+    kGoOn,  // a DEL does what it can
+  };
+  // No read is waited for beyond the deadline.
+  explicit LiveReads(aio::Deadline deadline = aio::kNoDeadline, Others others = Others::kEnd)
+      : deadline_(deadline), others_(others) {}
 
   // One read; the next may begin when this goes.
   class Slot {
@@ -58,11 +72,11 @@ class LiveReads {
     kAtOnce,  // kMost run side by side
     kInAll,   // and no more are made: the next attempt finds what was read in memory
   };
-  // Waits while kMost of them run. kUnavailable if this one must not begin: kMost were made, or one
-  // has failed, so that the request fails whatever this one would find.
+  // Waits while kMost of them run; kTimeout. kUnavailable if this one must not begin: kMost were
+  // made, or one has failed and the others end with it.
   aio::Task<Slot> begin(Limit limit) {
     while (limit == Limit::kAtOnce && running_ >= kMost && !has_failed_) {
-      MNET_CO_TRY_VOID(co_await changes_.wait());
+      MNET_CO_TRY_VOID(co_await changes_.wait(deadline_));
     }
     if (has_failed_) {
       co_return Error(Errc::kUnavailable, "not looked for, as another network is missing");
@@ -76,9 +90,10 @@ class LiveReads {
     ++running_;
     co_return Slot(this);
   }
+  aio::Deadline deadline() const { return deadline_; }
   // One has failed, or there is no such object.
   void fail() {
-    has_failed_ = true;
+    has_failed_ = others_ == Others::kEnd;
     changes_.notify_all();
   }
 
@@ -88,6 +103,8 @@ class LiveReads {
     changes_.notify_all();
   }
 
+  const aio::Deadline deadline_;
+  const Others others_;
   std::size_t begun_ = 0, running_ = 0;
   bool has_failed_ = false;
   aio::Notifier changes_;
@@ -96,6 +113,8 @@ class LiveReads {
 struct NetworkLookup {
   std::string ns, name;
   LiveReads* reads = nullptr;  // of the request; must outlive the task. None: not limited
+
+  aio::Deadline deadline() const { return reads == nullptr ? aio::kNoDeadline : reads->deadline(); }
 };
 
 // Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).
@@ -126,6 +145,10 @@ class ObjectSource {
   // nullptr if there is none; names that cannot exist are not asked for (02, 0.3). kUnavailable if
   // the request may not have it read.
   virtual aio::Task<model::NetworkDefinitionPtr> find_network(NetworkLookup lookup) = 0;
+  // What the text of that definition becomes when it is read; none if no such definition is known
+  // here. Asks no server.
+  virtual std::optional<json::Count> count_network(const std::string& ns,
+                                                   const std::string& name) const = 0;
 
   // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is fine; one
   // that was replaced is an error.

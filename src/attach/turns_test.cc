@@ -11,7 +11,9 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
+#include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
+#include "attach/ports.h"
 #include "attach/request_text.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -138,6 +140,42 @@ TEST_F(TurnsTest, AClientThatLeavesDuringAddLeavesNothingBehind) {
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.results, IsEmpty());
   EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
+}
+
+// The caller leaves while the name of the last interface is looked for.
+class LeavingLinks final : public Links {
+ public:
+  LeavingLinks(FakeLinks& links, std::shared_ptr<chain::Caller> caller)
+      : links_(links), caller_(std::move(caller)) {}
+  aio::Task<TakenNames> look(std::string netns, std::vector<std::string> ifnames) override {
+    caller_->leave();
+    co_return links_.look_now(netns, ifnames);
+  }
+
+ private:
+  FakeLinks& links_;
+  std::shared_ptr<chain::Caller> caller_;
+};
+
+TEST_F(TurnsTest, ANetworkThatNeverRanLeavesNoResult) {
+  RequestText what = request(delegates({"a", "b"}));
+  what.caller = std::make_shared<chain::Caller>();
+  LeavingLinks links(node_.links, what.caller);
+  TextAttachments attachments({.networks = node_.networks,
+                               .plugins = node_.plugins,
+                               .links = links,
+                               .routes = node_.routes,
+                               .readiness = node_.readiness,
+                               .records = node_.records,
+                               .results = node_.records,
+                               .device_infos = node_.device_infos},
+                              log_);
+
+  EXPECT_FALSE(aio::run(loop_, attachments.add(what)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
+  EXPECT_THAT(node_.records.results, IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
 }
 
 TEST_F(TurnsTest, AClientThatLeftKeepsItsRecordIfSomethingIsLeft) {

@@ -19,4 +19,7 @@ const Version& build_version();
 // `<program>: version:<v>(<tree state>), commit:<c>, date:<d>`: the form of 03, 2.1.
 std::string version_line(std::string_view program);
 
+// `<program>/<version>`: what our programs call themselves in HTTP (RFC 9110, 10.1.5).
+std::string user_agent(std::string_view program);
+
 }  // namespace mnet

@@ -12,4 +12,8 @@ std::string version_line(std::string_view program) {
              ", date:", v.date);
 }
 
+std::string user_agent(std::string_view program) {
+  return cat(program, "/", build_version().version);
+}
+
 }  // namespace mnet

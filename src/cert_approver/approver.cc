@@ -254,7 +254,9 @@ void Approver::told(const certs::SigningRequest& request, const certs::Verdict& 
 
 aio::Task<void> Approver::rescan_for_ever() {
   for (;;) {
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(settings_.rescan));
+    // Two approvers that started together do not list together for ever.
+    const auto pause = settings_.rescan * (0.9 + 0.2 * settings_.random());
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(std::chrono::round<std::chrono::milliseconds>(pause)));
     auto scanned = co_await rescan();
     if (scanned) continue;
     if (scanned.error().code() == Errc::kCancelled) co_return scanned;

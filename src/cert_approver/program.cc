@@ -95,7 +95,7 @@ aio::Task<void> approve(Approver* approver, Health* health, Log log) {
 
 int run(Setup setup, const std::vector<std::string>& environment, const Log& log) {
   kube::ApiSettings settings;
-  settings.user_agent = cat("cert-approver/", build_version().version);
+  settings.user_agent = user_agent("cert-approver");
   settings.environment = environment;
   auto api = kube::Api::make(std::move(setup.config), std::move(settings), log);
   if (!api) {

@@ -162,6 +162,16 @@ std::optional<Time> NodeCertificate::expires() const {
   return held_->pair->not_after;
 }
 
+std::optional<std::chrono::seconds> NodeCertificate::lifetime() const {
+  if (!held_->pair) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(held_->pair->not_after -
+                                                          held_->pair->not_before);
+}
+
+Clock::duration NodeCertificate::wanted_for() const {
+  return wanted_since_ ? Clock::now() - *wanted_since_ : Clock::duration(0);
+}
+
 void NodeCertificate::watch_refusals(std::function<std::uint64_t()> refusals) {
   refusals_ = std::move(refusals);
 }
@@ -268,13 +278,22 @@ aio::Task<void> NodeCertificate::save() {
 }
 
 aio::Task<void> NodeCertificate::obtain() {
-  Backoff backoff(settings_.first_pause, settings_.longest_pause, settings_.random,
-                  {.least = 1, .most = 1.1});
+  wanted_since_ = Clock::now();
+  auto ended = co_await ask_until_issued();
+  wanted_since_.reset();
+  co_return ended;
+}
+
+aio::Task<void> NodeCertificate::ask_until_issued() {
+  Backoff backoff(settings_.first_pause, settings_.longest_pause, settings_.random);
+  Backoff denials(settings_.first_denied, settings_.longest_denied, settings_.random);
   while (is_due()) {
+    const std::uint64_t denied_before = denied_;
     auto tried = co_await attempt();
     if (tried || tried.error().code() == Errc::kCancelled) co_return tried;
-    note_failure(tried.error());
-    MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
+    const auto pause = denied_ == denied_before ? backoff.next() : denials.next();
+    note_failure(tried.error(), pause);
+    MNET_CO_TRY_VOID(co_await settings_.timer->sleep_for(pause));
     if (is_usable()) continue;
     auto loaded = co_await load_stored();  // another process may have put one there
     if (!loaded) complain(loaded.error().text());
@@ -306,6 +325,7 @@ aio::Task<void> NodeCertificate::attempt() {
         return !by_certificate || is_usable();
       },
       log_);
+  if (!pair && pair.error().code() == Errc::kDenied) ++denied_;
   if (!pair) co_return std::move(pair).error();
   if (!fits(*pair)) {
     co_return Error(Errc::kProtocol,
@@ -361,9 +381,10 @@ void NodeCertificate::note_wait(const std::string& awaited) {
   tell(true, "CertificatePending", cat("this node waits for ", awaited));
 }
 
-void NodeCertificate::note_failure(const Error& why) {
+void NodeCertificate::note_failure(const Error& why, std::chrono::milliseconds pause) {
   awaited_ = why.text();
-  log_.error("no certificate for this node", why);
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(pause).count();
+  log_.error(cat("no certificate for this node; the next request in ", seconds, " s"), why);
   tell(true, "CertificateNotIssued", why.text());
 }
 

@@ -15,6 +15,7 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -39,13 +40,16 @@ struct NodeCertificateSettings {
   kube::ApiSettings api = {};
   std::string component = "multus";  // of events
 
-  Pause first_pause{2000}, longest_pause{35'200};  // after failures; a tenth of them is jitter
+  Pause first_pause{2000}, longest_pause{64'000};  // after failures
+  // After a denial: the next request will be denied, too, until a person has changed something.
+  Pause first_denied{60'000}, longest_denied{1'800'000};
   Pause shortest{2000};  // between an issue and the next request, whatever the dates say
   Pause look{10'000};    // how often clock and files are looked at
   Pause create_time{30'000};
   WaitSettings wait = {};
   Random random = make_random();
   const WallClock* clock = &WallClock::system();
+  aio::Timer* timer = &aio::Timer::steady();  // of pauses after failures
 };
 
 class NodeCertificate {
@@ -68,8 +72,14 @@ class NodeCertificate {
   std::string waiting_for() const;
   // When the certificate in use expires; none if there is none.
   std::optional<Time> expires() const;
+  // From its first moment to its last.
+  std::optional<std::chrono::seconds> lifetime() const;
+  // How long one has been asked for in vain, because there is none or it is due; 0: none is.
+  std::chrono::steady_clock::duration wanted_for() const;
   // Certificates that were issued to us since the start.
   std::uint64_t issued() const { return issued_; }
+  // Our requests that were denied, or failed, since the start.
+  std::uint64_t denied() const { return denied_; }
 
   // For everything but asking for certificates: the bootstrap file's server and authority (as the
   // file says whenever credentials are read), this certificate, and nothing else of that file. May
@@ -94,6 +104,7 @@ class NodeCertificate {
   aio::Task<void> look_after_files();
   aio::Task<void> save();
   aio::Task<void> obtain();
+  aio::Task<void> ask_until_issued();
   aio::Task<void> attempt();
   aio::Task<Asked> ask(std::shared_ptr<kube::Api> api);
   Result<std::shared_ptr<kube::Api>> make_client(bool by_certificate) const;
@@ -103,7 +114,7 @@ class NodeCertificate {
   bool fits(const Pair& pair) const;
   void take(Pair pair, bool is_fresh);
   void note_wait(const std::string& awaited);
-  void note_failure(const Error& why);
+  void note_failure(const Error& why, std::chrono::milliseconds pause);
   void tell(bool is_warning, std::string reason, std::string message);
   void complain(std::string what);
 
@@ -118,8 +129,9 @@ class NodeCertificate {
   std::function<std::uint64_t()> refusals_;
   std::function<void(Time)> on_taken_;
   std::uint64_t refusals_seen_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> wanted_since_;
   bool is_refused_ = false;
-  std::uint64_t issued_ = 0;
+  std::uint64_t issued_ = 0, denied_ = 0;
   std::string awaited_ = "its files to be read";
   std::string last_complaint_;
   bool has_warned_ = false;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "aio/blocking_pool.h"
+#include "aio/fake_timer.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "base/error.h"
@@ -151,6 +152,7 @@ class NodeCertificateTest : public testing::Test {
             "\"cluster\":{\"server\":\"",
             server_.url(), "\"}}],\"users\":[{\"name\":\"u\",\"user\":{\"token\":\"boot\"}}]}"));
     settings_.first_pause = settings_.longest_pause = 10ms;
+    settings_.first_denied = settings_.longest_denied = 10ms;
     settings_.shortest = 10ms;
     settings_.look = 10ms;
     settings_.wait.report = 10ms;
@@ -315,6 +317,41 @@ TEST_F(NodeCertificateTest, ADenialIsToldAndTheNextRequestIsMade) {
   EXPECT_TRUE(becomes([this] { return signer_.events().size() >= 2; }));
   EXPECT_THAT(signer_.events()[0], HasSubstr("CertificateNotIssued"));
   EXPECT_THAT(signer_.events()[1], HasSubstr("CertificateIssued"));
+}
+
+// What one node is denied, 5,000 are: each request is an object that stays for an hour.
+TEST_F(NodeCertificateTest, AsksMoreAndMoreRarelyWhileItsRequestsAreDenied) {
+  const NodeCertificateSettings usual;
+  settings_.first_denied = usual.first_denied;
+  settings_.longest_denied = usual.longest_denied;
+  aio::FakeTimer timer(6);
+  settings_.timer = &timer;
+  signer_.denies = [](int) { return "never"; };
+  start();
+
+  ASSERT_TRUE(becomes([&] { return timer.waits().size() == 7; }));
+
+  EXPECT_THAT(timer.waits(), ElementsAre(1min, 2min, 4min, 8min, 15min, 15min, 15min));
+  EXPECT_EQ(certificate_->denied(), 7u);
+  EXPECT_EQ(signer_.bodies().size(), 7u);
+  group_.cancel();
+  EXPECT_TRUE(aio::run(loop_, group_.join()).has_value());
+}
+
+TEST_F(NodeCertificateTest, SpreadsItsRequestsOverTime) {
+  aio::FakeTimer timer(6);
+  settings_.timer = &timer;
+  settings_.random = [] { return 1.0; };
+  settings_.first_denied = NodeCertificateSettings().first_denied;
+  settings_.longest_denied = NodeCertificateSettings().longest_denied;
+  signer_.denies = [](int) { return "never"; };
+  start();
+
+  ASSERT_TRUE(becomes([&] { return timer.waits().size() == 7; }));
+
+  EXPECT_THAT(timer.waits(), ElementsAre(2min, 4min, 8min, 16min, 30min, 30min, 30min));
+  group_.cancel();
+  EXPECT_TRUE(aio::run(loop_, group_.join()).has_value());
 }
 
 // 03, 12: row 141

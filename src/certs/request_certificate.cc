@@ -54,10 +54,10 @@ class Watching {
     if (!request) return ended("was deleted");
     if (request->uid != asked_.uid) return ended("was replaced by another");
     if (const auto* denied = request->condition("Denied")) {
-      return ended(cat("was denied: ", denied->message));
+      return ended(cat("was denied: ", denied->message), Errc::kDenied);
     }
     if (const auto* failed = request->condition("Failed")) {
-      return ended(cat("failed: ", failed->message));
+      return ended(cat("failed: ", failed->message), Errc::kDenied);
     }
     if (request->condition("Approved") == nullptr || request->certificate.empty()) {
       return std::optional<Pair>();
@@ -82,8 +82,8 @@ class Watching {
     settings.field_selector = cat("metadata.name=", name);
     return settings;
   }
-  Error ended(const std::string& how) const {
-    return Error(Errc::kUnavailable, cat("the request ", asked_.name, " ", how));
+  Error ended(const std::string& how, Errc code = Errc::kUnavailable) const {
+    return Error(code, cat("the request ", asked_.name, " ", how));
   }
 
   std::shared_ptr<kube::Api> api_;

@@ -32,9 +32,9 @@ struct WaitSettings {
   kube::ReflectorSettings watch = {};                           // path and selector are ours
 };
 
-// Follows that one object until the certificate is there. An error if the request was denied,
-// failed, is gone or is another one by now, and kTimeout. `on_wait` gets what is waited for, for
-// people, and says whether to go on; cancelling forgets the request.
+// Follows that one object until the certificate is there. kDenied if the request was denied or
+// failed; another error if it is gone or is another one by now, and kTimeout. `on_wait` gets what
+// is waited for, for people, and says whether to go on; cancelling forgets the request.
 aio::Task<Pair> wait_issued(std::shared_ptr<kube::Api> api, Asked asked, WaitSettings settings,
                             std::function<bool(const std::string&)> on_wait, Log log);
 

@@ -156,7 +156,11 @@ inline std::string sign(const std::string& request_pem, Time not_before, Time no
   X509_set_subject_name(certificate, X509_REQ_get_subject_name(request));
   test_detail::add(X509_get_issuer_name(certificate), "CN", "test signer");
   ASN1_TIME_set(X509_getm_notBefore(certificate), std::chrono::system_clock::to_time_t(not_before));
-  ASN1_TIME_set(X509_getm_notAfter(certificate), std::chrono::system_clock::to_time_t(not_after));
+  if (not_after == Time::max()) {  // RFC 5280, 4.1.2.5: it does not expire
+    ASN1_TIME_set_string(X509_getm_notAfter(certificate), "99991231235959Z");
+  } else {
+    ASN1_TIME_set(X509_getm_notAfter(certificate), std::chrono::system_clock::to_time_t(not_after));
+  }
   X509_set_pubkey(certificate, X509_REQ_get0_pubkey(request));
   X509_sign(certificate, signer, EVP_sha256());
   BIO* out = BIO_new(BIO_s_mem());

@@ -13,6 +13,7 @@
 #include <openssl/types.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -165,7 +166,10 @@ void read_extensions(X509_REQ* request, Request& out) {
 Result<Time> time_of(const ASN1_TIME* time) {
   std::tm parts{};
   if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return failed("certificate: bad time");
-  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+  // Certificates that do not expire are valid until the year 9999; the clock ends before.
+  constexpr auto kLast = std::chrono::floor<std::chrono::seconds>(Time::max().time_since_epoch());
+  const std::chrono::seconds seconds(::timegm(&parts));
+  return Time(std::clamp<std::chrono::seconds>(seconds, -kLast, kLast));
 }
 
 // Not by MBSTRING_UTF8, which refuses a CN of more than 64 bytes: names of nodes may be longer.

@@ -261,6 +261,16 @@ TEST(ParsePair, ReadsSubjectAndTimes) {
   EXPECT_TRUE(parse_pair(pair->text()).has_value());
 }
 
+// The year 9999 is beyond what the clock can count: it must not become a time in the past.
+TEST(ParsePair, TakesACertificateThatDoesNotExpireForValid) {
+  const Time now = std::chrono::system_clock::now();
+
+  const auto pair = parse_pair(pair_text(subject_of_node("n"), now, Time::max()));
+
+  ASSERT_TRUE(pair.has_value()) << pair.error().text();
+  EXPECT_GT(pair->not_after, now + std::chrono::hours(24 * 365 * 200));
+}
+
 TEST(ParsePair, KeepsTheChainBehindTheOwnCertificate) {
   const std::string issuer = sign(request_for({.subject = {{"CN", "ca"}}}), kNow, kNow + 1h);
   const auto made = make_request(subject_of_node("a"));

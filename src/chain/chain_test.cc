@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,7 +89,7 @@ class ChainTest : public testing::Test {
 
   FakeNode node_;
   std::vector<json::Object> configs_;
-  Chain chain(bool starts_early) {
+  Chain chain(bool starts_early, std::optional<std::string> own_type = {}) {
     return {node_.plugins,
             node_.results,
             {.dirs = {"/b"},
@@ -96,7 +97,8 @@ class ChainTest : public testing::Test {
              .request_id = "r",
              .ticket = 7,
              .caller = nullptr,
-             .starts_early = starts_early},
+             .starts_early = starts_early,
+             .own_type = std::move(own_type)},
             Log()};
   }
   aio::Task<void> added(model::AttachmentPtr what) {
@@ -324,6 +326,23 @@ TEST_F(ChainTest, CheckStopsAtTheFirstErrorUnwrapped) {
 
   EXPECT_EQ(result.error().text(), "gone");
   EXPECT_EQ(result.error().origin()->code, 7u);
+  EXPECT_THAT(node_.plugins.runs, SizeIs(2));
+}
+
+// An earlier version attached with a type that is refused today, where no plugin of ours reads it.
+TEST_F(ChainTest, CheckAndDelRunWhatAnEarlierVersionAttached) {
+  const auto old =
+      attachment(list_text("0.4.0", R"({"type":"p1","driver":{"type":"net/virtio"}})"));
+  Chain guarded = chain(true, "multus");
+  ASSERT_FALSE(aio::run(guarded.add(old)));
+  ASSERT_THAT(node_.plugins.runs, IsEmpty());
+
+  EXPECT_TRUE(aio::run(guarded.check(old)));
+  EXPECT_TRUE(aio::run(guarded.del(old)));
+
+  EXPECT_THAT(node_.plugins.runs, SizeIs(2));
+  const auto own = attachment(list_text("0.4.0", R"({"type":"multus"})"));
+  EXPECT_FALSE(aio::run(guarded.check(own)));
   EXPECT_THAT(node_.plugins.runs, SizeIs(2));
 }
 

@@ -18,7 +18,8 @@ std::string args_text(const ArgPairs& pairs);
 // Split at `;`, each part at its first `=`. A part without `=` is an error, and so is the empty
 // part after a trailing `;`: `ARGS: invalid pair "x"`. The empty text has no pairs.
 Result<ArgPairs> parse_args(std::string_view text);
-// The same without parts that have none: for DEL, which they must not stop.
+// The same, but parts without `=` are skipped: for DEL, which they must not stop, and for the
+// arguments of delegates (02, 4.2).
 ArgPairs parse_args_leniently(std::string_view text);
 
 // The value of the last pair with this key; nullptr if there is none.

@@ -78,14 +78,14 @@ Result<PluginConf> conf_of(std::string bytes, json::Value document) {
   return conf;
 }
 
-Result<PluginConf> parse_conf(std::string_view text) {
+Result<PluginConf> parse_conf(std::string_view text, Texts texts) {
   auto document = json::parse(text);
   if (!document) return std::move(document).error().wrap(kParsing);
-  return conf_of(std::string(text), *std::move(document));
+  return conf_of(std::string(texts == Texts::kKept ? text : ""), *std::move(document));
 }
 
 Result<PluginConf> inject(const PluginConf& conf, const json::Object& values) {
-  auto object = json::parse_object(conf.bytes);
+  auto object = conf.bytes.empty() ? conf.object : json::parse_object(conf.bytes);
   if (!object) return std::move(object).error().wrap("unmarshal existing network bytes");
   for (const auto& [key, value] : values) {
     if (key.empty()) return Error(Errc::kInvalid, "keys cannot be empty");
@@ -94,9 +94,8 @@ Result<PluginConf> inject(const PluginConf& conf, const json::Object& values) {
     }
     object->set_folded(key, value);
   }
-  json::Value document = *std::move(object);
-  std::string bytes = json::dump(document, json::kSorted);
-  return conf_of(std::move(bytes), std::move(document));
+  std::string bytes = json::dump(*object, json::kSorted);
+  return conf_of(std::move(bytes), *std::move(object));
 }
 
 Result<std::string> plugin_stdin(const PluginConf& conf, std::string_view network_name,

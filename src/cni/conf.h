@@ -2,6 +2,7 @@
 // files: confdir finds and reads those.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,9 @@
 #include "json/json.h"
 
 namespace mnet::cni {
+
+// Whether a configuration keeps the text that it was read from. An owner who has it needs no other.
+enum class Texts : std::uint8_t { kKept, kDropped };
 
 // One plugin's configuration. `bytes` is what counts; the other members are parsed from it.
 struct PluginConf {
@@ -26,7 +30,7 @@ struct PluginConf {
 Result<void> check_attachment(const json::Value& value, std::string path);
 
 // Checks the types of all known members; `type` is required (01, 4.2).
-Result<PluginConf> parse_conf(std::string_view text);
+Result<PluginConf> parse_conf(std::string_view text, Texts texts = Texts::kKept);
 
 struct ConfList {
   std::string bytes;  // as given: they go into the result cache
@@ -39,7 +43,7 @@ struct ConfList {
   json::Object object;  // `bytes`, decoded
 };
 
-Result<ConfList> parse_conflist(std::string_view text);
+Result<ConfList> parse_conflist(std::string_view text, Texts texts = Texts::kKept);
 
 // The conf as a list of one: {"name", "cniVersion", "plugins": [the conf unchanged]} (01, 4.5).
 Result<ConfList> conflist_of(const PluginConf& conf);

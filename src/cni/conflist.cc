@@ -58,7 +58,7 @@ class VersionChoice {
 // faults is reported is part of the contract.
 class ListReader {
  public:
-  explicit ListReader(ConfList& list) : list_(list) {}
+  ListReader(ConfList& list, Texts texts) : list_(list), texts_(texts) {}
 
   Result<void> read() {
     MNET_TRY_VOID(read_name());
@@ -141,7 +141,8 @@ class ListReader {
     if (elements == nullptr) return refused("invalid 'plugins' type ", type_name(*plugins));
     if (elements->empty()) return refused("no plugins in list");
     for (std::size_t i = 0; i < elements->size(); ++i) {
-      auto conf = conf_of(json::dump((*elements)[i]), (*elements)[i]);
+      const json::Value& element = (*elements)[i];
+      auto conf = conf_of(texts_ == Texts::kKept ? json::dump(element) : "", element);
       if (!conf) return std::move(conf).error().wrap(cat("failed to parse plugin config ", i));
       list_.plugins.push_back(*std::move(conf));
     }
@@ -149,21 +150,22 @@ class ListReader {
   }
 
   ConfList& list_;
+  Texts texts_;
 };
 
 }  // namespace
 
-Result<ConfList> parse_conflist(std::string_view text) {
+Result<ConfList> parse_conflist(std::string_view text, Texts texts) {
   auto document = json::parse(text);
   if (!document) return refused(document.error().text());
   ConfList list;
-  list.bytes = text;
+  if (texts == Texts::kKept) list.bytes = text;
   if (json::Object* object = document->as_object()) {
     list.object = std::move(*object);
   } else if (!document->is_null()) {
     return refused("expected an object, got ", document->kind());
   }
-  MNET_TRY_VOID(ListReader(list).read());
+  MNET_TRY_VOID(ListReader(list, texts).read());
   return list;
 }
 

@@ -1,6 +1,7 @@
 // Reads, writes and converts CNI results of every version (01, 3). No I/O.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -91,8 +92,12 @@ Result<NetResult> read_result(const json::Value& document);
 // `prevResult` of a plugin's configuration, read by the configuration's version (01, 2.7); none if
 // it is absent or null.
 Result<std::optional<NetResult>> read_prev_result(const json::Object& config);
+// The most that the result of a plugin may have. A plugin that passes on what it was given prints
+// what the author of a definition chose.
+inline constexpr std::size_t kMaxResultBytes = 4u << 20;
+inline constexpr std::size_t kMaxResultValues = 10'000;  // json/count.h
 // What a plugin printed on ADD, given the version of the configuration it got on stdin (01, 7.4).
-// The output need not name a version.
+// The output need not name a version. More than the limits is an error, before anything is built.
 Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version);
 
 // A cached result, converted to the version of the configuration that gets it as its previous

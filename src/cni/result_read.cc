@@ -15,6 +15,7 @@
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/at.h"
+#include "json/count.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -255,7 +256,7 @@ Result<std::optional<NetResult>> read_prev_result(const json::Object& config) {
   if (object == nullptr) return json::wrong_kind(kParsing, "an object", *value);
 
   json::Object document = *object;
-  if (document.find("cniVersion") == nullptr) document.append("cniVersion", config_version);
+  if (document.find_folded("cniVersion") == nullptr) document.append("cniVersion", config_version);
   auto result = read_result(document, config_version);
   if (!result) return std::move(result).error().wrap(kParsing);
   return *std::move(result);
@@ -273,6 +274,14 @@ Result<NetResult> read_cached_result(const json::Value& document, std::string_vi
 
 Result<NetResult> read_plugin_output(std::string_view output, std::string_view config_version) {
   constexpr std::string_view kUnmarshal = "failed to unmarshal raw result";
+  if (output.size() > kMaxResultBytes) {
+    return Error(Errc::kInvalid,
+                 cat(kUnmarshal, ": ", output.size(), " bytes, more than ", kMaxResultBytes));
+  }
+  if (const std::size_t values = json::count(output).values; values > kMaxResultValues) {
+    return Error(Errc::kInvalid,
+                 cat(kUnmarshal, ": ", values, " values, more than ", kMaxResultValues));
+  }
   auto document = json::parse(output);
   if (!document) return std::move(document).error().wrap(kUnmarshal);
   if (document->is_null()) document = json::Object();

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "cni/address.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -423,6 +425,36 @@ TEST(PluginOutput, MustBeAnObjectOfAKnownVersion) {
 TEST(PluginOutput, MayBeOfAnotherVersionThanTheConfiguration) {
   EXPECT_EQ(output(R"({"cniVersion":"0.2.0","ip4":{"ip":"1.2.3.4/24"}})"),
             R"({"cniVersion":"0.2.0","ip4":{"ip":"1.2.3.4/24"},"dns":{}})");
+}
+
+// A spelling that Go takes for the key counts, and its type too.
+TEST(PrevResult, HasItsVersionInAnySpelling) {
+  const auto read = [](const std::string& version) {
+    return read_prev_result(
+        json::parse_object(cat(R"({"cniVersion":"0.3.1","prevResult":{)", version, "}}")).value());
+  };
+
+  EXPECT_EQ((*read(R"("cniversion":"0.4.0")"))->version, "0.4.0");
+  EXPECT_FALSE(read(R"("cniVersioN":1)").has_value());
+}
+
+// The author of a definition chooses what a plugin passes on.
+TEST(PluginOutput, IsCountedBeforeItIsRead) {
+  const auto with_values = [](std::size_t count) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) list += i == 0 ? "0" : ",0";
+    return read_plugin_output(cat(R"({"cniVersion":"1.0.0","x":[)", list, "]}"), "1.0.0");
+  };
+  const auto with_bytes = [](std::size_t count) {
+    return read_plugin_output(cat(R"({"x":")", std::string(count, 'x'), "\"}"), "1.0.0");
+  };
+
+  EXPECT_TRUE(with_values(kMaxResultValues - 10));
+  EXPECT_EQ(with_values(kMaxResultValues).error().text(),
+            "failed to unmarshal raw result: 10003 values, more than 10000");
+  EXPECT_TRUE(with_bytes(kMaxResultBytes - 100));
+  EXPECT_EQ(with_bytes(kMaxResultBytes).error().text(),
+            "failed to unmarshal raw result: 4194312 bytes, more than 4194304");
 }
 
 }  // namespace

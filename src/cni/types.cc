@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/fields.h"
 #include "json/json.h"
 
 namespace mnet::cni {
@@ -86,8 +87,13 @@ Result<void> refuse(const std::optional<NamedType>& found) {
   return Error(Errc::kInvalid, cat(found->path, " ", go_quoted(found->type), " is multus itself"));
 }
 
-// A key that says what is run and that an object has in two spellings; empty if there is none. We,
-// libcni and plugins may take different ones of them.
+// Keys that say what is run, at every depth: we, libcni and plugins may take different spellings.
+constexpr std::array<std::string_view, 4> kRunKeys = {"type", "ipam", "plugins", "capabilities"};
+// Keys of the whole configuration that say under which name its result is cached, and in which
+// version its plugins are asked.
+constexpr std::array<std::string_view, 2> kNameKeys = {"name", "cniVersion"};
+
+// The first of `kRunKeys` that an object in `value` has in two spellings; empty if there is none.
 std::string_view find_respelled(const json::Value& value) {
   if (const json::Array* list = value.as_array()) {
     for (const json::Value& item : *list) {
@@ -96,16 +102,16 @@ std::string_view find_respelled(const json::Value& value) {
   }
   const json::Object* object = value.as_object();
   if (object == nullptr) return {};
-  for (const std::string_view known : {"type", "ipam", "plugins", "capabilities"}) {
-    const auto is_known = [known](const json::Member& member) {
-      return json::is_spelling_of(member.first, known);
-    };
-    if (std::ranges::count_if(*object, is_known) > 1) return known;
-  }
+  if (const auto found = json::find_respelled(*object, kRunKeys); !found.empty()) return found;
   for (const json::Member& member : *object) {
     if (const auto found = find_respelled(member.second); !found.empty()) return found;
   }
   return {};
+}
+
+Result<void> refuse_respelled(std::string_view key) {
+  if (key.empty()) return {};
+  return Error(Errc::kInvalid, cat("the key ", go_quoted(key), " is there in two spellings"));
 }
 
 // The key's value as the error shows it.
@@ -139,10 +145,11 @@ Result<void> check_types(const json::Object& config, std::string_view configured
   MNET_TRY_VOID(refuse(find_type(config, [configured](std::string_view type) {
     return is_own_type(type, configured) || is_path(type);
   })));
-  if (const auto known = find_respelled(config); !known.empty()) {
-    return Error(Errc::kInvalid, cat("the key ", go_quoted(known), " is there in two spellings"));
-  }
-  return {};
+  return refuse_respelled(find_respelled(config));
+}
+
+Result<void> check_names(const json::Object& config) {
+  return refuse_respelled(json::find_respelled(config, kNameKeys));
 }
 
 Result<void> check_types_for_removal(const json::Object& config, std::string_view configured) {

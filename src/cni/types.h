@@ -32,9 +32,12 @@ std::optional<NamedType> find_type(const json::Object& config,
 // `ipam.type: invalid plugin name: ../x`; or if it depends on the reader what is run: `the key
 // "type" is there in two spellings`. `configured` as above.
 Result<void> check_types(const json::Object& config, std::string_view configured);
-// The same for removing an earlier attachment: a path counts only in `type` and `ipam.type`, which
-// surely name a program. An earlier version of Multus may have attached with the rest, and that
-// attachment must still be removable.
+// The same error if the whole configuration of a network has `name` or `cniVersion` in two
+// spellings: readers would differ in where its result is cached.
+Result<void> check_names(const json::Object& config);
+// check_types() for removing an earlier attachment: a path counts only in `type` and `ipam.type`,
+// which surely name a program. An earlier version of Multus may have attached with the rest, and
+// that attachment must still be removable.
 Result<void> check_types_for_removal(const json::Object& config, std::string_view configured);
 
 // kDenied if a type, at any depth, is none of `allowed`: `ipam.type "dhcp" is not among

@@ -134,5 +134,17 @@ TEST(AllowedTypes, AreTheOnlyOnesAtEveryDepthAndInAnyCase) {
             R"(ipam.type "" is not among allowedPluginTypes (a))");
 }
 
+TEST(CheckNames, RefusesTwoSpellingsOfWhatTheResultIsKeptUnder) {
+  const auto check = [](const char* text) {
+    const auto checked = check_names(json::parse_object(text).value());
+    return checked ? "fine" : checked.error().text();
+  };
+
+  EXPECT_EQ(check(R"({"name":"a","NAME":null})"), R"(the key "name" is there in two spellings)");
+  EXPECT_EQ(check(R"({"CNIVersion":"1.0.0","cniVersion":"0.4.0"})"),
+            R"(the key "cniVersion" is there in two spellings)");
+  EXPECT_EQ(check(R"({"Name":"a","cniVersions":[],"env":{"name":1,"NAME":2}})"), "fine");
+}
+
 }  // namespace
 }  // namespace mnet::cni

@@ -7,6 +7,7 @@
 
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/objects.h"
@@ -42,7 +43,11 @@ aio::Task<bool> ObjectServer::may_look_again(Wait* wait) {
     output_.complain(wait->about, cat("waiting for ", wait->what, "..."));
     wait->is_told = true;
   }
-  MNET_CO_TRY_VOID(co_await aio::sleep_for(settings_.poll));
+  // All nodes may wait for the same thing.
+  if (!wait->pauses) {
+    wait->pauses.emplace(settings_.poll, settings_.longest_poll, make_random(), kFifth);
+  }
+  MNET_CO_TRY_VOID(co_await aio::sleep_for(wait->pauses->next()));
   co_return true;
 }
 

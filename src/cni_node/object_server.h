@@ -7,6 +7,7 @@
 #include <string>
 
 #include "aio/task.h"
+#include "base/backoff.h"
 #include "cni_node/objects.h"
 #include "kube/api.h"
 #include "kube/discovery.h"
@@ -22,7 +23,7 @@ struct WriterSettings {
   Time wait_time{30'000};                        // for deletions and new definitions; 0: not at all
   bool is_dry = false;                           // nothing is changed; differences are shown
   kube::Retries retries = kube::tool_retries();  // of one request
-  Time poll{500};
+  Time poll{500}, longest_poll{4800};  // between two looks at what the server does in its own time
 };
 
 // An object and where it lives.
@@ -42,6 +43,7 @@ class ObjectServer {
     std::string what;   // `configmap/name to be gone`
     std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
     bool is_told = false;
+    std::optional<Backoff> pauses = {};  // between two looks
   };
 
   // API and output must outlive it.

@@ -97,7 +97,8 @@ class Writing : public testing::Test {
     out.longest_pause = 5ms;
     return out;
   }
-  WriterSettings settings{.ns = "ns1", .wait_time = 2s, .retries = quick_retries(), .poll = 5ms};
+  WriterSettings settings{
+      .ns = "ns1", .wait_time = 2s, .retries = quick_retries(), .poll = 5ms, .longest_poll = 10ms};
   nodetools::RecordedOutput output;
   std::unique_ptr<kube::FakeApi> server;
   std::unique_ptr<kube::Api> api;

@@ -19,6 +19,7 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/task.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "chain/caller.h"
@@ -29,6 +30,8 @@ namespace mnet::daemon {
 // A request that waits. Shared with the task that looks whether its caller leaves.
 struct Waiting {
   std::shared_ptr<chain::Caller> caller;
+  std::size_t slots = 1;
+  aio::Deadline deadline = aio::kNoDeadline;
   aio::Event woken;
   std::optional<FairLine::Seat> seat;  // while it is in the line
   std::optional<adapters::Slot> slot;
@@ -85,14 +88,15 @@ class Workers {
 struct Admission::State : std::enable_shared_from_this<Admission::State> {
   explicit State(bool keeps_for_del) : line(keeps_for_del) {}
 
-  // `holds`: whether its namespace does (FairLine::holds). DELs of a namespace leave one slot more:
-  // its first ADD must not take what is left to others.
-  bool has_room_for(bool is_del, bool holds) const {
+  // `holds`: whether its namespace does (FairLine::holds). DELs of a namespace leave one request's
+  // slots more: its first ADD must not take what is left to others.
+  bool has_room_for(bool is_del, bool holds, std::size_t wanted) const {
     if (workers && !workers->has_room_for(is_del)) return false;
     if (!slots) return true;
     const std::size_t left = holds ? left_to_others : 0;
-    if (is_del) return running + left + (left > 0 && keeps_for_del() ? 1 : 0) < *slots;
-    return running + left < *slots && others + left < open_to_all;
+    if (is_del)
+      return running + wanted + left + (left > 0 && keeps_for_del() ? largest : 0) <= *slots;
+    return running + wanted + left <= *slots && others + wanted + left <= open_to_all;
   }
   bool keeps_for_del() const { return open_to_all < *slots; }
 
@@ -103,38 +107,38 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   }
 
   adapters::Slot give_early() {
-    take(false, 0);
-    return adapters::Slot([self = shared_from_this()] { self->give_back(false, 0); });
+    take(false, 0, 1);
+    return adapters::Slot([self = shared_from_this()] { self->give_back(false, 0, 1); });
   }
 
   // From now on it counts for its namespace.
   adapters::Slot give_held(FairLine::Pod& pod, adapters::Slot held) {
-    line.start(pod, false);
+    line.start(pod, false, 1);
     return adapters::Slot([self = shared_from_this(), &pod, held = std::move(held)]() mutable {
-      self->line.end(pod, false);
+      self->line.end(pod, false, 1);
       held.release();
     });
   }
 
   // To one that line.start() or line.grant() has counted.
-  adapters::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket) {
-    take(is_del, ticket);
-    return adapters::Slot([self = shared_from_this(), &pod, is_del, ticket] {
-      self->line.end(pod, is_del);
-      self->give_back(is_del, ticket);
+  adapters::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket, std::size_t count) {
+    take(is_del, ticket, count);
+    return adapters::Slot([self = shared_from_this(), &pod, is_del, ticket, count] {
+      self->line.end(pod, is_del, count);
+      self->give_back(is_del, ticket, count);
     });
   }
 
-  void take(bool is_del, std::uint64_t ticket) {
-    ++running;
-    if (!is_del) ++others;
+  void take(bool is_del, std::uint64_t ticket, std::size_t count) {
+    running += count;
+    if (!is_del) others += count;
     if (workers) workers->start(ticket);
     most = std::max(most, running);
   }
 
-  void give_back(bool is_del, std::uint64_t ticket) {
-    --running;
-    if (!is_del) --others;
+  void give_back(bool is_del, std::uint64_t ticket, std::size_t count) {
+    running -= count;
+    if (!is_del) others -= count;
     if (workers) workers->stop(ticket);
     wake_next();
   }
@@ -154,8 +158,9 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
 
   std::optional<FairLine::Seat> fitting(bool is_del) const {
     auto seat = line.first(is_del);
-    if (!seat || !has_room_for(is_del, FairLine::holds(*seat->pod, is_del))) return std::nullopt;
-    return seat;
+    if (!seat) return std::nullopt;
+    const bool holds = FairLine::holds(*seat->pod, is_del);
+    return has_room_for(is_del, holds, seat->waiting().slots) ? seat : std::nullopt;
   }
 
   // One that must leave a slot to DELs, or to other namespaces, holds up none of them.
@@ -171,8 +176,8 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
       const std::shared_ptr<Waiting> waiting = seat->at->second;
       const std::uint64_t ticket = seat->ticket();
       waiting->seat.reset();
-      line.grant(*seat);
-      waiting->slot = give(*seat->pod, seat->is_del, ticket);
+      line.grant(*seat, waiting->slots);
+      waiting->slot = give(*seat->pod, seat->is_del, ticket, waiting->slots);
       waiting->woken.set();
     }
     watch_slow();
@@ -195,10 +200,15 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
 
   static aio::Task<adapters::Slot> wait(std::shared_ptr<State> self,
                                         std::shared_ptr<Waiting> waiting) {
-    const auto woken = co_await waiting->woken.wait();
-    if (waiting->seat) self->line.leave(*std::exchange(waiting->seat, std::nullopt));
+    const auto woken = co_await waiting->woken.wait(waiting->deadline);
+    if (waiting->seat) {
+      self->line.leave(*std::exchange(waiting->seat, std::nullopt));
+      self->wake_next();  // it may have stood before others that fit
+    }
     const bool is_gone = waiting->caller && waiting->caller->gone();
-    if (!woken || is_gone || !waiting->slot) {
+    const bool is_late = !woken && woken.error().code() == Errc::kTimeout;
+    if (is_late && !is_gone && !waiting->slot) co_return woken.error();
+    if ((!woken && !is_late) || is_gone || !waiting->slot) {
       waiting->slot.reset();
       co_return aio::cancelled_error();
     }
@@ -221,11 +231,13 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
       waiting.woken.set();
       line.leave(seat);
     }
+    if (!seats.empty()) wake_next();  // they may have stood before others that fit
   }
 
   std::optional<std::size_t> slots;
   std::size_t open_to_all = 0;
   std::size_t left_to_others = 0;
+  std::size_t largest = 1;
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
   std::size_t most = 0;
@@ -241,6 +253,11 @@ Admission::Admission(std::optional<std::size_t> slots, std::size_t kept)
   if (!slots) return;
   state_->open_to_all = *slots > kept ? *slots - kept : 1;
   state_->left_to_others = left_to_others(state_->open_to_all);
+}
+
+Admission::Admission(Shares shares) : Admission(shares.slots, shares.kept_for_del) {
+  state_->left_to_others = shares.left_to_others;
+  state_->largest = shares.largest;
 }
 
 Admission::Admission(std::optional<std::size_t> slots, std::size_t kept,
@@ -259,14 +276,21 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
   FairLine::Pod& pod =
       state_->line.account(std::move(turn.ns), std::move(turn.container_id), turn.ticket);
   if (turn.held) return at_once(state_->give_held(pod, *std::move(turn.held)));
-  // Requests in the line do not fit; one that does fit takes nothing from them.
-  if (state_->has_room_for(turn.is_del, FairLine::holds(pod, turn.is_del))) {
-    state_->line.start(pod, turn.is_del);
-    return at_once(state_->give(pod, turn.is_del, turn.ticket));
+  // Requests in the line do not fit. Where each takes one slot, one that does fit takes nothing
+  // from them.
+  const bool may_pass = state_->largest == 1 || state_->line.size() == 0;
+  if (may_pass &&
+      state_->has_room_for(turn.is_del, FairLine::holds(pod, turn.is_del), turn.slots)) {
+    state_->line.start(pod, turn.is_del, turn.slots);
+    return at_once(state_->give(pod, turn.is_del, turn.ticket, turn.slots));
   }
   auto waiting = std::make_shared<Waiting>();
   waiting->caller = std::move(turn.caller);
+  waiting->slots = turn.slots;
+  waiting->deadline = turn.deadline;
   waiting->seat = state_->line.join(pod, turn.is_del, turn.ticket, waiting);
+  if (!may_pass) state_->wake_next();  // its namespace may be the one that holds least
+  if (waiting->slot) return at_once(*std::move(waiting->slot));
   state_->watch_slow();
   return waiting->caller ? State::wait_with_caller(state_, std::move(waiting))
                          : State::wait(state_, std::move(waiting));

@@ -25,6 +25,14 @@ struct Pace {
   std::chrono::milliseconds longest{3};
 };
 
+// How many slots there are, and of these what is left to whom.
+struct Shares {
+  std::size_t slots = 1;
+  std::size_t kept_for_del = 0;
+  std::size_t left_to_others = 0;  // by a namespace that holds some
+  std::size_t largest = 1;         // the most that one request takes
+};
+
 // A number of slots, shared between namespaces, then between the containers of each, whatever is
 // run in them (decision 0041):
 // - The next slot goes to the namespace that holds least, of equal ones to the one that has waited
@@ -37,6 +45,9 @@ class Admission final : public adapters::DelegateSlots {
  public:
   // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.
   explicit Admission(std::optional<std::size_t> slots, std::size_t kept_for_del = 0);
+  // Requests may take several slots at once. One that waits for many is not passed by those that
+  // come after it and need few, unless its namespace holds some and theirs hold less.
+  explicit Admission(Shares shares);
   // Slots are given no faster than that. `executor` is the event loop's.
   Admission(std::optional<std::size_t> slots, std::size_t kept_for_del,
             const aio::asio::any_io_executor& executor, Pace pace);

@@ -22,6 +22,7 @@
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
 #include "daemon/delegate_times.h"
+#include "daemon/large_requests.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
@@ -29,11 +30,14 @@
 #include "daemon/request.h"
 #include "daemon/routes.h"
 #include "http/http.h"
+#include "json/at.h"
+#include "json/json.h"
 #include "metrics/metrics.h"
 #include "metrics/record_counts.h"
 #include "store/store.h"
 #include "sys/cgroup.h"
 #include "sys/environment.h"
+#include "sys/file.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -46,13 +50,15 @@ std::size_t max_delegates(const Config& config) {
 
 // Requests executed at once. What waits behind them costs little more than its body, and those that
 // are executed find work enough for all delegates.
+std::size_t max_requests(const Config& config) {
+  if (config.connection_limit) return static_cast<std::size_t>(*config.connection_limit);
+  return default_max_requests(max_delegates(config));
+}
+
 Admission make_requests(const aio::asio::any_io_executor& executor, const Config& config) {
   const Pace pace = default_pace(std::thread::hardware_concurrency());
-  if (config.connection_limit) {
-    return Admission(static_cast<std::size_t>(*config.connection_limit), 0, executor, pace);
-  }
-  const std::size_t most = default_max_requests(max_delegates(config));
-  return Admission(most, kept_for_del(most), executor, pace);
+  const std::size_t most = max_requests(config);
+  return Admission(most, config.connection_limit ? 0 : kept_for_del(most), executor, pace);
 }
 
 metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
@@ -78,6 +84,20 @@ adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& met
   return settings;
 }
 
+// What requests will bring, as far as it can be told before one has come: a container that an
+// earlier daemon attached has its records there.
+std::string users_cni_dir(const Config& config) {
+  if (config.is_automatic()) return {};
+  const auto text = sys::read_file(config.multus_config_file);
+  const auto document = text ? json::parse_object(*text) : Result<json::Object>(text.error());
+  if (!document) return {};
+  const json::Value* plugins = document->find("plugins");
+  const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
+  const json::Object* first =
+      list == nullptr || list->empty() ? &*document : list->front().as_object();
+  return first == nullptr ? std::string() : json::text_of(first->find_folded("cniDir"));
+}
+
 http::Limits http_limits(const Config& config) {
   http::Limits limits;
   limits.body_bytes = static_cast<std::uint64_t>(config.max_request_bytes);
@@ -98,6 +118,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
     : config(std::move(the_config)),
       delegates(max_delegates(config), kept_for_del(max_delegates(config))),
       requests(make_requests(executor, config)),
+      large({.free = free_weight(max_requests(config))}),
       times(delegates, requests.pacer()),
       ports(pool, times, exec_settings(config, metrics), log),
       objects(executor, config, sys::environment(), pool, log),
@@ -133,14 +154,17 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
   add_object_metrics(metrics, objects);
   readiness.require([this] { return objects.lacks(); });
   if (certs::NodeCertificate* certificate = objects.certificate()) {
+    add_certificate_metrics(metrics, certificate);
     certificate->on_taken([this](certs::Time end) { metrics.set_certificate_expiry(end); });
   }
   pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
+  if (const std::string users = users_cni_dir(config); !users.empty()) pending.look_in(users);
 }
 
 attach::Ports Assembly::all_ports() {
   attach::Ports all = ports.ports();
   all.source = objects.source();
+  all.room = &large;
   return all;
 }
 
@@ -149,6 +173,9 @@ void Assembly::add_gauges() {
                     [this] { return static_cast<double>(requests.running()); });
   metrics.add_gauge("multus_requests_queued", "Requests waiting to be executed",
                     [this] { return static_cast<double>(requests.waiting()); });
+  metrics.add_gauge("multus_large_requests_queued",
+                    "Requests with large configurations waiting for room in memory",
+                    [this] { return static_cast<double>(large.waiting()); });
   metrics.add_gauge("multus_delegates_running", "Delegate processes running",
                     [this] { return static_cast<double>(delegates.running()); });
   metrics.add_gauge("multus_delegates_queued", "Delegates waiting for a slot",

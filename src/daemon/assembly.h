@@ -14,6 +14,7 @@
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
 #include "daemon/delegate_times.h"
+#include "daemon/large_requests.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
@@ -42,6 +43,7 @@ class Assembly {
   Arrivals arrivals;
   Admission delegates;
   Admission requests;
+  LargeRequests large;
   DelegateTimes times;
   adapters::FilePorts ports;
   Objects objects;

@@ -45,7 +45,7 @@ Result<std::unique_ptr<certs::NodeCertificate>> make_certificate(
   settings.directory = wanted->cert_dir;
   settings.bootstrap_kubeconfig = wanted->bootstrap_kubeconfig;
   settings.duration = *duration;
-  settings.api.user_agent = cat("multus-daemon/", build_version().version);
+  settings.api.user_agent = user_agent("multus-daemon");
   settings.api.environment = environment;
   settings.api.credentials.file_age = kReread;
   auto made = certs::NodeCertificate::make(executor, std::move(settings), pool, log);

@@ -1,6 +1,7 @@
 #include "daemon/cni_service.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +22,9 @@
 #include "daemon/request.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
+#include "model/netconf.h"
 #include "store/pending_dels.h"
+#include "store/store.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -139,7 +142,7 @@ aio::Task<std::string> CniService::run(CniCall call) {
     case attach::Verb::kDel:
       return del(std::move(call), std::move(request));
     case attach::Verb::kCheck:
-      return no_body(needs_.core.check(std::move(request)));
+      return no_body(check(std::move(request)));
     case attach::Verb::kStatus:
       return no_body(needs_.core.status(std::move(request)));
     case attach::Verb::kGc:
@@ -220,6 +223,12 @@ aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome
   co_return std::string();
 }
 
+aio::Task<void> CniService::check(attach::Request request) {
+  MNET_CO_TRY(const auto& reported, co_await needs_.core.check(std::move(request)));
+  needs_.metrics.count_failed_checks(reported);
+  co_return Result<void>();
+}
+
 aio::Task<void> CniService::gc(attach::Request request) {
   MNET_CO_TRY_VOID(co_await needs_.core.gc(std::move(request)));
   // What it deleted makes records pointless: their replay finds nothing and removes them.
@@ -227,8 +236,26 @@ aio::Task<void> CniService::gc(attach::Request request) {
   co_return Result<void>();
 }
 
+// The settings of hot-plug come from the daemon's configuration alone; the container was perhaps
+// attached by a request that names another `cniDir`.
+void CniService::find_records(attach::Request& request) const {
+  const auto is_there = [&request](const std::string& cni_dir) {
+    return store::AttachmentRecords(cni_dir).has(request.container_id) ||
+           store::ScratchFiles(cni_dir).has(request.container_id);
+  };
+  if (is_there(request.conf->cni_dir)) return;
+  for (const std::string& cni_dir : needs_.pending.directories()) {
+    if (!is_there(cni_dir)) continue;
+    auto conf = std::make_shared<model::NetConf>(*request.conf);
+    conf->cni_dir = cni_dir;
+    request.conf = std::move(conf);
+    return;
+  }
+}
+
 aio::Task<std::string> CniService::run_hotplug(CniCall call) {
   if (!call.request) return refuse(std::move(call.request).error());
+  find_records(*call.request);
   const attach::Verb verb = *call.verb;
   hotplug::Request request = hotplug_request(std::move(call));
   switch (verb) {

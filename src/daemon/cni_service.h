@@ -46,8 +46,10 @@ class CniService {
   aio::Task<std::string> del(CniCall call, attach::Request request);
   aio::Task<std::string> end_incomplete_del(attach::DelOutcome outcome, CniCall call,
                                             std::string cni_dir);
+  aio::Task<void> check(attach::Request request);
   aio::Task<void> gc(attach::Request request);
   Result<void> check_indicator(const CniCall& call) const;
+  void find_records(attach::Request& request) const;
 
   // What the end of a request says of it.
   struct Asked {

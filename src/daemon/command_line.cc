@@ -149,8 +149,14 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
   }
   for (const Values::Legacy& legacy : values.legacy) {
     if (!flags.given(legacy.flag->name)) continue;
-    line.legacy_flags.emplace_back(legacy.flag->name);
-    if (!legacy.flag->key.empty()) set_key(line.overrides, legacy.flag->key, value_of(legacy));
+    const std::string_view key = legacy.flag->key;
+    if (key.empty()) {
+      line.warnings.push_back(cat("the flag -", legacy.flag->name, " has no effect: remove it"));
+      continue;
+    }
+    line.warnings.push_back(
+        cat("the flag -", legacy.flag->name, " is deprecated: set ", key, " in the configuration"));
+    set_key(line.overrides, key, value_of(legacy));
   }
   if (values.metrics_port) line.overrides.set("metricsPort", *values.metrics_port);
   return line;

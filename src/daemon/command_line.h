@@ -18,8 +18,8 @@ struct CommandLine {
   bool pauses = false;           // then stay until a signal, for a container that must not end
   // What flags set over keys of the configuration file.
   json::Object overrides;
-  // Flags of older documents that were given (03, 1.2): deprecated.
-  std::vector<std::string> legacy_flags;
+  // What to say of each flag of older documents that was given (03, 1.2).
+  std::vector<std::string> warnings;
 };
 
 // The error's text goes above usage(), and the exit code is 2.

@@ -57,7 +57,7 @@ TEST(CommandLine, TurnsLegacyFlagsIntoKeys) {
             *json::parse(R"({"cniConfigDir":"/c","logToStderr":true,"namespaceIsolation":true,
                 "logOptions":{"maxSize":7,"compress":false},"daemonSocketDir":"/s",
                 "multusConfigFile":"auto","metricsPort":9091})"));
-  EXPECT_EQ(line->legacy_flags.size(), 9u);
+  EXPECT_EQ(line->warnings.size(), 9u);
 }
 
 TEST(CommandLine, AcceptsEveryFlagOfTheThinEntrypointButTheEight) {
@@ -70,13 +70,24 @@ TEST(CommandLine, AcceptsEveryFlagOfTheThinEntrypointButTheEight) {
         "-skip-tls-verify", "-force-cni-version"}) {
     const auto line = parse_command_line({flag});
     ASSERT_TRUE(line.has_value()) << flag;
-    EXPECT_EQ(line->legacy_flags.size(), 1u) << flag;
+    EXPECT_EQ(line->warnings.size(), 1u) << flag;
   }
   EXPECT_TRUE(parse_command_line({"-multus-cni-conf-dir=/x"})->overrides.empty());
 }
 
+TEST(CommandLine, SaysOfAFlagWithoutEffectThatItHasNone) {
+  for (const char* flag : {"-cni-bin-dir=x", "-multus-bin-file=x", "-multus-cni-conf-dir=x",
+                           "-skip-config-watch", "-skip-tls-verify"}) {
+    EXPECT_THAT(parse_command_line({flag})->warnings, ElementsAre(HasSubstr("has no effect")))
+        << flag;
+  }
+  EXPECT_THAT(parse_command_line({"-cni-version=1.0.0"})->warnings,
+              ElementsAre("the flag -cni-version is deprecated: set cniVersion in the "
+                          "configuration"));
+}
+
 TEST(CommandLine, DoesNotCallMetricsPortLegacy) {
-  EXPECT_THAT(parse_command_line({"-metricsPort", "1"})->legacy_flags, IsEmpty());
+  EXPECT_THAT(parse_command_line({"-metricsPort", "1"})->warnings, IsEmpty());
 }
 
 TEST(CommandLine, RefusesFlagsThatNeverWereTheDaemons) {

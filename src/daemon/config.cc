@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,8 +12,10 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "cni/address.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "model/netconf.h"
 #include "sys/file.h"
 
 namespace mnet::daemon {
@@ -41,6 +42,12 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
   return {};
 }
 
+// A limit that lets nothing through would be noticed only by its victims.
+void read_positive(json::Fields& fields, std::string_view key, std::int64_t& out) {
+  fields.read(key, out);
+  if (out <= 0) fields.fail(key, cat("must be greater than 0, got ", out));
+}
+
 // What the configuration manager reads.
 void read_node_configuration(json::Fields& fields, Config& config) {
   std::string only_the_cores;
@@ -65,38 +72,47 @@ void read_node_configuration(json::Fields& fields, Config& config) {
   fields.read("namespaceIsolation", config.namespace_isolation);
   fields.read("globalNamespaces", config.global_namespaces);
   fields.read("auxiliaryCNIChainName", config.auxiliary_chain_name);
-  fields.read("shimTimeout", config.shim_timeout);
-}
-
-// A limit that lets nothing through would be noticed only by its victims.
-void read_positive(json::Fields& fields, std::string_view key, std::int64_t& out) {
-  fields.read(key, out);
-  if (out <= 0) fields.fail(key, cat("must be greater than 0, got ", out));
-}
-
-// The core reads it from each request; a wrong one is said at once.
-void check_parallel_attach(json::Fields& fields) {
-  std::string text = "safe";
-  fields.read("parallelAttach", text);
-  if (text != "safe" && text != "off" && text != "all") {
-    fields.fail("parallelAttach", "must be safe, off or all");
+  if (fields.find("shimTimeout") != nullptr) {
+    read_positive(fields, "shimTimeout", config.shim_timeout.emplace(1));
   }
 }
 
-// The same for the lists that limit what pods may select.
-void check_limits(json::Fields& fields) {
-  std::vector<std::string> ignored;
-  fields.read("defaultNetworkNamespaces", ignored);
-  fields.read("allowedPluginTypes", ignored);
+// Of metrics, which are never fatal (03, 2.3). A wrong one means that there are none: a port must
+// not be open where the configuration may have wanted it closed.
+template <typename T>
+bool read_harmless(const json::Object& document, std::string_view key, T& out,
+                   std::vector<std::string>& warnings) {
+  json::Fields fields(document);
+  fields.read(key, out);
+  auto read = fields.done();
+  if (!read) warnings.push_back(cat(read.error().text(), "; there are no metrics"));
+  return read.has_value();
+}
+
+void read_metrics(const json::Object& document, Config& config) {
+  std::vector<std::string>& warnings = config.warnings;
+  bool is_right = read_harmless(document, "metricsPort", config.metrics_port, warnings);
+  is_right =
+      read_harmless(document, "metricsAddress", config.metrics_address, warnings) && is_right;
+  is_right = read_harmless(document, "enablePprof", config.enable_pprof, warnings) && is_right;
+  const auto refuse = [&](std::string_view why) {
+    warnings.push_back(cat(why, "; there are no metrics"));
+    is_right = false;
+  };
+  if (config.metrics_port && (*config.metrics_port < 0 || *config.metrics_port > 65535)) {
+    refuse(cat("metricsPort: not a port: ", *config.metrics_port));
+  }
+  const std::string& address = config.metrics_address;
+  if (!address.empty() && !cni::IpAddress::parse(address)) {
+    refuse(cat("metricsAddress: not a numeric address: ", go_quoted(address)));
+  }
+  if (!is_right) config.metrics_port.reset();
 }
 
 void read_serving(json::Fields& fields, Config& config) {
   fields.read("chrootDir", config.chroot_dir);
   fields.read("socketDir", config.socket_dir);
   fields.read("connectionLimit", config.connection_limit);
-  fields.read("metricsPort", config.metrics_port);
-  fields.read("metricsAddress", config.metrics_address);
-  fields.read("enablePprof", config.enable_pprof);
   fields.object("perNodeCertificate", [&](const json::Object& object, std::string path) {
     return read_certificate(object, std::move(path), config.per_node_certificate.emplace());
   });
@@ -105,13 +121,6 @@ void read_serving(json::Fields& fields, Config& config) {
   read_positive(fields, "delegateTimeout", seconds);
   // More than a year is not a limit any more, and the clock's arithmetic stays sound.
   config.delegate_timeout = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
-  double pod_lookup_timeout = 0;  // only checked: each request reads it for itself
-  fields.read("podLookupTimeout", pod_lookup_timeout);
-  if (!(pod_lookup_timeout >= 0) || !std::isfinite(pod_lookup_timeout)) {
-    fields.fail("podLookupTimeout", "must not be negative");
-  }
-  check_parallel_attach(fields);
-  check_limits(fields);
   if (fields.find("maxDelegates") != nullptr) {
     read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
   }
@@ -144,6 +153,10 @@ Result<Config> config_of(json::Object document) {
   adapters::read_log_settings(fields, config);
   read_node_configuration(fields, config);
   if (auto read = fields.done(); !read) return std::move(read).error().wrap(kUnreadable);
+  if (auto read = model::read_settings(document); !read) {
+    return std::move(read).error().wrap(kUnreadable);
+  }
+  read_metrics(document, config);
   // An empty text means the default where the default is one.
   if (config.socket_dir.empty()) config.socket_dir = Config().socket_dir;
   config.document = std::move(document);
@@ -164,6 +177,7 @@ Result<Config> load_config(const std::string& path, const json::Object& override
   lay_over(*document, overrides);
   auto config = config_of(*std::move(document));
   if (!config) return std::move(config).error().wrap(path);
+  config->file = path;
   return config;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "adapters/log_settings.h"
 #include "base/result.h"
@@ -53,11 +54,14 @@ struct Config : adapters::LogSettings {
 
   // Every key as it was written: what is laid over each request (03, 2.9 step 4).
   json::Object document;
+  std::string file;                   // where it was read
+  std::vector<std::string> warnings;  // of keys that were not used and harm nothing else
 
   bool is_automatic() const { return multus_config_file == "auto"; }
 };
 
-// `failed to unmarshall the daemon configuration: <why>`; a wrong type or value names its key.
+// `failed to unmarshall the daemon configuration: <why>`; a wrong type or value names its key. Keys
+// that only requests read are checked as these read them, so that none fails because of one.
 Result<Config> parse_config(std::string_view text);
 Result<Config> config_of(json::Object document);
 

@@ -50,7 +50,8 @@ TEST(ParseConfig, ReadsKeysInAnyLetterCaseAndIgnoresUnknownOnes) {
 TEST(ParseConfig, TakesNullForTheDefault) {
   const auto config = parse_config(
       R"({"socketDir":null,"connectionLimit":null,"metricsPort":null,"perNodeCertificate":null,
-          "maxDelegates":null,"logToStderr":null,"capabilities":null,"maxRequestBytes":null})");
+          "maxDelegates":null,"logToStderr":null,"capabilities":null,"maxRequestBytes":null,
+          "shimTimeout":null,"delegates":null,"runtimeConfig":null,"parallelAttach":null})");
 
   ASSERT_TRUE(config.has_value()) << config.error().text();
   EXPECT_EQ(config->socket_dir, "/run/multus/");
@@ -61,7 +62,6 @@ TEST(ParseConfig, TakesNullForTheDefault) {
 
 TEST(ParseConfig, NamesTheKeyOfAWrongType) {
   for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
-           {R"({"metricsPort":"9"})", "metricsPort"},
            {R"({"connectionLimit":1.5})", "connectionLimit"},
            {R"({"connectionLimit":1e1})", "connectionLimit"},
            {R"({"logToStderr":1})", "logToStderr"},
@@ -81,6 +81,19 @@ TEST(ParseConfig, NamesTheKeyOfAWrongType) {
            {R"({"delegateTimeout":0})", "delegateTimeout"},
            {R"({"maxRequestBytes":-5})", "maxRequestBytes"},
            {R"({"logFormat":"xml"})", "logFormat"},
+           {R"({"shimTimeout":-5})", "shimTimeout"},
+           {R"({"shimTimeout":0})", "shimTimeout"},
+           // Only requests use these: each would fail.
+           {R"({"kubeconfig":5})", "kubeconfig"},
+           {R"({"retryDeleteOnError":"true"})", "retryDeleteOnError"},
+           {R"({"defaultNetworks":"a"})", "defaultNetworks"},
+           {R"({"delegates":{}})", "delegates"},
+           {R"({"delegates":["a"]})", "delegates[0]"},
+           {R"({"systemNamespaces":"a"})", "systemNamespaces"},
+           {R"({"multusNamespace":[]})", "multusNamespace"},
+           {R"({"confDir":true})", "confDir"},
+           {R"({"runtimeConfig":{"ips":"a"}})", "runtimeConfig.ips"},
+           {R"({"dns":5})", "dns"},
        }) {
     const auto config = parse_config(text);
     ASSERT_FALSE(config.has_value()) << text;
@@ -109,7 +122,7 @@ TEST(ParseConfig, KeepsTheWholeDocumentForTheOverlay) {
 TEST(LoadConfig, NamesTheFile) {
   const sys::TestDir dir;
   const std::string broken = dir.write("broken.json", "{");
-  const std::string wrong = dir.write("wrong.json", R"({"metricsPort":"9"})");
+  const std::string wrong = dir.write("wrong.json", R"({"connectionLimit":"9"})");
 
   for (const std::string& path : {broken, wrong, dir / "missing.json", dir.path()}) {
     const auto config = load_config(path, {});

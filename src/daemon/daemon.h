@@ -44,6 +44,7 @@ class Daemon {
   // The exit code where wait_until() said no.
   std::optional<int> ended_early() const;
   aio::Task<void> note_orphans_ended();
+  aio::Task<void> give_memory_back();
   aio::Task<void> note_objects_read();
   aio::Task<void> note_primary_found();
   aio::asio::awaitable<std::optional<int>> publish_configuration();

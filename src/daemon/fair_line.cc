@@ -17,9 +17,9 @@
 namespace mnet::daemon {
 namespace {
 
-// So many slots a container gets by its age; then it goes behind all that have come by now. Pods
+// So often a container gets slots by its age; then it goes behind all that have come by now. Pods
 // with few networks are thus served in order of arrival, and one with hundreds lets others pass.
-constexpr unsigned kSlotsByAge = 16;
+constexpr unsigned kGrantsByAge = 16;
 
 constexpr std::array kBoth = {false, true};
 
@@ -36,7 +36,7 @@ struct FairLine::Pod {
   std::uint64_t age;        // its oldest ticket, or the newest of all when it was moved back
   std::uint64_t id;         // in order of arrival, for equal ages
   std::uint64_t moved = 0;  // when it was moved back
-  unsigned slots = 0;       // that it has got
+  unsigned grants = 0;      // that it has got
   std::array<std::size_t, 2> held{};
   std::array<Entries, 2> waiting{};
   std::string_view container_id{};
@@ -99,26 +99,26 @@ void FairLine::drop_if_idle(Pod& pod) {
   if (ns.pods.empty()) namespaces_.erase(namespaces_.find(std::string(ns.name)));
 }
 
-void FairLine::count(Pod& pod, bool is_del, int change) {
+void FairLine::count(Pod& pod, bool is_del, std::ptrdiff_t change) {
   for (const bool counted : kBoth) {
     if (counts_dels_apart_ && counted != is_del) continue;
-    pod.held[counted] += change;
-    pod.ns.held[counted] += change;
+    pod.held[counted] += static_cast<std::size_t>(change);
+    pod.ns.held[counted] += static_cast<std::size_t>(change);
     pod.ns.turn[counted] = ++clock_;
   }
 }
 
-void FairLine::start(Pod& pod, bool is_del) {
+void FairLine::start(Pod& pod, bool is_del, std::size_t slots) {
   change(pod, [&] {
-    count(pod, is_del, +1);
-    if (++pod.slots % kSlotsByAge != 0) return;
+    count(pod, is_del, static_cast<std::ptrdiff_t>(slots));
+    if (++pod.grants % kGrantsByAge != 0) return;
     pod.age = newest_;
     pod.moved = ++clock_;
   });
 }
 
-void FairLine::end(Pod& pod, bool is_del) {
-  change(pod, [&] { count(pod, is_del, -1); });
+void FairLine::end(Pod& pod, bool is_del, std::size_t slots) {
+  change(pod, [&] { count(pod, is_del, -static_cast<std::ptrdiff_t>(slots)); });
   drop_if_idle(pod);
 }
 
@@ -141,8 +141,8 @@ void FairLine::leave(Seat seat) {
   drop_if_idle(*seat.pod);
 }
 
-void FairLine::grant(Seat seat) {
-  start(*seat.pod, seat.is_del);
+void FairLine::grant(Seat seat, std::size_t slots) {
+  start(*seat.pod, seat.is_del, slots);
   leave(seat);
 }
 

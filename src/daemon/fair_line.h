@@ -46,16 +46,16 @@ class FairLine {
   // or join().
   Pod& account(std::string ns, std::string container_id, std::uint64_t ticket);
 
-  // It holds one slot more, or one less.
-  void start(Pod& pod, bool is_del);
-  void end(Pod& pod, bool is_del);
+  // It holds so many slots more, or less.
+  void start(Pod& pod, bool is_del, std::size_t slots);
+  void end(Pod& pod, bool is_del, std::size_t slots);
   // Whether its namespace holds any slot that this kind of request is weighed against.
   static bool holds(const Pod& pod, bool is_del);
 
   Seat join(Pod& pod, bool is_del, std::uint64_t ticket, std::shared_ptr<Waiting> waiting);
   void leave(Seat seat);
   // leave() and start().
-  void grant(Seat seat);
+  void grant(Seat seat, std::size_t slots);
 
   // Of the DELs, or of all others, the one that goes next. If its namespace holds slots, so do
   // those of all others in this line.
@@ -73,7 +73,7 @@ class FairLine {
  private:
   template <typename What>
   void change(Pod& pod, What what);
-  void count(Pod& pod, bool is_del, int change);
+  void count(Pod& pod, bool is_del, std::ptrdiff_t change);
   void drop_if_idle(Pod& pod);
 
   // In each array the DELs' is [true]. What comes first goes first.

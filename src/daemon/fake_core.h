@@ -37,6 +37,7 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
   }
 
   attach::DelOutcome del_outcome;  // of every DEL that does not fail
+  std::size_t reported_checks = 0;
   std::vector<Called> calls;
   // `ADD c1`, in the order they began; `end of ADD c1` when they ended.
   std::vector<std::string> order;
@@ -49,8 +50,9 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
     MNET_CO_TRY_VOID(co_await serve("DEL", std::move(request)));
     co_return del_outcome;
   }
-  aio::Task<void> check(attach::Request request) override {
-    return serve("CHECK", std::move(request));
+  aio::Task<std::size_t> check(attach::Request request) override {
+    MNET_CO_TRY_VOID(co_await serve("CHECK", std::move(request)));
+    co_return reported_checks;
   }
   aio::Task<void> status(attach::Request request) override {
     return serve("STATUS", std::move(request));

@@ -54,7 +54,7 @@ class Files {
 
 Logging make_logging(const Config& config) {
   Logging out;
-  out.to_stderr = config.log_to_stderr.value_or(config.log_file.empty());
+  out.to_stderr = config.log_to_stderr.value_or(true);
   std::vector<std::string> warnings;
   const auto files = std::make_shared<Files>(
       logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings),

@@ -17,8 +17,8 @@ struct Logging {
   std::vector<std::string> complaints;
 };
 
-// To stderr if `logToStderr` says so, or if it says nothing and there is no `logFile`. The file is
-// rotated as `logOptions` says; that it cannot be written is reported once, on stderr.
+// To stderr unless `logToStderr` is false, whether there is a `logFile` or not. The file is rotated
+// as `logOptions` says; that it cannot be written is reported once, on stderr.
 Logging make_logging(const Config& config);
 
 }  // namespace mnet::daemon

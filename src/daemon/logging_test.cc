@@ -30,14 +30,16 @@ Config logging_to(const std::string& file) {
   return config;
 }
 
-TEST(MakeLogging, GoesToStderrUnlessAFileIsNamed) {
+// 02, 12: row 163
+TEST(MakeLogging, GoesToStderrAlsoBesideAFile) {
   const sys::TestDir dir;
   const std::string file = dir / "multus.log";
 
   EXPECT_TRUE(make_logging(*parse_config("{}")).to_stderr);
-  EXPECT_FALSE(make_logging(*parse_config(cat(R"({"logFile":")", file, "\"}"))).to_stderr);
-  EXPECT_TRUE(make_logging(*parse_config(cat(R"({"logFile":")", file, R"(","logToStderr":true})")))
-                  .to_stderr);
+  EXPECT_TRUE(make_logging(*parse_config(cat(R"({"logFile":")", file, "\"}"))).to_stderr);
+  EXPECT_FALSE(
+      make_logging(*parse_config(cat(R"({"logFile":")", file, R"(","logToStderr":false})")))
+          .to_stderr);
   EXPECT_FALSE(make_logging(*parse_config(R"({"logToStderr":false})")).to_stderr);
 }
 

@@ -9,6 +9,7 @@
 
 #include "adapters/kube_source.h"
 #include "base/text.h"
+#include "certs/certs.h"
 #include "daemon/objects.h"
 #include "kube/kube.h"
 #include "metrics/metrics.h"
@@ -84,9 +85,15 @@ Samples token_end_of(const kube::Api& api) {
   return {{.value = seconds(end->time_since_epoch())}};
 }
 
+Samples token_lifetime_of(const kube::Api& api) {
+  const auto life = api.token_lifetime();
+  if (!life) return {};
+  return {{.value = seconds(*life)}};
+}
+
 void add_texts(metrics::Metrics& metrics, const adapters::KubeSource* source) {
   metrics.add_gauge("multus_store_text_bytes",
-                    "Memory that the texts of network definitions take; at most 8 MiB",
+                    "Memory that the texts of network definitions take; at most 4 MiB",
                     [source] { return number(source->networks().text_bytes()); });
   metrics.add_series(
       metrics::SeriesKind::kCounter, "multus_store_evicted_texts_total",
@@ -102,6 +109,9 @@ void add_api(metrics::Metrics& metrics, const adapters::KubeSource* source) {
                      "multus_client_token_expiration_timestamp_seconds",
                      "When the current token for the API server expires",
                      [source] { return token_end_of(source->api()); });
+  metrics.add_series(metrics::SeriesKind::kGauge, "multus_client_token_lifetime_seconds",
+                     "How long that token lives in all",
+                     [source] { return token_lifetime_of(source->api()); });
   metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server in progress",
                     [source] { return number(source->api().gate().running()); });
   metrics.add_gauge("multus_api_requests_queued", "Requests to the API server that are queued",
@@ -114,7 +124,25 @@ void add_api(metrics::Metrics& metrics, const adapters::KubeSource* source) {
                      [source] { return Samples{{.value = number(source->events_dropped())}}; });
 }
 
+void add_certificate(metrics::Metrics& metrics, const certs::NodeCertificate* certificate) {
+  metrics.add_series(
+      metrics::SeriesKind::kCounter, "multus_certificate_requests_denied_total",
+      "Requests for this node's certificate that were denied, or that the signer failed",
+      [certificate] { return Samples{{.value = number(certificate->denied())}}; });
+}
+
 }  // namespace
+
+void add_certificate_metrics(metrics::Metrics& metrics, const certs::NodeCertificate* certificate) {
+  metrics.add_series(metrics::SeriesKind::kGauge, "multus_client_certificate_lifetime_seconds",
+                     "How long the current client certificate lives in all", [certificate] {
+                       const auto life = certificate->lifetime();
+                       return life ? Samples{{.value = seconds(*life)}} : Samples();
+                     });
+  metrics.add_gauge("multus_client_certificate_wanted_seconds",
+                    "How long a client certificate has been requested in vain; 0: none is wanted",
+                    [certificate] { return seconds(certificate->wanted_for()); });
+}
 
 void add_object_metrics(metrics::Metrics& metrics, const Objects& objects) {
   if (objects.failure()) return;
@@ -124,6 +152,7 @@ void add_object_metrics(metrics::Metrics& metrics, const Objects& objects) {
                        const Objects::Sizes sizes = objects.sizes();
                        return by_kind(number(sizes.pods), number(sizes.networks));
                      });
+  if (objects.certificate() != nullptr) add_certificate(metrics, objects.certificate());
   if (objects.kube() == nullptr) return;
   add_watches(metrics, objects.kube());
   add_texts(metrics, objects.kube());

@@ -12,8 +12,10 @@
 #include "aio/blocking_pool.h"
 #include "aio/cancel.h"
 #include "aio/group.h"
+#include "aio/sleep.h"
 #include "aio/task.h"
 #include "attach/source.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -24,19 +26,15 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "store/store.h"
 #include "sys/environment.h"
+#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {
 
-Result<kube::Config> access_of(const Config& config, const std::vector<std::string>& environment) {
-  const std::string path = json::text_of(config.document.find_folded("kubeconfig"));
-  if (!path.empty()) return kube::load_kubeconfig(path);
-  auto access = kube::in_cluster_config(environment);
-  if (access) return access;
-  return std::move(access).error().wrap(
-      "no object source: neither objectsDir nor kubeconfig is set, and this is not a pod");
-}
+// Between two looks for a kubeconfig.
+constexpr std::chrono::seconds kLook{1};
 
 // How often the server did not know us.
 std::uint64_t refusals(const kube::Api& api) {
@@ -49,24 +47,50 @@ std::uint64_t refusals(const kube::Api& api) {
 
 }  // namespace
 
-Result<std::unique_ptr<kube::Api>> Objects::make_api(const Config& config,
-                                                     const std::vector<std::string>& environment,
-                                                     const Log& log) const {
-  MNET_TRY(auto&& access, certificate_ ? Result<kube::Config>(certificate_->client_config())
-                                       : access_of(config, environment));
+Result<kube::Config> Objects::find_access(const std::vector<std::string>& environment) const {
+  if (certificate_) return certificate_->client_config();
+  if (!kubeconfig_.empty()) return kube::load_kubeconfig(kubeconfig_);
+  auto access = kube::in_cluster_config(environment);
+  if (access) return access;
+  return std::move(access).error().wrap(
+      "no object source: neither objectsDir nor kubeconfig is set, and this is not a pod");
+}
+
+Result<std::unique_ptr<kube::Api>> Objects::make_api(const std::vector<std::string>& environment,
+                                                     const Log& log) {
+  auto access = find_access(environment);
+  // The program that writes the file may start after us; what is in it and wrong stays wrong.
+  const bool may_come =
+      !access && !certificate_ && !kubeconfig_.empty() && access.error().code() != Errc::kInvalid;
+  if (!access && !may_come) return std::move(access).error();
   kube::ApiSettings settings;
-  settings.user_agent = cat("multus-daemon/", build_version().version);
+  settings.user_agent = user_agent("multus-daemon");
   settings.environment = environment;
   if (certificate_) settings.credentials.file_age = kReread;
-  return kube::Api::make(std::move(access), std::move(settings), log);
+  if (access) return kube::Api::make(*std::move(access), std::move(settings), log);
+  wait_for_access(access.error());
+  return std::make_unique<kube::Api>(std::move(settings), log);
+}
+
+void Objects::wait_for_access(const Error& why) {
+  std::string text = cat("the kubeconfig of the daemon's configuration: ", why.text());
+  if (text == missing_access_) return;
+  log_.error(cat("waiting for ", text, "; write the file, or remove the key kubeconfig"));
+  missing_access_ = std::move(text);
 }
 
 Objects::Objects(const aio::asio::any_io_executor& executor, const Config& config,
                  const std::vector<std::string>& environment, aio::BlockingPool& pool,
                  const Log& log)
-    : log_(log), folder_path_(config.objects_dir) {
+    : log_(log),
+      folder_path_(config.objects_dir),
+      kubeconfig_(json::text_of(config.document.find_folded("kubeconfig"))) {
   if (!folder_path_.empty()) {
-    folder_ = std::make_unique<adapters::FolderSource>(executor, folder_path_, pool, log);
+    const std::string cni_dir =
+        config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir;
+    folder_ = std::make_unique<adapters::FolderSource>(
+        executor, folder_path_, pool, log,
+        adapters::FolderSettings{.status_dir = store::status_directory(cni_dir), .sweeps = true});
     return;
   }
   auto certificate = make_certificate(executor, config, environment, pool, log);
@@ -75,7 +99,7 @@ Objects::Objects(const aio::asio::any_io_executor& executor, const Config& confi
     return;
   }
   certificate_ = *std::move(certificate);
-  auto api = make_api(config, environment, log);
+  auto api = make_api(environment, log);
   if (!api) {
     failure_ = std::move(api).error();
     return;
@@ -94,7 +118,8 @@ attach::ObjectSource* Objects::source() {
 
 std::string Objects::name() const {
   if (folder_) return cat("objects folder ", folder_path_);
-  return cat("pods and networks of ", kube_->api().server());
+  const std::string& server = kube_->api().server();
+  return cat("pods and networks of ", server.empty() ? "the API server" : server);
 }
 
 Objects::Sizes Objects::sizes() const {
@@ -103,9 +128,31 @@ Objects::Sizes Objects::sizes() const {
   return {.pods = now->pods().size(), .networks = now->networks().size()};
 }
 
+std::uint64_t Objects::readings() const {
+  if (!kube_) return 0;
+  return kube_->pod_watch().counters().lists + kube_->network_watch().counters().lists;
+}
+
 aio::Task<void> Objects::follow() {
   if (folder_) return folder_->follow();
+  if (!missing_access_.empty()) return follow_when_readable();
   return certificate_ ? follow_when_known() : kube_->follow();
+}
+
+// Whatever is wrong with the file may be mended, and half a file may become a whole one.
+aio::Task<void> Objects::follow_when_readable() {
+  while (!missing_access_.empty()) {
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(kLook));
+    auto access = kube::load_kubeconfig(kubeconfig_);
+    const auto used = access ? kube_->api().use(*std::move(access)) : std::move(access).error();
+    if (used) {
+      log_.verbose(cat("the kubeconfig ", kubeconfig_, " is there"));
+      missing_access_.clear();
+    } else {
+      wait_for_access(used.error());
+    }
+  }
+  co_return co_await kube_->follow();
 }
 
 // Whom the server does not know it tells nothing: watches that fail meanwhile would only be slow to

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,10 +35,10 @@ class Objects {
   // What the first reading waits for, for people.
   std::string name() const;
   // Whether the daemon may serve before it was read once: the API is asked live meanwhile, but not
-  // without a certificate where we need one; a folder cannot be.
+  // without the kubeconfig or certificate that we need; a folder cannot be.
   bool may_serve_unread() const { return kube_ != nullptr && lacks().empty(); }
   // Without what nothing can be read or written at present, for people; empty: nothing is missing.
-  std::string lacks() const { return certificate_ ? certificate_->waiting_for() : std::string(); }
+  std::string lacks() const { return certificate_ ? certificate_->waiting_for() : missing_access_; }
 
   // Until cancelled; to be started once, in a group.
   aio::Task<void> follow();
@@ -50,20 +51,27 @@ class Objects {
     std::size_t pods = 0, networks = 0;
   };
   Sizes sizes() const;
+  // How often everything was read anew, so far.
+  std::uint64_t readings() const;
 
   // nullptr if there is none of our own.
   certs::NodeCertificate* certificate() { return certificate_.get(); }
+  const certs::NodeCertificate* certificate() const { return certificate_.get(); }
   // nullptr if the source is a folder.
   const adapters::KubeSource* kube() const { return kube_.get(); }
 
  private:
-  Result<std::unique_ptr<kube::Api>> make_api(const Config& config,
-                                              const std::vector<std::string>& environment,
-                                              const Log& log) const;
+  // Without access if the kubeconfig cannot be read: follow() waits for it.
+  Result<std::unique_ptr<kube::Api>> make_api(const std::vector<std::string>& environment,
+                                              const Log& log);
+  Result<kube::Config> find_access(const std::vector<std::string>& environment) const;
+  void wait_for_access(const Error& why);
+  aio::Task<void> follow_when_readable();
   aio::Task<void> follow_when_known();
 
   const Log log_;
-  std::string folder_path_;
+  const std::string folder_path_, kubeconfig_;
+  std::string missing_access_;  // why the kubeconfig cannot be used, for people; empty: it is
   std::unique_ptr<adapters::FolderSource> folder_;
   std::unique_ptr<certs::NodeCertificate> certificate_;
   std::unique_ptr<adapters::KubeSource> kube_;

@@ -226,6 +226,10 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   if (deleted) {
     co_return co_await remove(std::move(cni_dir), std::move(file));
   }
+  // Its own configuration is at fault: the daemon's was read at its start.
+  if (outcome && outcome->is_unknown) {
+    co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(deleted).error());
+  }
   co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error());
 }
 

@@ -90,11 +90,9 @@ int leave_node(const Config& config, bool pauses) {
 
 int serve(const CommandLine& line, Config config) {
   Logging logging = logging_of(config);
-  for (const std::string& flag : line.legacy_flags) {
-    logging.log.warning(
-        cat("the flag -", flag, " is deprecated: set the key in ", line.config_file));
-  }
+  for (const std::string& warning : line.warnings) logging.log.warning(warning);
   aio::asio::io_context loop(1);
+  reserve_descriptors(loop);
   Daemon daemon(loop, std::move(config), std::move(logging));
   const auto code = aio::run(loop, daemon.run());
   (void)hold_signals();

@@ -1,6 +1,7 @@
 #include "daemon/request.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,8 +18,8 @@
 #include "cni/error.h"
 #include "daemon/config.h"
 #include "json/at.h"
-#include "json/count.h"
 #include "json/json.h"
+#include "model/inject.h"
 #include "model/netconf.h"
 #include "model/pod_args.h"
 #include "wire/wire.h"
@@ -80,6 +81,22 @@ Result<cni::ArgPairs> read_pod(CniCall& call, const RequestRules& rules) {
   return std::move(pod.pairs);
 }
 
+// Why a request's configuration cannot be used as a whole.
+std::optional<Error> fault_of(std::string_view text, const Result<json::Object>& parsed) {
+  if (!parsed) return parsed.error();
+  const auto sized = model::check_netconf_size(text);
+  return sized ? std::nullopt : std::optional(sized.error());
+}
+
+// A key with the value null is one that is not there.
+json::Object without_nulls(const json::Object& document) {
+  json::Object out;
+  for (const auto& [key, value] : document) {
+    if (!value.is_null()) out.append(key, value);
+  }
+  return out;
+}
+
 // The delegate's configuration with the daemon's `cniVersion` where it has none; otherwise byte for
 // byte what came.
 Result<std::string> with_version(std::string config, const json::Object& server_config) {
@@ -111,7 +128,7 @@ Glance glance(std::string_view body) {
 }
 
 RequestRules::RequestRules(const Config& config)
-    : server_config(config.document),
+    : server_config(without_nulls(config.document)),
       settings(attach::read_settings(config.document)),
       drops_readiness_indicator(config.is_automatic()),
       needs_pod(config.objects_dir.empty()) {}
@@ -119,11 +136,14 @@ RequestRules::RequestRules(const Config& config)
 Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, Arrival arrival,
                               const Log& log) {
   MNET_TRY(auto&& call, begin(body));
+  const bool is_del = call.verb == attach::Verb::kDel;
   auto config = wire::parse_config(call.config);
-  if (!config) return std::move(config).error().wrap(kNotExtracted);
-  const auto sized = model::check_netconf_size(call.config);
+  if (!config && !is_del) return std::move(config).error().wrap(kNotExtracted);
+  std::optional<Error> fault = fault_of(call.config, config);
+  // DEL works from the records that the daemon's own configuration leads to.
+  json::Object own = fault && is_del ? json::Object() : *std::move(config);
   json::Object merged =
-      wire::overlay(*std::move(config), rules.server_config, rules.drops_readiness_indicator);
+      wire::overlay(std::move(own), rules.server_config, rules.drops_readiness_indicator);
   MNET_TRY(auto&& args, read_pod(call, rules));
 
   call.log = log_of(log, arrival.id, merged);
@@ -131,23 +151,19 @@ Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, 
     call.request = unknown_command(call.call.command);
     return call;
   }
-  const bool is_del = call.verb == attach::Verb::kDel;
   call.config = is_del ? json::dump(merged) : std::string();
   call.args = is_del ? cni::args_text(args) : std::string();
-  Result<json::Object> document = std::move(merged);
-  if (!sized) document = sized.error();
-  call.request =
-      attach::read_request(*call.verb, begin_request(call, std::move(arrival)),
-                           attach::read_conf(*call.verb, std::move(document)), std::move(args));
+  call.request = attach::read_request(
+      *call.verb, begin_request(call, std::move(arrival)),
+      attach::read_conf(*call.verb, std::move(merged), std::move(fault)), std::move(args));
   return call;
 }
 
 Result<CniCall> read_delegate_call(std::string_view body, const RequestRules& rules,
                                    Arrival arrival, const Log& log) {
   MNET_TRY(auto&& call, begin(body));
-  if (json::count(call.config).values > attach::kMaxDefinitionValues) {
-    return Error(Errc::kInvalid, cat(kNotExtracted, ": the configuration has more than ",
-                                     attach::kMaxDefinitionValues, " values"));
+  if (auto checked = attach::check_weight(model::weight_of(call.config)); !checked) {
+    return std::move(checked).error().wrap(kNotExtracted);
   }
   auto config = with_version(std::move(call.config), rules.server_config);
   if (!config) return std::move(config).error().wrap(kNotExtracted);

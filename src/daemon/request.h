@@ -20,10 +20,9 @@
 namespace mnet::daemon {
 
 struct RequestRules {
-  // `config` must outlive the rules.
   explicit RequestRules(const Config& config);
 
-  const json::Object& server_config;    // laid over the configuration of every request of /cni
+  json::Object server_config;           // laid over the configuration of every request of /cni
   Result<attach::NetConfPtr> settings;  // the same keys, for requests of /delegate
   // The daemon itself watches the readiness indicator, so the core does not see that key.
   bool drops_readiness_indicator;

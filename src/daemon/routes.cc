@@ -35,8 +35,11 @@ constexpr std::uint64_t kReadOnArrival = 64u << 10;
 // these requests share with each other alone.
 constexpr std::string_view kUnread = "/unread";
 
-bool is_small(const http::Exchange& exchange) {
-  return !exchange.is_chunked() && exchange.content_length().value_or(0) <= kReadOnArrival;
+// What a hundred of them may take together while they wait.
+constexpr std::uint64_t kSmallDelegate = 16u << 10;
+
+bool is_small(const http::Exchange& exchange, std::uint64_t most) {
+  return !exchange.is_chunked() && exchange.content_length().value_or(0) <= most;
 }
 
 aio::Task<http::Response> at_once(http::Response response) { co_return response; }
@@ -102,8 +105,11 @@ aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchang
   if (!route->allows(exchange->method())) {
     return at_once(counted(*exchange, route->path, http::text_response(405, "Method not allowed")));
   }
-  return route->is_probe() ? probe(std::move(exchange), route)
-                           : execute(std::move(exchange), route);
+  if (route->is_probe()) return probe(std::move(exchange), route);
+  if (route->path_of_cni() == CniPath::kDelegate && !is_small(*exchange, kSmallDelegate)) {
+    return execute_alone(std::move(exchange), route);
+  }
+  return execute(std::move(exchange), route);
 }
 
 // A request that fails on its way in is not counted.
@@ -142,7 +148,7 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   };
   Arrival arrival = arrive(*exchange);
   std::string body;
-  const bool is_read = is_small(*exchange);
+  const bool is_read = is_small(*exchange, kReadOnArrival);
   if (is_read) {
     MNET_CO_TRY(auto&& read, co_await exchange->read_body());
     body = std::move(read);
@@ -168,6 +174,12 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
   exchange->on_sent(after_sending);
   count(*exchange, route->path, response);
   co_return response;
+}
+
+aio::Task<http::Response> Routes::execute_alone(std::shared_ptr<http::Exchange> exchange,
+                                                const Route* route) {
+  MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await large_delegates_.acquire({}));
+  co_return co_await execute(std::move(exchange), route);
 }
 
 Arrival Routes::arrive(const http::Exchange& exchange) {

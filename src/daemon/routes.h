@@ -24,6 +24,8 @@ class Arrivals {
  public:
   // `id`: what the client calls its request; anything but a request id is replaced.
   Arrival next(std::string_view id = {});
+  // So far.
+  std::uint64_t count() const { return ticket_; }
 
  private:
   std::uint64_t ticket_ = 0;
@@ -52,6 +54,8 @@ class Routes {
   aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
   aio::Task<http::Response> probe(std::shared_ptr<http::Exchange> exchange, const Route* route);
   aio::Task<http::Response> execute(std::shared_ptr<http::Exchange> exchange, const Route* route);
+  aio::Task<http::Response> execute_alone(std::shared_ptr<http::Exchange> exchange,
+                                          const Route* route);
   Arrival arrive(const http::Exchange& exchange);
   void watch_client(http::Exchange& exchange, const Arrival& arrival);
   aio::Task<adapters::Slot> turn(std::uint64_t ticket, std::string_view body);
@@ -61,6 +65,9 @@ class Routes {
 
   RoutesNeeds needs_;
   Log log_;
+  // For large bodies of /delegate, one at a time: their configurations are tenants', and no room is
+  // taken for them before they are read.
+  Admission large_delegates_{1};
 };
 
 }  // namespace mnet::daemon

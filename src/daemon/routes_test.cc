@@ -360,6 +360,28 @@ TEST(Delegate, LaysNothingOverTheDelegatesConfiguration) {
   EXPECT_EQ(calls[1].dynamic.config, R"({"name":"n","cniVersion":"0.4.0"})");
 }
 
+// The container's own requests name another `cniDir` than the daemon's configuration.
+TEST(Delegate, FindsTheRecordsOfTheContainerWhereTheyAre) {
+  const sys::TestDir dir;
+  ServiceOptions options;
+  options.config = cat(R"({"cniDir":")", dir / "own", "\"}");
+  TestService service(options);
+  const std::string other = dir / "other";
+  service.with([&](Service& inside) { inside.pending.look_in(other); });
+
+  service.ask("POST", "/delegate", request_body(env_of("ADD"), R"({"name":"n"})"));
+  dir.write("other/c1", "[]");
+  service.ask("POST", "/delegate", request_body(env_of("ADD"), R"({"name":"n"})"));
+  dir.write("own/_attachments/c1.json", "{}");
+  service.ask("POST", "/delegate", request_body(env_of("ADD"), R"({"name":"n"})"));
+
+  const auto calls = service.calls();
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].request.conf->cni_dir, dir / "own");
+  EXPECT_EQ(calls[1].request.conf->cni_dir, other);
+  EXPECT_EQ(calls[2].request.conf->cni_dir, dir / "own");
+}
+
 TEST(Delegate, HandsOnWhatTheClientWishes) {
   TestService service;
   const std::string body = request_body(env_of("ADD"), "{}");
@@ -582,6 +604,37 @@ TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
 
   EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.1 200 OK"));
   EXPECT_EQ(first.get(), 200);
+}
+
+TEST(Routes, ServesLargeBodiesOfDelegateOneAtATime) {
+  TestService service;
+  service.with([](Service& inside) { inside.core.close("hotplug CHECK"); });
+  const auto body = [](std::string_view container) {
+    return request_body(env_of("CHECK", container),
+                        cat(R"({"x":")", std::string(20u << 10, 'x'), "\"}"));
+  };
+  auto first = std::async(std::launch::async,
+                          [&] { return service.ask("POST", "/delegate", body("c1")).status; });
+  service.wait_for("hotplug CHECK c1");
+  const std::string second = body("c2");
+  http::RawClient client(service.socket());
+  client.send(cat("POST /delegate HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ",
+                  second.size(), "\r\n\r\n"));
+  // A small one does not wait.
+  auto small = std::async(std::launch::async, [&] {
+    return service.ask("POST", "/delegate", request_body(env_of("CHECK", "c3"), "{}")).status;
+  });
+  service.wait_for("hotplug CHECK c3");
+  char byte = 0;
+  EXPECT_EQ(::recv(client.fd(), &byte, 1, MSG_DONTWAIT), -1);  // the daemon does not ask for it yet
+
+  service.with([](Service& inside) { inside.core.open(); });
+  EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.send(second);
+
+  EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_EQ(first.get(), 200);
+  EXPECT_EQ(small.get(), 200);
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 #include "hotplug/container.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/plan.h"
 #include "attach/recorded_attachments.h"
 #include "attach/remove.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -19,6 +22,7 @@
 #include "model/attachment_record.h"
 #include "model/messages.h"
 #include "model/pod_args.h"
+#include "model/requested_networks.h"
 
 namespace mnet::hotplug {
 
@@ -32,10 +36,18 @@ aio::Task<void> Container::find() {
   attach::ObjectSource* source = core.ports.source;
   model::Pod& named = job.base.pod;
   if (source != nullptr && named.named()) {
-    auto found = co_await source->find_pod({.ns = named.ns,
-                                            .name = named.name,
-                                            .uid = named.uid,
-                                            .wait = job.base.conf.pod_lookup_timeout});
+    attach::PodLookup lookup{.ns = named.ns,
+                             .name = named.name,
+                             .uid = named.uid,
+                             .wait = job.base.conf.pod_lookup_timeout,
+                             .may_be_cut = true};
+    auto found = co_await source->find_pod(lookup);
+    if (found && *found != nullptr && (*found)->is_cut) {
+      auto taken = co_await job.base.take_room(core.ports.room, attach::kLargestWeight);
+      if (!taken) co_return failed(std::move(taken).error());
+      lookup.may_be_cut = false;
+      found = co_await source->find_pod(lookup);
+    }
     if (!found) co_return failed(std::move(found).error());
     if (*found == nullptr && source->is_complete()) {
       co_return failed(Error(Errc::kNotFound, "pod not found during Multus GetPod"));
@@ -53,9 +65,25 @@ aio::Task<void> Container::load() {
   auto loaded = co_await access.load();
   if (!loaded) co_return failed(std::move(loaded).error());
   records = *std::move(loaded);
-  record = attach::attachment_record_of(job.base, records, pod.get());
+  std::set<std::string> selected;
+  if (pod != nullptr && attach::lists_unrecorded(records)) {
+    auto named = co_await named_networks();
+    if (!named) {
+      co_return failed(
+          std::move(named).error().wrap("cannot tell which networks the pod asked for"));
+    }
+    selected = *std::move(named);
+  }
+  record = attach::attachment_record_of(job.base, records, pod.get(), selected);
   if (!records.attachment_record) record.boot_id = core.options.boot_id;
   co_return Result<void>();
+}
+
+aio::Task<std::set<std::string>> Container::named_networks() {
+  if (core.ports.pool == nullptr || !model::has_long_annotation(*pod)) {
+    co_return model::named_networks(*pod);
+  }
+  co_return co_await core.ports.pool->run([pod = pod] { return model::named_networks(*pod); });
 }
 
 aio::Task<void> Container::check() {

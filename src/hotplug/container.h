@@ -2,6 +2,7 @@
 // is about. Internal to hotplug.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "aio/task.h"
@@ -47,6 +48,9 @@ class Container {
 
   Error failed(const Error& error) const;
   Error not_saved(Error error) const;  // the delegates
+
+  // Of a long annotation on a thread of the pool.
+  aio::Task<std::set<std::string>> named_networks();
 
   attach::Core& core;
   Job job;

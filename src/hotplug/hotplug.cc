@@ -1,5 +1,7 @@
 #include "hotplug/hotplug.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "attach/containers.h"
 #include "attach/core.h"
 #include "attach/request.h"
+#include "attach/room.h"
 #include "base/try.h"
 #include "chain/chain.h"
 #include "cni/result.h"
@@ -15,41 +18,79 @@
 #include "hotplug/job.h"
 #include "hotplug/plug_in.h"
 #include "hotplug/unplug.h"
+#include "json/count.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 
 namespace mnet::hotplug {
 
 using attach::Verb;
 
+namespace {
+
+// Its records have room with it: they are of the same kind.
+std::size_t weight_of(const Request& request, std::size_t free) {
+  const json::Count count = json::count(request.config);
+  model::Weight weight{.bytes = count.bytes, .values = count.values};
+  if (request.cni_args) {
+    weight += model::weight_of(*request.cni_args, std::max<std::size_t>(1, count.listed));
+  }
+  return weight.total() > free ? attach::kLargestWeight : 0;
+}
+
+aio::Task<std::shared_ptr<attach::HeldRoom>> take(attach::Room* room, attach::RoomRequest wanted) {
+  auto held = std::make_shared<attach::HeldRoom>();
+  MNET_CO_TRY_VOID(co_await held->take(room, std::move(wanted)));
+  co_return held;
+}
+
+}  // namespace
+
+aio::Task<std::shared_ptr<attach::HeldRoom>> Hotplug::take_room(const Request& request, Verb verb) {
+  attach::Room* room = core_->ports.room;
+  attach::RoomRequest wanted;
+  wanted.weight = room == nullptr ? 0 : weight_of(request, room->free());
+  wanted.ticket = request.request.ticket;
+  wanted.ns = request.request.pod.ns;
+  wanted.container_id = request.request.container_id;
+  wanted.is_del = verb == Verb::kDel;
+  if (!wanted.is_del) wanted.caller = request.request.caller;
+  return take(room, std::move(wanted));
+}
+
 aio::Task<cni::NetResult> Hotplug::add(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kAdd));
-  const std::string container_id = job.base.request.container_id;
-  attach::Containers::RunningAdd running(core_->containers, container_id, job.base.request.caller);
+  const std::string container_id = request.request.container_id;
+  attach::Containers::RunningAdd running(core_->containers, container_id, request.request.caller);
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_->containers.lock(container_id));
+  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kAdd));
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kAdd, std::move(room)));
   Container container(*core_, std::move(job));
   PlugIn plug_in(container, running);
   co_return co_await plug_in.run();
 }
 
 aio::Task<void> Hotplug::del(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kDel));
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
-              co_await core_->containers.lock(job.base.request.container_id));
+              co_await core_->containers.lock(request.request.container_id));
+  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kDel));
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kDel, std::move(room)));
   Container container(*core_, std::move(job));
   Unplug unplug(container);
   co_return co_await unplug.run();
 }
 
 aio::Task<void> Hotplug::check(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kCheck));
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
-              co_await core_->containers.lock(job.base.request.container_id));
+              co_await core_->containers.lock(request.request.container_id));
+  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kCheck));
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kCheck, std::move(room)));
   Container container(*core_, std::move(job));
   co_return co_await container.check();
 }
 
 aio::Task<void> Hotplug::status(Request request) {
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kStatus));
+  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kStatus));
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kStatus, std::move(room)));
   chain::Chain chain = attach::chain_of(*core_, job.base);
   co_return co_await chain.status(std::make_shared<const model::Delegate>(job.delegate));
 }

@@ -3,12 +3,15 @@
 // changes only when a network that it lists goes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/request.h"
+#include "attach/room.h"
 #include "cni/result.h"
 #include "json/json.h"
 
@@ -42,6 +45,10 @@ class Hotplug {
   Hotplug() = default;  // for fakes, which override all of the above
 
  private:
+  // Taken when the container is ours, as every request does it: two that took room and container in
+  // another order would wait for each other.
+  aio::Task<std::shared_ptr<attach::HeldRoom>> take_room(const Request& request, attach::Verb verb);
+
   attach::Core* core_ = nullptr;
 };
 

@@ -29,7 +29,7 @@ struct RequestText {
 inline Result<Request> read_text(attach::Verb verb, const RequestText& text, const Log& log) {
   MNET_TRY(auto&& request,
            attach::read_request(verb, attach::begin_text(text.request, log),
-                                attach::read_settings(model::parse_netconf(text.settings)),
+                                attach::read_settings(*model::parse_netconf(text.settings)),
                                 attach::parse_args(verb, text.request.args)));
   return Request{.request = std::move(request),
                  .config = text.request.config,

@@ -1,11 +1,13 @@
 #include "hotplug/job.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "attach/core.h"
 #include "attach/network_finder.h"
 #include "attach/request.h"
+#include "attach/room.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -64,9 +66,10 @@ Result<model::Delegate> read_delegate(const Request& request, Verb verb) {
 
 }  // namespace
 
-Result<Job> read_job(Request request, Verb verb) {
+Result<Job> read_job(Request request, Verb verb, std::shared_ptr<attach::HeldRoom> room) {
   auto delegate = read_delegate(request, verb);
   attach::Job job(std::move(request.request), verb);
+  job.room = std::move(room);
   if (!delegate) {
     return model::core_error(std::move(delegate).error(), job.pod, "failed getting the delegate");
   }

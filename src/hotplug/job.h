@@ -1,9 +1,11 @@
 // One hot-plug request as read and checked. Pure. Internal to hotplug.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "attach/core.h"
+#include "attach/room.h"
 #include "base/result.h"
 #include "hotplug/hotplug.h"
 #include "model/delegate.h"
@@ -18,7 +20,7 @@ struct Job {
   std::string unfilled_hash;
 };
 
-// `verb` is ADD, DEL, CHECK or STATUS.
-Result<Job> read_job(Request request, attach::Verb verb);
+// `verb` is ADD, DEL, CHECK or STATUS; `room` is held for it.
+Result<Job> read_job(Request request, attach::Verb verb, std::shared_ptr<attach::HeldRoom> room);
 
 }  // namespace mnet::hotplug

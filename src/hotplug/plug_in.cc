@@ -217,7 +217,8 @@ aio::Task<void> PlugIn::add_status(cni::NetResult result) {
   attach::ObjectSource& source = *container_.core.ports.source;
   MNET_CO_TRY(auto&& present, co_await source.find_status(container_.pod));
   MNET_CO_TRY(auto&& text, model::with_statuses(present, added));
-  co_return co_await source.write_status(container_.pod, std::move(text));
+  attach::Reporter(container_.core, container_.job.base, container_.pod).tell_shortcomings(text);
+  co_return co_await source.write_status(container_.pod, text.text());
 }
 
 }  // namespace mnet::hotplug

@@ -178,12 +178,13 @@ TEST_F(PluggedIn, IsCheckedBehindTheListIfItIsWhole) {
   EXPECT_NE(node_.plugins.config(1).find("prevResult"), nullptr);
 }
 
-TEST_F(PluggedIn, FailsTheContainersCheck) {
+TEST_F(PluggedIn, FailsTheContainersCheckOnlyIfAsked) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
   plug_and_forget("net7", "x");
   node_.plugins.errors.insert_or_assign("CHECK x", cni::coded(static_cast<cni::Code>(42), "gone"));
 
-  auto checked = check(request(delegates({"a"})));
+  EXPECT_TRUE(check(request(delegates({"a"}))));
+  auto checked = check(request(R"("checkNetworks":"all",)" + delegates({"a"})));
 
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.error(), HasCode(42));

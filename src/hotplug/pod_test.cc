@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
+#include "attach/ports.h"
 #include "attach/request_text.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -16,6 +19,7 @@
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/requested_networks.h"
 
 namespace mnet::hotplug {
 namespace {
@@ -221,6 +225,47 @@ TEST_F(HotplugOfPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
                                    Pair("net2", model::Source::kAnnotation),
                                    Pair("net3", model::Source::kAnnotation),
                                    Pair("net9", model::Source::kDelegateApi)));
+}
+
+// An annotation that cannot be read may name any of the networks: an error is never an absence.
+TEST_F(HotplugOfPod, IsLeftAloneWhileItCannotBeToldWhatItAskedFor) {
+  node_.source.add_network("ns1", "b", R"({"cniVersion":"1.0.0","type":"fake"})");
+  node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b"}});
+  ASSERT_TRUE(aio::run(loop_, with_source_.add(request(delegates({"a"})))));
+  node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b,"}});
+  ASSERT_TRUE(plug(request_of("net8", "x"))) << "all is on record";
+  const auto on_record = node_.records.records;
+  node_.records.records.clear();
+
+  const auto refused = plug(request_of("net9", "x"));
+
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(),
+              HasSubstr("cannot tell which networks the pod asked for: an item of the"));
+  EXPECT_FALSE(unplug(request_of("net1", "b")));
+  EXPECT_THAT(node_.records.records, IsEmpty());
+  node_.records.records = on_record;
+  EXPECT_TRUE(unplug(request_of("net1", "b")));
+}
+
+TEST_F(HotplugOfPod, HasALongAnnotationReadOnAThreadOfThePool) {
+  const auto threads_for = [this](std::size_t bytes) {
+    aio::BlockingPool pool(1);
+    attach::Ports ports = node_.cluster_ports();
+    ports.pool = &pool;
+    attach::TextAttachments attachments(ports, log_);
+    TextHotplug hotplug(attachments, log_);
+    node_.source.add_pod("ns1", "p1",
+                         {{"k8s.v1.cni.cncf.io/networks", cat("b", std::string(bytes - 1, ' '))}});
+    node_.records.records.clear();
+    EXPECT_TRUE(aio::run(loop_, hotplug.add(request_of("net9", "x"))));
+    return pool.threads();
+  };
+  ASSERT_TRUE(aio::run(loop_, with_source_.add(request(delegates({"a"})))));
+
+  EXPECT_EQ(threads_for(model::kLongAnnotation), 0u);
+  node_.links.namespaces.clear();
+  EXPECT_EQ(threads_for(model::kLongAnnotation + 1), 1u);
 }
 
 // 05, R3: the same NAD, asked for by a controller, which fills in its name

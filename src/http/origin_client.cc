@@ -56,6 +56,24 @@ bool stays_open(const Head& head) {
   return head.is_1_1 && (head.is_chunked || head.content_length || head.status == 204);
 }
 
+// A token file or a name with a line break in it would make two headers, or two requests, of one.
+Result<void> check(const ClientRequest& request) {
+  const auto is_control = [](char byte) {
+    return (byte >= 0 && byte < ' ' && byte != '\t') || byte == 0x7f;
+  };
+  for (const auto& [name, value] : request.headers) {
+    if (std::ranges::any_of(value, is_control)) {
+      return Error(Errc::kInvalid,
+                   cat("the value of the header ", name, " has a control character"));
+    }
+  }
+  const auto breaks = [&](char byte) { return byte == ' ' || byte == '\t' || is_control(byte); };
+  if (std::ranges::any_of(request.target, breaks)) {
+    return Error(Errc::kInvalid, cat("not a path: ", go_quoted(request.target)));
+  }
+  return {};
+}
+
 struct Connection {
   ByteStreamPtr stream;
   std::uint64_t generation = 0;  // of the TLS settings it was made with
@@ -230,6 +248,7 @@ std::size_t OriginClient::idle_connections() const { return state_->idle.size();
 
 aio::Task<std::unique_ptr<ResponseStream>> OriginClient::open(ClientRequest request,
                                                               aio::Deadline deadline) {
+  MNET_CO_TRY_VOID(check(request));
   const std::shared_ptr<State> state = state_;
   const std::string bytes = head_of(request, state->settings) + request.body;
   const MessageKind kind =

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
@@ -46,6 +49,43 @@ void echo(Peer& peer) {
   while (const auto request = peer.read_request()) {
     peer.answer(200, cat(request->method(), " ", request->target(), " ", request->body));
   }
+}
+
+// Our end of the connection to this port; -1: none.
+int socket_to(std::uint16_t port) {
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+        peer.sin_family == AF_INET && ::ntohs(peer.sin_port) == port) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+int option(int fd, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  ::getsockopt(fd, level, name, &value, &size);
+  return value;
+}
+
+// 03, 5.1: a watch is silent most of the time, so that nothing else would tell.
+TEST(OriginClient, NoticesAPeerThatVanishedWithinHalfAMinute) {
+  aio::asio::io_context loop;  // outlives the connections
+  const ScriptedServer server(echo);
+  OriginClient client(settings_for(server), nullptr);
+  ASSERT_TRUE(aio::run(loop, ask(&client, {})).has_value());
+
+  const int fd = socket_to(server.port());
+
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_KEEPINTVL), 5);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_KEEPCNT), 3);
+  EXPECT_EQ(option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 30'000);
 }
 
 TEST(OriginClient, UsesOneConnectionForRequestsOneAfterAnother) {
@@ -246,6 +286,22 @@ TEST(OriginClient, RefusesAnAnswerLargerThanAsked) {
 
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().code(), Errc::kProtocol);
+}
+
+// A token may come from a file, a path from a pod's name: each would be two lines.
+TEST(OriginClient, SendsNoHeaderAndNoPathWithALineBreak) {
+  aio::asio::io_context loop;
+  const ScriptedServer server(echo);
+  OriginClient client(settings_for(server), nullptr);
+
+  for (const char* bad : {"a\nb", "a\r\nX: b", "\x01"}) {
+    const auto header = aio::run(loop, ask(&client, {.headers = {{"Authorization", bad}}}));
+    const auto path = aio::run(loop, ask(&client, {.target = bad}));
+
+    ASSERT_FALSE(header.has_value() || path.has_value());
+    EXPECT_EQ(header.error().code(), Errc::kInvalid);
+    EXPECT_EQ(path.error().code(), Errc::kInvalid);
+  }
 }
 
 TEST(OriginClient, PutsThePathOfTheOriginInFront) {

@@ -15,13 +15,19 @@ struct Identity {
   std::string certificate, key;  // PEM
 };
 
-// Signs certificates. Each object is a different authority, though all have the same name.
+// Signs certificates. Each object is a different authority, though all that sign their own
+// certificate have the same name, and none has a key identifier.
 class TestAuthority {
  public:
-  TestAuthority() : key_(EVP_EC_gen("P-256")), certificate_(X509_new()) {
-    fill(certificate_, key_, "test authority");
+  TestAuthority() : TestAuthority(nullptr) {}
+  // Its own certificate is signed by another authority.
+  explicit TestAuthority(const TestAuthority* issuer)
+      : name_(issuer == nullptr ? "test authority" : "intermediate authority"),
+        key_(EVP_EC_gen("P-256")),
+        certificate_(X509_new()) {
+    fill(certificate_, key_, name_, issuer == nullptr ? name_ : issuer->name_);
     extend(certificate_, NID_basic_constraints, "critical,CA:TRUE");
-    X509_sign(certificate_, key_, EVP_sha256());
+    X509_sign(certificate_, issuer == nullptr ? key_ : issuer->key_, EVP_sha256());
   }
   TestAuthority(const TestAuthority&) = delete;
   TestAuthority& operator=(const TestAuthority&) = delete;
@@ -36,7 +42,7 @@ class TestAuthority {
   Identity sign(const std::string& common_name, const std::string& alt_names) const {
     EVP_PKEY* key = EVP_EC_gen("P-256");
     X509* certificate = X509_new();
-    fill(certificate, key, common_name);
+    fill(certificate, key, common_name, name_);
     if (!alt_names.empty()) extend(certificate, NID_subject_alt_name, alt_names.c_str());
     X509_sign(certificate, key_, EVP_sha256());
     Identity out{text_of(certificate), text_of(key)};
@@ -46,14 +52,15 @@ class TestAuthority {
   }
 
  private:
-  void fill(X509* certificate, EVP_PKEY* key, const std::string& common_name) const {
+  static void fill(X509* certificate, EVP_PKEY* key, const std::string& common_name,
+                   const std::string& issuer) {
     static long serial = 0;
     X509_set_version(certificate, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), ++serial);
     X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
     X509_gmtime_adj(X509_getm_notAfter(certificate), 24L * 3600);
     set_name(X509_get_subject_name(certificate), common_name);
-    set_name(X509_get_issuer_name(certificate), "test authority");
+    set_name(X509_get_issuer_name(certificate), issuer);
     X509_set_pubkey(certificate, key);
   }
   static void set_name(X509_NAME* name, const std::string& common_name) {
@@ -84,6 +91,7 @@ class TestAuthority {
     return text;
   }
 
+  std::string name_;
   EVP_PKEY* key_;
   X509* certificate_;
 };

@@ -1,7 +1,5 @@
 #include "http/tls.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -13,8 +11,8 @@
 #include <openssl/types.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
-#include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -27,6 +25,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "http/byte_stream.h"
+#include "http/trust.h"
 
 namespace mnet::http {
 namespace {
@@ -65,15 +64,7 @@ Result<void> trust(SSL_CTX* context, const std::string& ca) {
     if (SSL_CTX_set_default_verify_paths(context) == 1) return {};
     return Error(Errc::kInvalid, cat("system certificates: ", last_reason()));
   }
-  X509_STORE* store = SSL_CTX_get_cert_store(context);
-  const BioPtr bio = bio_of(ca);
-  int count = 0;
-  while (const CertificatePtr certificate = next_certificate(bio.get())) {
-    if (X509_STORE_add_cert(store, certificate.get()) == 1) ++count;
-  }
-  ERR_clear_error();  // the end of the text is an error, too
-  if (count == 0) return Error(Errc::kInvalid, "certificate authority: no certificate in PEM form");
-  return {};
+  return add_authorities(SSL_CTX_get_cert_store(context), ca);
 }
 
 Result<void> identify(SSL_CTX* context, const std::string& certificate, const std::string& key) {
@@ -99,32 +90,35 @@ Result<void> identify(SSL_CTX* context, const std::string& certificate, const st
   return {};
 }
 
-bool is_numeric(const std::string& name) {
-  std::array<unsigned char, sizeof(in6_addr)> address;
-  return ::inet_pton(AF_INET, name.c_str(), address.data()) == 1 ||
-         ::inet_pton(AF_INET6, name.c_str(), address.data()) == 1;
-}
-
-// Asks the peer for a certificate of this name. OpenSSL takes an empty name for "any", and cuts one
-// at a NUL byte.
-Result<void> expect_name(SSL* ssl, const std::string& name) {
+// Tells the peer which name we look for; addresses are not told (RFC 6066, 3).
+Result<void> tell_name(SSL* ssl, const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) {
     return Error(Errc::kInvalid, "TLS: the server has no name that its certificate could be for");
   }
-  const bool is_set = is_numeric(name)
-                          ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) == 1
-                          : SSL_set_tlsext_host_name(ssl, name.c_str()) == 1 &&
-                                SSL_set1_host(ssl, name.c_str()) == 1;
-  if (!is_set)
-    return Error(Errc::kIo, cat("TLS: the server's name cannot be used: ", last_reason()));
-  return {};
+  if (is_address(name) || SSL_set_tlsext_host_name(ssl, name.c_str()) == 1) return {};
+  return Error(Errc::kIo, cat("TLS: the server's name cannot be used: ", last_reason()));
+}
+
+// The verdict on the server's certificate, in place of OpenSSL's own. The SSL object knows the name
+// that was asked for.
+int verify_server(X509_STORE_CTX* received, void*) {
+  const auto* ssl = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(received, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const int verdict =
+      judge_server(received, *static_cast<const std::string*>(SSL_get_app_data(ssl)));
+  X509_STORE_CTX_set_error(received, verdict);
+  return verdict == X509_V_OK ? 1 : 0;
 }
 
 // TLS between two memory buffers; the bytes travel over `connection_`.
 class TlsStream final : public ByteStream {
  public:
-  TlsStream(ByteStreamPtr connection, TlsContextPtr context, SslPtr ssl)
-      : connection_(std::move(connection)), context_(std::move(context)), ssl_(std::move(ssl)) {
+  TlsStream(ByteStreamPtr connection, TlsContextPtr context, SslPtr ssl, std::string name)
+      : connection_(std::move(connection)),
+        context_(std::move(context)),
+        name_(std::move(name)),
+        ssl_(std::move(ssl)) {
+    SSL_set_app_data(ssl_.get(), &name_);
     BIO* in = BIO_new(BIO_s_mem());
     BIO* out = BIO_new(BIO_s_mem());
     BIO_set_mem_eof_return(in, -1);
@@ -201,6 +195,7 @@ class TlsStream final : public ByteStream {
 
   ByteStreamPtr connection_;
   TlsContextPtr context_;
+  std::string name_;  // of the server
   SslPtr ssl_;
 };
 
@@ -227,6 +222,7 @@ Result<TlsContextPtr> make_tls_context(const TlsSettings& settings) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   if (settings.verifies) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_cert_verify_callback(context, &verify_server, nullptr);
     MNET_TRY_VOID(trust(context, settings.ca));
   }
   if (!settings.certificate.empty() || !settings.key.empty()) {
@@ -241,9 +237,10 @@ aio::Task<ByteStreamPtr> start_tls(ByteStreamPtr connection, TlsContextPtr conte
   if (!ssl) co_return Error(Errc::kIo, cat("TLS: ", last_reason()));
   SSL_set_connect_state(ssl.get());
   // The zone of an address is ours alone.
-  MNET_CO_TRY_VOID(expect_name(ssl.get(), name.substr(0, name.find('%'))));
-  auto stream =
-      std::make_unique<TlsStream>(std::move(connection), std::move(context), std::move(ssl));
+  name.resize(std::min(name.size(), name.find('%')));
+  MNET_CO_TRY_VOID(tell_name(ssl.get(), name));
+  auto stream = std::make_unique<TlsStream>(std::move(connection), std::move(context),
+                                            std::move(ssl), std::move(name));
   MNET_CO_TRY_VOID(co_await stream->shake_hands(deadline));
   co_return ByteStreamPtr(std::move(stream));
 }

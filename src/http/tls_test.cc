@@ -2,17 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/tls1.h>
+#include <openssl/prov_ssl.h>
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "http/byte_stream.h"
 #include "http/scripted_server.h"
@@ -96,6 +98,47 @@ TEST_F(Tls, RefusesACertificateOfAnotherAuthority) {
 
   ASSERT_FALSE(text.has_value());
   EXPECT_EQ(text.error().code(), Errc::kDenied);
+}
+
+// What Go accepts; tests/readers compares many more chains with Go itself.
+TEST_F(Tls, TrustsAnIntermediateAuthorityWithoutItsRoot) {
+  const TestAuthority intermediate(&authority_);
+  const ScriptedServer peer([](Peer& client) { client.send("hello"); },
+                            ScriptedServer::Tls{intermediate.sign("server", "IP:127.0.0.1"), {}});
+
+  const auto text = aio::run(talk(peer.port(), {.ca = intermediate.pem()}, "127.0.0.1"));
+
+  ASSERT_TRUE(text.has_value()) << text.error().text();
+}
+
+TEST_F(Tls, TriesAllAuthoritiesOfOneName) {
+  const ScriptedServer peer = server("IP:127.0.0.1");
+  const TestAuthority one, two;
+
+  for (const std::string& bundle : {one.pem() + authority_.pem() + two.pem(),
+                                    authority_.pem() + one.pem(), one.pem() + authority_.pem()}) {
+    const auto text = aio::run(talk(peer.port(), {.ca = bundle}, "127.0.0.1"));
+    ASSERT_TRUE(text.has_value()) << text.error().text();
+  }
+  EXPECT_FALSE(aio::run(talk(peer.port(), {.ca = one.pem() + two.pem()}, "127.0.0.1")).has_value());
+}
+
+TEST_F(Tls, PassesOverBlocksOfABundleThatAreNotCertificates) {
+  const ScriptedServer peer = server("IP:127.0.0.1");
+
+  for (const std::string_view bad : {"AAAA", "!", "MIIB"}) {
+    const std::string bundle = cat("# of another cluster\n-----BEGIN CERTIFICATE-----\n", bad,
+                                   "\n-----END CERTIFICATE-----\n", authority_.pem());
+    const auto text = aio::run(talk(peer.port(), {.ca = bundle}, "127.0.0.1"));
+    ASSERT_TRUE(text.has_value()) << bad << ": " << text.error().text();
+  }
+}
+
+TEST_F(Tls, DoesNotTakeTheCommonNameForTheServersName) {
+  const ScriptedServer peer([](Peer& client) { client.send("hello"); },
+                            ScriptedServer::Tls{authority_.sign("kube.test", ""), {}});
+
+  EXPECT_FALSE(aio::run(talk(peer.port(), {.ca = authority_.pem()}, "kube.test")).has_value());
 }
 
 TEST_F(Tls, SpeaksNoVersionBefore12) {

@@ -19,11 +19,11 @@ class Writer {
  public:
   explicit Writer(Style style) : style_(style) { out_.reserve(512); }
 
-  void write(const Value& value, int depth) {
+  void write(const Value& value, int depth = 0) {
     if (const Object* object = value.as_object()) {
-      write_object(*object, depth);
+      write(*object, depth);
     } else if (const Array* array = value.as_array()) {
-      write_array(*array, depth);
+      write(*array, depth);
     } else if (const std::string* text = value.as_string()) {
       write_string(*text);
     } else if (const Number* number = value.as_number()) {
@@ -35,16 +35,7 @@ class Writer {
     }
   }
 
-  std::string take() && { return std::move(out_); }
-
- private:
-  void new_line(int depth) {
-    if (style_.indent == 0) return;
-    out_ += '\n';
-    out_.append(static_cast<std::size_t>(style_.indent) * static_cast<std::size_t>(depth), ' ');
-  }
-
-  void write_array(const Array& items, int depth) {
+  void write(const Array& items, int depth = 0) {
     if (items.empty()) {
       out_ += "[]";
       return;
@@ -59,7 +50,7 @@ class Writer {
     out_ += ']';
   }
 
-  void write_object(const Object& object, int depth) {
+  void write(const Object& object, int depth = 0) {
     if (object.empty()) {
       out_ += "{}";
       return;
@@ -74,6 +65,15 @@ class Writer {
     }
     new_line(depth);
     out_ += '}';
+  }
+
+  std::string take() && { return std::move(out_); }
+
+ private:
+  void new_line(int depth) {
+    if (style_.indent == 0) return;
+    out_ += '\n';
+    out_.append(static_cast<std::size_t>(style_.indent) * static_cast<std::size_t>(depth), ' ');
   }
 
   void write_sorted(const Object& object, int depth) {
@@ -139,12 +139,17 @@ class Writer {
   std::string out_;
 };
 
-}  // namespace
-
-std::string dump(const Value& value, Style style) {
+template <typename What>
+std::string text_of(const What& what, Style style) {
   Writer writer(style);
-  writer.write(value, 0);
+  writer.write(what);
   return std::move(writer).take();
 }
+
+}  // namespace
+
+std::string dump(const Value& value, Style style) { return text_of(value, style); }
+std::string dump(const Object& object, Style style) { return text_of(object, style); }
+std::string dump(const Array& array, Style style) { return text_of(array, style); }
 
 }  // namespace mnet::json

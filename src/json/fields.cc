@@ -1,11 +1,12 @@
 #include "json/fields.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,12 @@ Error wrong_kind(std::string_view path, std::string_view wanted, const Value& go
   return Error(Errc::kInvalid, cat(path, ": expected ", wanted, ", got ", got.kind()));
 }
 
-Result<void> check_spellings(const Object& object, std::string_view path) {
-  std::unordered_set<std::string> seen;
-  for (const Member& member : object) {
-    if (seen.insert(folded(member.first)).second) continue;
-    return Error(Errc::kInvalid, cat(path, ": the key ", go_quoted(member.first), " is repeated"));
+std::string_view find_respelled(const Object& object, std::span<const std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const auto is_spelling = [key](const Member& member) {
+      return is_spelling_of(member.first, key);
+    };
+    if (std::ranges::count_if(object, is_spelling) > 1) return key;
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,9 +68,9 @@ class Fields {
   std::optional<Error> error_;
 };
 
-// kInvalid if two keys of the object differ in letter case only: programs that ignore it read both
-// into one member, each in its own way.
-Result<void> check_spellings(const Object& object, std::string_view path);
+// One of `keys` that the object has in two spellings; empty if there is none. Programs that ignore
+// letter case read both into one member, each in its own way.
+std::string_view find_respelled(const Object& object, std::span<const std::string_view> keys);
 
 // `path: expected a string, got a number`
 Error wrong_kind(std::string_view path, std::string_view wanted, const Value& got);

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +69,17 @@ TEST(Fields, RefusesFractionsWhereAnIntegerIsMeant) {
   fields.read("mtu", mtu);
 
   EXPECT_EQ(fields.done().error().text(), "mtu: expected an integer, got 1.0");
+}
+
+TEST(FindRespelled, FindsOnlyKnownKeys) {
+  constexpr std::array<std::string_view, 2> kKnown = {"name", "ips"};
+  const auto found = [&](const char* text) {
+    return find_respelled(parse_object(text).value(), kKnown);
+  };
+
+  EXPECT_EQ(found(R"({"name":1,"x":2,"X":3,"ips":4})"), "");
+  EXPECT_EQ(found(R"({"name":1,"ips":2,"NAME":3})"), "name");
+  EXPECT_EQ(found("{\"ip\xc5\xbf\":1,\"IPs\":2}"), "ips");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,16 @@ std::optional<Integer> plain_integer(const std::string& text) {
   return value;
 }
 
+// In one order for every object with these keys.
+std::vector<const Member*> by_key(const Object& object) {
+  std::vector<const Member*> members;
+  members.reserve(object.size());
+  for (const Member& member : object) members.push_back(&member);
+  std::ranges::sort(members, {},
+                    [](const Member* member) { return std::string_view(member->first); });
+  return members;
+}
+
 }  // namespace
 
 // Two letters beyond ASCII have a letter of ASCII as their other case: the long s and the Kelvin
@@ -124,6 +135,19 @@ const Value* Object::find_folded(std::string_view key) const {
 Value& Object::set(std::string key, Value value) {
   if (Value* present = find(key)) return *present = std::move(value);
   return members_.emplace_back(std::move(key), std::move(value)).second;
+}
+
+void Object::set_all(const Object& others) {
+  members_.reserve(members_.size() + others.size());  // keys that are known stay where they are
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < members_.size(); ++i) places.emplace(members_[i].first, i);
+  for (const Member& member : others) {
+    if (const auto place = places.find(member.first); place != places.end()) {
+      members_[place->second].second = member.second;
+    } else {
+      members_.push_back(member);
+    }
+  }
 }
 
 std::size_t Object::size() const { return members_.size(); }
@@ -191,9 +215,8 @@ bool operator==(const Value& a, const Value& b) {
   }
   const Object& others = *b.as_object();
   if (members->size() != others.size()) return false;
-  return std::ranges::all_of(*members, [&](const Member& member) {
-    const Value* other = others.find(member.first);
-    return other != nullptr && member.second == *other;
+  return std::ranges::equal(by_key(*members), by_key(others), [](const Member* a, const Member* b) {
+    return a->first == b->first && a->second == b->second;
   });
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,8 @@ class Object {
 
   // Replaces the member in its place, or appends it.
   Value& set(std::string key, Value value);
+  // The same for each member of `others`, looking through our own only once.
+  void set_all(const Object& others);
   bool erase(std::string_view key);
   // The same, and no other spelling that find_folded() takes for the key stays.
   void set_folded(std::string key, Value value);
@@ -128,9 +131,13 @@ Result<Value> parse(std::string_view text, int max_depth = kMaxDepth);
 // The same for a text that other programs read, too. They differ in what they make of a repeated
 // key: Go reads two objects into one, and some lists, and may ignore a later null. Only texts,
 // integers and booleans may be repeated, each by its own kind: there the last one counts for all.
+// Errors name the object: `line 1, column 40: plugins[0].ipam: the key "x" is repeated`.
 Result<Value> parse_unambiguous(std::string_view text);
 // The same, and it must be an object.
 Result<Object> parse_object(std::string_view text, int max_depth = kMaxDepth);
+// The same without members of these names, at any depth: they are skipped, and nothing is built of
+// them.
+Result<Object> parse_object_without(std::span<const std::string_view> names, std::string_view text);
 
 struct Style {
   bool sorted = false;      // members by key, at every level
@@ -138,6 +145,9 @@ struct Style {
   bool escape_html = true;  // `<`, `>`, `&`, U+2028 and U+2029 as \u escapes, as Go does
 };
 std::string dump(const Value& value, Style style = {});
+// Without a copy in a Value.
+std::string dump(const Object& object, Style style = {});
+std::string dump(const Array& array, Style style = {});
 inline constexpr Style kSorted{.sorted = true};
 inline constexpr Style kPretty{.indent = 4};
 

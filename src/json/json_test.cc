@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 
@@ -52,6 +56,20 @@ TEST(JsonParse, RefusesARepeatedKeyThatReadersTakeDifferently) {
             Value(Object{{"a", 2}, {"b", "y"}}));
 }
 
+TEST(JsonParse, SaysInWhichObjectAKeyIsRepeated) {
+  const auto error = [](const std::string& text) { return parse_unambiguous(text).error().text(); };
+
+  EXPECT_EQ(error(R"({"plugins":[{"type":"a"},{"ipam":{"x":[],"x":[]}}]})"),
+            R"(line 1, column 49: plugins[1].ipam: the key "x" is repeated)");
+  EXPECT_EQ(error(R"([[{"x":[],"x":[]}]])"),
+            R"(line 1, column 18: [0][0]: the key "x" is repeated)");
+  EXPECT_EQ(error(R"({"x":[],"x":[]})"), R"(line 1, column 16: the key "x" is repeated)");
+  const std::string deep = error(cat(R"({")", std::string(5000, 'k'), R"(\n":{"x":[],"x":[]}})"));
+  EXPECT_THAT(deep, HasSubstr(R"(kkk...: the key "x" is repeated)"));
+  EXPECT_LT(deep.size(), 200u);
+  EXPECT_EQ(error(R"({"a":{"b":?}})"), "line 1, column 11: expected a value");
+}
+
 TEST(JsonParse, ReplacesInvalidBytesAndLoneSurrogates) {
   EXPECT_EQ(round_trip("\"a\xff\""), "\"a\xef\xbf\xbd\"");
   EXPECT_EQ(round_trip(R"("\ud800x")"), "\"\xef\xbf\xbdx\"");
@@ -82,6 +100,23 @@ TEST(JsonParse, BoundsNesting) {
   auto refused = parse(std::string(5000, '['));
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().text(), HasSubstr("nested too deeply"));
+}
+
+TEST(JsonParse, LeavesOutMembersThatAreNotWanted) {
+  constexpr std::array<std::string_view, 2> kNames = {"a", "b"};
+  const auto parsed = [&](std::string_view text) {
+    const auto object = parse_object_without(kNames, text);
+    return object ? dump(*object) : object.error().text();
+  };
+
+  EXPECT_EQ(parsed(R"({"a":1,"c":2})"), R"({"c":2})");
+  EXPECT_EQ(parsed(R"({"c":{"b":[{"x":"]}\"\\"},[]],"d":1},"a":{}})"), R"({"c":{"d":1}})");
+  EXPECT_EQ(parsed(R"({"a":"x","b":null})"), "{}");
+  EXPECT_EQ(parsed(R"({"A":1,"c":[{"a":true}]})"), R"({"A":1,"c":[{}]})");
+  EXPECT_EQ(parsed(R"({"a":[{"b":1})"), "line 1, column 14: unexpected end of the text");
+  EXPECT_EQ(parsed(R"({"a":"[)"), "line 1, column 8: unexpected end of the text");
+  EXPECT_EQ(parsed(R"({"a":[] "c":1})"), "line 1, column 9: expected ',' or '}'");
+  EXPECT_EQ(parsed("[]"), "expected an object, got a list");
 }
 
 TEST(JsonDump, EscapesAsGoDoes) {
@@ -116,6 +151,50 @@ TEST(JsonValue, ComparesObjectsWhateverTheOrder) {
   EXPECT_EQ(parse(R"({"a":1,"b":[1,2]})").value(), parse(R"({"b":[1,2],"a":1.0})").value());
   EXPECT_FALSE(parse("[1,2]").value() == parse("[2,1]").value());
   EXPECT_FALSE(parse(R"({"a":null})").value() == parse("{}").value());
+}
+
+// Two objects of so many members that comparing each with each would not end.
+constexpr int kVeryMany = 100'000;
+
+TEST(JsonValue, ComparesObjectsOfManyMembers) {
+  Object forward, backward;
+  for (int i = 0; i < kVeryMany; ++i) {
+    forward.append(cat("k", i), i);
+    backward.append(cat("k", kVeryMany - 1 - i), kVeryMany - 1 - i);
+  }
+
+  const Value a = std::move(forward);
+  Value b = std::move(backward);
+
+  EXPECT_TRUE(a == b);
+  b.as_object()->set("k7", 8);
+  EXPECT_FALSE(a == b);
+}
+
+TEST(JsonObject, SetsAllMembersOfAnotherInPlaceOrBehind) {
+  Object object{{"a", 1}, {"b", 2}};
+  object.set_all({{"c", 3}, {"a", 4}});
+  EXPECT_EQ(dump(object), R"({"a":4,"b":2,"c":3})");
+
+  Object many;
+  for (int i = 0; i < kVeryMany; ++i) many.append(cat("k", i), i);
+  object.set_all(many);
+  object.set_all(many);
+  EXPECT_EQ(object.size(), 3u + kVeryMany);
+}
+
+// Tenants write keys of any length, and every key is compared with every known one: of a long key
+// not a byte is looked at.
+TEST(JsonObject, DoesNotReadAKeyThatIsTooLongForAKnownOne) {
+  constexpr std::size_t kLength = 1u << 20;
+  void* unreadable = ::mmap(nullptr, kLength, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(unreadable, MAP_FAILED);
+  const std::string_view key(static_cast<const char*>(unreadable), kLength);
+
+  EXPECT_FALSE(is_spelling_of(key, "type"));
+  EXPECT_FALSE(is_spelling_of(key.substr(0, 13), "type"));
+
+  ::munmap(unreadable, kLength);
 }
 
 TEST(JsonObject, FindsTheLastSpellingOfAKeyAsGoDoes) {

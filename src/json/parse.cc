@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,7 +11,6 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "base/utf8.h"
 #include "json/json.h"
 
@@ -21,8 +21,9 @@ namespace {
 // stack overflow. Each step either advances or records the first failure.
 class Parser {
  public:
-  Parser(std::string_view text, int max_depth, bool is_unambiguous = false)
-      : text_(text), depth_left_(max_depth), is_unambiguous_(is_unambiguous) {}
+  Parser(std::string_view text, int max_depth, bool is_unambiguous = false,
+         std::span<const std::string_view> skipped = {})
+      : text_(text), depth_left_(max_depth), is_unambiguous_(is_unambiguous), skipped_(skipped) {}
 
   Result<Value> document() {
     Value value;
@@ -42,12 +43,29 @@ class Parser {
     return false;
   }
 
+  // Notes on the way out in which member or element the failure is.
+  bool leave(std::string step) {
+    if (is_repeated_) way_.push_back(std::move(step));
+    return false;
+  }
+
   Error failure() const {
     const std::string_view before = text_.substr(0, at_);
     const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t newline = before.rfind('\n');
     const std::size_t column = newline == std::string_view::npos ? at_ + 1 : at_ - newline;
-    return Error(Errc::kInvalid, cat("line ", line, ", column ", column, ": ", why_));
+    return Error(Errc::kInvalid, cat("line ", line, ", column ", column, ": ", path(), why_));
+  }
+
+  // `plugins[0].ipam: `; cut off if it is very long, as keys are foreign text of any length.
+  std::string path() const {
+    if (way_.empty()) return {};
+    std::string path;
+    for (auto step = way_.rbegin(); step != way_.rend() && path.size() <= kShown; ++step) {
+      const bool is_key = !step->starts_with('[') && !path.empty();
+      path += cat(is_key ? "." : "", *step);
+    }
+    return cat(excerpt(path), ": ");
   }
 
   bool at_end() const { return at_ == text_.size(); }
@@ -111,7 +129,8 @@ class Parser {
         ++at_;
         skip_space();
       }
-      if (!parse_value(items.emplace_back())) return false;
+      const std::size_t index = items.size();
+      if (!parse_value(items.emplace_back())) return leave(cat("[", index, "]"));
       skip_space();
     }
     ++at_;
@@ -121,9 +140,10 @@ class Parser {
 
   bool parse_members(Value& out) {
     Object members;
+    bool is_first = true;
     skip_space();
     while (peek() != '}') {
-      if (!members.empty()) {
+      if (!std::exchange(is_first, false)) {
         if (peek() != ',')
           return fail(at_end() ? "unexpected end of the text" : "expected ',' or '}'");
         ++at_;
@@ -137,13 +157,41 @@ class Parser {
       if (peek() != ':') return fail("expected ':'");
       ++at_;
       skip_space();
+      if (std::ranges::find(skipped_, key) != skipped_.end()) {
+        if (!skip_value()) return false;
+        skip_space();
+        continue;
+      }
       Value value;
-      if (!parse_value(value)) return false;
+      if (!parse_value(value)) return leave(key.substr(0, kShown + 1));
       members.append(std::move(key), std::move(value));
       skip_space();
     }
     ++at_;
     return finish(std::move(members), out);
+  }
+
+  // Brackets outside of strings show where it ends; what is in it is not looked at.
+  bool skip_value() {
+    Value ignored;
+    if (peek() != '{' && peek() != '[') return parse_value(ignored);
+    std::size_t depth = 0;
+    do {
+      const char c = peek();
+      if (c == '{' || c == '[') ++depth;
+      if (c == '}' || c == ']') --depth;
+      if (c == '"') skip_string();
+      if (at_end()) return fail("unexpected end of the text");
+      ++at_;
+    } while (depth > 0);
+    return true;
+  }
+
+  // From the quote that begins it to the one that ends it.
+  void skip_string() {
+    for (++at_; !at_end() && peek() != '"'; ++at_) {
+      if (peek() == '\\' && at_ + 1 < text_.size()) ++at_;
+    }
   }
 
   // The member before `later` with the same key; nullptr if there is none. While there are few
@@ -186,6 +234,7 @@ class Parser {
       if (earlier == nullptr) continue;
       is_repeated = true;
       if (is_unambiguous_ && !replaces(member.second, earlier->second)) {
+        is_repeated_ = true;
         return fail(cat("the key ", go_quoted(member.first), " is repeated"));
       }
     }
@@ -319,9 +368,19 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_left_;
-  bool is_unambiguous_;  // readers must not differ in what a repeated key means
+  bool is_unambiguous_;           // readers must not differ in what a repeated key means
+  bool is_repeated_ = false;      // a key is, and readers differ: that is the failure
+  std::vector<std::string> way_;  // to the object that has it, from the inside out
+  std::span<const std::string_view> skipped_;  // names of members
   std::string why_;
 };
+
+Result<Object> object_in(Result<Value> value) {
+  if (!value) return std::move(value).error();
+  Object* object = value->as_object();
+  if (object != nullptr) return std::move(*object);
+  return Error(Errc::kInvalid, cat("expected an object, got ", value->kind()));
+}
 
 }  // namespace
 
@@ -334,12 +393,12 @@ Result<Value> parse_unambiguous(std::string_view text) {
 }
 
 Result<Object> parse_object(std::string_view text, int max_depth) {
-  MNET_TRY(auto&& value, parse(text, max_depth));
-  Object* object = value.as_object();
-  if (object == nullptr) {
-    return Error(Errc::kInvalid, cat("expected an object, got ", value.kind()));
-  }
-  return std::move(*object);
+  return object_in(parse(text, max_depth));
+}
+
+Result<Object> parse_object_without(std::span<const std::string_view> names,
+                                    std::string_view text) {
+  return object_in(Parser(text, kMaxDepth, false, names).document());
 }
 
 }  // namespace mnet::json

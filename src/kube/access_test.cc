@@ -32,6 +32,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 
 Credentials credentials(Config config, std::chrono::milliseconds age = 0ms) {
   Credentials::Settings settings;
@@ -103,6 +104,21 @@ TEST_F(CredentialsTest, UsesUserAndPassword) {
   Credentials current = credentials(config_);
 
   EXPECT_EQ(authorization(current), "Basic bWU6cHc=");
+}
+
+// The API server reads the key as a path of a URL: `example.com/a b` must arrive.
+TEST_F(CredentialsTest, EscapesTheKeysOfImpersonationAsClientGoDoes) {
+  config_.impersonated.extra["example.com/a b%:"] = {"x", "y"};
+  config_.impersonated.extra["!plain.-_~"] = {"z"};
+  Credentials current = credentials(config_);
+
+  const auto access = aio::run(current.current());
+
+  ASSERT_TRUE(access.has_value()) << access.error().text();
+  EXPECT_THAT(access->headers,
+              ElementsAre(Pair("Impersonate-Extra-!plain.-_~", "z"),
+                          Pair("Impersonate-Extra-example.com%2Fa%20b%25%3A", "x"),
+                          Pair("Impersonate-Extra-example.com%2Fa%20b%25%3A", "y")));
 }
 
 TEST_F(CredentialsTest, MakesNewTrustOfANewAuthorityAndKeepsItWhenTheFileIsBroken) {

@@ -86,28 +86,33 @@ std::string query_value(std::string_view value) {
 }
 
 Result<std::unique_ptr<Api>> Api::make(Config config, ApiSettings settings, Log log) {
+  auto api = std::make_unique<Api>(std::move(settings), std::move(log));
+  MNET_TRY_VOID(api->use(std::move(config)));
+  return api;
+}
+
+Api::Api(ApiSettings settings, Log log)
+    : settings_(std::move(settings)), log_(std::move(log)), gate_(settings_.requests_at_once) {}
+
+Result<void> Api::use(Config config) {
   auto origin = http::parse_url(config.server);
   if (!origin) return std::move(origin).error().wrap("API server");
-  MNET_TRY(auto&& proxy, proxy_for(config, *origin, settings.environment));
+  MNET_TRY(auto&& proxy, proxy_for(config, *origin, settings_.environment));
   http::OriginSettings where{.origin = *std::move(origin)};
   where.tls_server_name = config.tls_server_name;
   where.proxy = std::move(proxy);
-  where.idle_connections = std::max<std::size_t>(2, settings.requests_at_once / 2);
-  return std::unique_ptr<Api>(
-      new Api(std::move(config), std::move(settings), std::move(where), std::move(log)));
+  where.idle_connections = std::max<std::size_t>(2, settings_.requests_at_once / 2);
+  server_ = config.server;
+  credentials_.emplace(std::move(config), credential_settings(settings_), log_);
+  client_.emplace(std::move(where), nullptr);
+  return {};
 }
 
-Api::Api(Config config, ApiSettings settings, http::OriginSettings origin, Log log)
-    : settings_(std::move(settings)),
-      server_(config.server),
-      credentials_(std::move(config), credential_settings(settings_), std::move(log)),
-      client_(std::move(origin), nullptr),
-      gate_(settings_.requests_at_once) {}
-
 aio::Task<Access> Api::access() {
-  auto access = co_await credentials_.current();
+  if (!credentials_) co_return Error(Errc::kUnavailable, "the API server is not known yet");
+  auto access = co_await credentials_->current();
   if (access && access->tls_number != tls_number_) {
-    client_.set_tls(access->tls);
+    client_->set_tls(access->tls);
     tls_number_ = access->tls_number;
   }
   co_return access;
@@ -115,7 +120,7 @@ aio::Task<Access> Api::access() {
 
 aio::Task<std::uint64_t> Api::identity() {
   // No program is run only to see whether anything has changed.
-  if (credentials_.asks_plugin()) co_return tls_number_;
+  if (credentials_ && credentials_->asks_plugin()) co_return tls_number_;
   MNET_CO_TRY(auto&& now, co_await access());
   co_return now.tls_number;
 }
@@ -126,7 +131,7 @@ aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientReques
   for (auto& header : access.headers) request.headers.push_back(std::move(header));
   ++requests_;
   const std::string_view verb = verb_of(request.method, request.target);
-  auto answer = co_await client_.open(std::move(request), deadline);
+  auto answer = co_await client_->open(std::move(request), deadline);
   ++counts_[{verb, answer ? (*answer)->status() : 0}];
   co_return answer;
 }
@@ -139,7 +144,7 @@ aio::Task<std::unique_ptr<http::ResponseStream>> Api::send(http::ClientRequest r
   const bool is_refused =
       answer ? (*answer)->status() == 401 : answer.error().code() == Errc::kDenied;
   if (!is_refused) co_return answer;
-  auto changed = co_await credentials_.renew();
+  auto changed = co_await credentials_->renew();
   if (!changed || !*changed) co_return answer;
   // What is left of the refusal would keep its connection busy.
   if (answer) answer->reset();

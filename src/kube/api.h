@@ -40,7 +40,7 @@ struct Call {
 };
 
 struct ApiSettings {
-  std::string user_agent = "multus";
+  std::string user_agent = {};        // mnet::user_agent() of the program
   std::size_t requests_at_once = 16;  // watches are not counted
   Credentials::Settings credentials = {};
   std::vector<std::string> environment = {};  // proxies and exec plugins
@@ -56,6 +56,10 @@ class Api {
   // An error if the configuration names no server that can be reached in principle. Nothing is read
   // or asked yet.
   static Result<std::unique_ptr<Api>> make(Config config, ApiSettings settings, Log log);
+  // One that knows no server yet: until use() every request fails with kUnavailable.
+  Api(ApiSettings settings, Log log);
+  // Once; errors as make().
+  Result<void> use(Config config);
 
   // One request, given up at the deadline; any answer of the server is a success. A 401 makes us
   // read our credentials again and, if they differ, ask once more; so does a certificate that we do
@@ -79,19 +83,25 @@ class Api {
   const RequestCounts& request_counts() const { return counts_; }
   // When the token in use ends; none if there is none, or if it does not say.
   std::optional<std::chrono::system_clock::time_point> token_end() const {
-    const auto& life = credentials_.token_life();
-    return life ? std::optional(life->end) : std::nullopt;
+    if (!credentials_ || !credentials_->token_life()) return std::nullopt;
+    return credentials_->token_life()->end;
+  }
+  // How long it lives in all, if it says so.
+  std::optional<std::chrono::seconds> token_lifetime() const {
+    const auto end = token_end();
+    if (!end || !credentials_->token_life()->begin) return std::nullopt;
+    return std::chrono::duration_cast<std::chrono::seconds>(*end -
+                                                            *credentials_->token_life()->begin);
   }
   // For a caller that repeats more than one request: the rules, and the time that its pauses take.
   Attempts attempts(const Retries& retries) const;
   aio::Timer& timer() const { return *settings_.timer; }
 
   const Gate& gate() const { return gate_; }
+  // Empty before use().
   const std::string& server() const { return server_; }
 
  private:
-  Api(Config config, ApiSettings settings, http::OriginSettings origin, Log log);
-
   aio::Task<Access> access();
   aio::Task<std::unique_ptr<http::ResponseStream>> attempt(http::ClientRequest request,
                                                            aio::Deadline deadline);
@@ -101,9 +111,10 @@ class Api {
                             aio::Deadline deadline);
 
   const ApiSettings settings_;
-  const std::string server_;
-  Credentials credentials_;
-  http::OriginClient client_;
+  const Log log_;
+  std::string server_;
+  std::optional<Credentials> credentials_;
+  std::optional<http::OriginClient> client_;
   Gate gate_;
   std::uint64_t tls_number_ = 0;
   std::uint64_t requests_ = 0;

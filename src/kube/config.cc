@@ -1,8 +1,10 @@
 #include "kube/config.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -216,7 +218,11 @@ Result<Config> parse_kubeconfig(std::string_view text, const std::string& direct
 Result<Config> load_kubeconfig(const std::string& path) {
   auto text = sys::read_file(path, kMaxKubeconfig);
   if (!text) return std::move(text).error().wrap("kubeconfig");
-  auto config = parse_kubeconfig(*text, sys::directory_of(path));
+  // Absolute, as client-go has it: `./login` beside `./kubeconfig` is not `login` of the PATH.
+  std::error_code failure;
+  const auto directory = std::filesystem::absolute(sys::directory_of(path), failure);
+  if (failure) return Error(Errc::kIo, cat("kubeconfig ", path, ": ", failure.message()));
+  auto config = parse_kubeconfig(*text, directory.string());
   if (!config) return std::move(config).error().wrap(cat("kubeconfig ", path));
   return config;
 }

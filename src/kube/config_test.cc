@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,22 @@ TEST(Kubeconfig, ReadsExecPlugins) {
   EXPECT_THAT(config->exec->args, ElementsAre("get", "it"));
   EXPECT_THAT(config->exec->env, ElementsAre(Pair("A", "b")));
   EXPECT_TRUE(config->exec->wants_cluster);
+}
+
+TEST(Kubeconfig, TakesPathsBesideARelativeKubeconfigAsAbsolute) {
+  const sys::TestDir dir;
+  dir.write("config", kubeconfig(kServer + ", certificate-authority: ca.crt",
+                                 "exec: {apiVersion: client.authentication.k8s.io/v1, "
+                                 "command: ./login}"));
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(dir.path());
+
+  const auto config = load_kubeconfig("config");
+
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(config.has_value()) << config.error().text();
+  EXPECT_EQ(config->exec->command, dir / "login");
+  EXPECT_EQ(config->ca.file, dir / "ca.crt");
 }
 
 TEST(Kubeconfig, LooksForAPlainCommandInPath) {

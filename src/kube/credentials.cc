@@ -30,6 +30,19 @@ constexpr std::size_t kMaxFile = 1u << 20;
 // A certificate or token is not used in its last seconds: the request takes time, too.
 constexpr std::chrono::seconds kSpare{5};
 
+// As client-go writes keys of `as-user-extra`: the API server reads them as a path of a URL.
+std::string header_key(std::string_view key) {
+  constexpr std::string_view kHex = "0123456789ABCDEF", kAllowed = "!#$&'*+-.^_`|~";
+  std::string out;
+  for (const char byte : key) {
+    const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                          (byte >= '0' && byte <= '9') || kAllowed.contains(byte);
+    const auto number = static_cast<unsigned char>(byte);
+    out += is_plain ? std::string(1, byte) : cat('%', kHex[number >> 4], kHex[number & 15]);
+  }
+  return out;
+}
+
 }  // namespace
 
 Credentials::Credentials(Config config, Settings settings, Log log)
@@ -167,7 +180,9 @@ http::Headers Credentials::headers() const {
   if (!as.uid.empty()) out.emplace_back("Impersonate-Uid", as.uid);
   for (const std::string& group : as.groups) out.emplace_back("Impersonate-Group", group);
   for (const auto& [key, values] : as.extra) {
-    for (const std::string& value : values) out.emplace_back("Impersonate-Extra-" + key, value);
+    for (const std::string& value : values) {
+      out.emplace_back(cat("Impersonate-Extra-", header_key(key)), value);
+    }
   }
   return out;
 }

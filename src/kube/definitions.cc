@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "kube/objects.h"
 #include "kube/watch_event.h"
@@ -84,6 +85,7 @@ Definitions::Summary summary_of(const model::NetworkDefinition& whole) {
   Definitions::Summary summary{.resource_version = whole.resource_version};
   if (whole.config) {
     summary.size = whole.config->size();
+    summary.count = json::count(*whole.config);
     summary.plugin_types = types_in(*whole.config);
   }
   if (whole.resource_name.size() <= kMaxResourceName) summary.resource_name = whole.resource_name;

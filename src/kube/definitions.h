@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "kube/sink.h"
 #include "kube/watch_event.h"
@@ -23,13 +24,14 @@ class Definitions final : public Sink {
  public:
   // With what an ADD of a definition of a megabyte takes for a moment, the daemon stays below 32
   // MB.
-  static constexpr std::size_t kMaxTextBytes = 8u << 20;
+  static constexpr std::size_t kMaxTextBytes = 4u << 20;
 
   // Of a definition whose text may be in memory or not; at most about a kilobyte. What is too long
   // to be meant in earnest is left out.
   struct Summary {
     std::string resource_version = {};
-    std::size_t size = 0;  // of its text, in bytes
+    std::size_t size = 0;    // of its text, in bytes
+    json::Count count = {};  // what its text becomes when it is read
     std::string resource_name = {};
     std::vector<std::string> plugin_types = {};  // each `type` of its text; for people, not checked
   };

@@ -72,7 +72,7 @@ Result<void> ListReader::outside(char byte) {
   const bool is_a_value = !in_string_ && !is_blank(byte) && byte != ':';
   count(byte);
   if (depth_ < 0) return broken();
-  if (begins_items) in_items_ = true;
+  if (begins_items) in_items_ = has_items_ = true;
   if (is_a_value) after_items_key_ = false;
   return {};
 }
@@ -127,8 +127,9 @@ Result<ListEnd> ListReader::finish() const {
     return inner.done();
   });
   MNET_TRY_VOID(fields.done());
-  if (out.resource_version.empty())
-    return Error(Errc::kProtocol, "the list has no resourceVersion");
+  if (out.resource_version.empty() && !has_items_) {
+    return Error(Errc::kProtocol, "the answer is not a list: neither items nor resourceVersion");
+  }
   return out;
 }
 

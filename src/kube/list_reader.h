@@ -13,8 +13,8 @@
 namespace mnet::kube {
 
 struct ListEnd {
-  std::string resource_version = {};
-  std::string continuation = {};  // metadata.continue; empty: this was the last page
+  std::string resource_version = {};  // empty: an API that has no versions
+  std::string continuation = {};      // metadata.continue; empty: this was the last page
 };
 
 class ListReader {
@@ -45,7 +45,7 @@ class ListReader {
   int depth_ = 0;
   bool in_string_ = false;
   bool is_escaped_ = false;
-  bool in_items_ = false;
+  bool in_items_ = false, has_items_ = false;
   bool is_too_large_ = false;
   std::string last_string_;  // at depth 1: a key, if a colon follows
   bool after_items_key_ = false;

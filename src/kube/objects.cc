@@ -47,6 +47,11 @@ bool is_running(const json::Object& pod) {
          !is_in_network_of_host(pod);
 }
 
+bool has_ended(const json::Object& pod) {
+  const std::string phase = json::text_at(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
 bool has_network_status(const json::Object& pod) {
   return std::ranges::any_of(kStatusAnnotations, [&pod](std::string_view key) {
     const std::string* text = annotation_of(pod, key);
@@ -85,7 +90,9 @@ Result<model::PodObject> parse_stored_pod(const json::Object& object) {
   MNET_TRY(auto&& pod, parse_pod(object));
   std::size_t bytes = pod.resource_claims.size();
   for (const auto& [key, text] : pod.annotations) bytes += text.size();
-  if (bytes <= kMaxStoredAnnotations) return std::move(pod);
+  if (bytes <= (has_ended(object) ? kMaxStoredOfEnded : kMaxStoredAnnotations)) {
+    return std::move(pod);
+  }
   pod.is_cut = true;
   // Swapped: an assignment keeps the room of the longer text.
   std::string().swap(pod.resource_claims);

@@ -1,6 +1,7 @@
 // Objects of the API: their metadata, pods and network definitions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -28,6 +29,32 @@ const std::string* annotation_of(const json::Object& object, std::string_view ke
 
 // Of the annotations of a pod in a store, in bytes: the authors of pods choose their size.
 inline constexpr std::size_t kMaxStoredAnnotations = 16u << 10;
+// The same of a pod that has ended. Thousands of them may stay in the cluster, and only a DEL
+// without a record asks for their annotations.
+inline constexpr std::size_t kMaxStoredOfEnded = 1u << 10;
+
+// Members of pods and definitions of which nothing is used. Authors of pods choose how many values
+// are in them, and each would take a hundred bytes.
+inline constexpr std::array<std::string_view, 20> kUnusedMembers = {"managedFields",
+                                                                    "ownerReferences",
+                                                                    "labels",
+                                                                    "finalizers",
+                                                                    "containers",
+                                                                    "initContainers",
+                                                                    "ephemeralContainers",
+                                                                    "volumes",
+                                                                    "affinity",
+                                                                    "tolerations",
+                                                                    "nodeSelector",
+                                                                    "hostAliases",
+                                                                    "imagePullSecrets",
+                                                                    "topologySpreadConstraints",
+                                                                    "readinessGates",
+                                                                    "schedulingGates",
+                                                                    "conditions",
+                                                                    "containerStatuses",
+                                                                    "initContainerStatuses",
+                                                                    "ephemeralContainerStatuses"};
 
 Result<model::PodObject> parse_pod(const json::Object& object);
 // For a store: a pod with longer annotations is cut.

@@ -40,7 +40,6 @@ ReflectorSettings tool_watch(std::string path) {
   return {.path = std::move(path),
           .reads_storage = true,
           .list_time = Time(30'000),
-          .silence = std::nullopt,
           .first_pause = Time(1000),
           .longest_pause = Time(36'000),
           .jitter = kFifth,
@@ -80,8 +79,14 @@ aio::Task<void> Reflector::run() {
       co_return Error(Errc::kNotFound, outcome->why);
     }
     if (outcome->next == Outcome::Next::kGoOn) continue;
+    if (outcome->next == Outcome::Next::kResume) {
+      const auto pause = std::chrono::round<ReflectorSettings::Time>(settings_.spread * random_());
+      MNET_CO_TRY_VOID(co_await timer_.sleep_for(pause));
+      continue;
+    }
 
     ++counters_.failures;
+    listened_ = {};
     if (!outcome->why.empty()) {
       is_connected_ = false;
       complain(outcome->why, outcome->is_gone ? "it starts over each time: " : "");
@@ -91,6 +96,8 @@ aio::Task<void> Reflector::run() {
 }
 
 aio::Task<Reflector::Outcome> Reflector::round() {
+  // Where an API has no versions, a watch does not tell what was deleted before it began.
+  if (position_.empty() && settings_.name.empty()) is_read_ = false;
   if (!is_read_ && !streams_list()) {
     Result<Outcome> listed;
     if (settings_.name.empty()) {
@@ -120,7 +127,7 @@ aio::Task<Reflector::Outcome> Reflector::read_one() {
   sink_.begin();
   std::string version;
   if (!is_absent) {
-    const auto object = json::parse_object(reply->body);
+    const auto object = json::parse_object_without(settings_.unused, reply->body);
     if (!object) co_return pause(object.error().text());
     version = resource_version_of(*object);
     if (auto added = sink_.add(*object); !added) co_return pause(added.error().text());
@@ -175,7 +182,7 @@ aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* e
     if (!bytes) co_return pause(bytes.error().text());
     if (bytes->empty()) break;
     if (auto put = reader.put(*bytes); !put) co_return pause(put.error().text());
-    while (const auto item = reader.next_item()) take_item(*item);
+    while (auto item = reader.next_item()) take_item(*std::move(item));
   }
   counters_.skipped += reader.skipped();
   auto ended = reader.finish();
@@ -184,8 +191,10 @@ aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* e
   co_return Outcome();
 }
 
-void Reflector::take_item(const std::string& text) {
-  const auto object = json::parse_object(text);
+// A text may have a megabyte: it goes before the sink makes its own copy.
+void Reflector::take_item(std::string text) {
+  const auto object = json::parse_object_without(settings_.unused, text);
+  std::string().swap(text);
   const bool is_taken = object && sink_.add(*object);
   if (is_taken) return;
   ++counters_.skipped;
@@ -216,7 +225,6 @@ std::string Reflector::selectors() const {
 std::string Reflector::watch_path() {
   const int span = settings_.longest_watch - settings_.shortest_watch;
   const int seconds = settings_.shortest_watch + static_cast<int>(random_() * span);
-  watch_time_ = std::chrono::seconds(seconds);
   // The two chapters write it in two ways.
   const std::string_view yes = settings_.reads_storage ? "1" : "true";
   std::string path = cat(settings_.path, "?watch=", yes,
@@ -243,41 +251,55 @@ aio::Task<Reflector::Outcome> Reflector::watch() {
   ++counters_.streams;
   connected();
   down_since_.reset();
-  listening_since_ = Clock::now();
+  listening_since_.reset();
+  if (is_read_) listening_since_ = Clock::now();
   auto outcome = co_await read_events(stream->get());
   down_since_ = Clock::now();
-  if (!is_collecting_ && Clock::now() - listening_since_ >= settings_.healthy) {
+  if (!outcome) co_return outcome;
+  co_return after_watch(*std::move(outcome), Clock::now() - began);
+}
+
+// Load balancers cut connections that live, or are idle, for longer than they like, and all of them
+// when they restart: that is not a failure of the server, and the place in the stream is known.
+Reflector::Outcome Reflector::after_watch(Outcome outcome, Clock::duration lived) {
+  if (!listening_since_) return outcome;  // the list is to be read again, which is not cheap
+  listened_ += Clock::now() - *listening_since_;
+  if (listened_ >= settings_.healthy) {
     backoff_.reset();
     was_gone_ = false;
   }
+  const bool is_short = lived < settings_.shortest;
+  const bool was_short = std::exchange(was_short_, is_short);
+  if (outcome.is_cut && !is_short) {
+    log_.verbose(cat(settings_.path, ": the watch was cut, another one resumes: ", outcome.why));
+    return {.next = Outcome::Next::kResume};
+  }
+  if (outcome.next != Outcome::Next::kGoOn) return outcome;
   // A server, or a proxy before it, that ends every watch at once must not be asked in a circle,
   // whatever it says before that.
-  const bool is_short = Clock::now() - began < settings_.shortest;
-  const bool was_short = std::exchange(was_short_, is_short);
-  if (outcome && outcome->next == Outcome::Next::kGoOn && is_short && was_short && is_read_) {
-    co_return pause("watches end at once");
-  }
-  co_return outcome;
+  if (is_short && was_short) return pause("watches end at once");
+  return {.next = Outcome::Next::kResume};
 }
 
 aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* stream) {
   LineSplitter lines;
   const auto identity = co_await api_.identity();
   for (;;) {
-    const auto silence = settings_.silence.value_or(watch_time_ + std::chrono::seconds(30));
-    auto bytes = co_await stream->read(Clock::now() +
-                                       (is_collecting_ ? settings_.initial_silence : silence));
-    if (!bytes && bytes.error().code() == Errc::kTimeout) {
-      if (is_collecting_) co_return stream_is_refused("it never ended");
-      // A watch that is silent for so long may be dead: another one resumes.
-      if (settings_.silence) co_return Outcome();
+    const auto silence = is_collecting_ ? settings_.initial_silence : settings_.silence;
+    auto bytes = co_await stream->read(Clock::now() + silence);
+    if (!bytes && is_collecting_ && bytes.error().code() == Errc::kTimeout) {
+      co_return stream_is_refused("it never ended");
     }
-    if (!bytes) co_return pause(bytes.error().text());
+    if (!bytes) {
+      Outcome cut = pause(bytes.error().text());
+      cut.is_cut = true;
+      co_return cut;
+    }
     if (bytes->empty()) break;
     heard_at_ = Clock::now();
     lines.put(*bytes);
-    while (const auto line = lines.next()) {
-      if (auto outcome = take(*line)) co_return *std::move(outcome);
+    while (auto line = lines.next()) {
+      if (auto outcome = take(*std::move(line))) co_return *std::move(outcome);
     }
     const auto outdated = co_await is_outdated(identity.value_or(0));
     if (outdated && *outdated) co_return Outcome();
@@ -292,9 +314,10 @@ aio::Task<bool> Reflector::is_outdated(std::uint64_t identity) {
   co_return now && *now != identity;
 }
 
-std::optional<Reflector::Outcome> Reflector::take(const LineSplitter::Line& line) {
+std::optional<Reflector::Outcome> Reflector::take(LineSplitter::Line line) {
   if (line.is_too_long) return take_bad_frame("an event is too large");
-  auto event = parse_watch_event(line.text);
+  auto event = parse_watch_event(line.text, settings_.unused);
+  std::string().swap(line.text);
   if (event) return take_event(*event);
   if (event.error().code() == Errc::kNotFound) return std::nullopt;  // an event of a type to come
   return take_bad_frame(event.error().text());
@@ -316,9 +339,8 @@ std::optional<Reflector::Outcome> Reflector::take_event(const WatchEvent& event)
     if (auto taken = take_object(event); !taken) return take_bad_frame(taken.error().text());
   }
   std::string version = resource_version_of(event.object);
-  if (version.empty()) return take_bad_frame("an event has no resourceVersion");
   if (!is_collecting_) {
-    position_ = std::move(version);
+    if (!version.empty()) position_ = std::move(version);
   } else if (event.type == EventType::kBookmark) {
     const std::string* ends = annotation_of(event.object, kInitialEnd);
     if (ends != nullptr && *ends == "true") {
@@ -375,8 +397,10 @@ Reflector::Outcome Reflector::start_over(const Status& status) {
   log_.verbose(cat(settings_.path, ": starting over: ", status.message));
   wants_newest_ = !std::exchange(is_read_, false);
   if (!position_.empty()) seen_ = std::exchange(position_, {});
-  // Once is how a long silence ends; more than that is trouble.
+  // Once is how a long silence or an outage ends, and no reason to wait as long as before: the
+  // server is back. More than that is trouble.
   const bool is_trouble = std::exchange(was_gone_, true);
+  if (!is_trouble) backoff_.reset();
   return {.next = Outcome::Next::kPause,
           .why = is_trouble ? error_of(status).text() : "",
           .at_least = status.retry_after,

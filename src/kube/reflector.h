@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,16 +35,21 @@ struct ReflectorSettings {
   bool reads_storage = false;
   bool ends_if_unknown = false;  // a 404 of the collection ends run()
   std::size_t page = 500;
+  // Names of members that the sink does not use: nothing is built of them.
+  std::span<const std::string_view> unused = {};
   Time open_time{30'000};        // until the head of an answer
   Time list_time{60'000};        // for a page
   Time initial_silence{30'000};  // without the end of a streamed list: pages are tried
-  // Of a watch with bookmarks: another one resumes. None: the time that the watch was asked for and
-  // 30 s, and then it is broken (04, 2.2 rule 5).
-  std::optional<Time> silence{150'000};
-  Time shortest{1000};  // two watches in a row that end sooner have failed
-  Time first_pause{800}, longest_pause{30'000};
+  // Of a watch: healthy ones bring a bookmark each minute, so that this one may be dead although
+  // its connection is up. Another one resumes.
+  Time silence{150'000};
+  // A watch that is cut sooner has failed; so have two in a row that end sooner.
+  Time shortest{1000};
+  // The longest pause before a watch resumes: what ended it may have ended those of all nodes.
+  Time spread{1000};
+  Time first_pause{1000}, longest_pause{30'000};
   Jitter jitter = {};
-  Time healthy{120'000};   // of a watch after its list: failures before it are forgotten
+  Time healthy{120'000};   // of watches after their lists: failures before them are forgotten
   Time complaint{60'000};  // between equal complaints
   int shortest_watch = 300, longest_watch = 600;  // seconds; timeoutSeconds is between
 };
@@ -80,11 +86,12 @@ class Reflector {
  private:
   // How a round ended, and so how the next begins.
   struct Outcome {
-    enum class Next : std::uint8_t { kGoOn, kPause } next = Next::kGoOn;
+    enum class Next : std::uint8_t { kGoOn, kResume, kPause } next = Next::kGoOn;
     std::string why = {};  // of a pause; empty: not worth a complaint
     std::optional<std::chrono::seconds> at_least = {};
     bool is_gone = false;     // the server has forgotten the position or the page
     bool is_unknown = false;  // there is no such collection
+    bool is_cut = false;      // the connection broke, or was silent
   };
   static Outcome pause(std::string why) {
     return {.next = Outcome::Next::kPause, .why = std::move(why)};
@@ -97,17 +104,18 @@ class Reflector {
   std::string list_query() const;
   aio::Task<Outcome> watch();
   aio::Task<Outcome> read_events(http::ResponseStream* stream);
+  Outcome after_watch(Outcome outcome, std::chrono::steady_clock::duration lived);
   // Whether our certificate has changed since the stream was opened; then another goes on there.
   aio::Task<bool> is_outdated(std::uint64_t identity);
   aio::Task<Outcome> refused(http::ResponseStream* stream);
-  std::optional<Outcome> take(const LineSplitter::Line& line);
+  std::optional<Outcome> take(LineSplitter::Line line);
   std::optional<Outcome> take_event(const WatchEvent& event);
   Result<void> take_object(const WatchEvent& event);
   std::optional<Outcome> take_bad_frame(std::string why);
   Outcome take_refusal(const Status& status);
   Outcome start_over(const Status& status);
   Outcome stream_is_refused(std::string_view why);
-  void take_item(const std::string& text);
+  void take_item(std::string text);
   void finish_list(std::string position);
   bool streams_list() const;
   std::string selectors() const;
@@ -137,9 +145,10 @@ class Reflector {
   bool was_gone_ = false;         // and no watch has been healthy since
   bool was_short_ = false;        // the last watch ended at once
   bool is_connected_ = false;
-  std::chrono::seconds watch_time_{0};                          // that the server was asked for
-  std::chrono::steady_clock::time_point listening_since_ = {};  // to what follows the list
-  std::optional<std::string> bad_position_;                     // where a frame could not be read
+  // Since when the watch brings what follows the list; none: it does not.
+  std::optional<std::chrono::steady_clock::time_point> listening_since_;
+  std::chrono::steady_clock::duration listened_{0};  // all in all, since the last failure
+  std::optional<std::string> bad_position_;          // where a frame could not be read
   std::optional<std::chrono::steady_clock::time_point> down_since_;
   std::chrono::steady_clock::time_point heard_at_ = {};
   std::string last_complaint_;

@@ -60,6 +60,28 @@ TEST(ListReader, TakesAListWithoutItems) {
   }
 }
 
+// Some aggregated APIs have no versions; client-go takes their lists.
+TEST(ListReader, TakesAListWithoutAVersion) {
+  ListReader reader;
+  EXPECT_THAT(items_of(R"({"kind":"XList","metadata":{},"items":[{"a":1}]})", 3, reader),
+              ElementsAre(R"({"a":1})"));
+
+  const auto end = reader.finish();
+
+  ASSERT_TRUE(end.has_value()) << end.error().text();
+  EXPECT_EQ(end->resource_version, "");
+}
+
+// Taken for an empty list it would remove everything.
+TEST(ListReader, RefusesAnAnswerThatHasNeitherItemsNorAVersion) {
+  for (const char* text : {"{}", R"({"metadata":{}})", R"({"kind":"Status","status":"Failure"})",
+                           R"({"metadata":{},"items":null})"}) {
+    ListReader reader;
+    EXPECT_THAT(items_of(text, 3, reader), ElementsAre());
+    EXPECT_FALSE(reader.finish().has_value()) << text;
+  }
+}
+
 TEST(ListReader, LeavesOutWhatIsTooLarge) {
   ListReader reader(20);
 
@@ -153,6 +175,28 @@ TEST(Pod, KeepsOnlyWhatWeUse) {
   EXPECT_FALSE(pod->is_static);
 }
 
+// As watches and live reads do it.
+TEST(Pod, IsTheSameWithoutTheMembersThatAreSkipped) {
+  constexpr std::string_view kText = R"({
+    "metadata":{"namespace":"ns","name":"p","uid":"u","resourceVersion":"9","managedFields":[{}],
+      "annotations":{"k8s.v1.cni.cncf.io/networks":"a"},"labels":{"a":"b"}},
+    "spec":{"nodeName":"n","containers":[{"env":[{"name":"x"}]}],"resourceClaims":[{"name":"x"}]},
+    "status":{"phase":"Running","containerStatuses":[{}],"resourceClaimStatuses":[2]}})";
+  const auto skipped = json::parse_object_without(kUnusedMembers, kText);
+  ASSERT_TRUE(skipped.has_value());
+  EXPECT_EQ(json::dump(*skipped).find("env"), std::string::npos);
+
+  const auto whole = parse_pod(object(kText));
+  const auto pod = parse_pod(*skipped);
+
+  ASSERT_TRUE(whole.has_value() && pod.has_value());
+  EXPECT_EQ(pod->key(), whole->key());
+  EXPECT_EQ(pod->annotations, whole->annotations);
+  EXPECT_EQ(pod->resource_claims, whole->resource_claims);
+  EXPECT_EQ(pod->node_name, whole->node_name);
+  EXPECT_TRUE(pod->is_running);
+}
+
 TEST(Pod, IsStaticIfItsConfigurationIsNotFromTheApi) {
   const auto with = [](std::string_view source) {
     return parse_pod(object(cat(R"({"metadata":{"name":"p","uid":"mirror","annotations":{)"
@@ -166,6 +210,18 @@ TEST(Pod, IsStaticIfItsConfigurationIsNotFromTheApi) {
   EXPECT_FALSE(with("api")->fits("another"));
   EXPECT_TRUE(with("api")->fits(""));
   EXPECT_TRUE(with("api")->fits("mirror"));
+}
+
+// Pain 32: while a static pod is replaced, the API still has the mirror of the one before it.
+TEST(Pod, AMirrorFitsTheStaticPodWhoseHashItHas) {
+  const auto pod = parse_pod(object(R"({"metadata":{"name":"p","uid":"mirror","annotations":{
+    "kubernetes.io/config.source":"file","kubernetes.io/config.hash":"of-the-kubelet"}}})"));
+
+  ASSERT_TRUE(pod.has_value());
+  EXPECT_TRUE(pod->fits("of-the-kubelet"));
+  EXPECT_TRUE(pod->fits("mirror"));
+  EXPECT_TRUE(pod->fits(""));
+  EXPECT_FALSE(pod->fits("of-its-successor"));
 }
 
 TEST(Pod, IsRunningOnlyInANetworkOfItsOwn) {
@@ -215,6 +271,24 @@ TEST(ParseStoredPod, KeepsOnlyTheKeysOfAnnotationsThatAreTooLong) {
   EXPECT_TRUE(cut->is_cut);
   EXPECT_EQ(*cut->annotation("k8s.v1.cni.cncf.io/networks"), "");
   EXPECT_LT(cut->annotation("k8s.v1.cni.cncf.io/networks")->capacity(), 100u) << "it is freed";
+}
+
+// Pods that have ended stay on their node's list, thousands of them if a tenant likes.
+TEST(ParseStoredPod, KeepsLittleOfAPodThatHasEnded) {
+  const auto is_cut = [](std::string_view phase, std::size_t size) {
+    return parse_stored_pod(
+               object(cat(R"({"metadata":{"name":"p","annotations":{)"
+                          R"("k8s.v1.cni.cncf.io/networks":")",
+                          std::string(size, 'a'), R"("}},"status":{"phase":")", phase, R"("}})")))
+        ->is_cut;
+  };
+
+  for (const std::string_view phase : {"Succeeded", "Failed"}) {
+    EXPECT_FALSE(is_cut(phase, kMaxStoredOfEnded)) << "its DEL may need them";
+    EXPECT_TRUE(is_cut(phase, kMaxStoredOfEnded + 1));
+  }
+  EXPECT_FALSE(is_cut("Running", kMaxStoredOfEnded + 1));
+  EXPECT_FALSE(is_cut("Pending", kMaxStoredOfEnded + 1));
 }
 
 TEST(Network, KeepsItsConfigurationWordForWord) {

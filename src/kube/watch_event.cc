@@ -1,6 +1,7 @@
 #include "kube/watch_event.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,8 +27,9 @@ std::optional<EventType> type_of(std::string_view text) {
 
 }  // namespace
 
-Result<WatchEvent> parse_watch_event(std::string_view line) {
-  MNET_TRY(auto&& document, json::parse_object(line));
+Result<WatchEvent> parse_watch_event(std::string_view line,
+                                     std::span<const std::string_view> unused) {
+  MNET_TRY(auto&& document, json::parse_object_without(unused, line));
   const std::string name = json::text_at(document, {"type"});
   if (name.empty()) return Error(Errc::kProtocol, "the watch event has no type");
   const auto type = type_of(name);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,9 @@ struct WatchEvent {
   EventType type = EventType::kError;
   json::Object object = {};
 };
-// kNotFound: its type is unknown.
-Result<WatchEvent> parse_watch_event(std::string_view line);
+// kNotFound: its type is unknown. `unused`: names of members that are left out.
+Result<WatchEvent> parse_watch_event(std::string_view line,
+                                     std::span<const std::string_view> unused = {});
 
 // Puts lines together. Keeps one line at a time, and of one that is too long nothing.
 class LineSplitter {

@@ -115,7 +115,7 @@ Result<certs::NodeCertificateSettings> settings_of(const Options& options) {
   settings.directory = options.cert_dir;
   settings.bootstrap_kubeconfig = options.bootstrap;
   settings.component = "kubeconfig_generator";
-  settings.api.user_agent = cat("kubeconfig_generator/", build_version().version);
+  settings.api.user_agent = user_agent("kubeconfig_generator");
   settings.api.environment = settings.api.credentials.environment = environment;
   return settings;
 }

@@ -114,6 +114,7 @@ aio::Task<void> Folder::load_locked(Touched touched) {
 }
 
 void Folder::publish(Update update) {
+  has_faults_ = has_faults_ || !update.errors.empty();
   for (const std::string& error : update.errors) log_.error(cat("objects: ", error));
   for (const std::string& warning : update.warnings) log_.warning(cat("objects: ", warning));
   if (update.snapshot != nullptr) {

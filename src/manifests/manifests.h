@@ -43,6 +43,9 @@ class Folder {
   // Never nullptr; without objects before the folder was read for the first time.
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
 
+  // Whether something in it could not be read at some time, so that objects may be missing.
+  bool has_faults() const { return has_faults_; }
+
   // Until the folder was read for the first time, or was found missing. kTimeout, kCancelled.
   aio::Task<void> wait_loaded(aio::Deadline deadline);
 
@@ -73,6 +76,7 @@ class Folder {
   Contents contents_;     // in the hands of the pool while a load waits
   aio::KeyedLock loads_;  // one at a time
   std::uint64_t whole_readings_ = 0;
+  bool has_faults_ = false;
   std::shared_ptr<const Snapshot> snapshot_ = std::make_shared<const Snapshot>();
   aio::Event loaded_;
   aio::Notifier changes_;

@@ -186,6 +186,10 @@ TEST(Objects, FitByUid) {
   EXPECT_FALSE(pod.fits("2"));
   pod.is_static = true;
   EXPECT_TRUE(pod.fits("2"));
+  pod.annotations["kubernetes.io/config.hash"] = "2";
+  EXPECT_TRUE(pod.fits("2"));
+  EXPECT_TRUE(pod.fits("1"));
+  EXPECT_FALSE(pod.fits("3"));
   pod = {.ns = "default", .name = "a"};
   EXPECT_TRUE(pod.fits("2"));
 }

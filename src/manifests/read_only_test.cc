@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "base/test_log.h"
 #include "manifests/events.h"
+#include "manifests/objects.h"
 #include "manifests/status.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
@@ -37,12 +39,33 @@ class ReadOnlyFolder : public testing::Test {
 TEST_F(ReadOnlyFolder, MakesAStatusAnErrorValue) {
   aio::asio::io_context loop(1);
   aio::BlockingPool pool(1);
-  StatusFiles files(dir.path(), pool);
+  StatusFiles files(dir.path(), pool, Log());
 
   auto written = aio::run(loop, files.write({.ns = "default", .name = "a"}, "[]"));
 
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().os_errno(), EROFS);
+}
+
+// A volume of a ConfigMap is such a folder.
+TEST_F(ReadOnlyFolder, LeavesAStatusElsewhereIfThereIsAPlace) {
+  aio::asio::io_context loop(1);
+  aio::BlockingPool pool(1);
+  const sys::TestDir other;
+  const auto lines = std::make_shared<TestLog>();
+  StatusFiles files(dir.path(), pool, Log({lines}, LogLevel::kError), other / "_status");
+  const PodRef pod{.ns = "default", .name = "a", .uid = "u"};
+
+  for (const char* text : {"[]", "[1]"}) {
+    auto written = aio::run(loop, files.write(pod, text));
+
+    ASSERT_TRUE(written.has_value()) << written.error().text();
+    EXPECT_EQ(*aio::run(loop, files.find(pod)), text);
+  }
+  EXPECT_TRUE(sys::read_file(other / "_status/default/a.json").has_value());
+  EXPECT_EQ(lines->lines().size(), 1u);
+  EXPECT_TRUE(aio::run(loop, files.remove(pod)).has_value());
+  EXPECT_EQ(*aio::run(loop, files.find(pod)), std::nullopt);
 }
 
 TEST_F(ReadOnlyFolder, LeavesEventsInTheLogOnly) {

@@ -4,17 +4,21 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
+#include "base/log.h"
 #include "manifests/objects.h"
 
 namespace mnet::manifests {
 
 class StatusFiles {
  public:
-  // The pool must outlive the tasks.
-  StatusFiles(const std::string& folder, aio::BlockingPool& pool);
+  // `elsewhere`: a directory for them where the folder is read-only (a volume of a ConfigMap is);
+  // empty: that is an error. The pool must outlive the tasks.
+  StatusFiles(const std::string& folder, aio::BlockingPool& pool, Log log,
+              std::string elsewhere = {});
 
   // Replaces what was written for a pod of that name; on disk when this ends. kInvalid for names
   // that Kubernetes does not allow; kNotFound if the folder is missing, which is not made. A name
@@ -28,9 +32,15 @@ class StatusFiles {
   // Removes it, unless it belongs to another pod: one with another UID. What is not there is fine.
   aio::Task<void> remove(PodRef pod);
 
+  // The pods that have one in the folder, not elsewhere. Files that we did not write are left out.
+  aio::Task<std::vector<PodRef>> list();
+
  private:
   const std::string folder_;
   aio::BlockingPool& pool_;
+  const Log log_;
+  const std::string elsewhere_;
+  bool is_elsewhere_ = false;  // that they are written there was logged
 };
 
 }  // namespace mnet::manifests

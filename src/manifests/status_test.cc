@@ -10,6 +10,7 @@
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "json/json.h"
 #include "manifests/objects.h"
@@ -33,7 +34,7 @@ class StatusFilesTest : public testing::Test {
   const TestDir dir;
   aio::asio::io_context loop{1};
   aio::BlockingPool pool{1};
-  StatusFiles files{dir.path(), pool};
+  StatusFiles files{dir.path(), pool, Log()};
 };
 
 TEST_F(StatusFilesTest, HaveTheShapeOfTheApisPod) {
@@ -84,7 +85,7 @@ TEST_F(StatusFilesTest, TakeNoNameThatLeavesTheFolder) {
 }
 
 TEST_F(StatusFilesTest, DoNotMakeTheFolderItself) {
-  StatusFiles missing(dir / "none", pool);
+  StatusFiles missing(dir / "none", pool, Log());
 
   auto written = aio::run(loop, missing.write({.ns = "default", .name = "a"}, "x"));
 

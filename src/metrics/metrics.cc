@@ -129,6 +129,9 @@ struct Metrics::Impl {
       counter("multus_undone_on_disconnect_total", "ADDs undone because their client had left");
   Family<Counter>& incomplete =
       counter("multus_incomplete_dels_total", "DELs that could not remove everything");
+  Family<Counter>& failed_checks =
+      counter("multus_failed_checks_total",
+              "Networks that failed a CHECK without failing their pod (checkNetworks)");
   Family<Counter>& replays =
       counter("multus_pending_del_replays_total", "Replays of DELs that did not reach a daemon");
   Family<Counter>& bad_records =
@@ -160,8 +163,8 @@ struct Metrics::Impl {
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {
   // There from the start, so that a rate can be taken of the first event.
-  for (auto* family : {&impl_->dropped, &impl_->undone, &impl_->incomplete, &impl_->bad_records,
-                       &impl_->config_fights}) {
+  for (auto* family : {&impl_->dropped, &impl_->undone, &impl_->incomplete, &impl_->failed_checks,
+                       &impl_->bad_records, &impl_->config_fights}) {
     family->Add({});
   }
   for (auto* family : {&impl_->replays, &impl_->config_writes}) {
@@ -205,6 +208,10 @@ void Metrics::count_dropped() { impl_->dropped.Add({}).Increment(); }
 void Metrics::count_undone_on_disconnect() { impl_->undone.Add({}).Increment(); }
 
 void Metrics::count_incomplete_del() { impl_->incomplete.Add({}).Increment(); }
+
+void Metrics::count_failed_checks(std::uint64_t networks) {
+  impl_->failed_checks.Add({}).Increment(static_cast<double>(networks));
+}
 
 void Metrics::count_replay(bool succeeded) {
   impl_->replays.Add({{"outcome", succeeded ? "success" : "failure"}}).Increment();

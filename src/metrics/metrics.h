@@ -51,6 +51,8 @@ class Metrics {
   void count_undone_on_disconnect();
   // A DEL that could not remove everything, whatever the runtime was told.
   void count_incomplete_del();
+  // Networks that failed a CHECK which succeeded all the same (`checkNetworks`).
+  void count_failed_checks(std::uint64_t networks);
   void count_replay(bool succeeded);
   void count_bad_record();
 

@@ -168,10 +168,10 @@ TEST(Metrics, ShowsTheEndOfACertificateOnceThereIsOne) {
 TEST(Metrics, HasWhatAlertsLookAtBeforeAnythingHappened) {
   const std::string text = Metrics().text();
 
-  for (const char* line :
-       {"multus_requests_dropped_total 0", "multus_undone_on_disconnect_total 0",
-        "multus_incomplete_dels_total 0", "multus_pending_del_bad_records_total 0",
-        "multus_config_fights_total 0", "multus_config_writes_total{outcome=\"failure\"} 0"}) {
+  for (const char* line : {"multus_requests_dropped_total 0", "multus_undone_on_disconnect_total 0",
+                           "multus_incomplete_dels_total 0", "multus_failed_checks_total 0",
+                           "multus_pending_del_bad_records_total 0", "multus_config_fights_total 0",
+                           "multus_config_writes_total{outcome=\"failure\"} 0"}) {
     EXPECT_THAT(text, HasSubstr(cat("\n", line, "\n")));
   }
   EXPECT_THAT(text,

@@ -190,13 +190,17 @@ Result<AttachmentRecord> decode_record(const json::Object& object) {
 }
 
 std::string config_hash(const json::Object& config) {
-  json::Object filled = config;
-  const json::Value* version = filled.find("cniVersion");
+  const auto hash_of = [](const json::Object& object) {
+    return cat("sha256:", sha256_hex(json::dump(object, json::kSorted)));
+  };
+  const json::Value* version = config.find("cniVersion");
   const std::string* text = json::as_string(version);
   // One that is missing means the oldest (01, 1), so the two compare equal.
   const bool is_missing = version == nullptr || version->is_null() || (text && text->empty());
-  if (is_missing) filled.set("cniVersion", "0.1.0");
-  return cat("sha256:", sha256_hex(json::dump(std::move(filled), json::kSorted)));
+  if (!is_missing) return hash_of(config);
+  json::Object filled = config;
+  filled.set("cniVersion", "0.1.0");
+  return hash_of(filled);
 }
 
 }  // namespace mnet::model

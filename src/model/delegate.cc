@@ -79,13 +79,21 @@ Result<std::vector<std::string>> plugin_types(const json::Value& plugins) {
   return types;
 }
 
+cni::ConfList list_of(cni::PluginConf conf) {
+  cni::ConfList list;
+  list.name = conf.name;
+  list.version = conf.version;
+  list.plugins.push_back(std::move(conf));
+  return list;
+}
+
 Result<cni::ConfList> list_of_conf(std::string_view text) {
-  MNET_TRY(auto&& conf, cni::parse_conf(text));
-  return cni::conflist_of(conf);
+  MNET_TRY(auto&& conf, cni::parse_conf(text, cni::Texts::kDropped));
+  return list_of(std::move(conf));
 }
 
 Result<cni::ConfList> list_of_text(std::string_view text) {
-  auto list = cni::parse_conflist(text);
+  auto list = cni::parse_conflist(text, cni::Texts::kDropped);
   // `Plugins` in another spelling passes for a list but is not one (02, J1).
   if (list && list->plugins.empty()) {
     return Error(Errc::kInvalid, "error parsing configuration list: no plugins in list");
@@ -93,12 +101,36 @@ Result<cni::ConfList> list_of_text(std::string_view text) {
   return list;
 }
 
-// Only of one whose list can be read.
-const json::Object& config_of(const Delegate& delegate) {
-  return delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+// What parse_delegate() reads before the list is made, so that there is one copy at a time.
+struct Members {
+  std::string name, type;
+  std::vector<std::string> types;  // of its plugins, if it has no type
+};
+
+Result<Members> read_members(std::string_view text) {
+  auto object = json::parse_object(text);
+  if (!object) return std::move(object).error().wrap(kConfFault);
+  if (auto checked = check_known_members(*object); !checked) {
+    return std::move(checked).error().wrap(kConfFault);
+  }
+  Members members{.name = json::text_of(object->find_folded("name")),
+                  .type = json::text_of(object->find_folded("type")),
+                  .types = {}};
+  if (!members.type.empty()) return members;
+  const json::Value* plugins = object->find_folded("plugins");
+  if (plugins == nullptr || plugins->is_null()) {
+    return Error(Errc::kInvalid, "delegate must have the 'type' or 'plugin' field");
+  }
+  MNET_TRY(auto&& types, plugin_types(*plugins));
+  members.types = std::move(types);
+  return members;
 }
 
 }  // namespace
+
+const json::Object& decoded_config(const Delegate& delegate) {
+  return delegate.is_list ? delegate.list->object : delegate.list->plugins.front().object;
+}
 
 Result<void> check_known_members(const json::Object& config, std::string path) {
   std::string text;
@@ -116,29 +148,14 @@ Result<void> check_known_members(const json::Object& config, std::string path) {
 }
 
 Result<Delegate> parse_delegate(std::string text) {
-  auto object = json::parse_object(text);
-  if (!object) return std::move(object).error().wrap(kConfFault);
-  if (auto checked = check_known_members(*object); !checked) {
-    return std::move(checked).error().wrap(kConfFault);
-  }
+  MNET_TRY(auto&& members, read_members(text));
   Delegate delegate;
-  delegate.cni_name = json::text_of(object->find_folded("name"));
-  delegate.name = delegate.cni_name;
+  delegate.name = delegate.cni_name = std::move(members.name);
+  delegate.is_list = members.type.empty();
+  delegate.types = std::move(members.types);
+  if (!delegate.is_list) delegate.types.push_back(std::move(members.type));
+  delegate.list = delegate.is_list ? list_of_text(text) : list_of_conf(text);
   delegate.bytes = std::move(text);
-
-  if (std::string type = json::text_of(object->find_folded("type")); !type.empty()) {
-    delegate.types.push_back(std::move(type));
-    delegate.list = list_of_conf(delegate.bytes);
-    return delegate;
-  }
-  const json::Value* plugins = object->find_folded("plugins");
-  if (plugins == nullptr || plugins->is_null()) {
-    return Error(Errc::kInvalid, "delegate must have the 'type' or 'plugin' field");
-  }
-  MNET_TRY(auto&& types, plugin_types(*plugins));
-  delegate.is_list = true;
-  delegate.types = std::move(types);
-  delegate.list = list_of_text(delegate.bytes);
   return delegate;
 }
 
@@ -146,8 +163,8 @@ Delegate delegate_of(cni::PluginConf conf) {
   Delegate delegate;
   delegate.name = delegate.cni_name = conf.name;
   delegate.types.push_back(conf.type);
-  delegate.list = cni::conflist_of(conf);
-  delegate.bytes = std::move(conf.bytes);
+  delegate.bytes = std::exchange(conf.bytes, {});
+  delegate.list = list_of(std::move(conf));
   return delegate;
 }
 
@@ -157,7 +174,8 @@ Delegate delegate_of(cni::ConfList list) {
   delegate.is_list = true;
   delegate.from_list_file = true;
   for (const cni::PluginConf& plugin : list.plugins) delegate.types.push_back(plugin.type);
-  delegate.bytes = list.bytes;
+  delegate.bytes = std::exchange(list.bytes, {});
+  for (cni::PluginConf& plugin : list.plugins) std::string().swap(plugin.bytes);
   delegate.list = std::move(list);
   return delegate;
 }
@@ -165,13 +183,15 @@ Delegate delegate_of(cni::ConfList list) {
 // One whose list cannot be read is never run.
 Result<void> check_types(const Delegate& delegate, std::string_view own_type) {
   if (!delegate.list) return {};
-  return cni::check_types(config_of(delegate), own_type);
+  const json::Object& config = decoded_config(delegate);
+  MNET_TRY_VOID(cni::check_types(config, own_type));
+  return cni::check_names(config);
 }
 
 Result<void> check_allowed_types(const Delegate& delegate,
                                  const std::optional<std::vector<std::string>>& allowed) {
   if (!allowed || !delegate.list) return {};
-  return cni::check_allowed_types(config_of(delegate), *allowed);
+  return cni::check_allowed_types(decoded_config(delegate), *allowed);
 }
 
 void set_bytes(Delegate& delegate, std::string bytes) {
@@ -181,7 +201,7 @@ void set_bytes(Delegate& delegate, std::string bytes) {
 
 Result<std::string> with_cni_version(std::string_view bytes, std::string_view version) {
   auto object = json::parse_object(bytes);
-  if (!object) return std::move(object).error().wrap(kListFault);
+  if (!object) return std::move(object).error().wrap("failed to unmarshal the configuration");
   object->set("cniVersion", version);
   return json::dump(*std::move(object));
 }

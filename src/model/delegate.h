@@ -35,7 +35,8 @@ struct Delegate {
   bool removed = false;            // its DEL succeeded already, in a DEL that failed as a whole
   std::vector<std::string> types;  // of its plugins
   std::string bytes;  // the complete configuration: byte for byte what goes into the records
-  // What is run; a conf is a list of one (01, 4.5). An error is one that shows only when it is run:
+  // What is run; a conf is a list of one (01, 4.5), whose own `object` is empty. It has no texts:
+  // `bytes` is enough of them while a plugin runs. An error is one that shows only when it is run:
   // such a delegate loads (02, 1), its ADD fails.
   Result<cni::ConfList> list;
   NetworkSelectionElement selection;
@@ -46,6 +47,9 @@ struct Delegate {
   json::Object attributes;
   bool loses_v4_default = false, loses_v6_default = false;  // 02, 3.10
 };
+
+// Its configuration, decoded. Only of one whose list can be read.
+const json::Object& decoded_config(const Delegate& delegate);
 
 // Types of the members that 02, 1 lists for a configuration, at the top or in a plugin.
 Result<void> check_known_members(const json::Object& config, std::string path = {});
@@ -59,7 +63,8 @@ Delegate delegate_of(cni::PluginConf conf);
 Delegate delegate_of(cni::ConfList list);
 
 // kInvalid for a delegate that names Multus itself, or a type that is a path, anywhere in its
-// configuration (cni/types.h; 02, 3.3). `own_type` is that of the node's own configuration.
+// configuration, or where it depends on the reader what is run (cni/types.h; 02, 3.3). `own_type`
+// is that of the node's own configuration.
 Result<void> check_types(const Delegate& delegate, std::string_view own_type);
 // kDenied if it names a type, at any depth, that is none of `allowed`; no list allows all.
 Result<void> check_allowed_types(const Delegate& delegate,

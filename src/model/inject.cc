@@ -29,11 +29,7 @@ Result<json::Object*> object_in(json::Object& parent, std::string_view key, std:
 Result<void> add_cni_args(json::Object& plugin, const json::Object& cni_args) {
   MNET_TRY(auto&& args, object_in(plugin, "args", "args"));
   MNET_TRY(auto&& cni, object_in(*args, "cni", "args.cni"));
-  if (cni->empty()) {
-    *cni = cni_args;  // set() looks at every key before it
-    return {};
-  }
-  for (const auto& [key, value] : cni_args) cni->set(key, value);
+  cni->set_all(cni_args);
   return {};
 }
 
@@ -64,10 +60,18 @@ Result<void> inject_list(json::Object& list, const Injection& injection) {
 
 }  // namespace
 
-Weight weight_of(const json::Object& cni_args, const Delegate& delegate) {
+Weight weight_of(std::string_view text) {
+  const json::Count count = json::count(text);
+  return {.bytes = count.bytes, .values = count.values};
+}
+
+Weight weight_of(const json::Object& cni_args, std::size_t plugins) {
   const std::string text = json::dump(cni_args);
-  const std::size_t plugins = delegate.list ? delegate.list->plugins.size() : 1;
   return {.bytes = text.size() * plugins, .values = json::count(text).values * plugins};
+}
+
+Weight weight_of(const json::Object& cni_args, const Delegate& delegate) {
+  return weight_of(cni_args, delegate.list ? delegate.list->plugins.size() : 1);
 }
 
 Result<Delegate> with_injection(Delegate delegate, const Injection& injection) {

@@ -42,18 +42,18 @@ Result<std::string> configuration_of(const NetworkDefinition& definition) {
   json::Object* config = document->as_object();
   if (config == nullptr) return json::wrong_kind(kFault, "an object", *document);
   if (!lacks_name(*config)) return text;
-  config->set("name", definition.name);
+  config->set_folded("name", definition.name);
   return json::dump(*document);
 }
 
-Result<Delegate> fulfil(Delegate delegate, const std::optional<NetworkSelectionElement>& selection,
+Result<Delegate> fulfil(Delegate delegate, std::optional<NetworkSelectionElement> selection,
                         const TakenDevice& device) {
   Injection injection;
   if (selection) {
-    delegate.name = cat(selection->ns, "/", selection->name);
-    delegate.selection = *selection;
+    if (!selection->name.empty()) delegate.name = cat(selection->ns, "/", selection->name);
     delegate.attributes = attributes_of(*selection);
-    injection.cni_args = selection->cni_args;
+    injection.cni_args = std::exchange(selection->cni_args, std::nullopt);
+    delegate.selection = *std::move(selection);
   }
   if (!device.id.empty()) {
     delegate.selection.device_id = injection.device_id = device.id;

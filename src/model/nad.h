@@ -26,9 +26,10 @@ struct TakenDevice {
 };
 
 // The delegate with its device and with what the pod asks of it, remembered and written into its
-// configuration. A selected one is named after its definition; a device of the resource map wins
-// over one that the pod names.
-Result<Delegate> fulfil(Delegate delegate, const std::optional<NetworkSelectionElement>& selection,
+// configuration. A selection with a name gives the delegate its definition's; a device of the
+// resource map wins over one that the pod names.
+// The delegate's `cni_args` are then in its configuration and attributes alone.
+Result<Delegate> fulfil(Delegate delegate, std::optional<NetworkSelectionElement> selection,
                         const TakenDevice& device);
 
 // The attributes as they were written, without name, namespace and interface: what hot-plug

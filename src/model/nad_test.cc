@@ -196,5 +196,16 @@ TEST(Fulfil, RemembersWhatWasWishedAsItWasWritten) {
                       "cni-args":{"b":[1]},"default-route":["10.0.0.1"]})"));
 }
 
+// Readers would differ in which of the two is the name.
+TEST(Definition, HasItsNameInOneSpelling) {
+  auto text = configuration_of(definition(R"({"Name":"other","type":"x"})"));
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, R"({"type":"x","name":"nad"})");
+
+  const auto delegate = parse_delegate(R"({"name":"a","NAME":"b","type":"x"})").value();
+  EXPECT_EQ(check_types(delegate, "").error().text(),
+            R"(the key "name" is there in two spellings)");
+}
+
 }  // namespace
 }  // namespace mnet::model

@@ -1,9 +1,12 @@
 #include "model/netconf.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +69,21 @@ void read_parallel_attach(json::Fields& fields, NetConf& conf) {
   }
 }
 
+void read_check_networks(json::Fields& fields, NetConf& conf) {
+  std::optional<std::string> text;
+  fields.read("checkNetworks", text);
+  if (!text) return;
+  if (*text == "all") {
+    conf.check_networks = CheckNetworks::kAll;
+  } else if (*text == "primary") {
+    conf.check_networks = CheckNetworks::kPrimary;
+  } else if (*text == "report") {
+    conf.check_networks = CheckNetworks::kReport;
+  } else {
+    fields.fail("checkNetworks", cat("must be all, primary or report, not ", go_quoted(*text)));
+  }
+}
+
 Result<std::vector<AttachmentId>> read_attachments(const json::Value& value, std::string_view key) {
   std::vector<AttachmentId> attachments;
   const json::Array* items = value.as_array();
@@ -100,6 +118,23 @@ Result<void> read_valid_attachments(const json::Object& object, NetConf& conf) {
   return {};
 }
 
+// Without the white space at both ends that Unicode knows: a list that was copied from a page has
+// no-break spaces in it, and the original takes them off.
+std::string_view trim_unicode(std::string_view text) {
+  constexpr std::array<std::string_view, 25> kSpaces = {
+      " ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\u0085", "\u00a0", "\u1680",
+      "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008",
+      "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"};
+  for (std::size_t before = std::string_view::npos; before != text.size();) {
+    before = text.size();
+    for (const std::string_view space : kSpaces) {
+      if (text.starts_with(space)) text.remove_prefix(space.size());
+      if (text.ends_with(space)) text.remove_suffix(space.size());
+    }
+  }
+  return text;
+}
+
 void read_namespaces(json::Fields& fields, NetConf& conf) {
   fields.read("multusNamespace", conf.multus_namespace);
   fields.read("systemNamespaces", conf.system_namespaces);
@@ -110,7 +145,7 @@ void read_namespaces(json::Fields& fields, NetConf& conf) {
   if (global.empty()) return;
   conf.non_isolated_namespaces.clear();
   for (const std::string_view item : split(global, ',')) {
-    conf.non_isolated_namespaces.emplace_back(trim(item));
+    conf.non_isolated_namespaces.emplace_back(trim_unicode(item));
   }
 }
 
@@ -132,6 +167,7 @@ Result<void> read_members(const json::Object& object, NetConf& conf) {
   fields.read("retryDeleteOnError", conf.retry_delete_on_error);
   read_lookup_timeout(fields, conf);
   read_parallel_attach(fields, conf);
+  read_check_networks(fields, conf);
   fields.read("logFile", conf.log_file);
   fields.read("logLevel", conf.log_level);
   fields.read("logToStderr", conf.log_to_stderr);
@@ -162,19 +198,25 @@ Result<void> read_prev_result(const json::Object& object, NetConf& conf) {
   return {};
 }
 
-Result<void> read_delegates(const json::Object& object, NetConf& conf) {
+// Nothing is built: of a list that counts and of one that does not alike.
+Result<void> check_delegate_kinds(const json::Object& object) {
   const json::Value* value = object.find_folded("delegates");
-  const json::Array* entries = nullptr;
-  if (value != nullptr && !value->is_null()) {
-    entries = value->as_array();
-    if (entries == nullptr) return json::wrong_kind("delegates", "a list", *value).wrap(kFault);
-    for (std::size_t i = 0; i < entries->size(); ++i) {
-      const json::Value& entry = (*entries)[i];
-      if (entry.as_object() != nullptr) continue;
-      return json::wrong_kind(cat("delegates[", i, "]"), "an object", entry).wrap(kFault);
-    }
+  if (value == nullptr || value->is_null()) return {};
+  const json::Array* entries = value->as_array();
+  if (entries == nullptr) return json::wrong_kind("delegates", "a list", *value);
+  for (std::size_t i = 0; i < entries->size(); ++i) {
+    const json::Value& entry = (*entries)[i];
+    if (entry.as_object() != nullptr) continue;
+    return json::wrong_kind(cat("delegates[", i, "]"), "an object", entry);
   }
+  return {};
+}
+
+Result<void> read_delegates(const json::Object& object, NetConf& conf) {
+  if (auto kinds = check_delegate_kinds(object); !kinds) return kinds.error().wrap(kFault);
   if (!conf.cluster_network.empty()) return {};
+  const json::Value* value = object.find_folded("delegates");
+  const json::Array* entries = value == nullptr ? nullptr : value->as_array();
   if (entries == nullptr || entries->empty()) {
     return Error(Errc::kInvalid, "at least one delegate/clusterNetwork must be specified");
   }
@@ -187,6 +229,14 @@ Result<void> read_delegates(const json::Object& object, NetConf& conf) {
     conf.delegates.push_back(*std::move(delegate));
   }
   return {};
+}
+
+// All keys but `delegates` and the contents of `prevResult`.
+Result<NetConf> read_keys(const json::Object& document) {
+  NetConf conf;
+  MNET_TRY_VOID(check_known_members(document));
+  MNET_TRY_VOID(read_members(document, conf));
+  return conf;
 }
 
 }  // namespace
@@ -203,23 +253,52 @@ Result<json::Object> parse_netconf(std::string_view text) {
   return document;
 }
 
-Result<NetConf> read_netconf(json::Object document, NetConfRules rules) {
-  // A previous result that does not count may be anything.
-  if (!rules.check_prev_result) document.erase_folded("prevResult");
-
-  NetConf conf;
-  if (auto checked = check_known_members(document); !checked) {
-    return std::move(checked).error().wrap(kFault);
+Result<NetConf> read_netconf(json::Object document, PrevResult prev_result) {
+  if (prev_result == PrevResult::kIgnored) document.erase_folded("prevResult");
+  auto conf = read_keys(document);
+  if (!conf) return std::move(conf).error().wrap(kFault);
+  if (prev_result == PrevResult::kRead) {
+    MNET_TRY_VOID(read_prev_result(document, *conf));
   }
-  if (auto read = read_members(document, conf); !read) return std::move(read).error().wrap(kFault);
-  if (rules.check_prev_result) {
-    MNET_TRY_VOID(read_prev_result(document, conf));
-  }
-  if (auto read = read_delegates(document, conf); !read) {
-    if (rules.check_delegates) return std::move(read).error();
-    conf.delegates.clear();
-  }
+  MNET_TRY_VOID(read_delegates(document, *conf));
   return conf;
+}
+
+NetConf read_netconf_for_del(json::Object document) {
+  document.erase_folded("prevResult");
+  auto whole = read_keys(document);
+  std::optional<Error> fault;
+  if (!whole) {
+    fault = whole.error().wrap(kFault);
+    const auto is_readable = [](const json::Object& member) -> Result<void> {
+      MNET_TRY([[maybe_unused]] const auto& conf, read_keys(member));
+      return {};
+    };
+    whole = read_keys(readable_members(document, is_readable));
+  }
+  NetConf conf = std::move(whole).value_or(NetConf());
+  if (auto read = read_delegates(document, conf); !read) {
+    conf.delegates.clear();
+    if (!fault) fault = std::move(read).error();
+  }
+  conf.fault = std::move(fault);
+  return conf;
+}
+
+Result<NetConf> read_settings(json::Object document) {
+  MNET_TRY_VOID(check_delegate_kinds(document));
+  return read_keys(document);
+}
+
+json::Object readable_members(const json::Object& document,
+                              const std::function<Result<void>(const json::Object&)>& read) {
+  json::Object out;
+  for (const auto& [key, value] : document) {
+    json::Object alone;
+    alone.append(key, value);
+    if (read(alone)) out.append(key, value);
+  }
+  return out;
 }
 
 }  // namespace mnet::model

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "cni/result.h"
 #include "json/json.h"
@@ -34,6 +36,13 @@ enum class ParallelAttach : std::uint8_t {
   kSafe,  // those that cannot get in each other's way: model/parallel.h
   kOff,
   kAll,  // all after the master
+};
+
+// What a CHECK makes of the networks beside the pod's main one.
+enum class CheckNetworks : std::uint8_t {
+  kAll,      // the first that fails fails it
+  kPrimary,  // they are not checked
+  kReport,   // they are checked; what fails is reported
 };
 
 struct NetConf {
@@ -67,23 +76,34 @@ struct NetConf {
   bool retry_delete_on_error = false;
   std::chrono::milliseconds pod_lookup_timeout{2500};
   ParallelAttach parallel_attach = ParallelAttach::kSafe;
+  // None: kReport, but inline `delegates` fail a CHECK as with the original, which checks those.
+  std::optional<CheckNetworks> check_networks;
 
   std::string log_file, log_level;
   bool log_to_stderr = true;
   std::optional<LogOptions> log_options;
+
+  // Of read_netconf_for_del() alone: why this is not all that was written.
+  std::optional<Error> fault;
 };
 
 inline constexpr std::size_t kMaxNetConf = 4u << 20;
 
-// What a verb makes of faults. DEL must work from the records whatever became of the configuration,
-// so a `prevResult` or `delegates` that cannot be used does not stop it (02-F44).
-struct NetConfRules {
-  bool check_prev_result = true;
-  bool check_delegates = true;
-};
 Result<void> check_netconf_size(std::string_view text);
 // The document of a configuration: not too large, and an object.
 Result<json::Object> parse_netconf(std::string_view text);
-Result<NetConf> read_netconf(json::Object document, NetConfRules rules = {});
+// A `prevResult` counts for ADD and CHECK alone; for other verbs it may be anything.
+enum class PrevResult : std::uint8_t { kRead, kIgnored };
+Result<NetConf> read_netconf(json::Object document, PrevResult prev_result = PrevResult::kRead);
+// DEL works from the records whatever became of the configuration: what cannot be read is left at
+// its default, and `fault` says why.
+NetConf read_netconf_for_del(json::Object document);
+// A program's own settings, which need name no networks: every key that requests read has the
+// right type. Errors begin with the key.
+Result<NetConf> read_settings(json::Object document);
+
+// The members that `read` accepts, each looked at alone.
+json::Object readable_members(const json::Object& document,
+                              const std::function<Result<void>(const json::Object&)>& read);
 
 }  // namespace mnet::model

@@ -17,12 +17,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 const std::string kDelegates = R"("delegates":[{"name":"a","type":"fake"}])";
 
-Result<NetConf> load(const std::string& members, NetConfRules rules = {}) {
+Result<NetConf> load(const std::string& members, PrevResult prev_result = PrevResult::kRead) {
   MNET_TRY(auto&& document, parse_netconf("{" + members + "}"));
-  return read_netconf(std::move(document), rules);
+  return read_netconf(std::move(document), prev_result);
+}
+NetConf load_for_del(const std::string& members) {
+  return read_netconf_for_del(*parse_netconf("{" + members + "}"));
 }
 std::string error_of(const std::string& members) {
   auto conf = load(members);
@@ -62,6 +66,20 @@ TEST(NetConf, ReplacesTheListsOfNamespaces) {
   auto conf = load(R"("globalNamespaces":" foo,bar ,default","systemNamespaces":[],)" + kDelegates);
   EXPECT_THAT(conf->non_isolated_namespaces, ElementsAre("foo", "bar", "default"));
   EXPECT_THAT(conf->system_namespaces, IsEmpty());
+}
+
+// A list that was copied from a page has no-break spaces in it.
+TEST(NetConf, TakesAllWhiteSpaceOffNamespaces) {
+  auto conf =
+      load("\"globalNamespaces\":\"\u00a0 foo\u2028,\u3000\u00a0bar \u202f\"," + kDelegates);
+  ASSERT_TRUE(conf);
+  EXPECT_THAT(conf->non_isolated_namespaces, ElementsAre("foo", "bar"));
+}
+
+// Here as everywhere; to Go it is an empty list.
+TEST(NetConf, TakesNullForAnAbsentListOfNamespaces) {
+  EXPECT_THAT(load(R"("systemNamespaces":null,)" + kDelegates)->system_namespaces,
+              ElementsAre("kube-system"));
 }
 
 TEST(NetConf, LimitsWhatPodsSelectOnlyIfItSaysSo) {
@@ -129,15 +147,60 @@ TEST(NetConf, ReadsThePreviousResultOnlyIfAsked) {
       load(R"("prevResult":{"ips":[{"version":"4","address":"10.0.0.5/32"}]},)" + kDelegates));
   const std::string garbage = R"("PrevResult":5,)" + kDelegates;
   EXPECT_FALSE(load(garbage));
-  EXPECT_TRUE(load(garbage, {.check_prev_result = false}));
+  EXPECT_TRUE(load(garbage, PrevResult::kIgnored));
 }
 
-TEST(NetConf, DoesWithoutDelegatesIfAsked) {
-  auto conf = load(R"("retryDeleteOnError":true,"delegates":[{"type":"a"},{}])",
-                   {.check_delegates = false});
-  ASSERT_TRUE(conf);
-  EXPECT_THAT(conf->delegates, IsEmpty());
-  EXPECT_TRUE(conf->retry_delete_on_error);
+TEST(NetConf, KnowsWhatACheckMakesOfNetworks) {
+  EXPECT_FALSE(load(R"("checkNetworks":null,)" + kDelegates)->check_networks);
+  EXPECT_EQ(load(R"("checkNetworks":"all",)" + kDelegates)->check_networks, CheckNetworks::kAll);
+  EXPECT_EQ(load(R"("checkNetworks":"primary",)" + kDelegates)->check_networks,
+            CheckNetworks::kPrimary);
+  EXPECT_EQ(load(R"("checkNetworks":"report",)" + kDelegates)->check_networks,
+            CheckNetworks::kReport);
+  EXPECT_THAT(error_of(R"("checkNetworks":"none",)" + kDelegates),
+              HasSubstr("checkNetworks: must be all, primary or report"));
+}
+
+TEST(NetConfForDel, HasNoFaultWhereAddHasNone) {
+  EXPECT_FALSE(load_for_del(R"("prevResult":"any",)" + kDelegates).fault);
+  EXPECT_FALSE(load_for_del(R"("clusterNetwork":"c","delegates":[{}])").fault);
+}
+
+TEST(NetConfForDel, DoesWithoutDelegatesThatCannotBeUsed) {
+  for (const char* delegates : {R"([{"type":"a"},{}])", "5", "[5]", "[]"}) {
+    const NetConf conf = load_for_del(cat(R"("retryDeleteOnError":true,"delegates":)", delegates));
+
+    EXPECT_TRUE(conf.fault) << delegates;
+    EXPECT_THAT(conf.delegates, IsEmpty());
+    EXPECT_TRUE(conf.retry_delete_on_error);
+  }
+}
+
+TEST(NetConfForDel, ReadsEveryKeyThatCanBeRead) {
+  for (const char* wrong :
+       {R"("parallelAttach":"maybe")", R"("capabilities":"all")", R"("podLookupTimeout":-1)",
+        R"("systemNamespaces":5)", R"("runtimeConfig":{"ips":7})", R"("logOptions":[])"}) {
+    const NetConf conf = load_for_del(
+        cat(R"("cniDir":"/d",)", wrong, ",", kDelegates, R"(,"binDir":"/b","confDir":5)"));
+
+    ASSERT_TRUE(conf.fault) << wrong;
+    EXPECT_THAT(conf.fault->text(), HasSubstr("failed to load netconf: "));
+    EXPECT_EQ(conf.cni_dir, "/d");
+    EXPECT_EQ(conf.bin_dir, "/b");
+    EXPECT_EQ(conf.conf_dir, "/etc/cni/multus/net.d");
+    EXPECT_EQ(conf.delegates.size(), 1u);
+  }
+}
+
+TEST(Settings, NeedNoNetworksButEveryKeyHasTheRightType) {
+  EXPECT_TRUE(read_settings(*json::parse_object(R"({"delegates":[],"kubeconfig":null})")));
+  for (const char* key : {"kubeconfig", "retryDeleteOnError", "defaultNetworks", "delegates",
+                          "systemNamespaces", "multusNamespace", "confDir", "runtimeConfig"}) {
+    const auto settings = read_settings(*json::parse_object(cat("{\"", key, "\":5}")));
+
+    ASSERT_FALSE(settings) << key;
+    EXPECT_THAT(settings.error().text(), StartsWith(cat(key, ": ")));
+  }
 }
 
 TEST(NetConf, TellsAnAbsentListOfAttachmentsFromAnEmptyOne) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -89,9 +91,8 @@ Result<std::vector<NetworkStatus>> network_statuses(
   NetworkStatus common;
   common.name = delegate_name;
   common.is_default = is_master;
-  common.dns = newest.dns;
-  common.device_info = device_info;
-  common.gateways = default_gateways(newest);
+  common.shared = std::make_shared<const SharedStatus>(SharedStatus{
+      .dns = newest.dns, .device_info = device_info, .gateways = default_gateways(newest)});
   if (newest.interfaces.size() < 2) return status_of_one(newest, std::move(common));
   return status_per_interface(newest, common, is_master);
 }
@@ -103,19 +104,46 @@ json::Object to_json(const NetworkStatus& status) {
   if (!status.mac.empty()) out.append("mac", status.mac);
   if (status.mtu != 0) out.append("mtu", status.mtu);
   if (status.is_default) out.append("default", true);
-  out.append("dns", cni::to_json(status.dns));
-  if (status.device_info) out.append("device-info", *status.device_info);
-  if (!status.gateways.empty()) out.append("gateway", status.gateways);
+  const SharedStatus none;
+  const SharedStatus& shared = status.shared == nullptr ? none : *status.shared;
+  out.append("dns", cni::to_json(shared.dns));
+  if (shared.device_info) out.append("device-info", *shared.device_info);
+  if (!shared.gateways.empty()) out.append("gateway", shared.gateways);
   return out;
 }
 
-std::string annotation_text(const std::vector<NetworkStatus>& statuses) {
-  std::string text = "[";
-  for (const NetworkStatus& status : statuses) {
-    if (text.size() > 1) text += ',';
-    text += json::dump(to_json(status), json::kPretty);
-  }
-  return text + "]";
+bool StatusText::append(const std::string& entry) {
+  constexpr std::size_t kAround = 2;  // a comma and the last bracket
+  if (text_.size() + entry.size() + kAround > kMaxStatusText) return false;
+  if (text_.size() > 1) text_ += ',';
+  text_ += entry;
+  return true;
+}
+
+void StatusText::add_entry(const json::Value& entry) {
+  if (!append(json::dump(entry, json::kPretty))) ++left_out_;
+}
+
+// Once one did not fit, no other is tried whole: the parts in common are as long for each.
+void StatusText::add(const NetworkStatus& status) {
+  if (!is_short_ && append(json::dump(to_json(status), json::kPretty))) return;
+  is_short_ = true;
+  NetworkStatus alone = status;
+  alone.shared = nullptr;
+  const bool is_there = append(json::dump(to_json(alone), json::kPretty));
+  ++(is_there ? shortened_ : left_out_);
+}
+
+std::string StatusText::shortcomings() const {
+  if (shortened_ + left_out_ == 0) return {};
+  return cat("the network status would exceed ", kMaxStatusText, " bytes: ", shortened_,
+             " entries lack dns, device-info and gateway, ", left_out_, " are left out");
+}
+
+StatusText status_text(const std::vector<NetworkStatus>& statuses) {
+  StatusText text;
+  for (const NetworkStatus& status : statuses) text.add(status);
+  return text;
 }
 
 }  // namespace mnet::model

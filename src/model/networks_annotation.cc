@@ -1,7 +1,9 @@
 #include "model/networks_annotation.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/address.h"
+#include "json/at.h"
 #include "json/count.h"
 #include "json/fields.h"
 #include "json/json.h"
@@ -138,17 +141,44 @@ Result<std::vector<std::string>> read_gateways(const json::Value& value, const s
   return gateways;
 }
 
+// The keys that mean something. Others may be there in any number of spellings, as for the
+// original.
+constexpr std::array kElementKeys = {"name"sv,
+                                     "namespace"sv,
+                                     "ips"sv,
+                                     "mac"sv,
+                                     "infiniband-guid"sv,
+                                     "interface"sv,
+                                     "deviceID"sv,
+                                     "interfaceRequest"sv,
+                                     "cni-args"sv,
+                                     "portMappings"sv,
+                                     "bandwidth"sv,
+                                     "default-route"sv,
+                                     "ipam-claim-reference"sv};
+constexpr std::array kBandwidthKeys = {"ingressRate"sv, "ingressBurst"sv, "egressRate"sv,
+                                       "egressBurst"sv};
+constexpr std::array kMappingKeys = {"hostPort"sv, "containerPort"sv, "protocol"sv, "hostIP"sv};
+
+// kInvalid if one of the keys is there in two spellings: a webhook that reads the annotation may
+// take another one than we do.
+Result<void> check_spellings(const json::Value* value, std::span<const std::string_view> keys,
+                             std::string_view path) {
+  const json::Object* object = json::as_object(value);
+  const auto key = object == nullptr ? ""sv : json::find_respelled(*object, keys);
+  if (key.empty()) return {};
+  return Error(Errc::kInvalid,
+               cat(path, ": the key ", go_quoted(key), " is there in two spellings"));
+}
+
 // Not for the members of `cni-args`, which are anything.
 Result<void> check_inner_spellings(const json::Fields& fields) {
-  if (const json::Value* bandwidth = fields.find("bandwidth");
-      bandwidth && bandwidth->as_object()) {
-    MNET_TRY_VOID(json::check_spellings(*bandwidth->as_object(), fields.path_of("bandwidth")));
-  }
-  const json::Value* mappings = fields.find("portMappings");
-  if (mappings == nullptr || mappings->as_array() == nullptr) return {};
-  for (const json::Value& mapping : *mappings->as_array()) {
-    if (mapping.as_object() == nullptr) continue;
-    MNET_TRY_VOID(json::check_spellings(*mapping.as_object(), fields.path_of("portMappings")));
+  MNET_TRY_VOID(
+      check_spellings(fields.find("bandwidth"), kBandwidthKeys, fields.path_of("bandwidth")));
+  const json::Array* mappings = json::as_array(fields.find("portMappings"));
+  for (std::size_t i = 0; mappings != nullptr && i < mappings->size(); ++i) {
+    MNET_TRY_VOID(check_spellings(&(*mappings)[i], kMappingKeys,
+                                  cat(fields.path_of("portMappings"), "[", i, "]")));
   }
   return {};
 }
@@ -178,7 +208,7 @@ Result<void> read_lists(const json::Fields& fields, NetworkSelectionElement& ele
 Result<NetworkSelectionElement> read_element(const json::Value& value, const std::string& path) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
-  MNET_TRY_VOID(json::check_spellings(*object, path));
+  MNET_TRY_VOID(check_spellings(&value, kElementKeys, path));
   NetworkSelectionElement element;
   NetworkSelectionElement& selection = element;
   std::string deprecated_ifname, ipam_claim;

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kConfigSource = "kubernetes.io/config.source";
 constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
-constexpr std::array kUsedAnnotations = {kNetworksAnnotation, kDefaultNetworkAnnotation,
-                                         kSkipDefaultNetworksAnnotation, kConfigSource,
-                                         kResourceName};
+constexpr std::array kUsedAnnotations = {
+    kNetworksAnnotation, kDefaultNetworkAnnotation, kSkipDefaultNetworksAnnotation,
+    kConfigSource,       kConfigHashAnnotation,     kResourceName};
 
 struct Metadata {
   std::string ns, name, uid, resource_version;

@@ -17,6 +17,9 @@ namespace mnet::model {
 
 using Annotations = std::map<std::string, std::string, std::less<>>;
 
+// Of a static pod's object: the UID under which the kubelet runs the pod.
+inline constexpr std::string_view kConfigHashAnnotation = "kubernetes.io/config.hash";
+
 // A pod's object. Immutable once handed out.
 struct PodObject {
   std::string ns = {}, name = {};
@@ -45,9 +48,13 @@ struct PodObject {
     return found == annotations.end() ? nullptr : &found->second;
   }
   // Whether a request for this UID means this pod (02, 5.2). A request or a manifest without a UID
-  // fits every other, and so does a static pod.
+  // fits every other. A mirror fits the UID of its static pod, and every UID if it does not say
+  // which that is.
   bool fits(std::string_view requested_uid) const {
-    return requested_uid.empty() || uid.empty() || uid == requested_uid || is_static;
+    if (requested_uid.empty() || uid.empty() || uid == requested_uid) return true;
+    if (!is_static) return false;
+    const std::string* hash = annotation(kConfigHashAnnotation);
+    return hash == nullptr || hash->empty() || *hash == requested_uid;
   }
 };
 using PodObjectPtr = std::shared_ptr<const PodObject>;

@@ -1,6 +1,7 @@
 #include "model/pod_args.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -67,12 +68,10 @@ void set_arg(cni::ArgPairs& args, std::string_view key, std::string value) {
 }
 
 Result<void> check_ip(const std::string& text) {
-  const bool is_cidr = text.contains('/');
-  const bool good =
-      is_cidr ? cni::Cidr::parse(text).has_value() : cni::IpAddress::parse(text).has_value();
+  const bool good = text.contains('/') ? cni::Cidr::parse(text).has_value()
+                                       : cni::IpAddress::parse(text).has_value();
   if (good) return {};
-  return Error(Errc::kInvalid,
-               cat("failed to parse ", is_cidr ? "CIDR " : "IP address ", go_quoted(text)));
+  return Error(Errc::kInvalid, cat("failed to parse IP address ", go_quoted(text)));
 }
 
 }  // namespace

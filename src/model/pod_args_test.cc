@@ -86,7 +86,8 @@ TEST(PodArgs, ChecksAddressWishes) {
   }
   EXPECT_EQ(error_with("24-8a-07-03-00-8d-ae-2e", "10.0.0.1"), "no error");
   EXPECT_THAT(error_with("", "10.0.0.300"), HasSubstr("failed to parse IP address \"10.0.0.300\""));
-  EXPECT_THAT(error_with("", "10.0.0.1/33"), HasSubstr("failed to parse CIDR \"10.0.0.1/33\""));
+  EXPECT_THAT(error_with("", "10.0.0.1/33"),
+              HasSubstr("failed to parse IP address \"10.0.0.1/33\""));
 }
 
 }  // namespace

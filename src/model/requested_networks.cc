@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,6 +100,17 @@ bool has_long_annotation(const PodObject& pod) {
                                const std::string* text = pod.annotation(name);
                                return text != nullptr && text->size() > kLongAnnotation;
                              });
+}
+
+Result<std::set<std::string>> named_networks(const PodObject& pod) {
+  std::set<std::string> names;
+  const std::string* text = pod.annotation(kNetworksAnnotation);
+  if (text == nullptr) return names;
+  MNET_TRY(auto&& elements, parse_networks_annotation(*text, pod.ns));
+  for (const NetworkSelectionElement& element : elements) {
+    names.insert(cat(element.ns, "/", element.name));
+  }
+  return names;
 }
 
 Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod) {

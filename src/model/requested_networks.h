@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ struct PodNetworks {
 };
 
 bool has_long_annotation(const PodObject& pod);
+// The networks that the pod's annotation names, as delegates are named after them. An error if the
+// annotation cannot be read.
+Result<std::set<std::string>> named_networks(const PodObject& pod);
 // The pod's annotations. Namespace isolation and `defaultNetworkNamespaces` are part of it (02,
 // 3.8); their errors have the code kDenied.
 Result<PodNetworks> read_pod_networks(const NetConf& conf, const PodObject& pod);

@@ -32,7 +32,7 @@ bool is_empty(const json::Value& value) {
 // The original writes these members from a map: by key, at every level.
 json::Value sorted(const json::Value& value) {
   if (value.as_object() == nullptr && value.as_array() == nullptr) return value;
-  return json::parse(json::dump(value, json::kSorted)).value();
+  return json::parse(json::dump(value, json::kSorted)).value_or(value);
 }
 
 // `ipam` of a reduced configuration: only its type.
@@ -79,7 +79,7 @@ void append_configuration(json::Object& element, const Delegate& delegate) {
   if (list == nullptr || (delegate.is_list && delegate.from_list_file)) {
     element.append("Conf", reduced({}));
   } else {
-    element.append("Conf", reduced(delegate.is_list ? list->object : list->plugins[0].object));
+    element.append("Conf", reduced(decoded_config(delegate)));
   }
   element.append("ConfList",
                  list != nullptr && delegate.is_list ? reduced_list(*list) : json::Object());
@@ -157,12 +157,13 @@ NetworkSelectionElement read_selection(const json::Object& element) {
   return selection;
 }
 
-Result<Delegate> decode(const json::Object& element) {
+Result<Delegate> decode(json::Object& element) {
   MNET_TRY(auto&& complete, complete_list(element));
   std::optional<std::string> bytes = std::move(complete);
   const bool from_list_file = bytes.has_value();
   if (!bytes) bytes = decoded_member(element, "Bytes");
   if (!bytes) return Error(Errc::kProtocol, "no usable Bytes");
+  element.erase_folded("Bytes");  // it may have a megabyte, and so has what is made of it
   auto delegate = parse_delegate(*std::move(bytes));
   if (!delegate) return Error(Errc::kProtocol, delegate.error().text());
 
@@ -206,11 +207,11 @@ json::Array encode_scratch(const std::vector<Delegate>& delegates) {
   return elements;
 }
 
-Result<std::vector<Delegate>> decode_scratch(const json::Array& elements) {
+Result<std::vector<Delegate>> decode_scratch(json::Array elements) {
   if (elements.empty()) return Error(Errc::kProtocol, "the scratch file has no elements");
   std::vector<Delegate> delegates;
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    const json::Object* element = elements[i].as_object();
+    json::Object* element = elements[i].as_object();
     if (element == nullptr) return damaged(i, "not an object");
     auto delegate = decode(*element);
     if (!delegate) return damaged(i, delegate.error().text());

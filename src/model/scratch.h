@@ -16,6 +16,6 @@ json::Array encode_scratch(const std::vector<Delegate>& delegates);
 // The first element is the master. An element without usable `Bytes`, or no element at all, is a
 // damaged file (kProtocol); members that cannot be used otherwise are ignored. Of files written by
 // 4.2.x and v4.3.0 the complete configuration is taken from `CNINetworkConfigList` (02-F55).
-Result<std::vector<Delegate>> decode_scratch(const json::Array& elements);
+Result<std::vector<Delegate>> decode_scratch(json::Array elements);
 
 }  // namespace mnet::model

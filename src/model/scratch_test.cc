@@ -144,8 +144,8 @@ TEST(Scratch, TakesTheCompleteListOfV430) {
   ASSERT_TRUE(delegates) << delegates.error().text();
   const cni::ConfList& list = *delegates->front().list;
   ASSERT_THAT(list.plugins, SizeIs(2));
-  EXPECT_THAT(list.plugins[0].bytes, HasSubstr("/k"));
-  EXPECT_THAT(list.plugins[1].bytes, HasSubstr("1400"));
+  EXPECT_THAT(json::dump(list.plugins[0].object), HasSubstr("/k"));
+  EXPECT_THAT(json::dump(list.plugins[1].object), HasSubstr("1400"));
   EXPECT_EQ(*list.object.find("extra"), json::Value(7));
 }
 

@@ -39,26 +39,25 @@ bool is_of(const json::Value& entry, std::string_view network, std::string_view 
          text_in(entry, "interface") == ifname;
 }
 
-// In the layout of 02, 2.4.
-std::string status_text(const json::Array& entries) {
-  std::vector<std::string> texts;
-  texts.reserve(entries.size());
-  for (const json::Value& entry : entries) texts.push_back(json::dump(entry, json::kPretty));
-  return cat("[", join(texts, ","), "]");
+StatusText text_of(const json::Array& entries) {
+  StatusText text;
+  for (const json::Value& entry : entries) text.add_entry(entry);
+  return text;
 }
 
 }  // namespace
 
-Result<std::string> with_statuses(const std::optional<std::string>& text,
-                                  const std::vector<NetworkStatus>& added) {
+Result<StatusText> with_statuses(const std::optional<std::string>& text,
+                                 const std::vector<NetworkStatus>& added) {
   MNET_TRY(auto&& entries, read_entries(text.value_or("")));
   std::erase_if(entries, [&](const json::Value& entry) {
     return std::ranges::any_of(added, [&](const NetworkStatus& status) {
       return is_of(entry, status.name, status.interface);
     });
   });
-  for (const NetworkStatus& status : added) entries.emplace_back(to_json(status));
-  return status_text(entries);
+  StatusText edited = text_of(entries);
+  for (const NetworkStatus& status : added) edited.add(status);
+  return edited;
 }
 
 Result<std::optional<std::string>> without_statuses(const std::string& text,
@@ -70,7 +69,7 @@ Result<std::optional<std::string>> without_statuses(const std::string& text,
         ifnames, [&](const std::string& ifname) { return is_of(entry, network, ifname); });
   });
   if (erased == 0) return std::optional<std::string>();
-  return std::optional<std::string>(status_text(entries));
+  return std::optional<std::string>(text_of(entries).text());
 }
 
 }  // namespace mnet::model

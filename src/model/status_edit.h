@@ -14,8 +14,8 @@ namespace mnet::model {
 
 // `text` (none: there is no status yet) with these entries after the others. Entries for the same
 // network and interface give way. An error if the text is not a list.
-Result<std::string> with_statuses(const std::optional<std::string>& text,
-                                  const std::vector<NetworkStatus>& added);
+Result<StatusText> with_statuses(const std::optional<std::string>& text,
+                                 const std::vector<NetworkStatus>& added);
 
 // `text` without the entries of `network` on any of `ifnames`; none if there is nothing to change.
 Result<std::optional<std::string>> without_statuses(const std::string& text,

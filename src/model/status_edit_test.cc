@@ -18,34 +18,36 @@ NetworkStatus status(const std::string& name, const std::string& interface) {
   return one;
 }
 
+std::string text_of(const std::vector<NetworkStatus>& statuses) {
+  return status_text(statuses).text();
+}
+
 // 02, 2.4: the layout is the original's
 TEST(StatusEdit, WritesTheOriginalsLayout) {
   auto text = with_statuses(std::nullopt, {status("a", "eth0"), status("b", "net1")});
 
   ASSERT_TRUE(text);
-  EXPECT_EQ(*text, annotation_text({status("a", "eth0"), status("b", "net1")}));
+  EXPECT_EQ(text->text(), text_of({status("a", "eth0"), status("b", "net1")}));
 }
 
 TEST(StatusEdit, PutsNewEntriesBehindTheOthersInPlaceOfTheirOldOnes) {
   const std::string before =
-      annotation_text({status("a", "eth0"), status("b", "net1"), status("c", "net2")});
+      text_of({status("a", "eth0"), status("b", "net1"), status("c", "net2")});
 
   auto text = with_statuses(before, {status("b", "net1")});
 
   ASSERT_TRUE(text);
-  EXPECT_EQ(*text,
-            annotation_text({status("a", "eth0"), status("c", "net2"), status("b", "net1")}));
+  EXPECT_EQ(text->text(), text_of({status("a", "eth0"), status("c", "net2"), status("b", "net1")}));
 }
 
 TEST(StatusEdit, DropsOnlyEntriesOfThatNetworkOnThoseInterfaces) {
-  const std::string before = annotation_text(
-      {status("a", "eth0"), status("b", "net1"), status("b", "net2"), status("c", "net1")});
+  const std::string before =
+      text_of({status("a", "eth0"), status("b", "net1"), status("b", "net2"), status("c", "net1")});
 
   auto text = without_statuses(before, "b", {"net1", "net9"});
 
   ASSERT_TRUE(text && *text);
-  EXPECT_EQ(**text,
-            annotation_text({status("a", "eth0"), status("b", "net2"), status("c", "net1")}));
+  EXPECT_EQ(**text, text_of({status("a", "eth0"), status("b", "net2"), status("c", "net1")}));
 }
 
 TEST(StatusEdit, ChangesNothingIfThereIsNothingToDrop) {

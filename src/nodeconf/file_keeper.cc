@@ -6,6 +6,7 @@
 
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -56,9 +57,21 @@ aio::Task<void> FileKeeper::publish(std::string text) {
   // Even if it is equal: the file is ours from now on, and a predecessor that removes its own
   // leaves it alone.
   auto written = co_await pool_.run([this] { return own_.write(text_); });
-  hooks_.wrote(written.has_value());
-  if (written) written_ = text_;
-  co_return std::move(written);
+  if (written) {
+    hooks_.wrote(true);
+    written_ = text_;
+    co_return Result<void>();
+  }
+  note_failed_write();
+  MNET_CO_TRY(const auto& state,
+              co_await pool_.run([this]() -> Result<OwnFile::State> { return own_.state(); }));
+  if (written.error().code() == Errc::kInvalid || state.fate != OwnFile::Fate::kThere) {
+    co_return std::move(written);
+  }
+  log_.error(cat("cannot write ", own_.path(),
+                 "; the one that an earlier run wrote stays in use until it can be written"),
+             written.error());
+  co_return Result<void>();
 }
 
 aio::Task<void> FileKeeper::write(std::string text) {

@@ -34,7 +34,8 @@ class FileKeeper {
 
   const std::string& path() const { return own_.path(); }
 
-  // Writes the file, whatever it says now: it is ours from here on.
+  // Writes the file, whatever it says now: it is ours from here on. If it cannot be written, but is
+  // there and a runtime can read it, it stays in use, and write() tries again.
   aio::Task<void> publish(std::string text);
   // Writes it unless it says so already, or while it must not or cannot be written.
   aio::Task<void> write(std::string text);

@@ -51,7 +51,7 @@ class Manager {
   // it does not have (03, 6.4): the daemon ends with 2.
   aio::Task<void> find();
 
-  // Writes the file. After find().
+  // Writes the file. After find(). Not an error if an earlier one stays in use meanwhile.
   aio::Task<void> publish();
 
   // Follows the primary and our file after publish(). Returns only when cancelled.

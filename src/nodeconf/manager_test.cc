@@ -316,6 +316,34 @@ TEST_F(ManagerTest, WritesLaterWhatItCouldNotWrite) {
   EXPECT_TRUE(until([this] { return own().find("second") != std::string::npos; }));
 }
 
+// Restarted for ever, the daemon would serve no pod of a node whose disk is full.
+TEST_F(ManagerTest, StartsWithTheFileOfAnEarlierRunWhileItCannotWrite) {
+  options_.pace.poll = 20ms;
+  dir_.write("10-p.conf", with_capability("second"));
+  const std::string earlier = R"({"name":"multus-cni-network","type":"multus-shim"})";
+  dir_.write("00-multus.conf", earlier);
+
+  {
+    const FullDisk full;
+    run();
+    ASSERT_TRUE(until([this] { return writes_.size() > 1; }));
+    EXPECT_FALSE(writes_.back());
+    EXPECT_EQ(own(), earlier);
+  }
+
+  EXPECT_TRUE(until([this] { return own().find("second") != std::string::npos; }));
+  EXPECT_FALSE(hindrance_);
+}
+
+TEST_F(ManagerTest, DoesNotStartWithAFileThatNoRuntimeReads) {
+  dir_.write("10-p.conf", conf(""));
+  dir_.write("00-multus.conf", "{");
+  const FullDisk full;
+
+  ASSERT_TRUE(aio::run(loop_, manager().find()).has_value());
+  EXPECT_FALSE(aio::run(loop_, manager().publish()).has_value());
+}
+
 TEST_F(ManagerTest, RemovesOnlyItsOwnFile) {
   dir_.write("10-p.conf", conf(""));
   run();

@@ -56,7 +56,7 @@ Result<void> OwnFile::write(std::string_view text) {
 
 Result<bool> OwnFile::update(std::string_view text) {
   const auto there = sys::find_file(path_);
-  if (there && *there && **there == text) return false;
+  if (there && *there && **there == text && is_ours(path_)) return false;
   MNET_TRY_VOID(write(text));
   return true;
 }

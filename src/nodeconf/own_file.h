@@ -37,7 +37,7 @@ class OwnFile {
   // Mode 0600. A text that a runtime would refuse (not a JSON object, or without name or type) is
   // an error and leaves the file as it is.
   Result<void> write(std::string_view text);
-  // The same, unless the file has this text already: then false.
+  // The same, unless the file is ours and has this text already: then false.
   Result<bool> update(std::string_view text);
 
   enum class Fate : std::uint8_t {

@@ -66,7 +66,7 @@ Result<ApiAccess> find_api_access(const AccessOptions& options) {
 
 Result<ApiClient> make_api_client(const AccessOptions& options, std::string_view program, Log log) {
   MNET_TRY(auto&& access, find_api_access(options));
-  kube::ApiSettings settings{.user_agent = cat(program, "/", build_version().version)};
+  kube::ApiSettings settings{.user_agent = user_agent(program)};
   settings.environment = options.environment;
   MNET_TRY(auto&& api,
            kube::Api::make(std::move(access.config), std::move(settings), std::move(log)));

@@ -81,6 +81,8 @@ void Conversation::feed_at_once() {
     if (count < 0) break;  // EPIPE: a plugin need not read its configuration
     unsent_.remove_prefix(static_cast<std::size_t>(count));
   }
+  unsent_ = {};
+  std::string().swap(what_.config);  // the plugin may run for minutes
   boost::system::error_code ignored;
   stdin_.close(ignored);
 }

@@ -79,7 +79,9 @@ Result<sys::Child> start(const Invocation& what) {
 }
 
 aio::Task<Output> run(Invocation what) {
+  std::string config = std::exchange(what.config, {});  // one copy is enough
   MNET_CO_TRY(auto&& child, co_await start_patiently(what));
+  what.config = std::move(config);
   co_return co_await run_started(std::move(child), std::move(what));
 }
 

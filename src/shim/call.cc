@@ -37,6 +37,7 @@ struct Verb {
   Limits::Time Limits::* one_check = nullptr;  // none: what is left of `reach`
   bool is_whole_replaced = false;              // by shimTimeout; else that can only lower it
   bool is_answer_awaited = false;              // for as long as the work takes
+  bool ignores_wrong_keys = false;
   Code when_unavailable = Code::kTryAgainLater;
 };
 
@@ -56,7 +57,8 @@ constexpr Verb kDel{.name = "CmdDel",
                     .reach = &Limits::reach_del,
                     .whole = &Limits::whole_del,
                     .wanted = Daemon::Wanted::kAlive,
-                    .is_whole_replaced = true};
+                    .is_whole_replaced = true,
+                    .ignores_wrong_keys = true};
 constexpr Verb kGc{.name = "CmdGC",
                    .reach = &Limits::reach_gc,
                    .whole = &Limits::whole_status,
@@ -122,7 +124,8 @@ Error Call::unavailable(const Verb& verb, std::string_view said, const Error& wh
 }
 
 Result<Config> Call::read_config(const Verb& verb) const {
-  auto config = parse_config(args_.stdin_data);
+  auto config = parse_config(args_.stdin_data,
+                             verb.ignores_wrong_keys ? WrongKeys::kIgnored : WrongKeys::kRefused);
   if (!config) {
     return failed(verb, config.error().wrap("invalid CNI configuration passed to multus-shim"));
   }
@@ -197,7 +200,7 @@ Result<void> Call::add() const {
 
 Result<void> Call::del() const {
   const auto config = read_config(kDel);
-  if (!config) return {};  // logged; trying again would not mend it
+  if (!config) return {};  // not JSON, which skel refuses before
   auto connection = reach(kDel, *config);
   if (!connection) {
     return remember_del(

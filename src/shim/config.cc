@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/try.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "wire/wire.h"
@@ -16,6 +15,8 @@ namespace mnet::shim {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr std::string_view kFault = "failed to gather the multus configuration";
 
 // Longer than any runtime waits, and far from overflowing a clock.
 constexpr double kLongestTimeout = 1e6;
@@ -54,8 +55,10 @@ std::optional<milliseconds> read_timeout(const json::Object& object, Config& con
 
 }  // namespace
 
-Result<Config> parse_config(std::string_view text) {
-  MNET_TRY(const auto& object, json::parse_object(text));
+Result<Config> parse_config(std::string_view text, WrongKeys wrong) {
+  const auto parsed = json::parse_object(text);
+  if (!parsed) return parsed.error().wrap(kFault);
+  const json::Object& object = *parsed;
   Config config;
   std::string socket_dir;
   LogSettings log;
@@ -65,7 +68,10 @@ Result<Config> parse_config(std::string_view text) {
   fields.read("logFile", log.file);
   fields.read("logLevel", log.level);
   fields.read("logToStderr", log.to_stderr);
-  MNET_TRY_VOID(fields.done());
+  if (auto read = fields.done(); !read) {
+    if (wrong == WrongKeys::kRefused) return read.error().wrap(kFault);
+    config.complaints.push_back(read.error().text());
+  }
   config.socket = wire::socket_path(socket_dir);
   config.cni_dir = read_cni_dir(object, config);
   config.timeout = read_timeout(object, config);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,8 +26,13 @@ struct Config {
   std::vector<std::string> complaints;  // keys of ours whose value was not used; for the log
 };
 
-// A wrong type of a known key is an error; `cniDir` and `shimTimeout` are only complained about.
-Result<Config> parse_config(std::string_view text);
+// What becomes of a key whose value has a wrong type. DEL takes the default instead: what it
+// deletes is on record, and the daemon has a configuration of its own.
+enum class WrongKeys : std::uint8_t { kRefused, kIgnored };
+
+// `failed to gather the multus configuration: …`. Of `cniDir` and `shimTimeout` a wrong type is
+// only complained about.
+Result<Config> parse_config(std::string_view text, WrongKeys wrong = WrongKeys::kRefused);
 
 // What is usable of the logging keys. Never fails, so that a bad configuration can be logged.
 LogSettings parse_log_settings(std::string_view text);

@@ -13,6 +13,7 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 TEST(ShimConfig, HasTheDefaultsOfTheOriginal) {
   for (const char* text :
@@ -43,8 +44,24 @@ TEST(ShimConfig, ReadsItsKeys) {
 TEST(ShimConfig, RefusesAWrongTypeOfAnOldKey) {
   for (const char* text : {R"({"daemonSocketDir":5})", R"({"logFile":5})", R"({"logLevel":[]})",
                            R"({"logToStderr":"true"})", R"({"cniVersion":1})"}) {
-    EXPECT_FALSE(parse_config(text).has_value()) << text;
+    const auto config = parse_config(text);
+    ASSERT_FALSE(config.has_value()) << text;
+    EXPECT_THAT(config.error().text(), StartsWith("failed to gather the multus configuration: "));
   }
+  EXPECT_THAT(parse_config("{").error().text(),
+              StartsWith("failed to gather the multus configuration: "));
+}
+
+// Otherwise it would be forgotten: the runtime takes the success of its shim for a DEL that is
+// done.
+TEST(ShimConfig, OfADelTakesTheDefaultForAWrongType) {
+  const auto config = parse_config(
+      R"({"daemonSocketDir":5,"cniVersion":"1.0.0","logToStderr":"x"})", WrongKeys::kIgnored);
+
+  ASSERT_TRUE(config.has_value());
+  EXPECT_EQ(config->socket, "/run/multus/multus.sock");
+  EXPECT_EQ(config->cni_version, "1.0.0");
+  EXPECT_THAT(config->complaints, ElementsAre(HasSubstr("daemonSocketDir")));
 }
 
 TEST(ShimConfig, OnlyComplainsAboutANewKey) {

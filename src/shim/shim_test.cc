@@ -611,8 +611,16 @@ TEST_F(Shim, RefusesAConfigurationOfTheWrongType) {
     EXPECT_EQ(outcome.error().code, 999u);
     EXPECT_THAT(outcome.error().msg, StartsWith(cat(name, " (shim): ", text)));
   }
-  EXPECT_EQ(run("DEL", bad, short_limits()).exit, 0);
-  EXPECT_THAT(log(), HasSubstr("[error] CmdDel (shim): " + text));
+}
+
+// A DEL that was answered as done without the daemon would never be carried out.
+TEST_F(Shim, SendsADelWhoseConfigurationHasAKeyOfTheWrongType) {
+  const FakeDaemon daemon(socket(), {{"/cni", {{.bytes = http(200, "")}}}});
+
+  EXPECT_EQ(run("DEL", config(R"("logToStderr":"x",)"), long_limits()).exit, 0);
+
+  EXPECT_EQ(daemon.seen("/cni").size(), 1u);
+  EXPECT_THAT(log(), HasSubstr("[error] CmdDel (shim): ignored: logToStderr: "));
 }
 
 TEST_F(Shim, LogsNewKeysThatItCannotUse) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "store/names.h"
 #include "store/read.h"
@@ -65,6 +66,12 @@ Result<std::optional<json::Object>> AttachmentRecords::find(const std::string& c
   auto record = json::parse_object(*text);
   if (!record) return Error(Errc::kProtocol, cat(*path, ": ", record.error().text()));
   return *std::move(record);
+}
+
+json::Count AttachmentRecords::count(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  const auto text = path ? find_text(*path) : std::nullopt;
+  return text && *text ? json::count(**text) : json::Count();
 }
 
 Result<bool> AttachmentRecords::remove(const std::string& container_id,

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "cni/args.h"
 #include "cni/cache.h"
+#include "json/at.h"
 #include "json/fields.h"
 #include "json/json.h"
 
@@ -36,26 +37,34 @@ Result<std::pair<std::string, std::string>> read_pair(const json::Value& value, 
   return std::pair(std::move(texts[0]), std::move(texts[1]));
 }
 
+// It may have a megabyte and is decoded where it stands.
 Result<void> read_config(json::Fields& fields, std::string& config) {
-  std::string encoded;
-  fields.read("config", encoded);
-  if (from_base64(encoded, config)) return {};
+  const std::string* encoded = json::as_string(fields.find("config"));
+  if (encoded == nullptr) {
+    std::string none;
+    fields.read("config", none);  // absent, null or an error
+    return {};
+  }
+  if (from_base64(*encoded, config)) return {};
   return Error(Errc::kInvalid, "config: not base64");
 }
 
 }  // namespace
 
-std::string entry_text(const cni::CacheEntry& entry) {
+std::string entry_text(cni::CacheEntry entry) {
   json::Object object;
   object.append("kind", kCacheKind);
   object.append("containerId", entry.container_id);
   object.append("config", entry.config.empty() ? json::Value() : to_base64(entry.config));
+  std::string().swap(entry.config);  // there are enough copies of it
   object.append("ifName", entry.ifname);
   object.append("networkName", entry.network);
   if (!entry.netns.empty()) object.append("netns", entry.netns);
   if (!entry.cni_args.empty()) object.append("cniArgs", pairs_json(entry.cni_args));
-  if (!entry.capability_args.empty()) object.append("capabilityArgs", entry.capability_args);
-  if (entry.result) object.append("result", *entry.result);
+  if (!entry.capability_args.empty()) {
+    object.append("capabilityArgs", std::move(entry.capability_args));
+  }
+  if (entry.result) object.append("result", *std::move(entry.result));
   return json::dump(object);
 }
 
@@ -90,8 +99,9 @@ Result<DecodedEntry> parse_entry(const json::Value& document) {
   return out;
 }
 
-Result<json::Value> result_in(std::string_view text) {
+Result<json::Value> result_in(std::string text) {
   auto document = json::parse(text);
+  std::string().swap(text);
   // The words of the reader that would have looked for the version of a legacy result.
   if (!document) return std::move(document).error().wrap("decoding version from network config");
   auto decoded = parse_entry(*document);

@@ -18,11 +18,11 @@ struct DecodedEntry {
   cni::CacheEntry entry;
 };
 
-std::string entry_text(const cni::CacheEntry& entry);
+std::string entry_text(cni::CacheEntry entry);
 Result<DecodedEntry> parse_entry(const json::Value& document);
 
 // The result in the text of a cache file: of an entry, or for any other document the document
 // itself (01, 6.4, legacy).
-Result<json::Value> result_in(std::string_view text);
+Result<json::Value> result_in(std::string text);
 
 }  // namespace mnet::store

@@ -102,7 +102,7 @@ TEST(CacheEntry, RefusesAWrongTypeInAKnownMember) {
 }
 
 std::string result_text(std::string_view file) {
-  const auto result = result_in(file);
+  const auto result = result_in(std::string(file));
   return result ? json::dump(*result) : result.error().text();
 }
 

@@ -1,9 +1,12 @@
 #include "store/names.h"
 
+#include <string>
 #include <string_view>
 
+#include "base/text.h"
 #include "cni/names.h"
 #include "store/pending_dels.h"
+#include "store/store.h"
 
 namespace mnet::store {
 
@@ -13,5 +16,7 @@ bool is_safe_id(std::string_view container_id) {
   return cni::is_identifier(container_id) && container_id != "results" &&
          container_id != kPendingDels && container_id != kAttachments;
 }
+
+std::string status_directory(const std::string& cni_dir) { return cat(cni_dir, "/_status"); }
 
 }  // namespace mnet::store

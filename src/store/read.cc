@@ -1,8 +1,10 @@
 #include "store/read.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +25,11 @@ Result<std::optional<std::string>> find_text(const std::string& path) {
 
 bool may_exist(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0 || errno != ENOENT;
+}
+
+std::size_t size_of(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
 }
 
 Result<std::vector<sys::Entry>> list_entries(const std::string& directory) {

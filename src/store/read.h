@@ -1,6 +1,7 @@
 // Reading files and directories of ours. Internal to store.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ Result<std::optional<std::string>> find_text(const std::string& path);
 
 // Whether there is a file, or that cannot be told.
 bool may_exist(const std::string& path);
+
+// Of the file; 0 if that cannot be told.
+std::size_t size_of(const std::string& path);
 
 // Nothing if there is no directory.
 Result<std::vector<sys::Entry>> list_entries(const std::string& directory);

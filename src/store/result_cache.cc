@@ -1,4 +1,5 @@
-#include <climits>
+#include <linux/limits.h>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -52,13 +53,24 @@ bool is_attachment(const DecodedEntry& decoded, const std::string& container_id)
 // The entry in a file that may be the container's; none if it is not one, or damaged.
 Result<std::optional<cni::CacheEntry>> find_entry(const std::string& path,
                                                   const std::string& container_id) {
-  MNET_TRY(const auto& text, find_cache_file(path));
+  MNET_TRY(auto&& text, find_cache_file(path));
   if (!text) return std::nullopt;
   const auto document = json::parse(*text);
+  text.reset();
   if (!document) return std::nullopt;
   auto decoded = parse_entry(*document);
   if (!decoded || !is_attachment(*decoded, container_id)) return std::nullopt;
   return std::move(decoded->entry);
+}
+
+cni::CacheEntry small_parts_of(const cni::CacheEntry& whole) {
+  cni::CacheEntry entry;
+  entry.container_id = whole.container_id;
+  entry.network = whole.network;
+  entry.ifname = whole.ifname;
+  entry.netns = whole.netns;
+  entry.cni_args = whole.cni_args;
+  return entry;
 }
 
 }  // namespace
@@ -81,7 +93,7 @@ Result<std::optional<std::string>> ResultCache::path_of(const cni::CacheKey& key
   return cat(directory_, "/", name);
 }
 
-Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durability) const {
+Result<void> ResultCache::write(cni::CacheEntry entry, Durability durability) const {
   MNET_TRY(auto&& path, path_of({entry.network, entry.container_id, entry.ifname}));
   if (!path) {
     return Error(Errc::kInvalid,
@@ -89,14 +101,14 @@ Result<void> ResultCache::write(const cni::CacheEntry& entry, Durability durabil
                      ", container ID ", go_quoted(entry.container_id), " and interface name ",
                      go_quoted(entry.ifname)));
   }
-  return replace_below(directory_, *path, entry_text(entry), durability);
+  return replace_below(directory_, *path, entry_text(std::move(entry)), durability);
 }
 
 Result<std::optional<json::Value>> ResultCache::find_result(const cni::CacheKey& key) const {
   MNET_TRY(auto&& path, path_of(key));
-  MNET_TRY(const auto& text, find_cache_file(path));
+  MNET_TRY(auto&& text, find_cache_file(path));
   if (!text) return std::nullopt;
-  MNET_TRY(auto&& result, result_in(*text));
+  MNET_TRY(auto&& result, result_in(*std::move(text)));
   return result;
 }
 
@@ -128,6 +140,14 @@ Result<void> ResultCache::remove(const cni::CacheKey& key) const {
 }
 
 Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) const {
+  return list_some(container_id, true);
+}
+
+Result<ResultCache::Listing> ResultCache::list_all() const { return list_some({}, false); }
+
+// Empty `container_id`: of all.
+Result<ResultCache::Listing> ResultCache::list_some(const std::string& container_id,
+                                                    bool is_whole) const {
   MNET_TRY(const auto& files, list_entries(directory_));
   Listing listing;
   for (const sys::Entry& file : files) {
@@ -138,7 +158,7 @@ Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) 
     if (!entry) {
       listing.unreadable.add(std::move(entry).error());
     } else if (*entry) {
-      listing.entries.push_back(**std::move(entry));
+      listing.entries.push_back(is_whole ? **std::move(entry) : small_parts_of(**entry));
     }
   }
   return listing;

@@ -234,7 +234,7 @@ TEST_F(ResultCacheTest, FailsToListWhatIsNoDirectory) {
   ASSERT_TRUE(sys::make_directories(dir_ / "cni", 0700).has_value());
   dir_.write("cni/results", "");
 
-  EXPECT_FALSE(cache_.list().has_value());
+  EXPECT_FALSE(cache_.list_all().has_value());
 }
 
 // 01, 6.4 and 6.5.

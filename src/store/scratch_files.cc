@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,6 +51,11 @@ Result<std::optional<json::Array>> ScratchFiles::find(const std::string& contain
     return Error(Errc::kProtocol, cat(*path, ": expected a list, got ", document->kind()));
   }
   return std::move(*delegates);
+}
+
+std::size_t ScratchFiles::size(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  return path ? size_of(*path) : 0;
 }
 
 Result<bool> ScratchFiles::remove(const std::string& container_id) const {

@@ -14,6 +14,7 @@
 #include "base/error_list.h"
 #include "base/result.h"
 #include "cni/cache.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "sys/file.h"
 
@@ -27,7 +28,7 @@ class ResultCache {
  public:
   explicit ResultCache(const std::string& cni_dir);
 
-  Result<void> write(const cni::CacheEntry& entry, Durability durability) const;
+  Result<void> write(cni::CacheEntry entry, Durability durability) const;
   // The `result` document of one entry, for cni::read_cached_result: none if there is no file;
   // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is not JSON at
   // all is damage; a file that cannot be read is an error, too.
@@ -42,9 +43,10 @@ class ResultCache {
     // Of files that may be entries and cannot be read (EIO, say). Damaged ones are left out.
     ErrorList unreadable;
   };
-  // 01, 6.5; empty `container_id`: all. An error where nothing can be said: a shortage, or a
-  // directory that cannot be read.
-  Result<Listing> list(const std::string& container_id = {}) const;
+  // 01, 6.5. An error where nothing can be said: a shortage, or a directory that cannot be read.
+  Result<Listing> list(const std::string& container_id) const;
+  // The same for all containers, without configurations and results: their sum has no bound.
+  Result<Listing> list_all() const;
   // Rewrites an entry, including members that we do not know. No such entry is an error.
   Result<void> edit(const cni::CacheKey& key,
                     const std::function<Result<void>(json::Object& cache_file)>& change,
@@ -55,6 +57,7 @@ class ResultCache {
  private:
   // None if the names are not safe.
   Result<std::optional<std::string>> path_of(const cni::CacheKey& key) const;
+  Result<Listing> list_some(const std::string& container_id, bool is_whole) const;
 
   std::string directory_;
 };
@@ -82,6 +85,8 @@ class ScratchFiles {
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Array>> find(const std::string& container_id) const;
+  // Of its file; nothing if there is none, or if that cannot be told.
+  std::size_t size(const std::string& container_id) const;
   Result<bool> remove(const std::string& container_id) const;  // true if it was there
   Result<std::vector<std::string>> list() const;               // container ids
   Result<void> sync(const std::string& container_id) const;
@@ -105,6 +110,8 @@ class AttachmentRecords {
   bool has(const std::string& container_id) const;
   // None if there is no file. A damaged one is an error (kProtocol).
   Result<std::optional<json::Object>> find(const std::string& container_id) const;
+  // What the file would become; nothing if there is none, or if it cannot be read.
+  json::Count count(const std::string& container_id) const;
   // True if it was there.
   Result<bool> remove(const std::string& container_id, Durability durability) const;
   Result<std::vector<std::string>> list() const;  // container ids
@@ -115,6 +122,10 @@ class AttachmentRecords {
 
   std::string directory_;
 };
+
+// Where the status of pods goes whose folder of manifests is read-only: `<cniDir>/_status`.
+// Container ids do not begin so.
+std::string status_directory(const std::string& cni_dir);
 
 // How many files of each kind there are below `cni_dir`, without reading any of them. No
 // directory: none.

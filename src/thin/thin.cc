@@ -41,6 +41,7 @@
 #include "model/pod_args.h"
 #include "skel/skel.h"
 #include "store/pending_dels.h"
+#include "store/store.h"
 #include "sys/environment.h"
 #include "thin/config.h"
 #include "thin/locks.h"
@@ -94,8 +95,9 @@ class Node {
 
   std::unique_ptr<adapters::FolderSource> make_folder(const Config& config, const Log& log) {
     if (config.objects_dir.empty()) return nullptr;
-    return std::make_unique<adapters::FolderSource>(loop_.get_executor(), config.objects_dir, pool_,
-                                                    log);
+    return std::make_unique<adapters::FolderSource>(
+        loop_.get_executor(), config.objects_dir, pool_, log,
+        adapters::FolderSettings{.status_dir = store::status_directory(config.cni_dir)});
   }
 
   // One request needs no stores.
@@ -120,6 +122,7 @@ class Node {
     background_.cancel();
     auto joined = co_await background_.join();
     if (kube_) {
+      kube_->cancel_reads();
       auto sent = co_await kube_->flush(Clock::now() + kLastEvents);
       if (!sent) kube_->cancel();
       joined = co_await kube_->flush(aio::kNoDeadline);
@@ -157,17 +160,19 @@ class Call {
         lines_(config_, surroundings.front),
         log_(lines_.log().with_request(id_)) {}
 
-  Result<void> run(Verb verb, json::Object document) {
-    auto done = checked(verb, std::move(document));
+  // `fault`: why a DEL does without (a part of) its configuration.
+  Result<void> run(Verb verb, json::Object document, std::optional<Error> fault) {
+    auto done = checked(verb, std::move(document), std::move(fault));
     if (!done) log_.error(done.error().text());
     return done;
   }
 
  private:
-  Result<void> checked(Verb verb, json::Object document) {
-    MNET_TRY(auto&& request, attach::read_request(verb, begin_request(),
-                                                  attach::read_conf(verb, std::move(document)),
-                                                  attach::parse_args(verb, args_.args)));
+  Result<void> checked(Verb verb, json::Object document, std::optional<Error> fault) {
+    MNET_TRY(auto&& request,
+             attach::read_request(verb, begin_request(),
+                                  attach::read_conf(verb, std::move(document), std::move(fault)),
+                                  attach::parse_args(verb, args_.args)));
     MNET_TRY(auto&& api, make_api(verb));
     MNET_TRY([[maybe_unused]] const auto& locks, take_locks(verb));
     Node node(config_, surroundings_, std::move(api), lines_.log());
@@ -177,7 +182,7 @@ class Call {
       case Verb::kDel:
         return del(node, std::move(request));
       case Verb::kCheck:
-        return node.run(node.attachments().check(std::move(request)));
+        return check(node, std::move(request));
       case Verb::kGc:
         return node.run(node.attachments().gc(std::move(request)));
       case Verb::kStatus:
@@ -197,7 +202,7 @@ class Call {
       // Other modules than these are the host's, of another libc.
       ::__nss_configure_lookup("hosts", "files dns");
       kube::ApiSettings settings;
-      settings.user_agent = cat("multus/", build_version().version);
+      settings.user_agent = user_agent("multus");
       settings.environment = surroundings_.environment;
       api = kube::Api::make(**std::move(access), std::move(settings), log_);
     } else {
@@ -275,6 +280,12 @@ class Call {
     return skel::print_result(result, config_.cni_version, surroundings_.front);
   }
 
+  static Result<void> check(Node& node, attach::Request request) {
+    MNET_TRY([[maybe_unused]] const auto& reported,
+             node.run(node.attachments().check(std::move(request))));
+    return {};
+  }
+
   Result<void> del(Node& node, attach::Request request) {
     MNET_TRY(auto&& outcome, node.run(node.attachments().del(std::move(request))));
     if (outcome.failed && outcome.keeps_failed) return *std::move(outcome.failed);
@@ -345,16 +356,28 @@ class Call {
   const Log log_;
 };
 
+Result<void> is_readable(const json::Object& member) {
+  MNET_TRY([[maybe_unused]] const auto& config, read_config(member));
+  return {};
+}
+
 Result<void> handle(Verb verb, const Surroundings& surroundings, const skel::CmdArgs& args) {
   const auto refusal = [](Error error) {
     return model::core_error(std::move(error), model::Pod(), "error loading netconf");
   };
   auto document = model::parse_netconf(args.stdin_data);
-  if (!document) return refusal(std::move(document).error());
-  auto config = read_config(*document);
-  if (!config) return refusal(std::move(config).error());
+  if (!document && verb != Verb::kDel) return refusal(std::move(document).error());
+  std::optional<Error> fault;
+  if (!document) fault = document.error();
+  json::Object usable = std::move(document).value_or(json::Object());
+  auto config = read_config(usable);
+  if (!config) {
+    if (verb != Verb::kDel) return refusal(std::move(config).error());
+    fault = config.error();
+    config = read_config(model::readable_members(usable, is_readable));
+  }
   Call call(surroundings, args, *std::move(config));
-  return call.run(verb, *std::move(document));
+  return call.run(verb, std::move(usable), std::move(fault));
 }
 
 }  // namespace

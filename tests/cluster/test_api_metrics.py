@@ -21,6 +21,8 @@ def test_requests_stores_and_watches_are_seen(host, node):
     assert page.values("multus_watch_down_seconds") == [0, 0]
     assert max(page.values("multus_watch_lag_seconds")) < 60
     assert 0 < page.value("multus_client_token_expiration_timestamp_seconds") - time.time() < 10 * 24 * 3600
+    left = page.value("multus_client_token_expiration_timestamp_seconds") - time.time()
+    assert left <= page.value("multus_client_token_lifetime_seconds") <= left + 3600
     assert metrics.complaints(host, page.text) == ""
     assert pod.delete().ok
 

@@ -94,7 +94,10 @@ def test_the_first_certificate_is_issued_and_stored(node, approvers):
     assert node.host.path(CERTIFICATES).stat().st_mode & 0o7777 == 0o755
     text = node.stored()
     assert text.index("BEGIN CERTIFICATE") < text.index("BEGIN EC PRIVATE KEY")
-    assert abs(metrics.page(node.host).value(METRIC) - time.time()) < 60
+    page = metrics.page(node.host)
+    assert abs(page.value(METRIC) - time.time()) < 60
+    assert page.value("multus_client_certificate_lifetime_seconds") >= page.value(METRIC) - time.time()
+    assert page.value("multus_client_certificate_wanted_seconds") < 60
     assert node.pod("web").add().ok
 
 

@@ -4,6 +4,7 @@ import collections
 import concurrent.futures
 import json
 
+from harness.machine.proc import pss
 from harness.machine.wait import until
 from harness.node.cni import environment
 from harness.node.daemon import body
@@ -48,11 +49,6 @@ def test_a_burst_of_adds_loses_and_doubles_nothing(node, space, fake, cluster):
     assert collections.Counter(event["involvedObject"]["name"] for event in space.events()) == dict.fromkeys(pods, 2)
 
     assert {answer.status for answer in add_all(node, conf, pods, "DEL").values()} == {200}
-
-
-def pss(pid):
-    with open(f"/proc/{pid}/smaps_rollup") as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
 
 
 def test_the_daemon_knows_250_pods_and_1000_networks_in_little_memory(node, space):

@@ -11,7 +11,7 @@ from harness.evidence import metrics
 from harness.machine.host import PLUGIN_DIR, PROGRAMS
 from harness.machine.wait import until
 from harness.node import networks
-from harness.node.autoconf import OWN, PRIMARY, conflist
+from harness.node.autoconf import OWN, PRIMARY, conflist, why_not_ready
 from harness.node.cni import Runtime
 from harness.node.daemon import default_config
 from harness.node.netconf import netconf_from_files
@@ -147,6 +147,22 @@ def test_without_any_source_it_does_not_start(daemons, host):
     assert daemon.process.wait() == 3
     assert "no object source" in daemon.log
     daemon.ending = True
+
+
+def test_a_kubeconfig_that_comes_late_is_waited_for(node, host):
+    """A rest of another installation in daemon-config.json ended the daemon, which the original ignores."""
+    access = host.path(KUBECONFIG).read_text()
+    host.path(KUBECONFIG).unlink()
+    daemon = node.launch().wait_alive()
+
+    daemon.wait_log(f"waiting for the kubeconfig of the daemon's configuration: .*{KUBECONFIG}.*no such file")
+    assert KUBECONFIG in why_not_ready(daemon)
+    assert node.pod("unknown").delete().ok
+    host.write(KUBECONFIG, access[:len(access) // 2])
+    daemon.wait_log(r"(?s)waiting for .*waiting for the kubeconfig")
+    host.write(KUBECONFIG, access)
+    daemon.wait_ready()
+    assert node.pod("late").add().ok
 
 
 def test_adds_run_while_the_server_is_stopped_and_started(node, space, cluster):

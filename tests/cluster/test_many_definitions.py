@@ -32,7 +32,7 @@ def test_definitions_of_60_megabytes_cost_little_memory_and_each_can_be_attached
     peak = memory(daemon.pid, "VmHWM")
     print(f"definitions of {COUNT} MB: the daemon took {peak / 2**20:.1f} MB at most")
     assert peak < 32 * 2**20
-    assert 4 * MEGABYTE < series("multus_store_text_bytes") <= 8 * 2**20
+    assert 3 * MEGABYTE < series("multus_store_text_bytes") <= 4 * 2**20
     node.proxy.forget()
 
     for name in ("big0", "big30", "big59"):  # whatever is kept of what came first, last, and between
@@ -42,7 +42,7 @@ def test_definitions_of_60_megabytes_cost_little_memory_and_each_can_be_attached
         assert node.proxy.count(LIVE_READS + name) <= 1, "the text was not kept for the next pod"
 
     assert 1 <= node.proxy.count(LIVE_READS) <= 3
-    assert series("multus_store_text_bytes") <= 8 * 2**20
+    assert series("multus_store_text_bytes") <= 4 * 2**20
     assert memory(daemon.pid, "VmRSS") < 32 * 2**20, "what an ADD took was not given back"
 
 

@@ -24,20 +24,22 @@ def names(probe, space, *wanted):
 
 @pytest.mark.spec("03:106")
 def test_a_watch_that_is_cut_goes_on_where_it_was(space, proxied, proxy):
+    """Load balancers cut connections: no failure of the API if the watch had lived for more than a second."""
     space.add_network("first")
     until(lambda: proxied.stats()["networks"] == 1, "the first network")
-    lists = proxied.stats()["networkWatch"]["lists"]
+    before = proxied.stats()["networkWatch"]
 
     for number in range(3):
-        streams = proxied.stats()["networkWatch"]["streams"]
+        streams, seen_at = proxied.stats()["networkWatch"]["streams"], time.monotonic()
+        until(lambda: time.monotonic() > seen_at + 1.1, "the stream to have lived for more than a second")
         proxy.cut()
         space.add_network(f"n{number}")
         until(lambda: proxied.stats()["networkWatch"]["streams"] > streams, "a new stream")
         until(lambda: proxied.stats()["networks"] == number + 2, "the network added meanwhile")
 
-    stats = proxied.stats()["networkWatch"]
-    assert stats["lists"] == lists, "it listed again"
-    assert stats["failures"] >= 3, "no back-off"
+    after = proxied.stats()["networkWatch"]
+    assert after["lists"] == before["lists"], "it listed again"
+    assert after["failures"] == before["failures"], "it backed off"
 
 
 def test_a_watch_cut_in_the_middle_of_an_object_loses_nothing(space, proxied, proxy):
@@ -100,7 +102,7 @@ def test_a_server_that_forgets_after_each_list_is_not_asked_in_a_circle(space, p
 
     until(lambda: probe.stats()["networkWatch"]["lists"] >= 3, "three lists")
 
-    assert time.monotonic() - began >= 2.4, "no pause of 0.8 s and 1.6 s at least between them"
+    assert time.monotonic() - began >= 3, "no pause of 1 s and 2 s at least between them"
     assert probe.stats()["networkWatch"]["lists"] <= 4
     asked = [target for _, target in proxy.requests if "network-attachment-definitions?" in target]
     relists = [target for target in asked if "resourceVersionMatch=NotOlderThan&resourceVersion=" in target

@@ -340,6 +340,29 @@ def test_pods_run_on_through_there_and_back_again(node, primary_list):
         assert pod.links() == set()
 
 
+@pytest.mark.parametrize("form", ["thick", "thin"])
+def test_a_rollback_by_image_works_under_our_role(node, host, program, cluster, form):
+    """The role of our manifest stays when only the image is put back. Without `update` on pods/status no pod started then."""
+    node.act_as(cluster.token_for("kube-system", "multus"))
+    for who in (OURS, ORIGINAL, OURS):
+        if form == "thick":
+            node.use(who)
+            plugin, conf = node.shim, node.conf
+        else:
+            program("multus")
+            node.daemon = object()  # none is started
+            plugin = plugin_of(host, who, "multus")
+            conf = netconf(type="multus", version="0.4.0", kubeconfig=KUBECONFIG, clusterNetwork=SINGLE)
+        pod = node.pod(f"{form}-{len(node.sandboxes)}", "mac")
+
+        outcome = plugin.call("ADD", conf, pod, args=pod.args)
+
+        assert outcome.ok, outcome
+        assert [entry["interface"] for entry in pod.status] == ["eth0", "net1"]
+        until(lambda: pod.events("AddedInterface"), "an event")
+        assert plugin.call("DEL", conf, pod, args=pod.args).ok
+
+
 @pytest.mark.leaves("record */_attachments/*")  # of the one that the original deletes
 @pytest.mark.parametrize("first, second", [(ORIGINAL, OURS), (OURS, ORIGINAL)])
 def test_thin_multus_of_one_deletes_what_that_of_the_other_added(node, host, program, first, second):

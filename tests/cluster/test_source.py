@@ -143,7 +143,7 @@ def test_a_recreated_pod_is_found_although_the_store_is_behind(space, probes, pr
 
 @pytest.mark.spec("03:114")
 def test_a_recreated_pod_is_waited_for_while_the_api_still_has_the_old_one(space, probe):
-    """A static pod's object fits every UID: the only one of our making that a request can know before it is there."""
+    """A static pod's object without a hash fits every UID: the only one of our making that a request can know before it is there."""
     space.add_pod("web-0")
     until(lambda: probe.stats()["pods"] == 1, "the pod in the store")
     waiting = probe.start("find_pod", namespace=space.namespace, name="web-0", uid="future", waitMs=20000)
@@ -158,7 +158,26 @@ def test_a_recreated_pod_is_waited_for_while_the_api_still_has_the_old_one(space
 
 
 @pytest.mark.spec("03:115")
-def test_a_static_pod_fits_whatever_its_uid(space, probe):
+def test_a_static_pod_fits_by_its_hash(space, probe):
+    """06, pain 32: of two mirrors that follow each other only one is the pod that was asked for."""
+    def add(digest):
+        annotations = {"kubernetes.io/config.source": "file", "kubernetes.io/config.hash": digest}
+        return space.add_pod("etcd-node", annotations=annotations)["metadata"]["uid"]
+
+    def find(uid):
+        return probe.ask("find_pod", namespace=space.namespace, name="etcd-node", uid=uid, waitMs=0)
+    mirror = add("first")
+
+    assert find("first")["uid"] == mirror
+    with pytest.raises(Failed, match=f'expected pod UID "second" but got "{mirror}" from Kube API'):
+        find("second")
+    space.delete_pod("etcd-node")
+    add("second")
+    assert find("second")["static"]
+
+
+@pytest.mark.spec("03:115")
+def test_a_static_pod_without_a_hash_fits_whatever_its_uid(space, probe):
     space.add_pod("etcd-node", annotations={"kubernetes.io/config.source": "file"})
 
     found = probe.ask("find_pod", namespace=space.namespace, name="etcd-node", uid="of-the-kubelet", waitMs=2500)

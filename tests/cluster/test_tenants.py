@@ -1,5 +1,5 @@
 """What tenants may do at their worst, and what it costs the node and its other pods. Each attack prints one line: the daemon's
-peak memory, the longest ADD of a pod of another namespace, and the API requests of one attacking ADD. What slow plugins may hold up is in
+peak memory, the longest ADD of a pod of another namespace, and the API requests of one attacking ADD. More about slow plugins is in
 tests/node/test_fairness.py."""
 
 import concurrent.futures
@@ -14,6 +14,7 @@ import pytest
 from harness.cluster.workspace import Workspace
 from harness.machine.crowd import crowd
 from harness.machine.proc import peak_memory
+from harness.machine.wait import until
 from harness.node.cni import environment
 from harness.node.daemon import body
 from harness.node.netconf import netconf_from_files
@@ -50,6 +51,11 @@ class Siege:
         assert answer.status == 200, answer.body
         assert self.ask("DEL", self.bystander, container).status == 200
         return took
+
+    def ask_at_once(self, command, pods):
+        """The answers for all of them, in their order."""
+        with concurrent.futures.ThreadPoolExecutor(len(pods)) as threads:
+            return list(threads.map(lambda pod: self.ask(command, pod, f"attacker-{pod['metadata']['name']}"), pods))
 
     def start(self, **keys):
         self.node.start(**keys)
@@ -113,6 +119,40 @@ def test_huge_environments_of_other_processes_do_not_count(siege, node):
     siege.judge("60 environments of 4 MB")
 
 
+def test_slow_plugins_leave_slots_to_others(siege, space, fake):
+    """Networks of this type are attached side by side (docs/parallel-attach.md), so one pod asks for all slots at once. Those of
+    other types come one after the other and hold a single slot."""
+    fake.install("tap")
+    names = [f"slow{number}" for number in range(48)]
+    space.add_many(lambda name: space.add_network(
+        name, config=json.dumps(fake.network(name, plugin_type="tap", ADD={"delay_ms": 1000}))), names)
+    pod = space.add_pod("attacker", networks=",".join(names))
+    siege.start(maxDelegates=8)
+    with siege.watched():
+        assert siege.ask("ADD", pod, "attacker").status == 200
+    assert fake.most_at_once() >= 6, "it asked for more than it was given"
+    requests = siege.node.proxy.count(f".*/{space.namespace}/")
+    assert siege.ask("DEL", pod, "attacker").status == 200
+    siege.judge("48 networks of 1 s, 8 slots", requests)
+
+
+def test_a_network_of_many_interfaces_has_a_small_status(siege, space, fake):
+    """Its author chooses the result where a plugin passes on what its configuration says; each entry of the status would repeat the
+    settings of DNS."""
+    result = {"cniVersion": "1.0.0", "dns": {"search": ["x" * 100_000]},
+              "interfaces": [{"name": f"e{number}", "sandbox": "/ns"} for number in range(2000)]}
+    space.add_network("wide", config=json.dumps(fake.network("wide", ADD={"result": result})))
+    pod = space.add_pod("attacker", networks="wide")
+    siege.start()
+    with siege.watched():
+        answer = siege.ask("ADD", pod, "attacker")
+    siege.judge("2,000 interfaces with 100 kB each")
+    assert answer.status == 200, answer.body
+    assert 100_000 < len(space.status_of("attacker")) <= 192 * 2**10
+    until(lambda: "NetworkStatusTooLarge" in {event["reason"] for event in space.events()}, "an event that says so")
+    assert siege.ask("DEL", pod, "attacker").status == 200
+
+
 def test_unknown_names_ask_the_api_server_little(siege, space, node):
     """A request reads at most eight of them from the API server."""
     pod = space.add_pod("attacker", networks=",".join(f"unknown-{number}" for number in range(999)))
@@ -147,3 +187,53 @@ def test_an_annotation_of_many_elements_is_refused_cheaply(siege, space):
             answer = siege.ask("ADD", pod, f"attacker-{number}")
             assert answer.status == 400 and len(answer.body) < 2000
     siege.judge("annotations of 80,000 and more elements")
+
+
+def check_answers(answers, reason):
+    """Some are attached, the others are refused for `reason`."""
+    refused = [answer for answer in answers if answer.status != 200]
+    assert len(refused) < len(answers)
+    assert all(answer.status == 400 and reason in answer.body for answer in refused), refused[0]
+
+
+def test_large_arguments_of_many_pods_at_once_share_room(siege, space):
+    """Every `<` becomes six bytes in all that is made of it."""
+    def text(number):
+        return json.dumps([{"name": "n", "cni-args": {"ballast": ("x" if number % 2 else "<") * (ANNOTATION - 60)}}])
+    space.add_network("n", json.dumps({"cniVersion": "1.0.0", "type": "fake"}))
+    pods = list(space.add_many(lambda name: space.add_pod(name, networks=text(int(name[1:]))),
+                               [f"p{number}" for number in range(60)]).values())
+    siege.start()
+    with siege.watched():
+        check_answers(siege.ask_at_once("ADD", pods), b"the configurations of all networks of this request")
+        assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
+    siege.judge("60 annotations of 250 kB at once")
+
+
+def test_large_definitions_of_many_pods_at_once_share_room(siege, space):
+    """Three of them are more than one request may have; some change meanwhile."""
+    config = json.dumps({"cniVersion": "1.0.0", "type": "fake", "ballast": "x" * 1_000_000})
+    space.add_many(space.add_network, [f"n{number}" for number in range(15)], config=config)
+    pods = list(space.add_many(
+        lambda name: space.add_pod(name, networks=f"n{name[1:]}" if int(name[1:]) % 3 else f"n{name[1:]},n1,n2"),
+        [f"p{number}" for number in range(15)]).values())
+    siege.start()
+    with siege.watched(), concurrent.futures.ThreadPoolExecutor(1) as thread:
+        changes = thread.submit(lambda: [space.change_network(f"n{number}", config.replace("x", "y"))
+                                         for number in range(3)])
+        check_answers(siege.ask_at_once("ADD", pods), b"the configurations of all networks of this request")
+        changes.result()
+        assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
+    siege.judge("15 definitions of 1 MB at once")
+
+
+def test_many_values_of_many_pods_at_once_share_room(siege, space):
+    """A value takes more than its text."""
+    config = json.dumps({"cniVersion": "1.0.0", "type": "fake", "ballast": {f"{number:x}": 0 for number in range(9900)}})
+    space.add_network("n", config)
+    pods = list(space.add_many(lambda name: space.add_pod(name, networks="n"), [f"p{number}" for number in range(30)]).values())
+    siege.start()
+    with siege.watched():
+        assert {answer.status for answer in siege.ask_at_once("ADD", pods)} == {200}
+        assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
+    siege.judge("30 pods with 9,900 values at once")

@@ -2,12 +2,16 @@
 
 import json
 import threading
+import time
 
 import pytest
 
 from harness.cluster.kube_node import KUBECONFIG
 from harness.cluster.roles import UPSTREAM_RULES
+from harness.machine.host import PLUGIN_DIR, PROGRAMS
 from harness.machine.wait import until
+from harness.node.cni import Runtime
+from harness.node.netconf import netconf
 
 ON_UPLINK = {"cniVersion": "1.0.0", "name": "extra", "type": "macvlan", "master": "uplink",
              "ipam": {"type": "host-local", "subnet": "10.77.0.0/24"}}
@@ -150,6 +154,29 @@ def test_a_pod_that_asks_for_nothing_is_not_held_up(node, space, cluster):
     until(lambda: pod.status, "the late status")
 
 
+@pytest.mark.spec("02:124")
+@pytest.mark.parametrize("form", ["thick", "thin"])
+def test_del_of_an_unrecorded_container_waits_a_second_for_a_silent_api(node, host, program, form):
+    """Once, twenty: ten for the pod and ten for the definition of the cluster network."""
+    unknown = node.sandbox("unknown", "00000000-0000-4000-8000-000000000001")
+    if form == "thick":
+        node.start()
+        runtime, conf = node.shim, netconf(clusterNetwork="unread")
+    else:
+        program("multus")
+        host.path(f"{PLUGIN_DIR}/multus").symlink_to(f"{PROGRAMS}/multus")
+        runtime, conf = Runtime(host, "multus"), netconf(type="multus", kubeconfig=KUBECONFIG, clusterNetwork="unread")
+    node.proxy.stall(".")
+    began = time.monotonic()
+
+    outcome = runtime.call("DEL", conf, unknown, args=unknown.args)
+
+    assert outcome.ok, outcome
+    assert 0.9 < time.monotonic() - began < 4
+    assert node.proxy.count("GET .*/pods/unknown$") == 1
+    node.proxy.cut()
+
+
 def test_a_watch_that_is_refused_with_401_comes_back(node, space, extra):
     node.start()
     node.proxy.refuse("watch=true", 401, times=4)
@@ -184,3 +211,32 @@ def test_the_token_is_in_no_line_of_the_log(node, host, extra):
     # Neither the whole nor a piece: the first part is the same in all tokens, and so is not looked for.
     pieces = [part[at:at + 16] for part in token.split(".")[1:] for at in range(0, len(part) - 16, 8)]
     assert [piece for piece in pieces for log in said if piece in log] == []
+
+
+@pytest.mark.slow
+@pytest.mark.spec("03:72")
+def test_the_daemon_ends_before_it_is_killed_while_a_delegate_hangs_and_the_api_is_silent(node, space, fake):
+    """The kubelet kills it 30 s after SIGTERM."""
+    gate = fake.gate()
+    space.add_network("hung", config=json.dumps(fake.conf("hung", ADD={"gate": gate.path}, DEL={"gate": gate.path})))
+    pod, other = node.pod("web", networks="hung"), node.pod("other")
+    daemon = node.start()
+    node.proxy.stall("/events")
+    assert other.add().ok  # its event is never written
+    adding = threading.Thread(target=pod.add)
+    adding.start()
+    gate.reached()
+    node.proxy.stall(".")
+    node.proxy.cut()
+
+    began = time.monotonic()
+    daemon.terminate()
+    daemon.process.wait()
+    took = time.monotonic() - began
+
+    gate.open()
+    node.proxy.rules.clear()
+    node.start()
+    adding.join(180)
+    assert pod.delete().ok
+    assert took < 29, took

@@ -167,6 +167,24 @@ def test_a_directory_that_is_missing_for_our_file_exits_3(host, auto):
     assert code == 3 and "/etc/cni/nosuch" in stderr
 
 
+def test_a_full_disk_does_not_end_a_daemon_whose_file_is_there(host, auto):
+    """Once, it ended with 3, and a node with a full disk had no daemon."""
+    host.run("mount", "-t", "tmpfs", "-o", "size=64k,mode=755", "tmpfs", NET_D)
+    host.leaks.mounts.add(NET_D)
+    earlier = {"cniVersion": "1.0.0", "name": "multus-cni-network", "type": "multus-shim"}
+    host.write(PRIMARY, conflist())
+    host.write(OWN, earlier)
+    host.run("sh", "-c", f"head -c 100000 /dev/zero > {NET_D}/.filler || true")
+
+    daemon = auto.daemons.launch(auto_config(), config_path="/srv/daemon-config.json").wait_ready()
+
+    daemon.wait_log(f"cannot write {OWN}; the one that an earlier run wrote stays in use .*no space left")
+    assert auto.own() == earlier
+    host.path(f"{NET_D}/.filler").unlink()
+    auto.wait_own(clusterNetwork=PRIMARY)
+    assert daemon.answers()
+
+
 @pytest.mark.spec("03:125")
 @pytest.mark.parametrize("text, reason", [
     ('{"cniVersion": "1.0.0", "name"', "failed to unmarshall primary CNI config"),

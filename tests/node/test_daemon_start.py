@@ -50,7 +50,7 @@ def test_help_exits_0(host, flag):
 
 
 @pytest.mark.spec("03:4")
-@pytest.mark.parametrize("text", ["{", "[]", '{"metricsPort":"9"}', "", "{} {}", '{"socketDir": 5}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"connectionLimit":"9"}', "", "{} {}", '{"socketDir": 5}'])
 def test_unusable_configuration_exits_1_and_names_the_file(host, text):
     host.write("/srv/conf.json", text)
 

@@ -316,7 +316,7 @@ def test_check_of_the_pod_covers_what_was_plugged_in(node, fake):
     conf = hot_conf(fake, CHECK={"error": {"code": 7, "msg": "gone"}})
     assert pod.delegate("ADD", conf, "hot0").status == 200
 
-    assert pod.check().error["code"] == 7
+    assert pod.check({**node.conf, "checkNetworks": "all"}).error["code"] == 7
 
 
 @pytest.mark.spec("05:59", "05:60")
@@ -464,3 +464,22 @@ def test_a_sandbox_that_had_no_add_leaves_nothing(node):
     assert pod.delegate("DEL", HOT, "hot0").status == 200
 
     assert pod.links() == set() and pod.remembered() == []
+
+
+def test_the_record_is_found_where_the_pods_configuration_put_it(node, host, fake):
+    """`cniDir` stands in the CNI configuration only; also a daemon that was started since finds it."""
+    host.leaks.cni_dirs.add("/srv/cni")
+    conf = node.configure(fake.network("cluster"), cniDir="/srv/cni")
+    host.write("/etc/cni/net.d/00-multus.conf", conf)
+    node.start()
+    pod = node.pod()
+    assert pod.add().ok
+    node.daemon.kill()
+    node.start()
+
+    assert pod.delegate("ADD", fake.network("hot"), "hot0").status == 200
+    assert "hot0" in host.path(f"/srv/cni/_attachments/{pod.container_id}.json").read_text()
+
+    assert pod.delete().ok
+    assert fake.order()[-2:] == ["DEL hot", "DEL cluster"]
+    assert host.files_below("/var/lib/cni/multus") == [] and host.files_below("/srv/cni") == []

@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from harness.machine.proc import pss
 from harness.machine.wait import until
 from harness.net import unix_http
 
@@ -245,7 +246,7 @@ def test_a_trickling_client_is_cut_after_a_minute(daemon):
 @pytest.mark.release("limits")
 @pytest.mark.spec("03:56")
 def test_two_thousand_idle_connections_do_not_stop_the_service(host, daemon):
-    before = memory(daemon)
+    before = pss(daemon.pid)
     with unix_http.room_for(2000), contextlib.ExitStack() as crowd:
         for _ in range(1000):
             crowd.enter_context(daemon.connect())
@@ -253,13 +254,8 @@ def test_two_thousand_idle_connections_do_not_stop_the_service(host, daemon):
         for _ in range(1000):
             crowd.enter_context(daemon.connect())
 
-        assert memory(daemon) - before < 32 << 20
+        assert pss(daemon.pid) - before < 32 << 20
     until(lambda: daemon.answers("/healthz"), "served again")
-
-
-def memory(daemon):
-    with open(f"/proc/{daemon.pid}/smaps_rollup", encoding="ascii") as file:
-        return next(int(line.split()[1]) << 10 for line in file if line.startswith("Pss:"))
 
 
 @pytest.mark.spec("03:62")

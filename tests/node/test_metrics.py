@@ -302,3 +302,21 @@ def test_a_real_prometheus_scrapes_it_and_answers_queries(host, daemon, shim):
     assert {rule["health"] for rule in rules} == {"ok"}, rules
     assert shim.delete(conf, pod).ok
     prometheus.stop()
+
+
+@pytest.mark.spec("02:135")
+def test_a_network_that_fails_check_is_counted_and_told_to_the_pod(node, host, fake):
+    """Its IPAM plugin may not implement CHECK; the original verifies nothing here."""
+    node.start(metricsPort=metrics.PORT)
+    node.configure(fake.network("cluster"))
+    node.network("n", fake.network("n", CHECK={"error": {"code": 7, "msg": "no CHECK here"}}))
+    pod = node.pod("n")
+    assert pod.add().ok
+
+    assert pod.check().ok
+    (event,) = node.objects.wait_events(1, reason="NetworkCheckFailed")
+
+    assert event["type"] == "Warning" and "no CHECK here" in event["message"] and "net1" in event["message"]
+    assert metrics.page(host).value("multus_failed_checks_total") == 1
+    assert pod.check({**node.conf, "checkNetworks": "all"}).error["code"] == 7
+    assert pod.delete().ok

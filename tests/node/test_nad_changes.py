@@ -129,6 +129,19 @@ def test_without_any_record_del_rebuilds_the_list(node, fake, known):
     assert fake.order() == (["DEL n"] if known else []) + ["DEL cluster"]
 
 
+def test_without_any_record_each_network_is_deleted_on_its_own(node, fake):
+    """The others keep their names, and there is no event: the pod goes away."""
+    node.configure(fake.network("cluster"))
+    node.network("n", fake.network("n"))
+    pod = node.pod("lost,n")
+
+    assert pod.delete().ok
+
+    assert [(call.conf["name"], call.env["CNI_IFNAME"]) for call in fake.calls("DEL")] == [("n", "net2"), ("cluster", "eth0")]
+    node.daemon.wait_log(r"cannot find a network-attachment-definition \(lost\)")
+    assert pod.events() == []
+
+
 def test_a_broken_manifest_keeps_the_last_good_objects(node, host):
     """File, line and reason are in the log; other files are read on."""
     node.objects.write("all.yaml", "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\n"

@@ -220,3 +220,20 @@ def test_a_folder_that_is_away_takes_no_network_from_a_pod(host, node):
     host.path("/srv/elsewhere").rename(host.path(FOLDER))
     until(lambda: pod.add().ok, "the folder is back")
     assert pod.links() == {"eth0", "net1"}
+
+
+def test_a_read_only_folder_leaves_the_status_below_the_daemons_own(node, host, fake):
+    """A volume of a ConfigMap is read-only."""
+    node.configure(fake.network("cluster"))
+    pod = node.pod()
+    host.run("mount", "--bind", FOLDER, FOLDER)
+    host.run("mount", "-o", "remount,bind,ro", FOLDER)
+    try:
+        assert pod.add().ok
+        node.daemon.wait_log(rf"warning: objects folder {FOLDER} is read-only")
+        written = host.path(f"/var/lib/cni/multus/_status/default/{pod.pod_name}.json")
+        assert "network-status" in written.read_text()
+        assert pod.delete().ok
+    finally:
+        host.run("umount", "-l", FOLDER)
+        host.run("rm", "-rf", "/var/lib/cni/multus/_status")

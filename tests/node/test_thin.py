@@ -62,7 +62,7 @@ def test_files_only(host, thin, pod, version):
 
 
 def test_a_folder_of_manifests(host, thin, objects):
-    conf = with_folder(host, objects)
+    conf = {**with_folder(host, objects), "checkNetworks": "all"}
     pod = host.add_pod("web")
 
     result = thin.add(conf, pod, args=args_of(pod)).result

@@ -8,6 +8,10 @@ from harness.whole_node.installation import GENERATED, SHIM
 from harness.whole_node.pod_space import PodSpace
 
 
+def records(node):
+    return node.host.files_below("/var/lib/cni/multus")
+
+
 @pytest.fixture
 def installed_again(multus):
     yield
@@ -30,4 +34,4 @@ def test_an_uninstalled_node_works_with_its_primary_network_alone(node, multus, 
     space.close()
     left = [path for path in (GENERATED, SHIM, "/run/multus/multus.sock") if node.host.path(path).exists()]
     assert left == []
-    until(lambda: not node.host.files_below("/var/lib/cni/multus"), "no records")
+    until(lambda: not records(node), lambda: f"no records, but there are {records(node)}")

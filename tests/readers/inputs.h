@@ -32,4 +32,10 @@ std::string varied_text(std::string text, Chance& chance);
 // signed after that with the key it is for.
 std::string varied_request(Chance& chance);
 
+// Chains of certificates and bundles of authorities with one thing each that is unusual; all are
+// made now, because certificates expire.
+std::vector<std::string> plain_chains();
+// With two or three of these things.
+std::string varied_chain(Chance& chance);
+
 }  // namespace mnet::readers

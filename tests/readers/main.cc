@@ -38,9 +38,13 @@ struct Kind {
   Result<json::Value> (*read)(std::string_view);
 };
 constexpr std::array kKinds = {
-    Kind{"annotation", 'a', &read_networks},  Kind{"csr", 'c', &read_approved_request},
-    Kind{"delegate", 'd', &read_delegate},    Kind{"json", 'j', &read_any},
-    Kind{"daemon", 'm', &read_daemon_config}, Kind{"netconf", 'n', &read_netconf},
+    Kind{"annotation", 'a', &read_networks},
+    Kind{"chain", 's', &read_chain},
+    Kind{"csr", 'c', &read_approved_request},
+    Kind{"delegate", 'd', &read_delegate},
+    Kind{"json", 'j', &read_any},
+    Kind{"daemon", 'm', &read_daemon_config},
+    Kind{"netconf", 'n', &read_netconf},
     Kind{"result", 'r', &read_result},
 };
 
@@ -54,6 +58,7 @@ struct Options {
 
 // tests/readers/seeds/<kind>/, in the order of their names.
 std::vector<std::string> seeds_of(const Kind& kind) {
+  if (kind.code == 's') return plain_chains();
   std::vector<std::string> seeds;
   const auto folder = std::filesystem::path("tests/readers/seeds") / kind.name;
   std::error_code ignored;
@@ -65,6 +70,12 @@ std::vector<std::string> seeds_of(const Kind& kind) {
     if (auto text = sys::read_file(file)) seeds.push_back(*std::move(text));
   }
   return seeds;
+}
+
+std::string another_text(const Kind& kind, const std::vector<std::string>& seeds, Chance& chance) {
+  if (kind.code == 'c') return varied_request(chance);
+  if (kind.code == 's') return varied_chain(chance);
+  return varied_text(chance.pick(seeds), chance);
 }
 
 // The texts of one kind, compared one after the other.
@@ -81,9 +92,7 @@ class Comparison {
     }
     for (std::size_t i = 0; i < options.inputs && Clock::now() < end; ++i) {
       Chance chance(options.seed * 1'000'003 + i);
-      const std::string text =
-          kind_.code == 'c' ? varied_request(chance) : varied_text(chance.pick(seeds), chance);
-      if (auto compared = compare(text); !compared) return compared;
+      if (auto compared = compare(another_text(kind_, seeds, chance)); !compared) return compared;
     }
     return {};
   }

@@ -19,4 +19,7 @@ Result<json::Value> read_any(std::string_view text);
 // A certificate request that we approve; an error for all others.
 Result<json::Value> read_approved_request(std::string_view text);
 
+// `{"ca": PEM, "chain": PEM, "name": ...}`: true if a server that sends this chain is trusted.
+Result<json::Value> read_chain(std::string_view text);
+
 }  // namespace mnet::readers

@@ -1,3 +1,4 @@
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ Result<json::Object> create(const json::Object& input) {
 Result<model::NetworkStatus> read_status(const json::Value& value) {
   if (value.as_object() == nullptr) return Error(Errc::kBug, "broken case: statuses");
   model::NetworkStatus status;
+  model::SharedStatus shared;
   json::Fields fields(*value.as_object());
   fields.read("name", status.name);
   fields.read("interface", status.interface);
@@ -42,18 +44,19 @@ Result<model::NetworkStatus> read_status(const json::Value& value) {
   fields.read("mac", status.mac);
   fields.read("mtu", status.mtu);
   fields.read("default", status.is_default);
-  fields.read("gateway", status.gateways);
+  fields.read("gateway", shared.gateways);
   fields.object("dns", [&](const json::Object& object, std::string path) {
     json::Fields dns(object, std::move(path));
-    dns.read("nameservers", status.dns.nameservers);
-    dns.read("domain", status.dns.domain);
-    dns.read("search", status.dns.search);
-    dns.read("options", status.dns.options);
+    dns.read("nameservers", shared.dns.nameservers);
+    dns.read("domain", shared.dns.domain);
+    dns.read("search", shared.dns.search);
+    dns.read("options", shared.dns.options);
     return dns.done();
   });
-  if (const json::Value* info = fields.find("device-info")) status.device_info = *info->as_object();
+  if (const json::Value* info = fields.find("device-info")) shared.device_info = *info->as_object();
   if (auto done = fields.done(); !done)
     return Error(Errc::kBug, "broken case: " + done.error().text());
+  status.shared = std::make_shared<const model::SharedStatus>(std::move(shared));
   return status;
 }
 
@@ -64,7 +67,7 @@ Result<json::Object> annotation(const json::Object& input) {
     MNET_TRY(auto&& status, read_status(value));
     all.push_back(std::move(status));
   }
-  return json::Object{{"annotation", model::annotation_text(all)}};
+  return json::Object{{"annotation", model::status_text(all).text()}};
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ Result<json::Object> runtime_conf(const json::Object& input) {
     return args.done();
   });
   if (auto done = fields.done(); !done) return broken(done.error());
-  MNET_TRY(auto&& pairs, cni::parse_args(env));
+  const cni::ArgPairs pairs = cni::parse_args_leniently(env);
   MNET_TRY(auto&& capability_args, offered(input, container_id, ifname));
   return json::Object{{"container_id", container_id},
                       {"netns", netns},

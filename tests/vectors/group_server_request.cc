@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "cni/args.h"
 #include "cni/result.h"
 #include "groups.h"
 #include "json/fields.h"
@@ -77,7 +78,7 @@ Result<json::Object> pod_args(const json::Object& input) {
   for (const auto& [name, value] : env) request.env.emplace_back(name, *value.as_string());
   MNET_TRY(auto&& call, wire::extract_call(request));
   MNET_TRY(auto&& pod, wire::pod_identity(call.args, {}));
-  if (pod.uid.empty()) {
+  if (cni::find_arg(pod.pairs, "K8S_POD_UID") == nullptr) {
     MNET_TRY(auto&& uid, uid_from_api(input, pod));
     pod.uid = std::move(uid);
   }

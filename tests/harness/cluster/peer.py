@@ -81,10 +81,15 @@ class PeerNode(KubeNode):
 
     def __init__(self, host, daemons, space, proxy, token):
         super().__init__(host, daemons, None, space, proxy)
-        self.log_in(token)  # thin
-        ServiceAccount(host, token, space.cluster.authority.certificate.read_text())
+        self.account = ServiceAccount(host)
+        self.act_as(token)
         self.who = None
         self.version = "0.4.0"
+
+    def act_as(self, token):
+        """The account that both have from now on: thin in a kubeconfig, thick in the pod's own folder."""
+        self.log_in(token)
+        self.account.place(token, self.space.cluster.authority.certificate.read_text())
 
     def use(self, daemon, shim=None, **keys):
         """Replaces the daemon by that of `daemon`, with further keys of its configuration; the node's own is then what it

@@ -33,6 +33,8 @@ class ApiProxy:
         self.cluster = cluster
         self.requests = []  # (method, target), in order
         self.bodies = []    # of the same requests
+        self.times = []     # when they came, by the clock that never steps
+        self.agents = set()  # what clients call themselves
         self.rules = []     # (pattern, function): the first that matches "METHOD target" and returns True has answered
         self.delay = 0.0
         self.connections = set()
@@ -60,6 +62,7 @@ class ApiProxy:
         with self.lock:
             self.requests.clear()
             self.bodies.clear()
+            self.times.clear()
 
     def refuse(self, pattern, status, times=None, headers=None, message="refused by the test"):
         """Answers such requests itself, at most `times` times."""
@@ -197,6 +200,8 @@ class ApiProxy:
             with self.lock:
                 self.requests.append((method, target))
                 self.bodies.append(body)
+                self.times.append(time.monotonic())
+                self.agents |= {agent.decode().strip() for agent in re.findall(rb"(?i)\r\nuser-agent:([^\r]*)", head)} or {""}
             if self.delay:
                 time.sleep(self.delay)
             if not any(rule.search(f"{method} {target}") and answer(client) for rule, answer in list(self.rules)):

@@ -66,9 +66,10 @@ def _call(entry):
 
 
 class Fake:
-    def __init__(self, host, name="fake"):
+    def __init__(self, host, name="fake", program=None):
+        """`program`: where it is, if not beside the host's programs."""
         self.host = host
-        self._program = host.programs.parent / "tools" / "fake-delegate"
+        self._program = program or host.programs.parent / "tools" / "fake-delegate"
         assert self._program.exists(), f"{self._program} is not built"
         self._gates = 0
         host.path(FOLDER).mkdir(exist_ok=True)

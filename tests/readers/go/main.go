@@ -27,6 +27,7 @@ var readers = map[byte]func([]byte) (any, error){
 	'm': readDaemonConfig,
 	'n': readNetConf,
 	'r': readResult,
+	's': readChain,
 }
 
 func readAny(text []byte) (any, error) {
