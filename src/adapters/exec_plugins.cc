@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
@@ -18,6 +17,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/plugins.h"
+#include "chain/slots.h"
 #include "cni/args.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
@@ -48,8 +48,8 @@ std::string end_of(std::string_view text) {
 
 }  // namespace
 
-ExecPlugins::ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings,
-                         Log log)
+ExecPlugins::ExecPlugins(aio::BlockingPool& pool, chain::DelegateSlots& slots,
+                         ExecSettings settings, Log log)
     : pool_(pool), slots_(slots), settings_(std::move(settings)), log_(std::move(log)) {}
 
 aio::Task<std::string> ExecPlugins::find(std::string type, std::vector<std::string> dirs) {
@@ -128,11 +128,11 @@ aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::Plu
 
 aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::optional<Early> early) {
   const auto asked = Clock::now();
-  SlotRequest turn{.ticket = what.ticket,
-                   .ns = what.pod_namespace,
-                   .container_id = what.container_id,
-                   .is_del = what.command == "DEL",
-                   .caller = what.caller};
+  chain::SlotRequest turn{.ticket = what.ticket,
+                          .ns = what.pod_namespace,
+                          .container_id = what.container_id,
+                          .is_del = what.command == "DEL",
+                          .caller = what.caller};
   if (early) turn.held = std::move(early->slot);
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "chain/slots.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
 
@@ -41,7 +41,7 @@ struct ExecSettings {
 class ExecPlugins : public chain::Plugins {
  public:
   // Pool and slots must outlive it.
-  ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings, Log log);
+  ExecPlugins(aio::BlockingPool& pool, chain::DelegateSlots& slots, ExecSettings settings, Log log);
 
   aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override;
   // A run that has begun is ended by cancelling and by its time limit, not by a caller that goes
@@ -52,7 +52,7 @@ class ExecPlugins : public chain::Plugins {
  private:
   // One that was started ahead of its turn.
   struct Early {
-    Slot slot;
+    chain::Slot slot;
     sys::Child child;
   };
   aio::Task<std::string> run_in_turn(chain::PluginRun what, std::optional<Early> early);
@@ -63,7 +63,7 @@ class ExecPlugins : public chain::Plugins {
   void pass_on(const chain::PluginRun& what, std::string_view words) const;
 
   aio::BlockingPool& pool_;
-  DelegateSlots& slots_;
+  chain::DelegateSlots& slots_;
   ExecSettings settings_;
   Log log_;
 };

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
@@ -24,6 +23,7 @@
 #include "base/text.h"
 #include "chain/caller.h"
 #include "chain/plugins.h"
+#include "chain/slots.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {
@@ -35,20 +35,20 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Notes who asked and how many hold a slot.
-class CountingSlots : public DelegateSlots {
+class CountingSlots : public chain::DelegateSlots {
  public:
-  aio::Task<Slot> acquire(SlotRequest request) override {
+  aio::Task<chain::Slot> acquire(chain::SlotRequest request) override {
     asked.push_back(cat(request.ticket, request.is_del ? " DEL" : ""));
     shares.push_back(cat(request.ns, "/", request.container_id));
     if (refuse) co_return Error(Errc::kCancelled, "left");
     if (request.held) co_return *std::move(request.held);
     ++held;
-    co_return Slot([this] { --held; });
+    co_return chain::Slot([this] { --held; });
   }
-  std::optional<Slot> acquire_early() override {
+  std::optional<chain::Slot> acquire_early() override {
     if (refuse) return std::nullopt;
     ++held;
-    return Slot([this] { --held; });
+    return chain::Slot([this] { --held; });
   }
   std::vector<std::string> asked, shares;
   int held = 0;
@@ -214,7 +214,7 @@ TEST_F(ExecPluginsTest, RunsNothingWithoutASlot) {
 }
 
 TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedSlotsButWhoHasLeft) {
-  UnlimitedSlots slots;
+  chain::UnlimitedSlots slots;
   EXPECT_TRUE(aio::run(loop_, slots.acquire({})));
   auto caller = std::make_shared<chain::Caller>();
   EXPECT_TRUE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));

@@ -10,6 +10,9 @@
 #include "adapters/exec_plugins.h"
 #include "adapters/file_ports.h"
 #include "adapters/missed_pods.h"
+#include "admission/admission.h"
+#include "admission/delegate_times.h"
+#include "admission/large_requests.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
@@ -18,11 +21,8 @@
 #include "base/result.h"
 #include "base/try.h"
 #include "certs/certs.h"
-#include "daemon/admission.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
-#include "daemon/delegate_times.h"
-#include "daemon/large_requests.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
@@ -45,20 +45,22 @@ namespace {
 
 std::size_t max_delegates(const Config& config) {
   if (config.max_delegates) return static_cast<std::size_t>(*config.max_delegates);
-  return default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
+  return admission::default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
 }
 
 // Requests executed at once. What waits behind them costs little more than its body, and those that
 // are executed find work enough for all delegates.
 std::size_t max_requests(const Config& config) {
   if (config.connection_limit) return static_cast<std::size_t>(*config.connection_limit);
-  return default_max_requests(max_delegates(config));
+  return admission::default_max_requests(max_delegates(config));
 }
 
-Admission make_requests(const aio::asio::any_io_executor& executor, const Config& config) {
-  const Pace pace = default_pace(std::thread::hardware_concurrency());
+admission::Admission make_requests(const aio::asio::any_io_executor& executor,
+                                   const Config& config) {
+  const admission::Pace pace = admission::default_pace(std::thread::hardware_concurrency());
   const std::size_t most = max_requests(config);
-  return Admission(most, config.connection_limit ? 0 : kept_for_del(most), executor, pace);
+  return admission::Admission(most, config.connection_limit ? 0 : admission::kept_for_del(most),
+                              executor, pace);
 }
 
 metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
@@ -116,9 +118,9 @@ std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
 
 Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
     : config(std::move(the_config)),
-      delegates(max_delegates(config), kept_for_del(max_delegates(config))),
+      delegates(max_delegates(config), admission::kept_for_del(max_delegates(config))),
       requests(make_requests(executor, config)),
-      large({.free = free_weight(max_requests(config))}),
+      large({.free = admission::free_weight(max_requests(config))}),
       times(delegates, requests.pacer()),
       ports(pool, times, exec_settings(config, metrics), log),
       objects(executor, config, sys::environment(), pool, log),

@@ -5,16 +5,16 @@
 
 #include "adapters/file_ports.h"
 #include "adapters/missed_pods.h"
+#include "admission/admission.h"
+#include "admission/delegate_times.h"
+#include "admission/large_requests.h"
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
 #include "base/log.h"
-#include "daemon/admission.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
-#include "daemon/delegate_times.h"
-#include "daemon/large_requests.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
@@ -41,10 +41,10 @@ class Assembly {
   aio::BlockingPool pool{4};  // overlaps the syncs of several requests; each thread costs memory
   metrics::Metrics metrics;
   Arrivals arrivals;
-  Admission delegates;
-  Admission requests;
-  LargeRequests large;
-  DelegateTimes times;
+  admission::Admission delegates;
+  admission::Admission requests;
+  admission::LargeRequests large;
+  admission::DelegateTimes times;
   adapters::FilePorts ports;
   Objects objects;
   attach::Attachments attachments;

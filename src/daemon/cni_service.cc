@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "admission/delegate_times.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/request.h"
@@ -17,7 +18,6 @@
 #include "base/try.h"
 #include "cni/error.h"
 #include "cni/result.h"
-#include "daemon/delegate_times.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/request.h"
 #include "hotplug/hotplug.h"
@@ -92,7 +92,7 @@ aio::asio::awaitable<http::Response> CniService::serve(CniPath path, std::string
                                                        Arrival arrival) {
   const auto begun = arrival.begun;
   const auto admitted = arrival.admitted;
-  const DelegateTimes::Account delegates(needs_.times, arrival.ticket);
+  const admission::DelegateTimes::Account delegates(needs_.times, arrival.ticket);
   const auto read = path == CniPath::kCni ? read_cni_call : read_delegate_call;
   auto call = read(body, needs_.rules, std::move(arrival), log_);
   std::string().swap(body);  // not needed while delegates run, and there may be a thousand

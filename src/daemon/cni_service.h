@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "admission/delegate_times.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/log.h"
-#include "daemon/delegate_times.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
@@ -26,7 +26,7 @@ struct CniServiceNeeds {
   PendingDelReplay& pending;
   Readiness& readiness;
   metrics::Metrics& metrics;
-  DelegateTimes& times;
+  admission::DelegateTimes& times;
   RequestRules rules;
 };
 
@@ -57,7 +57,7 @@ class CniService {
     wire::Call call;
     model::Pod pod;
     std::chrono::steady_clock::time_point begun, admitted;
-    const DelegateTimes::Account& delegates;
+    const admission::DelegateTimes::Account& delegates;
     Log log;
   };
   http::Response finish(const Asked& asked, Result<std::string> outcome);

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/task.h"
@@ -24,6 +23,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "chain/slots.h"
 #include "daemon/request.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
@@ -210,7 +210,7 @@ aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record reco
 aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::string file,
                                                  attach::Request request) {
   const PendingKey key{cni_dir, request.container_id, request.ifname};
-  adapters::SlotRequest turn;
+  chain::SlotRequest turn;
   turn.ticket = request.ticket;
   turn.ns = request.pod.ns;
   turn.container_id = request.container_id;

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <utility>
 
+#include "admission/admission.h"
 #include "aio/blocking_pool.h"
 #include "aio/event.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/log.h"
-#include "daemon/admission.h"
 #include "daemon/request.h"
 #include "metrics/metrics.h"
 #include "store/pending_dels.h"
@@ -34,7 +34,7 @@ struct PendingKey {
 struct PendingDelReplayNeeds {
   aio::BlockingPool& pool;
   attach::Attachments& core;
-  Admission& requests;
+  admission::Admission& requests;
   metrics::Metrics& metrics;
   RequestRules rules;
   std::function<Arrival()> next_arrival;

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "adapters/slots.h"
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
@@ -19,6 +18,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/caller.h"
+#include "chain/slots.h"
 #include "daemon/cni_service.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
@@ -196,11 +196,11 @@ void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
 }
 
 // As handle(): what is needed to ask is not kept while the request waits.
-aio::Task<adapters::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
+aio::Task<chain::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
   Glance seen = body.empty() ? Glance{.ns = std::string(kUnread)} : glance(body);
   // It ends those that wait, not those that name no container.
   if (seen.is_del && !seen.container_id.empty()) needs_.requests.dismiss_others(seen.container_id);
-  adapters::SlotRequest turn;
+  chain::SlotRequest turn;
   turn.ticket = ticket;
   turn.ns = std::move(seen.ns);
   turn.container_id = std::move(seen.container_id);

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "admission/admission.h"
 #include "aio/task.h"
 #include "base/log.h"
-#include "daemon/admission.h"
 #include "daemon/cni_service.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
@@ -34,7 +34,7 @@ class Arrivals {
 struct RoutesNeeds {
   CniService& service;
   Readiness& readiness;
-  Admission& requests;
+  admission::Admission& requests;
   metrics::Metrics& metrics;
   Arrivals& arrivals;
   std::uint32_t allowed_uid = 0;
@@ -58,7 +58,7 @@ class Routes {
                                           const Route* route);
   Arrival arrive(const http::Exchange& exchange);
   void watch_client(http::Exchange& exchange, const Arrival& arrival);
-  aio::Task<adapters::Slot> turn(std::uint64_t ticket, std::string_view body);
+  aio::Task<chain::Slot> turn(std::uint64_t ticket, std::string_view body);
   void count(const http::Exchange& exchange, std::string_view path, const http::Response& response);
   http::Response counted(const http::Exchange& exchange, std::string_view path,
                          http::Response response);
@@ -67,7 +67,7 @@ class Routes {
   Log log_;
   // For large bodies of /delegate, one at a time: their configurations are tenants', and no room is
   // taken for them before they are read.
-  Admission large_delegates_{1};
+  admission::Admission large_delegates_{1};
 };
 
 }  // namespace mnet::daemon

@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
+#include "admission/admission.h"
+#include "admission/delegate_times.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "base/log.h"
 #include "base/test_log.h"
 #include "base/text.h"
-#include "daemon/admission.h"
+#include "chain/slots.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
-#include "daemon/delegate_times.h"
 #include "daemon/fake_core.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
@@ -81,14 +81,14 @@ class Service {
   Config config_;
   aio::BlockingPool pool_{2};
   Arrivals arrivals_;
-  adapters::UnlimitedSlots slots_;
-  DelegateTimes times_{slots_};
+  chain::UnlimitedSlots slots_;
+  admission::DelegateTimes times_{slots_};
 
  public:
   Readiness readiness;
   metrics::Metrics metrics;
   FakeCore core;
-  Admission requests;
+  admission::Admission requests;
   PendingDelReplay pending;
 
  private:

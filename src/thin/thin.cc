@@ -16,7 +16,6 @@
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
@@ -32,6 +31,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/version.h"
+#include "chain/slots.h"
 #include "cni/error.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -133,7 +133,7 @@ class Node {
 
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{kBlockingThreads};
-  adapters::UnlimitedSlots slots_;
+  chain::UnlimitedSlots slots_;
   adapters::FilePorts ports_;
   std::unique_ptr<adapters::FolderSource> folder_;
   std::unique_ptr<adapters::KubeSource> kube_;

@@ -1,4 +1,4 @@
-#include "daemon/fair_line.h"
+#include "admission/fair_line.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace mnet::daemon {
+namespace mnet::admission {
 namespace {
 
 // So often a container gets slots by its age; then it goes behind all that have come by now. Pods
@@ -184,4 +184,4 @@ std::vector<FairLine::Seat> FairLine::of_container(std::string_view container_id
   return found;
 }
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

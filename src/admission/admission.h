@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "adapters/slots.h"
 #include "aio/task.h"
+#include "chain/slots.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 
 // How many requests that have a slot may need the daemon itself at the same time. One that waits
 // for something else does not count, and one that needs it for longer than `longest` is taken for
@@ -41,7 +41,7 @@ struct Shares {
 //   so the order alone would let one namespace hold everything for as long.
 // - All that is not a DEL leaves some slots to DELs: a flood of ADDs never keeps a node from giving
 //   back what it holds.
-class Admission final : public adapters::DelegateSlots {
+class Admission final : public chain::DelegateSlots {
  public:
   // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.
   explicit Admission(std::optional<std::size_t> slots, std::size_t kept_for_del = 0);
@@ -53,11 +53,11 @@ class Admission final : public adapters::DelegateSlots {
             const aio::asio::any_io_executor& executor, Pace pace);
   ~Admission() override;
 
-  aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
+  aio::Task<chain::Slot> acquire(chain::SlotRequest request) override;
   // While no request waits and at most half of the slots are taken, its own included: the other
   // half keeps moving, so no holder of an early slot waits for ever for the one before it. It
   // counts for a namespace only from acquire() on: until then the namespace gets nowhere by it.
-  std::optional<adapters::Slot> acquire_early() override;
+  std::optional<chain::Slot> acquire_early() override;
 
   // Ends the wait of the request with this ticket, if it waits: kCancelled. For callers that learn
   // without `caller` that it has left, which is cheaper where a thousand wait.
@@ -100,4 +100,4 @@ std::size_t kept_for_del(std::size_t max_delegates);
 // least one; nothing if there is only one.
 std::size_t left_to_others(std::size_t open_to_all);
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -1,4 +1,4 @@
-#include "daemon/admission.h"
+#include "admission/admission.h"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
+#include "admission/fair_line.h"
 #include "aio/cancel.h"
 #include "aio/event.h"
 #include "aio/group.h"
@@ -23,9 +23,9 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "chain/caller.h"
-#include "daemon/fair_line.h"
+#include "chain/slots.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 
 // A request that waits. Shared with the task that looks whether its caller leaves.
 struct Waiting {
@@ -34,14 +34,14 @@ struct Waiting {
   aio::Deadline deadline = aio::kNoDeadline;
   aio::Event woken;
   std::optional<FairLine::Seat> seat;  // while it is in the line
-  std::optional<adapters::Slot> slot;
+  std::optional<chain::Slot> slot;
 };
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-aio::Task<adapters::Slot> at_once(Result<adapters::Slot> slot) { co_return std::move(slot); }
+aio::Task<chain::Slot> at_once(Result<chain::Slot> slot) { co_return std::move(slot); }
 
 aio::Task<void> wake_when_gone(std::shared_ptr<Waiting> waiting) {
   auto left = co_await waiting->caller->wait_gone();
@@ -106,24 +106,24 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
            (2 * (running + 1) <= open_to_all && running + 1 + left_to_others < open_to_all);
   }
 
-  adapters::Slot give_early() {
+  chain::Slot give_early() {
     take(false, 0, 1);
-    return adapters::Slot([self = shared_from_this()] { self->give_back(false, 0, 1); });
+    return chain::Slot([self = shared_from_this()] { self->give_back(false, 0, 1); });
   }
 
   // From now on it counts for its namespace.
-  adapters::Slot give_held(FairLine::Pod& pod, adapters::Slot held) {
+  chain::Slot give_held(FairLine::Pod& pod, chain::Slot held) {
     line.start(pod, false, 1);
-    return adapters::Slot([self = shared_from_this(), &pod, held = std::move(held)]() mutable {
+    return chain::Slot([self = shared_from_this(), &pod, held = std::move(held)]() mutable {
       self->line.end(pod, false, 1);
       held.release();
     });
   }
 
   // To one that line.start() or line.grant() has counted.
-  adapters::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket, std::size_t count) {
+  chain::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket, std::size_t count) {
     take(is_del, ticket, count);
-    return adapters::Slot([self = shared_from_this(), &pod, is_del, ticket, count] {
+    return chain::Slot([self = shared_from_this(), &pod, is_del, ticket, count] {
       self->line.end(pod, is_del, count);
       self->give_back(is_del, ticket, count);
     });
@@ -198,8 +198,8 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     });
   }
 
-  static aio::Task<adapters::Slot> wait(std::shared_ptr<State> self,
-                                        std::shared_ptr<Waiting> waiting) {
+  static aio::Task<chain::Slot> wait(std::shared_ptr<State> self,
+                                     std::shared_ptr<Waiting> waiting) {
     const auto woken = co_await waiting->woken.wait(waiting->deadline);
     if (waiting->seat) {
       self->line.leave(*std::exchange(waiting->seat, std::nullopt));
@@ -215,8 +215,8 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     co_return *std::move(waiting->slot);
   }
 
-  static aio::Task<adapters::Slot> wait_with_caller(std::shared_ptr<State> self,
-                                                    std::shared_ptr<Waiting> waiting) {
+  static aio::Task<chain::Slot> wait_with_caller(std::shared_ptr<State> self,
+                                                 std::shared_ptr<Waiting> waiting) {
     const auto executor = co_await aio::asio::this_coro::executor;
     aio::Group watch(executor, Log());
     watch.spawn("caller", wake_when_gone(waiting));
@@ -270,7 +270,7 @@ Admission::Admission(std::optional<std::size_t> slots, std::size_t kept,
 Admission::~Admission() = default;
 
 // No coroutine: what was asked for is not kept while a thousand wait.
-aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
+aio::Task<chain::Slot> Admission::acquire(chain::SlotRequest turn) {
   if (turn.caller && turn.caller->gone()) return at_once(aio::cancelled_error());
   state_->forget_slow();
   FairLine::Pod& pod =
@@ -296,7 +296,7 @@ aio::Task<adapters::Slot> Admission::acquire(adapters::SlotRequest turn) {
                          : State::wait(state_, std::move(waiting));
 }
 
-std::optional<adapters::Slot> Admission::acquire_early() {
+std::optional<chain::Slot> Admission::acquire_early() {
   if (!state_->has_plenty()) return std::nullopt;
   return state_->give_early();
 }
@@ -337,4 +337,4 @@ std::size_t left_to_others(std::size_t open_to_all) {
   return open_to_all < 2 ? 0 : std::max<std::size_t>(1, open_to_all / 8);
 }
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -1,4 +1,4 @@
-#include "daemon/large_requests.h"
+#include "admission/large_requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 #include "chain/caller.h"
 #include "cni/error.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 namespace {
 
 using attach::kLargestWeight;
@@ -201,4 +201,4 @@ TEST(FreeWeight, IsAMebibyteForAllThatAreExecutedAtOnce) {
 }
 
 }  // namespace
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -9,25 +9,25 @@
 #include <memory>
 #include <optional>
 
-#include "adapters/slots.h"
 #include "aio/task.h"
+#include "chain/slots.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 
 // Another object owns the slots; this one only takes the time.
-class DelegateTimes final : public adapters::DelegateSlots {
+class DelegateTimes final : public chain::DelegateSlots {
  public:
   using Clock = std::chrono::steady_clock;
   // That the first delegate of this request starts, or waits; that none does any more.
   using OnChange = std::function<void(std::uint64_t ticket, bool has_delegate)>;
 
   // `slots` must outlive it.
-  explicit DelegateTimes(adapters::DelegateSlots& slots, OnChange on_change = nullptr);
+  explicit DelegateTimes(chain::DelegateSlots& slots, OnChange on_change = nullptr);
   ~DelegateTimes() override;
 
-  aio::Task<adapters::Slot> acquire(adapters::SlotRequest request) override;
+  aio::Task<chain::Slot> acquire(chain::SlotRequest request) override;
   // What waits for us takes no time of its own.
-  std::optional<adapters::Slot> acquire_early() override { return slots_.acquire_early(); }
+  std::optional<chain::Slot> acquire_early() override { return slots_.acquire_early(); }
 
   // Counts for the request with this ticket while it lives.
   class Account {
@@ -48,9 +48,9 @@ class DelegateTimes final : public adapters::DelegateSlots {
  private:
   struct Watch;
 
-  adapters::DelegateSlots& slots_;
+  chain::DelegateSlots& slots_;
   OnChange on_change_;
   std::map<std::uint64_t, std::shared_ptr<Watch>> watches_;
 };
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace mnet::daemon {
+namespace mnet::admission {
 
 struct Waiting;  // Admission's
 
@@ -90,4 +90,4 @@ class FairLine {
   std::size_t size_ = 0;
 };
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

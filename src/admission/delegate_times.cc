@@ -1,14 +1,14 @@
-#include "daemon/delegate_times.h"
+#include "admission/delegate_times.h"
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
-#include "adapters/slots.h"
 #include "aio/task.h"
+#include "chain/slots.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 
 // Runs while at least one has started it.
 struct DelegateTimes::Watch {
@@ -33,11 +33,11 @@ struct DelegateTimes::Watch {
   Clock::duration total() const { return running == 0 ? sum : sum + (Clock::now() - since); }
 };
 
-DelegateTimes::DelegateTimes(adapters::DelegateSlots& slots, OnChange on_change)
+DelegateTimes::DelegateTimes(chain::DelegateSlots& slots, OnChange on_change)
     : slots_(slots), on_change_(std::move(on_change)) {}
 DelegateTimes::~DelegateTimes() = default;
 
-aio::Task<adapters::Slot> DelegateTimes::acquire(adapters::SlotRequest request) {
+aio::Task<chain::Slot> DelegateTimes::acquire(chain::SlotRequest request) {
   const auto found = watches_.find(request.ticket);
   if (found == watches_.end()) {
     co_return co_await slots_.acquire(std::move(request));
@@ -49,7 +49,7 @@ aio::Task<adapters::Slot> DelegateTimes::acquire(adapters::SlotRequest request) 
     watch->stop();
     co_return std::move(slot);
   }
-  co_return adapters::Slot([watch, slot = *std::move(slot)]() mutable {
+  co_return chain::Slot([watch, slot = *std::move(slot)]() mutable {
     watch->stop();
     slot.release();
   });
@@ -66,4 +66,4 @@ DelegateTimes::Clock::duration DelegateTimes::Account::total() const {
   return times_.watches_.at(ticket_)->total();
 }
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -1,4 +1,4 @@
-#include "daemon/delegate_times.h"
+#include "admission/delegate_times.h"
 
 #include <gtest/gtest.h>
 
@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/run.h"
+#include "chain/slots.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 namespace {
 
 class DelegateTimesTest : public testing::Test {
  protected:
-  adapters::Slot take(std::uint64_t ticket) {
+  chain::Slot take(std::uint64_t ticket) {
     return aio::run(loop_, times_.acquire({.ticket = ticket})).value();
   }
   // Time passes without a test having to sleep.
@@ -27,7 +27,7 @@ class DelegateTimesTest : public testing::Test {
   }
 
   aio::asio::io_context loop_{1};
-  adapters::UnlimitedSlots slots_;
+  chain::UnlimitedSlots slots_;
   DelegateTimes times_{slots_};
 };
 
@@ -35,7 +35,7 @@ TEST_F(DelegateTimesTest, CountsFromTheQuestionForASlotUntilItIsGivenBack) {
   const DelegateTimes::Account account(times_, 1);
   EXPECT_EQ(account.total().count(), 0);
 
-  adapters::Slot slot = take(1);
+  chain::Slot slot = take(1);
   let_time_pass();
   slot.release();
   const auto first = account.total();
@@ -52,7 +52,7 @@ TEST_F(DelegateTimesTest, CountsOneThatWasStartedEarlyFromItsTurnOn) {
   let_time_pass();
   EXPECT_EQ(account.total().count(), 0);
 
-  adapters::Slot slot =
+  chain::Slot slot =
       aio::run(loop_, times_.acquire({.ticket = 1, .held = std::move(early)})).value();
   let_time_pass();
   slot.release();
@@ -63,8 +63,8 @@ TEST_F(DelegateTimesTest, CountsOneThatWasStartedEarlyFromItsTurnOn) {
 TEST_F(DelegateTimesTest, CountsTwoAtOnceAsOne) {
   const auto before = DelegateTimes::Clock::now();
   const DelegateTimes::Account account(times_, 1);
-  adapters::Slot one = take(1);
-  adapters::Slot other = take(1);
+  chain::Slot one = take(1);
+  chain::Slot other = take(1);
   for (int i = 0; i < 1000; ++i) let_time_pass();
   one.release();
   const auto still_running = account.total();
@@ -77,12 +77,12 @@ TEST_F(DelegateTimesTest, CountsTwoAtOnceAsOne) {
 
 TEST_F(DelegateTimesTest, KeepsRequestsApartAndForgetsThoseThatAreOver) {
   const DelegateTimes::Account account(times_, 1);
-  adapters::Slot late;
+  chain::Slot late;
   {
     const DelegateTimes::Account other(times_, 2);
     late = take(2);
   }
-  adapters::Slot of_nobody = take(3);
+  chain::Slot of_nobody = take(3);
   let_time_pass();
   late.release();
 
@@ -96,8 +96,8 @@ TEST_F(DelegateTimesTest, TellsWhenARequestHasDelegatesAndWhenItHasNoneAnyMore) 
   });
   const DelegateTimes::Account account(times, 7);
 
-  adapters::Slot one = aio::run(loop_, times.acquire({.ticket = 7})).value();
-  adapters::Slot other = aio::run(loop_, times.acquire({.ticket = 7})).value();
+  chain::Slot one = aio::run(loop_, times.acquire({.ticket = 7})).value();
+  chain::Slot other = aio::run(loop_, times.acquire({.ticket = 7})).value();
   one.release();
   other.release();
 
@@ -105,4 +105,4 @@ TEST_F(DelegateTimesTest, TellsWhenARequestHasDelegatesAndWhenItHasNoneAnyMore) 
 }
 
 }  // namespace
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -1,4 +1,4 @@
-#include "daemon/large_requests.h"
+#include "admission/large_requests.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,14 +6,14 @@
 #include <memory>
 #include <utility>
 
-#include "adapters/slots.h"
+#include "admission/admission.h"
 #include "aio/task.h"
 #include "attach/room.h"
 #include "base/error.h"
+#include "chain/slots.h"
 #include "cni/error.h"
-#include "daemon/admission.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 namespace {
 
 // A slot is so many bytes.
@@ -33,7 +33,7 @@ LargeRequests::LargeRequests(Settings settings) : settings_(settings), room_(kSh
 std::size_t LargeRequests::weight() const { return room_.running() * kSlot; }
 
 aio::Task<std::shared_ptr<void>> LargeRequests::take(attach::RoomRequest request) {
-  adapters::SlotRequest turn;
+  chain::SlotRequest turn;
   turn.ticket = request.ticket;
   turn.ns = std::move(request.ns);
   turn.container_id = std::move(request.container_id);
@@ -49,7 +49,7 @@ aio::Task<std::shared_ptr<void>> LargeRequests::take(attach::RoomRequest request
         "the room for such; try again later");
   }
   if (!slots) co_return std::move(slots).error();
-  co_return std::make_shared<adapters::Slot>(*std::move(slots));
+  co_return std::make_shared<chain::Slot>(*std::move(slots));
 }
 
 // A mebibyte for all of them together, 16 KiB for each at most.
@@ -60,4 +60,4 @@ std::size_t free_weight(std::size_t requests) {
   return std::clamp(kAll / std::max<std::size_t>(1, requests), kLeast, kMost);
 }
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -14,7 +14,7 @@
 #include "aio/task.h"
 #include "chain/caller.h"
 
-namespace mnet::adapters {
+namespace mnet::chain {
 
 // One slot, given back when this goes. Movable; an empty one holds nothing.
 class Slot {
@@ -39,14 +39,14 @@ class Slot {
 };
 
 struct SlotRequest {
-  std::uint64_t ticket = 0;                    // of the request: the older one goes first
-  std::string ns = {};                         // of the pod, which shares with others; none: empty
-  std::string container_id = {};               // likewise, if it is known
-  bool is_del = false;                         // may take the slots that are kept for DEL
-  std::shared_ptr<chain::Caller> caller = {};  // who may leave meanwhile; none: stays
-  std::optional<Slot> held = {};               // from acquire_early(): it becomes this one's slot
-  std::size_t slots = 1;                       // that it takes, all of them at once
-  aio::Deadline deadline = aio::kNoDeadline;   // until when it waits
+  std::uint64_t ticket = 0;                   // of the request: the older one goes first
+  std::string ns = {};                        // of the pod, which shares with others; none: empty
+  std::string container_id = {};              // likewise, if it is known
+  bool is_del = false;                        // may take the slots that are kept for DEL
+  std::shared_ptr<Caller> caller = {};        // who may leave meanwhile; none: stays
+  std::optional<Slot> held = {};              // from acquire_early(): it becomes this one's slot
+  std::size_t slots = 1;                      // that it takes, all of them at once
+  aio::Deadline deadline = aio::kNoDeadline;  // until when it waits
 };
 
 class DelegateSlots {
@@ -70,4 +70,4 @@ class UnlimitedSlots : public DelegateSlots {
   std::optional<Slot> acquire_early() override { return Slot(); }
 };
 
-}  // namespace mnet::adapters
+}  // namespace mnet::chain

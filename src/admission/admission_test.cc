@@ -1,4 +1,4 @@
-#include "daemon/admission.h"
+#include "admission/admission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/group.h"
 #include "aio/task.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "chain/caller.h"
+#include "chain/slots.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 namespace {
 
 using testing::ElementsAre;
@@ -33,7 +33,7 @@ using testing::UnorderedElementsAre;
 // Takes turns at the slots and notes in which order they are given.
 class AdmissionTest : public testing::Test {
  protected:
-  void ask(Admission& admission, std::string name, adapters::SlotRequest turn) {
+  void ask(Admission& admission, std::string name, chain::SlotRequest turn) {
     group_.spawn(name, take(&admission, name, std::move(turn)));
     loop_.restart();
     loop_.poll();
@@ -51,10 +51,10 @@ class AdmissionTest : public testing::Test {
   aio::asio::io_context loop_{1};
   aio::Group group_{loop_.get_executor(), Log()};
   std::vector<std::string> given_;
-  std::vector<std::pair<std::string, adapters::Slot>> held_;
+  std::vector<std::pair<std::string, chain::Slot>> held_;
 
  private:
-  aio::Task<void> take(Admission* admission, std::string name, adapters::SlotRequest turn) {
+  aio::Task<void> take(Admission* admission, std::string name, chain::SlotRequest turn) {
     auto slot = co_await admission->acquire(std::move(turn));
     if (!slot) {
       given_.push_back(cat("refused ", name));
@@ -78,7 +78,7 @@ TEST_F(AdmissionTest, GivesEverybodyASlotWhenThereIsNoBound) {
 
 TEST_F(AdmissionTest, GivesEarlySlotsOutOfHalfOfThem) {
   Admission admission(8, 2);
-  std::vector<adapters::Slot> early;
+  std::vector<chain::Slot> early;
   while (auto slot = admission.acquire_early()) early.push_back(*std::move(slot));
 
   EXPECT_EQ(early.size(), 3u);
@@ -629,4 +629,4 @@ TEST(KeptForDel, IsAnEighthAndAtLeastOne) {
 }
 
 }  // namespace
-}  // namespace mnet::daemon
+}  // namespace mnet::admission

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <memory>
 
+#include "admission/admission.h"
 #include "aio/task.h"
 #include "attach/room.h"
-#include "daemon/admission.h"
 
-namespace mnet::daemon {
+namespace mnet::admission {
 
 class LargeRequests final : public attach::Room {
  public:
@@ -37,4 +37,4 @@ class LargeRequests final : public attach::Room {
 // What so many requests that are executed at once may weigh without asking.
 std::size_t free_weight(std::size_t requests);
 
-}  // namespace mnet::daemon
+}  // namespace mnet::admission
