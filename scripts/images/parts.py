@@ -18,6 +18,7 @@ LICENCES = {
     "busybox": "GPL-2.0-only",
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
+    "nghttp2": "MIT",
     "openssl": "Apache-2.0",
     "prometheus-cpp": "MIT",
     "yaml-cpp": "MIT",

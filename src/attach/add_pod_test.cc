@@ -366,6 +366,7 @@ TEST_F(DeviceInfoTest, GoesWithARollback) {
 TEST_F(DeviceInfoTest, IsOfferedForADeviceThatOnlyTheElementNames) {
   define("e", "sriov", R"(,"capabilities":{"deviceID":true,"CNIDeviceInfoFile":true})");
   add_pod(R"([{"name":"e","deviceID":"0000:09"}])");
+  node_.devices.ids["other.com/vf"] = {"0000:09"};
 
   ASSERT_TRUE(add(request(conf_)));
 

@@ -49,7 +49,7 @@ TEST_F(AddResolvedTest, GivesThePluginTheDefinitionsName) {
 // 02, 12: rows 55, 78
 TEST_F(AddResolvedTest, GivesThePluginItsDeviceAndEveryNumberAsItWas) {
   define_text("x", R"({"cniVersion":"1.0.0","type":"t","i":9223372036854775807})", "r/vf");
-  node_.devices.ids["r/vf"] = {"0000:00:00.2", "0000:00:00.1"};
+  node_.devices.ids["r/vf"] = {"0000:00:00.1", "0000:00:00.2"};
   add_pod("x");
 
   ASSERT_TRUE(add(request(conf_)));
@@ -103,6 +103,30 @@ TEST_F(AddResolvedTest, RunsNothingIfADeviceCannotBeHad) {
   EXPECT_THAT(result.error().origin()->msg,
               AllOf(StartsWith("Multus: [ns1/p1/u1]: "), HasSubstr("r/vf")));
   EXPECT_THAT(node_.calls, IsEmpty());
+}
+
+// Pods that share a claim are given the same device.
+TEST_F(AddResolvedTest, SaysWhichPodHoldsTheDeviceThatAPluginRefuses) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t"})", "r/vf");
+  node_.devices.ids["r/vf"] = {"0000:00:00.1"};
+  add_pod("x");
+  ASSERT_TRUE(add(request(conf_)));
+  node_.plugins.errors.emplace(
+      "ADD x", Error::from_object(Errc::kPlugin, {101, "no such device", "link not found"}));
+  RequestText second = request(conf_);
+  second.container_id = "c2";
+  second.netns = "/ns2";
+  node_.links.namespaces["/ns2"] = {};
+
+  auto refused = add(std::move(second));
+
+  ASSERT_FALSE(refused);
+  ASSERT_NE(refused.error().origin(), nullptr) << refused.error().text();
+  EXPECT_EQ(refused.error().origin()->code, 101);
+  EXPECT_EQ(refused.error().origin()->details, "link not found");
+  EXPECT_THAT(refused.error().origin()->msg,
+              HasSubstr("device 0000:00:00.1, which pod ns1/p1 holds (container c1): no such "
+                        "device"));
 }
 
 // 02, 12: row 80

@@ -28,6 +28,7 @@
 #include "cni/version.h"
 #include "json/json.h"
 #include "model/attachment.h"
+#include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
 #include "model/messages.h"
@@ -143,7 +144,7 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
     unwritten_.reset();  // there is nothing to write
     // No plugin starts any more, not even after one that runs in another chain.
     starter_->leave();
-    co_return std::move(result).error();
+    co_return co_await with_holder(std::move(result).error(), attachment);
   }
   results_[index] = *std::move(result);
   log_added(job_, pod_, *attachment, results_[index]);
@@ -187,6 +188,28 @@ aio::Task<void> NetworkAttacher::settle_conditional_routes() {
     MNET_CO_TRY_VOID(co_await edit_routes(i, std::move(edit)));
   }
   co_return Result<void>();
+}
+
+// Pods may share a claim; a device that a plugin has moved into one of them is gone for the others
+// (02, 8.1).
+aio::asio::awaitable<Error> NetworkAttacher::with_holder(Error error,
+                                                         model::AttachmentPtr attachment) {
+  const std::string& device = attachment->delegate.selection.device_id;
+  if (device.empty() || error.code() == Errc::kCancelled) co_return error;
+  const auto ids = co_await core_.ports.records.list(job_.conf.cni_dir);
+  if (!ids) co_return error;
+  for (const std::string& id : *ids) {
+    if (id == job_.request.container_id) continue;
+    const auto stored =
+        co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord, kAnyWeight);
+    if (!stored || !stored->record || !*stored->record) continue;
+    const auto record = model::decode_record(**stored->record);
+    if (!record) continue;
+    const bool is_holder = std::ranges::any_of(
+        record->attachments, [&device](const auto& one) { return one.device_id == device; });
+    if (is_holder) co_return model::held_error(error, device, *record);
+  }
+  co_return error;
 }
 
 aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPtr attachment) {

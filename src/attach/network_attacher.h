@@ -57,6 +57,8 @@ class NetworkAttacher {
   aio::Task<void> settle_conditional_routes();
   aio::Task<void> edit_routes(std::size_t index, model::RouteEdit edit);
   aio::asio::awaitable<void> copy_device_info(model::AttachmentPtr attachment);
+  // The error of a plugin, and which other pod has the device that it was given.
+  aio::asio::awaitable<Error> with_holder(Error error, model::AttachmentPtr attachment);
   Error with_name(Error error, std::size_t index) const;
   // Whether nothing is done between the last result and the end of the ADD.
   bool ends_with_result() const { return pod_ == nullptr && routes_.is_empty(); }

@@ -93,12 +93,12 @@ class DeviceInfos {
   virtual aio::Task<void> remove(std::string path) = 0;
 };
 
-// Devices that the kubelet gave a pod (02, 8).
+// Devices that the kubelet or a DRA driver allocated to a pod (02, 8).
 class Devices {
  public:
   virtual ~Devices() = default;
-  // Ids by resource name, sorted, none twice. `request_uid`: the request's own, which also fits
-  // static pods (02, 8.3).
+  // Ids by resource name in the order of 02, 8.1; one may come twice. `request_uid`: the request's
+  // own, which also fits static pods (02, 8.3).
   virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
       model::PodObjectPtr pod, std::string request_uid) = 0;
   // Whether a resource of which the pod has no id is one of devices (02, 8.1).

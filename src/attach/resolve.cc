@@ -259,6 +259,15 @@ model::PodObjectPtr Resolver::device_owner() const {
   return pod;
 }
 
+// A pod's author must not reach for the devices of others (02, 2.1); manifests in a folder are the
+// administrator's own. A master's is not applied (02, 4.3).
+bool Resolver::is_device_judged(const Found& one) const {
+  const auto& selection = one.wanted.selection;
+  if (!selection || selection->device_id.empty() || one.delegate.is_master) return false;
+  return pod_ != nullptr && core_.ports.source->is_complete() &&
+         !job_.conf.allow_annotation_devices;
+}
+
 // Devices are taken in the order of the list: one that was replaced takes none.
 aio::Task<std::vector<model::Delegate>> Resolver::complete(std::vector<Found> found) {
   const model::PodObjectPtr owner = device_owner();
@@ -277,6 +286,13 @@ aio::Task<model::Delegate> Resolver::complete_one(Found one, ResourceMap* device
     auto taken = co_await devices->take(one.resource_name, one.delegate.name);
     if (!taken) co_return explained(std::move(taken).error(), one.wanted);
     if (*taken) device = {.resource_name = one.resource_name, .id = **taken};
+  }
+  if (device.id.empty() && is_device_judged(one)) {
+    auto claimed = co_await devices->claim(one.wanted.selection->device_id, one.delegate.name);
+    if (!claimed) {
+      warn_pod("InterfaceAddRejected", claimed.error().text());
+      co_return explained(std::move(claimed).error(), one.wanted);
+    }
   }
   one.delegate.source = one.wanted.source;
   one.delegate.config_hash = hash_of(one.delegate);
@@ -307,6 +323,7 @@ aio::asio::awaitable<std::vector<model::Delegate>> Resolver::resolve_each() {
   for (std::size_t i = 0; i < found.size(); ++i) {
     Result<model::Delegate> delegate;
     if (found[i]) {
+      found[i]->delegate.is_master = i == 0;
       delegate = co_await complete_one(*std::move(found[i]), &devices);
     } else {
       delegate = explained(std::move(found[i]).error(), (*networks)[i]);

@@ -493,6 +493,7 @@ TEST_F(ResolverTest, KeepsATextThatNeedsNoChangeByteForByte) {
 TEST_F(ResolverTest, HashesTheConfigurationBeforeAnythingIsWrittenIntoIt) {
   add_network("ns1", "a", R"({"type":"t","name":"a","cniVersion":"1.0.0"})");
   select(R"([{"name":"a"},{"name":"a","cni-args":{"k":1},"deviceID":"d"}])");
+  node_.devices.ids["r"] = {"d"};
 
   auto resolved = resolve();
 

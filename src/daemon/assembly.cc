@@ -124,6 +124,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
       times(delegates, requests.pacer()),
       ports(pool, times, exec_settings(config, metrics), log),
       objects(executor, config, sys::environment(), pool, log),
+      devices(executor, {.kubelet_dir = config.kubelet_dir}, pool, objects.api(), log),
       attachments(all_ports(), {.boot_id = sys::boot_id()}),
       readiness(config.readiness_indicator_file),
       pending({.pool = pool,
@@ -166,6 +167,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
 attach::Ports Assembly::all_ports() {
   attach::Ports all = ports.ports();
   all.source = objects.source();
+  all.devices = &devices;
   all.room = &large;
   return all;
 }

@@ -5,6 +5,7 @@
 
 #include "adapters/file_ports.h"
 #include "adapters/missed_pods.h"
+#include "adapters/node_devices.h"
 #include "admission/admission.h"
 #include "admission/delegate_times.h"
 #include "admission/large_requests.h"
@@ -47,6 +48,7 @@ class Assembly {
   admission::DelegateTimes times;
   adapters::FilePorts ports;
   Objects objects;
+  adapters::NodeDevices devices;
   attach::Attachments attachments;
   hotplug::Hotplug hotplug{attachments};
   Readiness readiness;

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "cni/address.h"
+#include "devices/kubelet_dir.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/netconf.h"
@@ -126,6 +127,7 @@ void read_serving(json::Fields& fields, Config& config) {
   }
   fields.read("delegateMountNamespace", config.delegate_mount_namespace);
   fields.read("objectsDir", config.objects_dir);
+  fields.read("kubeletDir", config.kubelet_dir);
 }
 
 // One level deep, for `logOptions`.
@@ -159,6 +161,7 @@ Result<Config> config_of(json::Object document) {
   read_metrics(document, config);
   // An empty text means the default where the default is one.
   if (config.socket_dir.empty()) config.socket_dir = Config().socket_dir;
+  if (config.kubelet_dir.empty()) config.kubelet_dir = devices::kDefaultKubeletDir;
   config.document = std::move(document);
   return config;
 }

@@ -11,6 +11,7 @@
 
 #include "adapters/log_settings.h"
 #include "base/result.h"
+#include "devices/kubelet_dir.h"
 #include "json/json.h"
 
 namespace mnet::daemon {
@@ -51,6 +52,7 @@ struct Config : adapters::LogSettings {
   std::optional<std::int64_t> max_delegates;
   std::string delegate_mount_namespace;
   std::string objects_dir;
+  std::string kubelet_dir = devices::kDefaultKubeletDir;
 
   // Every key as it was written: what is laid over each request (03, 2.9 step 4).
   json::Object document;

@@ -314,7 +314,10 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   const bool is_written = co_await write_last_events();
   if (metrics_server_) metrics_server_->stop();
   background_.cancel();
-  const auto joined = co_await background_.join(Clock::now() + kLastTasks);
+  assembly_.devices.cancel();
+  const auto end = Clock::now() + kLastTasks;
+  auto joined = co_await background_.join(end);
+  if (joined) joined = co_await assembly_.devices.wait_ended(end);
   withdraw_configuration();
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
   // What still runs refers to everything here: the process ends around it.

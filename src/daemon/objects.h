@@ -59,6 +59,7 @@ class Objects {
   const certs::NodeCertificate* certificate() const { return certificate_.get(); }
   // nullptr if the source is a folder.
   const adapters::KubeSource* kube() const { return kube_.get(); }
+  kube::Api* api() { return kube_ == nullptr ? nullptr : &kube_->api(); }
 
  private:
   // Without access if the kubeconfig cannot be read: follow() waits for it.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/pod_args.h"
 
@@ -42,6 +43,11 @@ Error core_error(Error error, const Pod& pod, std::string_view doing) {
 Error add_error(const Error& error, const Pod& pod, std::string_view network) {
   return prefixed(error, cat("[", identity(pod), ":", excerpt(network),
                              "]: error adding container to network ", go_quoted(network), ": "));
+}
+
+Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder) {
+  return prefixed(error, cat("device ", excerpt(device), ", which pod ", holder.pod_ns, "/",
+                             holder.pod_name, " holds (container ", holder.container_id, "): "));
 }
 
 Error name_error(Error error, const Delegate& delegate, std::string_view ifname) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/pod_args.h"
 
@@ -22,6 +23,9 @@ Error core_error(Error error, const Pod& pod, std::string_view doing);
 
 // `[<ns>/<pod>/<uid>:<network>]: error adding container to network "<network>": <error>`
 Error add_error(const Error& error, const Pod& pod, std::string_view network);
+
+// `device <device>, which pod <ns>/<pod> holds (container <id>): <error>`
+Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder);
 
 // `cannot set "<type>" interface name to "<ifname>": <error>`; the type of a list is empty (02, 5.1
 // step 7b).

@@ -7,6 +7,7 @@
 
 #include "adapters/log_settings.h"
 #include "base/result.h"
+#include "devices/kubelet_dir.h"
 #include "json/json.h"
 
 namespace mnet::thin {
@@ -16,6 +17,7 @@ struct Config : adapters::LogSettings {
   std::string cni_dir;
   std::string objects_dir;  // empty: there is no object source
   std::string kubeconfig;
+  std::string kubelet_dir = devices::kDefaultKubeletDir;
   std::chrono::milliseconds delegate_timeout = std::chrono::seconds(180);
 };
 

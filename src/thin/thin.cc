@@ -16,6 +16,7 @@
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
+#include "adapters/node_devices.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
@@ -68,6 +69,8 @@ class Node {
       : ports_(pool_, slots_, exec_settings(config, surroundings), log),
         folder_(make_folder(config, log)),
         kube_(make_kube(std::move(api), log)),
+        devices_(loop_.get_executor(), {.kubelet_dir = config.kubelet_dir}, pool_,
+                 kube_ ? &kube_->api() : nullptr, log),
         background_(loop_.get_executor(), log),
         attachments_(all_ports(), {.boot_id = sys::boot_id()}) {
     if (folder_) background_.spawn("objects folder", folder_->follow());
@@ -113,6 +116,7 @@ class Node {
     attach::Ports all = ports_.ports();
     if (folder_) all.source = folder_.get();
     if (kube_) all.source = kube_.get();
+    all.devices = &devices_;
     return all;
   }
 
@@ -120,7 +124,9 @@ class Node {
   // runtime waits.
   aio::Task<void> finish() {
     background_.cancel();
+    devices_.cancel();
     auto joined = co_await background_.join();
+    joined = co_await devices_.wait_ended(aio::kNoDeadline);
     if (kube_) {
       kube_->cancel_reads();
       auto sent = co_await kube_->flush(Clock::now() + kLastEvents);
@@ -137,6 +143,7 @@ class Node {
   adapters::FilePorts ports_;
   std::unique_ptr<adapters::FolderSource> folder_;
   std::unique_ptr<adapters::KubeSource> kube_;
+  adapters::NodeDevices devices_;
   aio::Group background_;
   attach::Attachments attachments_;
 };
