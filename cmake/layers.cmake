@@ -3,7 +3,7 @@
 
 set(MNET_LAYERS
   base json sys aio logfile yaml cni jsonpath http model skel plugin kube rtnl wire store confdir nodeconf manifests
-  chain devices certs attach hotplug admission adapters nodetools metrics
+  chain devices certs attach hotplug status admission adapters nodetools metrics
   shim daemon thin thin_entrypoint install passthru cni_node kube_watch cert_approver kubeconfig_generator)
 
 # Vocabulary; kernel handles; JSON.
@@ -36,6 +36,7 @@ set(MNET_MAY_USE_certs     base sys json aio kube)
 # What ADD, DEL, CHECK, GC and STATUS mean.
 set(MNET_MAY_USE_attach    base json aio cni model chain)
 set(MNET_MAY_USE_hotplug   base json aio cni model chain attach)
+set(MNET_MAY_USE_status    base json aio cni model chain attach)
 # What several programs share; who may run when.
 set(MNET_MAY_USE_admission base aio cni chain attach)
 set(MNET_MAY_USE_adapters  base sys json aio logfile yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
@@ -44,7 +45,7 @@ set(MNET_MAY_USE_nodetools base sys json aio kube)
 set(MNET_MAY_USE_metrics   base sys aio http store)
 # Programs.
 set(MNET_MAY_USE_shim      base sys json cni skel wire store)
-set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} hotplug admission adapters metrics)
+set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} hotplug status admission adapters metrics)
 set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} adapters)
 set(MNET_MAY_USE_thin_entrypoint base sys json aio cni nodeconf)
 set(MNET_MAY_USE_install   base sys)

@@ -91,7 +91,7 @@ def programs():
 
 @pytest.fixture
 def host(request, programs):
-    host = Host(programs, with_cgroups=request.node.get_closest_marker("runtime") is not None)
+    host = Host(programs, with_cgroups=any(map(request.node.get_closest_marker, ("runtime", "cgroups"))))
     host.leaks = LeakCheck(host)
     yield host
     try:

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +27,8 @@ struct FinishedRun {
   std::chrono::steady_clock::duration waited{};  // for its slot
   std::chrono::steady_clock::duration took{};
   std::optional<Errc> failure = {};
+  std::uint64_t peak_memory = 0;  // sys::ExitStatus
+  bool was_out_of_memory = false;
 };
 
 struct ExecSettings {
@@ -36,6 +40,12 @@ struct ExecSettings {
   // executable.
   std::function<void(const FinishedRun&)> finished = {};
   std::function<void(const std::string& type)> missing = {};
+  // How many slots a delegate of that type takes; none: one.
+  std::function<std::size_t(const std::string& type)> slots_of = {};
+  // When memory runs out the kernel kills delegates before us.
+  bool delegates_are_expendable = false;
+  // How many processes it has killed so far for that.
+  std::function<std::optional<std::uint64_t>()> oom_kills = {};
 };
 
 class ExecPlugins : public chain::Plugins {
@@ -61,11 +71,15 @@ class ExecPlugins : public chain::Plugins {
   void report(const chain::PluginRun& what, std::chrono::steady_clock::duration took,
               const std::string& complaint) const;
   void pass_on(const chain::PluginRun& what, std::string_view words) const;
+  std::size_t slots_of(const std::string& type) const;
+  // Whether the kernel has killed one more since this was last asked.
+  bool was_out_of_memory();
 
   aio::BlockingPool& pool_;
   chain::DelegateSlots& slots_;
   ExecSettings settings_;
   Log log_;
+  std::uint64_t oom_kills_seen_ = 0;
 };
 
 }  // namespace mnet::adapters

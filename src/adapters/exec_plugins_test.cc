@@ -5,6 +5,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -40,6 +42,7 @@ class CountingSlots : public chain::DelegateSlots {
   aio::Task<chain::Slot> acquire(chain::SlotRequest request) override {
     asked.push_back(cat(request.ticket, request.is_del ? " DEL" : ""));
     shares.push_back(cat(request.ns, "/", request.container_id));
+    sizes.push_back(request.slots);
     if (refuse) co_return Error(Errc::kCancelled, "left");
     if (request.held) co_return *std::move(request.held);
     ++held;
@@ -51,6 +54,7 @@ class CountingSlots : public chain::DelegateSlots {
     return chain::Slot([this] { --held; });
   }
   std::vector<std::string> asked, shares;
+  std::vector<std::size_t> sizes;
   int held = 0;
   bool refuse = false;
 };
@@ -314,6 +318,36 @@ TEST_F(ExecPluginsTest, FindsThePluginInAnotherMountNamespace) {
   script("a/p", "");
 
   EXPECT_EQ(aio::run(loop_, plugins.find("p", {dir_ / "a"})).value(), dir_ / "a/p");
+}
+
+TEST_F(ExecPluginsTest, TakesAsManySlotsAsItsTypeNeedsAndStartsNoneEarlyThatNeedsSeveral) {
+  program("cat");
+  settings_.slots_of = [](const std::string& type) { return type == "cat" ? 3u : 1u; };
+  ExecPlugins plugins = this->plugins();
+
+  ASSERT_TRUE(run(plugins, run_of(dir_ / "cat")));
+
+  EXPECT_THAT(slots_.sizes, ElementsAre(3u));
+  EXPECT_EQ(start_early(plugins, "cat"), nullptr);
+}
+
+TEST_F(ExecPluginsTest, SaysThatTheKernelKilledAPluginBecauseMemoryRanOut) {
+  std::uint64_t kills = 7;
+  settings_.oom_kills = [&kills] { return std::optional(kills); };
+  std::vector<bool> told;
+  settings_.finished = [&told](const FinishedRun& run) { told.push_back(run.was_out_of_memory); };
+  const std::string victim = script("victim", "kill -9 $$");
+  ExecPlugins plugins = this->plugins();
+
+  const auto by_another = run(plugins, run_of(victim));
+  kills += 2;  // both of the next two, before the first is asked about
+  const auto first = run(plugins, run_of(victim));
+  const auto second = run(plugins, run_of(victim));
+
+  ASSERT_TRUE(!by_another && !first && !second);
+  EXPECT_THAT(first.error().origin()->details, HasSubstr("memory ran out"));
+  EXPECT_THAT(by_another.error().origin()->details, IsEmpty());
+  EXPECT_THAT(told, ElementsAre(false, true, true));
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include "cni/cache.h"
 #include "json/count.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/inject.h"
 #include "store/store.h"
@@ -155,6 +156,13 @@ attach::RecordsDone save_files(const std::string& cni_dir, const std::string& co
   return done;
 }
 
+Result<void> settle_status_in(const std::string& cni_dir, const std::string& container_id) {
+  const store::AttachmentRecords records(cni_dir);
+  MNET_TRY(auto&& record, records.find(container_id));
+  if (!record || !record->erase(model::kStatusOwed)) return {};
+  return records.write(container_id, *record, Durability::kInPlace);
+}
+
 // As long as the scratch file is there, a DEL that is repeated finds all it needs. A record that a
 // power cut brings back describes a container of an earlier boot, so its removal need not be waited
 // for.
@@ -252,6 +260,12 @@ aio::Task<attach::RecordsDone> FileRecords::save(std::string cni_dir, std::strin
   return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
                     what = std::move(what)]() -> Result<attach::RecordsDone> {
     return save_files(cni_dir, container_id, what);
+  });
+}
+
+aio::Task<void> FileRecords::settle_status(std::string cni_dir, std::string container_id) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+    return settle_status_in(cni_dir, container_id);
   });
 }
 

@@ -28,6 +28,7 @@ class FileRecords : public attach::Records, public chain::Results {
                                         attach::RecordParts parts, std::size_t most) override;
   aio::Task<attach::RecordsDone> save(std::string cni_dir, std::string container_id,
                                       attach::RecordsToSave what) override;
+  aio::Task<void> settle_status(std::string cni_dir, std::string container_id) override;
   aio::Task<attach::RecordsDone> remove(std::string cni_dir, std::string container_id) override;
   aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
                               model::RouteEdit edit) override;

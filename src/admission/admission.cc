@@ -163,12 +163,20 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     return has_room_for(is_del, holds, seat->waiting().slots) ? seat : std::nullopt;
   }
 
-  // One that must leave a slot to DELs, or to other namespaces, holds up none of them.
+  // One that must leave a slot to DELs, or to other namespaces, holds up none of them. But what
+  // gets free adds up for an older DEL that needs several slots.
   std::optional<FairLine::Seat> next() const {
     auto del = fitting(true);
     auto other = fitting(false);
     if (del && other) return FairLine::precedes(*del, *other) ? del : other;
+    if (other && is_due_to_older_del(*other)) return std::nullopt;
     return del ? del : other;
+  }
+  bool is_due_to_older_del(const FairLine::Seat& other) const {
+    const auto del = line.first(true);
+    if (!slots || !del || FairLine::holds(*del->pod, true) || !FairLine::precedes(*del, other))
+      return false;
+    return del->waiting().slots > 1 && running + del->waiting().slots > *slots;
   }
 
   void wake_next() {
@@ -275,6 +283,7 @@ aio::Task<chain::Slot> Admission::acquire(chain::SlotRequest turn) {
   state_->forget_slow();
   FairLine::Pod& pod =
       state_->line.account(std::move(turn.ns), std::move(turn.container_id), turn.ticket);
+  state_->largest = std::max(state_->largest, turn.slots);
   if (turn.held) return at_once(state_->give_held(pod, *std::move(turn.held)));
   // Requests in the line do not fit. Where each takes one slot, one that does fit takes nothing
   // from them.

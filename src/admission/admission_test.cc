@@ -173,6 +173,37 @@ TEST_F(AdmissionTest, HasOneSlotForAllEvenIfMoreAreKept) {
   EXPECT_THAT(given_, ElementsAre("add"));
 }
 
+// A DEL of a large plugin, beside a flood of ADDs of small ones.
+TEST_F(AdmissionTest, WhatGetsFreeAddsUpForAnOlderDelThatNeedsSeveralSlots) {
+  Admission admission(8, 1);
+  for (std::uint64_t i = 0; i < 7; ++i) ask(admission, cat("add", i), {.ticket = i, .ns = cat(i)});
+  given_.clear();
+
+  ask(admission, "del", {.ticket = 10, .ns = "d", .is_del = true, .slots = 3});
+  ask(admission, "late", {.ticket = 11, .ns = "z"});
+  give_back("add0");
+  give_back("add1");
+
+  EXPECT_THAT(given_, ElementsAre("del"));
+  give_back("add2");
+  EXPECT_THAT(given_, ElementsAre("del", "late"));
+}
+
+TEST_F(AdmissionTest, NeverGivesMoreSlotsThanThereAreToRequestsOfAnySize) {
+  Admission admission(8, 1);
+
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    ask(admission, cat(i), {.ticket = i, .ns = cat(i), .slots = 1 + i % 3});
+  }
+  while (!held_.empty()) {
+    EXPECT_LE(admission.running(), 8u);
+    give_back(held_.front().first);
+  }
+
+  EXPECT_EQ(given_.size(), 20u);
+  EXPECT_LE(admission.most(), 8u);
+}
+
 TEST_F(AdmissionTest, DropsTheOneWhoLeftWhileWaiting) {
   Admission admission(1);
   const auto caller = std::make_shared<chain::Caller>();

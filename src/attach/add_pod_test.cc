@@ -80,7 +80,7 @@ TEST_F(AddPodTest, RefusesANameThatTwoNetworksWouldHave) {
 }
 
 // 02, 12: row 111
-TEST_F(AddPodTest, SendsAnEventForEachInterfaceInTheOrderOfTheList) {
+TEST_F(AddPodTest, SendsOneEventForAllInterfacesInTheOrderOfTheList) {
   add_pod("x,y");
   node_.plugins.answers["ADD x"] =
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"}],)"
@@ -91,9 +91,38 @@ TEST_F(AddPodTest, SendsAnEventForEachInterfaceInTheOrderOfTheList) {
   ASSERT_TRUE(add(request(conf_)));
 
   EXPECT_THAT(node_.source.events,
-              ElementsAre("Normal AddedInterface: Add eth0 [10.0.0.2/24] from a",
-                          "Normal AddedInterface: Add net1 [10.0.0.2/24 fd00::2/64] from ns1/x",
-                          "Normal AddedInterface: Add net2 [] from ns1/y"));
+              ElementsAre("Normal AddedInterface: Add eth0 [10.0.0.2/24] from a; "
+                          "Add net1 [10.0.0.2/24 fd00::2/64] from ns1/x; Add net2 [] from ns1/y"));
+}
+
+// 02, 5.6: an event has 1 KiB
+TEST_F(AddPodTest, SaysHowManyInterfacesDoNotFitIntoTheEvent) {
+  std::vector<std::string> all;
+  for (int i = 0; i < 40; ++i) {
+    all.push_back(cat("network-with-a-long-name-", i));
+    define(all.back());
+  }
+  add_pod(join(all, ","));
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  ASSERT_EQ(node_.source.events.size(), 1u);
+  const std::string message = node_.source.events[0].substr(sizeof("Normal AddedInterface: ") - 1);
+  EXPECT_LE(message.size(), kMostOfEvent);
+  EXPECT_THAT(message, testing::MatchesRegex("Add eth0 .*; and [0-9]+ more"));
+  std::size_t told = 0;
+  for (std::size_t at = 0; (at = message.find("Add ", at)) != std::string::npos; ++at) ++told;
+  EXPECT_THAT(message, testing::EndsWith(cat("; and ", 41 - told, " more")));
+}
+
+// What is rolled back was not added.
+TEST_F(AddPodTest, SendsNoEventOfInterfacesThatAreRolledBack) {
+  add_pod("x");
+  node_.plugins.errors.emplace("ADD x", Error(Errc::kPlugin, "no"));
+
+  ASSERT_FALSE(add(request(conf_)));
+
+  EXPECT_THAT(node_.source.events, IsEmpty());
 }
 
 // 02, 12: row 112
@@ -448,6 +477,86 @@ TEST_F(AttachmentRecordTest, ThatCannotBeWrittenFailsNoAdd) {
   EXPECT_TRUE(node_.records.scratch.contains("c1"));
   EXPECT_THAT(node_.records.unsynced, IsEmpty());
   EXPECT_TRUE(logged("cannot write the attachment record: disk full"));
+}
+
+// 05, 3.11
+class OwingAddTest : public AddPodTest {
+ protected:
+  Result<cni::NetResult> add_owing(const std::string& conf) {
+    return aio::run(loop_, owing_.add(request(conf)));
+  }
+
+  TextAttachments owing_{node_.owing_ports(), log_, {.boot_id = "boot-1"}};
+};
+
+TEST_F(OwingAddTest, OwesTheStatusOfAPodThatAsksForNothingAndRecordsThat) {
+  add_pod("");
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
+  EXPECT_EQ(record().state, model::RecordState::kReady);
+  EXPECT_TRUE(record().status_owed);
+  ASSERT_EQ(node_.owed.owed.size(), 1u);
+  EXPECT_EQ(node_.owed.owed[0].container_id, "c1");
+  EXPECT_EQ(node_.owed.owed[0].cni_dir, "/var/lib/cni/multus");
+  EXPECT_THAT(node_.owed.owed[0].text, HasSubstr("\"interface\": \"eth0\""));
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+}
+
+TEST_F(OwingAddTest, WaitsForTheStatusOfAPodThatAsksForNetworks) {
+  add_pod("x");
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(status(), HasSubstr("ns1/x"));
+  EXPECT_FALSE(record().status_owed);
+  EXPECT_THAT(node_.owed.owed, IsEmpty());
+  EXPECT_THAT(node_.calls, Contains("forget status of pod ns1/p1"));
+}
+
+TEST_F(OwingAddTest, WritesAStatusBeforeTheAnswerThatNoRecordWouldOwe) {
+  add_pod("");
+  node_.records.record_error = Error(Errc::kIo, "disk full");
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(status(), HasSubstr("eth0"));
+  EXPECT_THAT(node_.owed.owed, IsEmpty());
+}
+
+TEST_F(OwingAddTest, OwesNothingForAPodOfWhichThereIsNothingToSay) {
+  add_pod("");
+  node_.plugins.answers["ADD a"] = R"({"cniVersion":"1.0.0"})";
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_FALSE(record().status_owed);
+  EXPECT_THAT(node_.owed.owed, IsEmpty());
+}
+
+TEST_F(OwingAddTest, RepeatedAnswersAtOnceAndStillOwes) {
+  add_pod("");
+  ASSERT_TRUE(add_owing(conf_));
+  node_.owed.owed.clear();
+  node_.calls.clear();
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
+  EXPECT_TRUE(record().status_owed);
+  ASSERT_EQ(node_.owed.owed.size(), 1u);
+  EXPECT_EQ(node_.owed.owed[0].container_id, "c1");
+}
+
+TEST_F(OwingAddTest, IsForgottenByADel) {
+  add_pod("");
+  ASSERT_TRUE(add_owing(conf_));
+
+  ASSERT_TRUE(told(aio::run(loop_, owing_.del(request(conf_)))));
+
+  EXPECT_THAT(node_.calls, Contains("forget status of c1"));
 }
 
 }  // namespace

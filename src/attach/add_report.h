@@ -23,6 +23,12 @@ namespace mnet::attach {
 void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result);
 
+// A network that was attached, with its result in the newest form.
+struct AddedInterface {
+  model::AttachmentPtr attachment;
+  cni::NetResult newest;
+};
+
 // Reports to the pod, if there is one.
 class Reporter {
  public:
@@ -30,9 +36,8 @@ class Reporter {
   Reporter(const Core& core, const Job& job, model::PodObjectPtr pod)
       : core_(core), job_(job), pod_(std::move(pod)) {}
 
-  // `Add net1 [10.1.1.101/24] from default/macvlan-conf`. `newest` is the result in its newest
-  // form.
-  void send_added(const model::Attachment& attachment, const cni::NetResult& newest) const;
+  // One event for all: `Add eth0 [10.1.1.101/24] from cbr0; Add net1 [] from default/macvlan-conf`.
+  void send_added(const std::vector<AddedInterface>& added) const;
   // None if there is no such file, or if it cannot be read: that is logged.
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
   // The entries of one network. An error if the result cannot be converted.
@@ -41,7 +46,9 @@ class Reporter {
       const std::optional<json::Object>& device_info) const;
   // A log line and an event if something is missing in it.
   void tell_shortcomings(const model::StatusText& status) const;
-  aio::Task<void> write_status(std::vector<model::NetworkStatus> statuses);
+  // The network status; none if it has no entries. Tells its shortcomings.
+  std::optional<std::string> text_of(const std::vector<model::NetworkStatus>& statuses) const;
+  aio::Task<void> write_status(std::string text);
 
  private:
   const Core& core_;

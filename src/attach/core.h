@@ -28,6 +28,11 @@ class Core {
   Core(Ports given_ports, Options given_options)
       : ports(given_ports), options(std::move(given_options)) {}
 
+  // A status that is owed for the container is not written any more.
+  void forget_status(const std::string& container_id) const {
+    if (ports.owed != nullptr) ports.owed->forget(container_id);
+  }
+
   Ports ports;
   Options options;
   Containers containers;

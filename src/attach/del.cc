@@ -59,6 +59,7 @@ void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
 }  // namespace
 
 aio::Task<DelOutcome> Deleting::run() {
+  core_.forget_status(job_.request.container_id);
   co_await note_readiness();
   auto loaded = co_await access_.load_readable();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
@@ -215,6 +216,7 @@ aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachm
 }
 
 aio::Task<void> Deleting::run_stale() {
+  core_.forget_status(job_.request.container_id);
   MNET_CO_TRY(auto&& loaded, co_await access_.load_readable());
   ContainerRecords record = std::move(loaded);
   // Any file of that folder has the name of some container. Only what we can read is surely ours.

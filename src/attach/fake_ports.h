@@ -22,6 +22,7 @@
 #include "chain/fake_ports.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
@@ -187,6 +188,16 @@ class FakeSource : public ObjectSource {
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
   }
+  aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod,
+                                                   std::string text) override {
+    if (on_try) on_try();
+    if (status_delay) {
+      calls_.push_back(cat("try status ", pod->ns, "/", pod->name));
+      co_return *status_delay;
+    }
+    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text)));
+    co_return std::optional<StatusDelay>();
+  }
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override {
     const auto found = statuses.find(cat(pod->ns, "/", pod->name));
     if (found == statuses.end()) co_return std::optional<std::string>();
@@ -228,6 +239,26 @@ class FakeSource : public ObjectSource {
   std::vector<std::string> events;
   std::map<std::string, std::string> statuses;
   std::optional<Error> pod_error, network_error, status_error;
+  std::optional<StatusDelay> status_delay;  // of every attempt
+  std::function<void()> on_try;
+
+ private:
+  Calls& calls_;
+};
+
+class FakeOwedStatuses : public OwedStatuses {
+ public:
+  explicit FakeOwedStatuses(Calls& calls) : calls_(calls) {}
+
+  void owe(OwedStatus status) override { owed.push_back(std::move(status)); }
+  void forget(const std::string& container_id) override {
+    calls_.push_back(cat("forget status of ", container_id));
+  }
+  void forget_pod(const model::PodObject& pod) override {
+    calls_.push_back(cat("forget status of pod ", pod.key()));
+  }
+
+  std::vector<OwedStatus> owed;
 
  private:
   Calls& calls_;
@@ -332,6 +363,12 @@ class FakeRecords : public Records, public chain::FakeResults {
     damaged.erase(container_id);
     unsynced.erase(container_id);
     co_return done;
+  }
+  aio::Task<void> settle_status(std::string, std::string container_id) override {
+    MNET_CO_TRY_VOID(act(cat("settle status ", container_id)));
+    const auto found = records.find(container_id);
+    if (found != records.end()) found->second.erase(model::kStatusOwed);
+    co_return Result<void>();
   }
   aio::Task<std::vector<std::string>> list(std::string) override {
     std::set<std::string> ids = damaged;
@@ -480,6 +517,7 @@ struct FakeNode {
   FakeSource source{calls};
   FakeDevices devices;
   FakeRoom room;
+  FakeOwedStatuses owed{calls};
 
   Ports ports() {
     return {.networks = networks,
@@ -496,6 +534,12 @@ struct FakeNode {
     Ports all = ports();
     all.source = &source;
     all.devices = &devices;
+    return all;
+  }
+  // The same with `owed` after the answers.
+  Ports owing_ports() {
+    Ports all = cluster_ports();
+    all.owed = &owed;
     return all;
   }
 

@@ -58,7 +58,7 @@ const Error* first_failure(const std::vector<Result<void>>& ended, std::size_t& 
 
 NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::PodObjectPtr& pod,
                                  std::vector<model::AttachmentPtr> attachments,
-                                 model::RoutePlan routes)
+                                 model::RoutePlan routes, bool awaits_status)
     : core_(core),
       job_(job),
       pod_(pod),
@@ -67,6 +67,7 @@ NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::
       chain_(chain_of(core, job, starter_)),
       attachments_(std::move(attachments)),
       routes_(routes),
+      awaits_status_(awaits_status),
       results_(attachments_.size()),
       device_infos_(attachments_.size()),
       touched_(attachments_.size()) {}
@@ -158,12 +159,9 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
 // What has happened now that this network is there, and all before it. A result without content has
 // no consequences, and one that cannot be converted fails later, with the statuses.
 aio::Task<void> NetworkAttacher::follow_up(std::size_t index) {
-  if (ends_with_result() || !results_[index].has_content()) co_return Result<void>();
-  const auto newest = cni::convert(results_[index], cni::kCurrentVersion);
-  if (!newest) co_return Result<void>();
-  MNET_CO_TRY_VOID(co_await edit_routes(index, certain_edit(routes_, index)));
-  reporter_.send_added(*attachments_[index], *newest);
-  co_return Result<void>();
+  if (routes_.is_empty() || !results_[index].has_content()) co_return Result<void>();
+  if (!cni::convert(results_[index], cni::kCurrentVersion)) co_return Result<void>();
+  co_return co_await edit_routes(index, certain_edit(routes_, index));
 }
 
 aio::Task<void> NetworkAttacher::edit_routes(std::size_t index, model::RouteEdit edit) {
@@ -221,16 +219,26 @@ aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPt
   if (!copied) job_.log.error("cannot copy device information", copied.error());
 }
 
-aio::Task<void> NetworkAttacher::report() {
-  if (pod_ == nullptr) co_return Result<void>();
+Result<std::optional<std::string>> NetworkAttacher::status() const {
+  if (pod_ == nullptr) return std::nullopt;
   std::vector<model::NetworkStatus> all;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
     const model::Delegate& delegate = attachments_[i]->delegate;
-    MNET_CO_TRY(auto&& statuses, reporter_.statuses_of(results_[i], delegate.name,
-                                                       delegate.is_master, device_infos_[i]));
+    MNET_TRY(auto&& statuses, reporter_.statuses_of(results_[i], delegate.name, delegate.is_master,
+                                                    device_infos_[i]));
     std::ranges::move(statuses, std::back_inserter(all));
   }
-  co_return co_await reporter_.write_status(std::move(all));
+  return reporter_.text_of(all);
+}
+
+void NetworkAttacher::announce() const {
+  std::vector<AddedInterface> added;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    if (!results_[i].has_content()) continue;
+    auto newest = cni::convert(results_[i], cni::kCurrentVersion);
+    if (newest) added.push_back({.attachment = attachments_[i], .newest = *std::move(newest)});
+  }
+  reporter_.send_added(added);
 }
 
 aio::Task<void> NetworkAttacher::take_down() {

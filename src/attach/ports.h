@@ -199,6 +199,9 @@ class Records {
   // Durable. The record first; a failure of one does not keep the other from being written.
   virtual aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
                                       RecordsToSave what) = 0;
+  // The attachment record no longer says that the network status is owed. In place: where a power
+  // cut undoes it, the status is written once more. No record is fine.
+  virtual aio::Task<void> settle_status(std::string cni_dir, std::string container_id) = 0;
   // Scratch file and record. The scratch file goes last, even if the record stays (05, 3.2).
   virtual aio::Task<RecordsDone> remove(std::string cni_dir, std::string container_id) = 0;
   // Default routes of one cached result (02, 5.4): those of `edit.remove` go, then the gateways
@@ -219,6 +222,26 @@ class Records {
                                                     std::vector<std::string> ids) = 0;
 };
 
+// A network status that its ADD did not wait for.
+struct OwedStatus {
+  std::string cni_dir, container_id;
+  model::PodObjectPtr pod = {};
+  std::string text = {};  // empty: as the attachment record has it
+};
+
+// Writes network statuses after the answers of their ADDs. That a status is owed stands in the
+// attachment record, which is durable by then (05, 3.11).
+class OwedStatuses {
+ public:
+  virtual ~OwedStatuses() = default;
+  // Neither waits nor fails.
+  virtual void owe(OwedStatus status) = 0;
+  // The container goes: what is owed for it is not written any more.
+  virtual void forget(const std::string& container_id) = 0;
+  // The pod gets a status of another container, which must not be written over.
+  virtual void forget_pod(const model::PodObject& pod) = 0;
+};
+
 // They must outlive what uses them.
 struct Ports {
   Networks& networks;
@@ -230,6 +253,7 @@ struct Ports {
   chain::Results& results;
   DeviceInfos& device_infos;
   ObjectSource* source = nullptr;     // none: only what the configuration says (02, 3.2)
+  OwedStatuses* owed = nullptr;       // none: every ADD waits for its status
   Devices* devices = nullptr;         // none: no network gets a device
   aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
   Room* room = nullptr;               // none: no bound, for a program that serves one request

@@ -1,5 +1,6 @@
 #include "daemon/assembly.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 #include "adapters/file_ports.h"
 #include "adapters/missed_pods.h"
 #include "admission/admission.h"
+#include "admission/delegate_memory.h"
 #include "admission/delegate_times.h"
 #include "admission/large_requests.h"
 #include "aio/task.h"
@@ -19,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "certs/certs.h"
 #include "daemon/cni_service.h"
@@ -38,6 +41,7 @@
 #include "sys/cgroup.h"
 #include "sys/environment.h"
 #include "sys/file.h"
+#include "sys/spawn.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -46,6 +50,14 @@ namespace {
 std::size_t max_delegates(const Config& config) {
   if (config.max_delegates) return static_cast<std::size_t>(*config.max_delegates);
   return admission::default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
+}
+
+// How many slots one delegate may count for. Where slots do not stand for memory, because the
+// operator chose their number or there is no limit, one.
+std::size_t most_slots_of_one(const Config& config) {
+  if (config.max_delegates || !sys::memory_limit()) return 1;
+  const std::size_t all = max_delegates(config);
+  return all - std::min(all - 1, admission::kept_for_del(all));
 }
 
 // Requests executed at once. What waits behind them costs little more than its body, and those that
@@ -69,13 +81,26 @@ metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
                                         : metrics::DelegateRun::End::kError;
 }
 
-adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& metrics) {
+void note_memory(const adapters::FinishedRun& run, admission::DelegateMemory& memory,
+                 const Log& log) {
+  if (!memory.note(run.type, run.peak_memory, sys::own_peak_memory())) return;
+  log.verbose(cat("plugin ", excerpt(run.type), " took ", run.peak_memory >> 20,
+                  " MiB of memory: each run of it counts for ", memory.slots_of(run.type),
+                  " slots from now on"));
+}
+
+adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& metrics,
+                                     admission::DelegateMemory& memory, const Log& log) {
   adapters::ExecSettings settings;
   settings.world.root = config.chroot_dir;
   settings.world.mount_namespace = config.delegate_mount_namespace;
   settings.timeout = config.delegate_timeout;
   settings.environment = sys::environment();
-  settings.finished = [&metrics](const adapters::FinishedRun& run) {
+  settings.delegates_are_expendable = true;
+  settings.oom_kills = [] { return sys::oom_kills(); };
+  settings.slots_of = [&memory](const std::string& type) { return memory.slots_of(type); };
+  settings.finished = [&metrics, &memory, log](const adapters::FinishedRun& run) {
+    note_memory(run, memory, log);
     metrics.observe_delegate({.type = run.type,
                               .command = run.command,
                               .waited = run.waited,
@@ -118,13 +143,15 @@ std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
 
 Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
     : config(std::move(the_config)),
+      memory(most_slots_of_one(config)),
       delegates(max_delegates(config), admission::kept_for_del(max_delegates(config))),
       requests(make_requests(executor, config)),
       large({.free = admission::free_weight(max_requests(config))}),
       times(delegates, requests.pacer()),
-      ports(pool, times, exec_settings(config, metrics), log),
+      ports(pool, times, exec_settings(config, metrics, memory, log), log),
       objects(executor, config, sys::environment(), pool, log),
       devices(executor, {.kubelet_dir = config.kubelet_dir}, pool, objects.api(), log),
+      statuses(executor, attachments, log),
       attachments(all_ports(), {.boot_id = sys::boot_id()}),
       readiness(config.readiness_indicator_file),
       pending({.pool = pool,
@@ -168,6 +195,7 @@ attach::Ports Assembly::all_ports() {
   attach::Ports all = ports.ports();
   all.source = objects.source();
   all.devices = &devices;
+  if (objects.kube() != nullptr) all.owed = &statuses;
   all.room = &large;
   return all;
 }
@@ -189,6 +217,9 @@ void Assembly::add_gauges() {
                     [this] { return static_cast<double>(pending.count()); });
   metrics.add_gauge("multus_ready", "Whether /readyz answers 200",
                     [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
+  metrics.add_gauge("multus_statuses_owed",
+                    "Network statuses that are not written yet although their ADDs are answered",
+                    [this] { return static_cast<double>(statuses.count()); });
   if (missed) {
     metrics.add_gauge("multus_pods_without_networks",
                       "Pods found at the start that run without the networks they ask for",
@@ -203,6 +234,12 @@ aio::Task<void> Assembly::find_missed_pods() {
   if (!missed) co_return Result<void>();
   MNET_CO_TRY_VOID(co_await objects.wait_loaded(aio::kNoDeadline));
   co_return co_await missed->look(pending.directories());
+}
+
+aio::Task<void> Assembly::take_up_statuses() {
+  if (objects.kube() == nullptr) co_return Result<void>();
+  MNET_CO_TRY_VOID(co_await objects.wait_loaded(aio::kNoDeadline));
+  co_return co_await statuses.take_up(pending.directories());
 }
 
 }  // namespace mnet::daemon

@@ -7,6 +7,7 @@
 #include "adapters/missed_pods.h"
 #include "adapters/node_devices.h"
 #include "admission/admission.h"
+#include "admission/delegate_memory.h"
 #include "admission/delegate_times.h"
 #include "admission/large_requests.h"
 #include "aio/blocking_pool.h"
@@ -24,6 +25,7 @@
 #include "http/http.h"
 #include "metrics/metrics.h"
 #include "metrics/record_counts.h"
+#include "status/writer.h"
 
 namespace mnet::daemon {
 
@@ -37,11 +39,14 @@ class Assembly {
   // Tells the owners of pods that were started without us, once, when all objects are read (pain
   // 3). To be started in a group.
   aio::Task<void> find_missed_pods();
+  // What an earlier daemon owed is written when all objects are read. To be started in a group.
+  aio::Task<void> take_up_statuses();
 
   Config config;
   aio::BlockingPool pool{4};  // overlaps the syncs of several requests; each thread costs memory
   metrics::Metrics metrics;
   Arrivals arrivals;
+  admission::DelegateMemory memory;  // of delegates
   admission::Admission delegates;
   admission::Admission requests;
   admission::LargeRequests large;
@@ -49,6 +54,7 @@ class Assembly {
   adapters::FilePorts ports;
   Objects objects;
   adapters::NodeDevices devices;
+  status::Writer statuses;  // used with the API only
   attach::Attachments attachments;
   hotplug::Hotplug hotplug{attachments};
   Readiness readiness;

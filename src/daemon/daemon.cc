@@ -183,6 +183,8 @@ void Daemon::start_background() {
   background_.spawn(objects.name(), objects.follow());
   background_.spawn("first reading", note_objects_read());
   background_.spawn("pods without their networks", assembly_.find_missed_pods());
+  background_.spawn("owed network statuses", assembly_.statuses.run());
+  background_.spawn("network statuses of an earlier daemon", assembly_.take_up_statuses());
   background_.spawn("memory", give_memory_back());
   if (manager_) {
     background_.spawn("primary CNI configuration", note_primary_found());
@@ -326,9 +328,11 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
 
 aio::asio::awaitable<bool> Daemon::write_last_events() {
   if (assembly_.objects.failure()) co_return true;
-  const auto written = co_await assembly_.objects.flush(Clock::now() + kLastEvents);
+  const auto deadline = Clock::now() + kLastEvents;
+  const bool has_ended = co_await assembly_.statuses.finish(deadline - kLastEvents / 2);
+  const auto written = co_await assembly_.objects.flush(deadline);
   if (!written) log_.error("the last events were not written", written.error());
-  co_return written.has_value();
+  co_return has_ended&& written.has_value();
 }
 
 // Whether all requests and replays have ended.

@@ -206,7 +206,7 @@ void PlugIn::announce(const cni::NetResult& result) {
   auto newest = cni::convert(result, cni::kCurrentVersion);
   if (!newest) return;
   attach::Reporter reporter(container_.core, container_.job.base, container_.pod);
-  reporter.send_added(*attachment_, *newest);
+  reporter.send_added({{.attachment = attachment_, .newest = *newest}});
 }
 
 aio::Task<void> PlugIn::add_status(cni::NetResult result) {

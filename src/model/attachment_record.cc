@@ -138,6 +138,7 @@ void read_header(json::Fields& fields, AttachmentRecord& record) {
   fields.read("podUID", record.pod_uid);
   fields.read("static", record.is_static);
   read_name(fields, "state", record.state, kRecordStates);
+  fields.read(kStatusOwed, record.status_owed);
 }
 
 }  // namespace
@@ -165,6 +166,7 @@ json::Object encode_record(AttachmentRecord record) {
   object.append("static", record.is_static);
   object.append("cniArgs", encode_args(record.cni_args));
   object.append("state", name_of(record.state, kRecordStates));
+  if (record.status_owed) object.append(std::string(kStatusOwed), true);
   json::Array attachments;
   for (RecordedAttachment& attachment : record.attachments) {
     attachments.emplace_back(encode_attachment(std::move(attachment)));

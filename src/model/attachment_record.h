@@ -36,6 +36,9 @@ struct RecordedAttachment {
   std::string added_at;  // RFC 3339
 };
 
+// The member of a record whose network status is not written yet.
+inline constexpr std::string_view kStatusOwed = "statusOwed";
+
 struct AttachmentRecord {
   std::string container_id, netns;
   std::uint64_t netns_inode = 0;
@@ -44,6 +47,7 @@ struct AttachmentRecord {
   bool is_static = false;
   cni::ArgPairs cni_args;
   RecordState state = RecordState::kCreating;
+  bool status_owed = false;  // ADD has answered, and the network status is yet to be written
   std::vector<RecordedAttachment> attachments;  // in the order they were attached
 
   RecordedAttachment* find(std::string_view ifname);

@@ -94,6 +94,11 @@ std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with
   return wanted;
 }
 
+bool may_ask_for_networks(const PodObject& pod) {
+  return pod.annotation(kNetworksAnnotation) != nullptr ||
+         pod.annotation(kDefaultNetworkAnnotation) != nullptr;
+}
+
 bool has_long_annotation(const PodObject& pod) {
   return std::ranges::any_of(std::array{kNetworksAnnotation, kDefaultNetworkAnnotation},
                              [&pod](std::string_view name) {

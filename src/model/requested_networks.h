@@ -43,6 +43,8 @@ struct PodNetworks {
 };
 
 bool has_long_annotation(const PodObject& pod);
+// Whether the pod has an annotation that can name networks, whatever is in it.
+bool may_ask_for_networks(const PodObject& pod);
 // The networks that the pod's annotation names, as delegates are named after them. An error if the
 // annotation cannot be read.
 Result<std::set<std::string>> named_networks(const PodObject& pod);

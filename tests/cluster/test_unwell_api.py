@@ -37,7 +37,7 @@ def test_in_the_steady_state_the_status_is_one_patch(node, space, extra):
 
     assert pod.add().ok
 
-    until(lambda: len(pod.events("AddedInterface")) == 2, "both events")
+    until(lambda: len(pod.events("AddedInterface")) == 1, "its event")
     writes = [(method, target, body) for (method, target), body in zip(node.proxy.requests, node.proxy.bodies)
               if "/pods" in target]
     ((method, target, body),) = writes
@@ -151,7 +151,7 @@ def test_a_pod_that_asks_for_nothing_is_not_held_up(node, space, cluster):
     assert pod.links() == {"eth0"} and pod.status is None
 
     node.proxy.rules.clear()
-    until(lambda: pod.status, "the late status")
+    until(lambda: pod.status, "the owed status")
 
 
 @pytest.mark.spec("02:124")

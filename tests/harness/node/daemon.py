@@ -110,8 +110,11 @@ class Daemon:
         configuration open, whatever happens to the file."""
         kinds = collections.Counter(kind for kind in self.process.descriptors().values()
                                     if "/00-multus.conf" not in kind)
-        kinds["child"] = len(_children(self.pid))
+        kinds["child"] = len(self.children())
         return kinds
+
+    def children(self):
+        return _children(self.pid)
 
     def connections(self):
         """Inodes of the connections that it has not closed yet, whether or not their clients have."""
