@@ -38,7 +38,7 @@ set(MNET_MAY_USE_attach    base json aio cni model chain)
 set(MNET_MAY_USE_hotplug   base json aio cni model chain attach)
 set(MNET_MAY_USE_status    base json aio cni model chain attach)
 # What several programs share; who may run when.
-set(MNET_MAY_USE_admission base aio cni chain attach)
+set(MNET_MAY_USE_admission base aio cni model chain attach)
 set(MNET_MAY_USE_adapters  base sys json aio logfile yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
                            model chain attach devices certs)
 set(MNET_MAY_USE_nodetools base sys json aio kube)

@@ -88,14 +88,16 @@ class Workers {
 struct Admission::State : std::enable_shared_from_this<Admission::State> {
   explicit State(bool keeps_for_del) : line(keeps_for_del) {}
 
-  // `holds`: whether its namespace does (FairLine::holds). DELs of a namespace leave one request's
-  // slots more: its first ADD must not take what is left to others.
-  bool has_room_for(bool is_del, bool holds, std::size_t wanted) const {
+  bool has_share_for(const FairLine::Pod& pod, bool is_del, std::size_t wanted) const {
+    return FairLine::held(pod, is_del) + wanted <= of_namespace;
+  }
+  // DELs of a namespace leave one slot more: its first ADD must not take what is left to others.
+  bool has_room_for(const FairLine::Pod& pod, bool is_del, std::size_t wanted) const {
     if (workers && !workers->has_room_for(is_del)) return false;
     if (!slots) return true;
-    const std::size_t left = holds ? left_to_others : 0;
-    if (is_del)
-      return running + wanted + left + (left > 0 && keeps_for_del() ? largest : 0) <= *slots;
+    if (of_namespace > 0) return has_share_for(pod, is_del, wanted) && running + wanted <= *slots;
+    const std::size_t left = FairLine::held(pod, is_del) > 0 ? left_to_others : 0;
+    if (is_del) return running + wanted + left + (left > 0 && keeps_for_del() ? 1 : 0) <= *slots;
     return running + wanted + left <= *slots && others + wanted + left <= open_to_all;
   }
   bool keeps_for_del() const { return open_to_all < *slots; }
@@ -123,10 +125,14 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   // To one that line.start() or line.grant() has counted.
   chain::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket, std::size_t count) {
     take(is_del, ticket, count);
-    return chain::Slot([self = shared_from_this(), &pod, is_del, ticket, count] {
-      self->line.end(pod, is_del, count);
-      self->give_back(is_del, ticket, count);
-    });
+    return chain::Slot(
+        [self = shared_from_this(), &pod, is_del, ticket, count](std::size_t keep) mutable {
+          const std::size_t given = count - std::min(count, keep);
+          if (given == 0) return;
+          count -= given;
+          self->line.end(pod, is_del, given);
+          self->give_back(is_del, ticket, given);
+        });
   }
 
   void take(bool is_del, std::uint64_t ticket, std::size_t count) {
@@ -157,10 +163,13 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   }
 
   std::optional<FairLine::Seat> fitting(bool is_del) const {
-    auto seat = line.first(is_del);
+    // One that waits for its own namespace's share holds up no other.
+    auto seat =
+        of_namespace == 0 ? line.first(is_del) : line.first(is_del, [&](const FairLine::Seat& one) {
+          return has_share_for(*one.pod, is_del, one.waiting().slots);
+        });
     if (!seat) return std::nullopt;
-    const bool holds = FairLine::holds(*seat->pod, is_del);
-    return has_room_for(is_del, holds, seat->waiting().slots) ? seat : std::nullopt;
+    return has_room_for(*seat->pod, is_del, seat->waiting().slots) ? seat : std::nullopt;
   }
 
   // One that must leave a slot to DELs, or to other namespaces, holds up none of them. But what
@@ -209,12 +218,13 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   static aio::Task<chain::Slot> wait(std::shared_ptr<State> self,
                                      std::shared_ptr<Waiting> waiting) {
     const auto woken = co_await waiting->woken.wait(waiting->deadline);
-    if (waiting->seat) {
-      self->line.leave(*std::exchange(waiting->seat, std::nullopt));
-      self->wake_next();  // it may have stood before others that fit
-    }
     const bool is_gone = waiting->caller && waiting->caller->gone();
     const bool is_late = !woken && woken.error().code() == Errc::kTimeout;
+    if (waiting->seat) {
+      const auto seat = *std::exchange(waiting->seat, std::nullopt);
+      is_late ? self->line.give_up(seat) : self->line.leave(seat);
+      self->wake_next();  // it may have stood before others that fit
+    }
     if (is_late && !is_gone && !waiting->slot) co_return woken.error();
     if ((!woken && !is_late) || is_gone || !waiting->slot) {
       waiting->slot.reset();
@@ -245,7 +255,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   std::optional<std::size_t> slots;
   std::size_t open_to_all = 0;
   std::size_t left_to_others = 0;
-  std::size_t largest = 1;
+  std::size_t of_namespace = 0;  // 0: no share, see left_to_others
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
   std::size_t most = 0;
@@ -263,9 +273,8 @@ Admission::Admission(std::optional<std::size_t> slots, std::size_t kept)
   state_->left_to_others = left_to_others(state_->open_to_all);
 }
 
-Admission::Admission(Shares shares) : Admission(shares.slots, shares.kept_for_del) {
-  state_->left_to_others = shares.left_to_others;
-  state_->largest = shares.largest;
+Admission::Admission(Shares shares) : Admission(shares.slots) {
+  state_->of_namespace = shares.of_namespace;
 }
 
 Admission::Admission(std::optional<std::size_t> slots, std::size_t kept,
@@ -287,9 +296,8 @@ aio::Task<chain::Slot> Admission::acquire(chain::SlotRequest turn) {
   if (turn.held) return at_once(state_->give_held(pod, *std::move(turn.held)));
   // Requests in the line do not fit. Where each takes one slot, one that does fit takes nothing
   // from them.
-  const bool may_pass = state_->largest == 1 || state_->line.size() == 0;
-  if (may_pass &&
-      state_->has_room_for(turn.is_del, FairLine::holds(pod, turn.is_del), turn.slots)) {
+  const bool may_pass = state_->of_namespace == 0 || state_->line.size() == 0;
+  if (may_pass && state_->has_room_for(pod, turn.is_del, turn.slots)) {
     state_->line.start(pod, turn.is_del, turn.slots);
     return at_once(state_->give(pod, turn.is_del, turn.ticket, turn.slots));
   }

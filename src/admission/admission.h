@@ -25,12 +25,10 @@ struct Pace {
   std::chrono::milliseconds longest{3};
 };
 
-// How many slots there are, and of these what is left to whom.
+// How many slots there are, and how many of them the requests of one namespace hold at most.
 struct Shares {
   std::size_t slots = 1;
-  std::size_t kept_for_del = 0;
-  std::size_t left_to_others = 0;  // by a namespace that holds some
-  std::size_t largest = 1;         // the most that one request takes
+  std::size_t of_namespace = 1;
 };
 
 // A number of slots, shared between namespaces, then between the containers of each, whatever is
@@ -45,8 +43,9 @@ class Admission final : public chain::DelegateSlots {
  public:
   // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.
   explicit Admission(std::optional<std::size_t> slots, std::size_t kept_for_del = 0);
-  // Requests may take several slots at once. One that waits for many is not passed by those that
-  // come after it and need few, unless its namespace holds some and theirs hold less.
+  // Requests may take several slots at once, up to `of_namespace`. One that waits for many is not
+  // passed by those that come after it and need few, unless it waits for its own namespace. After a
+  // wait to its deadline its namespace's turn comes last.
   explicit Admission(Shares shares);
   // Slots are given no faster than that. `executor` is the event loop's.
   Admission(std::optional<std::size_t> slots, std::size_t kept_for_del,

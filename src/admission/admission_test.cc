@@ -447,6 +447,27 @@ TEST_F(FairnessTest, ANamespaceAloneTakesNoSlotEarlyThatItMustLeave) {
   EXPECT_TRUE(Admission(4, 1).acquire_early());
 }
 
+// The others of its namespace would hold up the line just as long, one after the other.
+TEST_F(FairnessTest, AfterAWaitInVainTheTurnOfItsNamespaceIsOver) {
+  Admission admission(Shares{.slots = 4, .of_namespace = 2});
+  ask(admission, "a", {.ticket = 1, .ns = "a", .slots = 2});
+  ask(admission, "b", {.ticket = 2, .ns = "b"});
+  ask(admission, "late",
+      {.ticket = 3,
+       .ns = "c",
+       .slots = 2,
+       .deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20)});
+  ask(admission, "next of c", {.ticket = 4, .ns = "c", .slots = 2});
+  ask(admission, "d", {.ticket = 5, .ns = "d"});
+  EXPECT_THAT(given_, ElementsAre("a", "b"));
+
+  loop_.restart();
+  while (given_.size() < 4) loop_.run_one();
+
+  EXPECT_THAT(given_, UnorderedElementsAre("a", "b", "refused late", "d"));
+  EXPECT_EQ(admission.waiting(), 1u);
+}
+
 // Random requests of a few namespaces come and go; each test of the rules is written anew here.
 class FairnessProperty : public FairnessTest, public testing::WithParamInterface<unsigned> {
  protected:

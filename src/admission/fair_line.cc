@@ -122,7 +122,7 @@ void FairLine::end(Pod& pod, bool is_del, std::size_t slots) {
   drop_if_idle(pod);
 }
 
-bool FairLine::holds(const Pod& pod, bool is_del) { return pod.ns.held[is_del] > 0; }
+std::size_t FairLine::held(const Pod& pod, bool is_del) { return pod.ns.held[is_del]; }
 
 FairLine::Seat FairLine::join(Pod& pod, bool is_del, std::uint64_t ticket,
                               std::shared_ptr<Waiting> waiting) {
@@ -141,15 +141,28 @@ void FairLine::leave(Seat seat) {
   drop_if_idle(*seat.pod);
 }
 
+void FairLine::give_up(Seat seat) {
+  change(*seat.pod, [&] { seat.pod->ns.turn[seat.is_del] = ++clock_; });
+  leave(seat);
+}
+
 void FairLine::grant(Seat seat, std::size_t slots) {
   start(*seat.pod, seat.is_del, slots);
   leave(seat);
 }
 
 std::optional<FairLine::Seat> FairLine::first(bool is_del) const {
-  if (order_[is_del].empty()) return std::nullopt;
-  Pod& pod = *order_[is_del].begin()->second->order[is_del].begin()->second;
-  return Seat{&pod, is_del, pod.waiting[is_del].begin()};
+  return first(is_del, [](const Seat&) { return true; });
+}
+
+std::optional<FairLine::Seat> FairLine::first(bool is_del,
+                                              const std::function<bool(const Seat&)>& may) const {
+  for (const auto& entry : order_[is_del]) {
+    Pod& pod = *entry.second->order[is_del].begin()->second;
+    const Seat seat{&pod, is_del, pod.waiting[is_del].begin()};
+    if (may(seat)) return seat;
+  }
+  return std::nullopt;
 }
 
 bool FairLine::precedes(const Seat& one, const Seat& other) {

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,17 +50,21 @@ class FairLine {
   // It holds so many slots more, or less.
   void start(Pod& pod, bool is_del, std::size_t slots);
   void end(Pod& pod, bool is_del, std::size_t slots);
-  // Whether its namespace holds any slot that this kind of request is weighed against.
-  static bool holds(const Pod& pod, bool is_del);
+  // What its namespace holds of the slots that this kind of request is weighed against.
+  static std::size_t held(const Pod& pod, bool is_del);
 
   Seat join(Pod& pod, bool is_del, std::uint64_t ticket, std::shared_ptr<Waiting> waiting);
   void leave(Seat seat);
+  // leave(), after a wait that was in vain: its namespace goes behind those that hold as much.
+  void give_up(Seat seat);
   // leave() and start().
   void grant(Seat seat, std::size_t slots);
 
   // Of the DELs, or of all others, the one that goes next. If its namespace holds slots, so do
   // those of all others in this line.
   std::optional<Seat> first(bool is_del) const;
+  // The same among the namespaces whose first request `may` go. Looks at each namespace.
+  std::optional<Seat> first(bool is_del, const std::function<bool(const Seat&)>& may) const;
   // Which of first(true) and first(false) goes next if both may: the older one.
   static bool precedes(const Seat& one, const Seat& other);
 

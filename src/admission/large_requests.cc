@@ -12,44 +12,77 @@
 #include "base/error.h"
 #include "chain/slots.h"
 #include "cni/error.h"
+#include "model/network_status.h"
 
 namespace mnet::admission {
 namespace {
 
 // A slot is so many bytes.
 constexpr std::size_t kSlot = 1u << 10;
-constexpr std::size_t kLargest = attach::kLargestWeight / kSlot;
 
-// Room for 2 MiB. ADDs take three quarters of it at most, and a namespace that holds some leaves a
-// quarter to others. Each byte is held up to six times while it is read and written.
-constexpr Shares kShares{
-    .slots = 2048, .kept_for_del = 512, .left_to_others = 512, .largest = kLargest};
-static_assert(kLargest <= kShares.slots - kShares.kept_for_del);
+constexpr std::size_t slots_of(std::size_t weight) { return (weight + kSlot - 1) / kSlot; }
+
+// What one request needs at most. Each byte is held up to six times while it is read and written, a
+// status three times.
+constexpr std::size_t kShare = slots_of(attach::kLargestWeight);
+constexpr std::size_t kStatusShare = slots_of(model::kMaxStatusText);
+
+class Given final : public attach::Room::Share {
+ public:
+  explicit Given(chain::Slot slots) : slots_(std::move(slots)) {}
+  void keep(std::size_t weight) override { slots_.keep(slots_of(weight)); }
+
+ private:
+  chain::Slot slots_;
+};
 
 }  // namespace
 
-LargeRequests::LargeRequests(Settings settings) : settings_(settings), room_(kShares) {}
+LargeRequests::LargeRequests(Settings settings)
+    : settings_(settings),
+      requests_(Shares{.slots = 2 * kShare, .of_namespace = kShare}),
+      dels_(Shares{.slots = 2 * kShare, .of_namespace = kShare}),
+      statuses_(Shares{.slots = 2 * kStatusShare, .of_namespace = kStatusShare}) {}
 
-std::size_t LargeRequests::weight() const { return room_.running() * kSlot; }
+std::size_t LargeRequests::waiting() const {
+  return requests_.waiting() + dels_.waiting() + statuses_.waiting();
+}
 
-aio::Task<std::shared_ptr<void>> LargeRequests::take(attach::RoomRequest request) {
+std::size_t LargeRequests::weight() const {
+  return (requests_.running() + dels_.running() + statuses_.running()) * kSlot;
+}
+
+Admission& LargeRequests::room_for(attach::RoomFor purpose) {
+  switch (purpose) {
+    case attach::RoomFor::kDel:
+      return dels_;
+    case attach::RoomFor::kStatus:
+      return statuses_;
+    case attach::RoomFor::kRequest:
+      break;
+  }
+  return requests_;
+}
+
+aio::Task<std::unique_ptr<attach::Room::Share>> LargeRequests::take(attach::RoomRequest request) {
+  const bool is_status = request.purpose == attach::RoomFor::kStatus;
   chain::SlotRequest turn;
   turn.ticket = request.ticket;
   turn.ns = std::move(request.ns);
   turn.container_id = std::move(request.container_id);
-  turn.is_del = request.is_del;
   turn.caller = std::move(request.caller);
-  turn.slots = std::clamp<std::size_t>((request.weight + kSlot - 1) / kSlot, 1, kLargest);
+  turn.slots =
+      std::clamp<std::size_t>(slots_of(request.weight), 1, is_status ? kStatusShare : kShare);
   turn.deadline = std::chrono::steady_clock::now() + settings_.longest_wait;
-  auto slots = co_await room_.acquire(std::move(turn));
+  auto slots = co_await room_for(request.purpose).acquire(std::move(turn));
   if (!slots && slots.error().code() == Errc::kTimeout) {
     co_return cni::coded(
         cni::Code::kTryAgainLater,
-        "the configurations of this request are large, and other requests take all "
-        "the room for such; try again later");
+        "the texts of this request are large, and other requests take all the room for such; try "
+        "again later");
   }
   if (!slots) co_return std::move(slots).error();
-  co_return std::make_shared<chain::Slot>(*std::move(slots));
+  co_return std::make_unique<Given>(*std::move(slots));
 }
 
 // A mebibyte for all of them together, 16 KiB for each at most.

@@ -202,7 +202,7 @@ aio::Task<void> Adding::carry_out() {
 
 // The record is ready only after the status was written, or says that it is owed (05, 3.11).
 aio::Task<void> Adding::conclude() {
-  MNET_CO_TRY(auto&& text, networks_->status());
+  MNET_CO_TRY(auto&& text, co_await networks_->status());
   status_ = std::move(text);
   if (status_ && !may_owe_) {
     if (core_.ports.owed != nullptr) core_.ports.owed->forget_pod(*pod_);

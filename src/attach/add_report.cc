@@ -1,5 +1,6 @@
 #include "attach/add_report.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,11 +10,13 @@
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/plan.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -28,6 +31,10 @@
 
 namespace mnet::attach {
 namespace {
+
+// What the line of a result shows of it. A result of an ordinary network has some 500 bytes; its
+// author may make it 4 MiB.
+constexpr std::size_t kMostOfResult = 4096;
 
 std::string added_interface(const cni::NetResult& newest, std::string_view ifname,
                             std::string_view delegate_name) {
@@ -69,7 +76,8 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
   job.log.verbatim(LogLevel::kVerbose,
                    cat("Add: ", model::shown_name(job.pod.ns), ":", model::shown_name(job.pod.name),
                        ":", uid, ":", excerpt(delegate.name), "(", excerpt(delegate.cni_name),
-                       "):", excerpt(attachment.ifname), " ", json::dump(cni::to_json(result))));
+                       "):", excerpt(attachment.ifname), " ",
+                       excerpt(json::dump(cni::to_json(result)), kMostOfResult)));
 }
 
 void Reporter::send_added(const std::vector<AddedInterface>& added) const {
@@ -108,16 +116,21 @@ void Reporter::tell_shortcomings(const model::StatusText& status) const {
                             .message = std::move(message)});
 }
 
-std::optional<std::string> Reporter::text_of(
-    const std::vector<model::NetworkStatus>& statuses) const {
-  if (statuses.empty()) return std::nullopt;
+aio::Task<std::optional<std::string>> Reporter::text_of(
+    std::vector<model::NetworkStatus> statuses) {
+  if (statuses.empty()) co_return std::optional<std::string>();
+  // The networks' authors choose how long it gets: every entry of a network repeats its `dns`.
+  RoomRequest wanted = job_.room_request(model::longest_text(statuses));
+  wanted.purpose = RoomFor::kStatus;
+  MNET_CO_TRY_VOID(co_await room_.take(core_.ports.room, std::move(wanted)));
   const model::StatusText status = model::status_text(statuses);
   tell_shortcomings(status);
-  return status.text();
+  co_return std::optional<std::string>(status.text());
 }
 
 aio::Task<void> Reporter::write_status(std::string text) {
   auto written = co_await core_.ports.source->write_status(pod_, std::move(text));
+  room_ = HeldRoom();
   if (written) co_return Result<void>();
   co_return model::core_error(std::move(written).error(), job_.pod,
                               "error setting the networks status");

@@ -11,6 +11,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "chain/chain.h"
 #include "cni/result.h"
@@ -46,14 +47,16 @@ class Reporter {
       const std::optional<json::Object>& device_info) const;
   // A log line and an event if something is missing in it.
   void tell_shortcomings(const model::StatusText& status) const;
-  // The network status; none if it has no entries. Tells its shortcomings.
-  std::optional<std::string> text_of(const std::vector<model::NetworkStatus>& statuses) const;
+  // The network status; none if it has no entries. Takes room for it, until it is written or the
+  // request ends, and tells its shortcomings.
+  aio::Task<std::optional<std::string>> text_of(std::vector<model::NetworkStatus> statuses);
   aio::Task<void> write_status(std::string text);
 
  private:
   const Core& core_;
   const Job& job_;
   model::PodObjectPtr pod_;
+  HeldRoom room_;  // of the status
 };
 
 // An empty result that runtimes accept, in `version`; in the newest one if that does not exist.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,9 @@ struct Options {
   std::chrono::milliseconds readiness_poll = std::chrono::seconds(1);
   // The id of this boot of the machine, for attachment records (05, 3.2).
   std::string boot_id = {};
+  // Called by GC before the plugins of each network but the first. Where requests of other
+  // processes must not run beside it, they may run now.
+  std::function<Result<void>()> let_others_in = {};
 };
 
 // One request at a time per container, in order of arrival; different containers side by side.

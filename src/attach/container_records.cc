@@ -209,6 +209,13 @@ aio::Task<StoredRecords> RecordAccess::load_files(RecordParts parts) {
   co_return co_await records.load(cni_dir, container_id, parts, kAnyWeight);
 }
 
+aio::Task<std::size_t> RecordAccess::weigh() {
+  MNET_CO_TRY(auto&& counted,
+              co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
+                                                RecordParts::kAll, 0));
+  co_return counted.too_heavy.value_or(0);
+}
+
 Result<ContainerRecords> RecordAccess::read(Result<StoredRecords> loaded) const {
   auto record = read_readable(std::move(loaded));
   if (!record || record->unreadable.empty()) return record;

@@ -44,6 +44,8 @@ class RecordAccess {
   aio::Task<ContainerRecords> load_readable();
   // The files, once there is room for them.
   aio::Task<StoredRecords> load_files(RecordParts parts);
+  // What the files weigh; nothing of them is loaded.
+  aio::Task<std::size_t> weigh();
   // What load() makes of files that are loaded already.
   Result<ContainerRecords> read(Result<StoredRecords> loaded) const;
 

@@ -63,6 +63,7 @@ struct Job {
 
   // Before so much is built.
   aio::Task<void> take_room(Room* from, std::size_t weight) const;
+  RoomRequest room_request(std::size_t weight) const;
   // Held until the request ends.
   std::shared_ptr<HeldRoom> room = std::make_shared<HeldRoom>();
 };

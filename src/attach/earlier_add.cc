@@ -176,7 +176,7 @@ aio::Task<void> EarlierAdd::report(ContainerRecords record) {
                                                    attachment.capability_args));
     std::ranges::move(added, std::back_inserter(all));
   }
-  auto text = reporter_.text_of(all);
+  MNET_CO_TRY(auto&& text, co_await reporter_.text_of(std::move(all)));
   if (!text) co_return Result<void>();
   co_return co_await reporter_.write_status(*std::move(text));
 }

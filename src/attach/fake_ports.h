@@ -300,21 +300,29 @@ class FakeReadiness : public ReadinessIndicator {
 class FakeRoom : public Room {
  public:
   std::size_t free() const override { return free_weight; }
-  aio::Task<std::shared_ptr<void>> take(RoomRequest request) override {
+  aio::Task<std::unique_ptr<Share>> take(RoomRequest request) override {
     if (on_take) on_take();
     taken.push_back(request.weight);
     requests.push_back(request);
     if (error) co_return *error;
-    ++held;
-    co_return std::shared_ptr<void>(&held, [](int* count) { --*count; });
+    co_return std::make_unique<Given>(*this);
   }
 
   std::size_t free_weight = 2200;
   std::vector<std::size_t> taken;
   std::vector<RoomRequest> requests;
   int held = 0;
+  std::vector<std::size_t> kept;  // what of it turned out to be enough
   std::function<void()> on_take;
   std::optional<Error> error;
+
+ private:
+  struct Given : Share {
+    explicit Given(FakeRoom& from) : room(from) { ++room.held; }
+    ~Given() override { --room.held; }
+    void keep(std::size_t weight) override { room.kept.push_back(weight); }
+    FakeRoom& room;
+  };
 };
 
 class FakeRecords : public Records, public chain::FakeResults {

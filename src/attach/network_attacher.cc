@@ -219,16 +219,16 @@ aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPt
   if (!copied) job_.log.error("cannot copy device information", copied.error());
 }
 
-Result<std::optional<std::string>> NetworkAttacher::status() const {
-  if (pod_ == nullptr) return std::nullopt;
+aio::Task<std::optional<std::string>> NetworkAttacher::status() {
+  if (pod_ == nullptr) co_return std::optional<std::string>();
   std::vector<model::NetworkStatus> all;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
     const model::Delegate& delegate = attachments_[i]->delegate;
-    MNET_TRY(auto&& statuses, reporter_.statuses_of(results_[i], delegate.name, delegate.is_master,
-                                                    device_infos_[i]));
+    MNET_CO_TRY(auto&& statuses, reporter_.statuses_of(results_[i], delegate.name,
+                                                       delegate.is_master, device_infos_[i]));
     std::ranges::move(statuses, std::back_inserter(all));
   }
-  return reporter_.text_of(all);
+  co_return co_await reporter_.text_of(std::move(all));
 }
 
 void NetworkAttacher::announce() const {

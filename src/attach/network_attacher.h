@@ -34,7 +34,7 @@ class NetworkAttacher {
   // Removes what run() may have left, newest first.
   aio::Task<void> take_down();
   // The text of the network status of them all; none if there is no pod, or nothing to say.
-  Result<std::optional<std::string>> status() const;
+  aio::Task<std::optional<std::string>> status();
   aio::Task<void> write_status(std::string text) { return reporter_.write_status(std::move(text)); }
   // One event for all of them.
   void announce() const;

@@ -71,15 +71,6 @@ bool is_overridden(const std::vector<model::RequestedNetwork>& networks) {
   return networks.size() > 1 && networks[1].source == model::Source::kCluster;
 }
 
-model::Weight annotation_weight(const model::PodObject& pod) {
-  model::Weight weight;
-  for (const std::string_view name :
-       {model::kNetworksAnnotation, model::kDefaultNetworkAnnotation}) {
-    if (const std::string* text = pod.annotation(name)) weight += model::weight_of(*text);
-  }
-  return weight;
-}
-
 Error nothing_configured() {
   return Error(Errc::kInvalid, "at least one delegate/clusterNetwork must be specified");
 }
@@ -93,7 +84,8 @@ aio::Task<void> Resolver::take_room_for_annotations() {
     if (pod_->is_cut) co_return co_await read_whole_pod();
     co_return Result<void>();
   }
-  const bool is_long = pod_->is_cut || annotation_weight(*pod_).total() > core_.ports.room->free();
+  const bool is_long =
+      pod_->is_cut || model::annotation_weight(*pod_).total() > core_.ports.room->free();
   if (!is_long) co_return Result<void>();
   MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, kLargestWeight));
   if (pod_->is_cut) co_return co_await read_whole_pod();
@@ -118,7 +110,7 @@ Result<std::size_t> Resolver::weigh(const std::vector<model::RequestedNetwork>& 
     warn_pod("NoNetworkFound", checked.error().text());
     return std::move(checked).error().wrap("failed getting the delegate").wrap(kPodFault);
   }
-  if (pod_ != nullptr) weight += annotation_weight(*pod_);
+  if (pod_ != nullptr) weight += model::annotation_weight(*pod_);
   return std::min(weight.total(), kLargestWeight);
 }
 
@@ -161,6 +153,7 @@ aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted_with_room() {
   MNET_CO_TRY(auto&& networks, co_await wanted());
   MNET_CO_TRY(const std::size_t weight, weigh(networks));
   MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, weight));
+  job_.room->keep(weight);  // of what it took for its annotations
   if (const Room* room = core_.ports.room) {
     finder_.expect(std::max(room->free(), job_.room->weight()));
   }

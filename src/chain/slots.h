@@ -2,6 +2,7 @@
 // the code that runs delegates does not.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,11 +17,15 @@
 
 namespace mnet::chain {
 
-// One slot, given back when this goes. Movable; an empty one holds nothing.
+// One slot, or several, given back when this goes. Movable; an empty one holds nothing.
 class Slot {
  public:
   Slot() = default;
-  explicit Slot(std::move_only_function<void()> give_back) : give_back_(std::move(give_back)) {}
+  explicit Slot(std::move_only_function<void()> give_back)
+      : give_back_([all = std::move(give_back)](std::size_t) mutable { all(); }) {}
+  // Of several: it gives back all but so many.
+  explicit Slot(std::move_only_function<void(std::size_t)> give_back)
+      : give_back_(std::move(give_back)) {}
   Slot(Slot&& other) noexcept : give_back_(std::exchange(other.give_back_, nullptr)) {}
   Slot& operator=(Slot&& other) noexcept {
     if (this == &other) return *this;
@@ -31,11 +36,15 @@ class Slot {
   ~Slot() { release(); }
 
   void release() {
-    if (auto give_back = std::exchange(give_back_, nullptr)) give_back();
+    if (auto give_back = std::exchange(give_back_, nullptr)) give_back(0);
+  }
+  // Of several, gives back all but so many, at least one.
+  void keep(std::size_t slots) {
+    if (give_back_) give_back_(std::max<std::size_t>(1, slots));
   }
 
  private:
-  std::move_only_function<void()> give_back_;
+  std::move_only_function<void(std::size_t)> give_back_;
 };
 
 struct SlotRequest {

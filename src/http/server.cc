@@ -47,6 +47,16 @@ bool is_passing(int failure) {
 
 }  // namespace
 
+Limits public_limits() {
+  Limits limits;
+  limits.header_bytes = 16u << 10;
+  limits.body_bytes = 0;
+  limits.write_time = std::chrono::seconds(10);
+  limits.connections = 16;
+  limits.crowded_time = std::chrono::milliseconds(200);
+  return limits;
+}
+
 struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   struct Listener {
     asio::posix::stream_descriptor descriptor;
@@ -88,6 +98,7 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
   Backoff backoff(kFirstPause, kLongestPause, make_random(), {.least = 1, .most = 1.5});
   while (!self->stopping) {
     if (self->is_full()) {
+      for (const auto& one : self->connections) one->hurry(self->limits.crowded_time);
       MNET_CO_TRY_VOID(co_await self->room.wait());
       continue;
     }

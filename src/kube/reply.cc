@@ -50,9 +50,9 @@ Errc code_of(int status) {
   }
 }
 
-bool is_too_large(const json::Value& cause) {
+std::string reason_of(const json::Value& cause) {
   const json::Object* object = cause.as_object();
-  return object != nullptr && json::text_at(*object, {"reason"}) == "ResourceVersionTooLarge";
+  return object == nullptr ? "" : json::text_at(*object, {"reason"});
 }
 
 }  // namespace
@@ -74,7 +74,9 @@ Status parse_status(int http_status, std::string_view body) {
     json::Fields inner(details, path, json::Match::kExact);
     inner.read("retryAfterSeconds", wait);
     inner.list("causes", [&out](const json::Value& cause, const std::string&) -> Result<void> {
-      if (is_too_large(cause)) out.is_version_too_large = true;
+      const std::string reason = reason_of(cause);
+      if (reason == "ResourceVersionTooLarge") out.is_version_too_large = true;
+      if (reason == "NamespaceTerminating") out.is_terminating = true;
       return {};
     });
     return inner.done();

@@ -18,6 +18,7 @@ struct Status {
   std::optional<std::chrono::seconds> retry_after = {};  // details.retryAfterSeconds
   // details.causes: the server does not know the asked resourceVersion yet, or never will.
   bool is_version_too_large = false;
+  bool is_terminating = false;  // the namespace is being deleted: nothing new gets into it
 };
 
 // Any JSON text; an answer that is not a Status keeps its beginning as the message.

@@ -1,6 +1,5 @@
 #include "metrics/server.h"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,17 +18,6 @@
 
 namespace mnet::metrics {
 namespace {
-
-// Any client may ask here, on the thread that attaches pods: a few scrapers at a time, which have
-// nothing to say.
-http::Limits limits() {
-  http::Limits limits;
-  limits.header_bytes = 16u << 10;
-  limits.body_bytes = 0;
-  limits.write_time = std::chrono::seconds(10);
-  limits.connections = 16;
-  return limits;
-}
 
 // NUL-separated, as Go's profiler answers it.
 std::string command_line() {
@@ -56,7 +44,7 @@ Server::Server(const aio::asio::any_io_executor& executor, Metrics& metrics,
       server_(
           executor,
           [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
-          limits(), log_) {}
+          http::public_limits(), log_) {}
 
 aio::Task<void> Server::listen() {
   if (settings_.port < 0 || settings_.port > 65535) {

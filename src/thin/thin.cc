@@ -65,14 +65,14 @@ class Node {
  public:
   // `api` may be null.
   Node(const Config& config, const Surroundings& surroundings, std::unique_ptr<kube::Api> api,
-       const Log& log)
+       attach::Options options, const Log& log)
       : ports_(pool_, slots_, exec_settings(config, surroundings), log),
         folder_(make_folder(config, log)),
         kube_(make_kube(std::move(api), log)),
         devices_(loop_.get_executor(), {.kubelet_dir = config.kubelet_dir}, pool_,
                  kube_ ? &kube_->api() : nullptr, log),
         background_(loop_.get_executor(), log),
-        attachments_(all_ports(), {.boot_id = sys::boot_id()}) {
+        attachments_(all_ports(), std::move(options)) {
     if (folder_) background_.spawn("objects folder", folder_->follow());
   }
   Node(const Node&) = delete;
@@ -181,8 +181,10 @@ class Call {
                                   attach::read_conf(verb, std::move(document), std::move(fault)),
                                   attach::parse_args(verb, args_.args)));
     MNET_TRY(auto&& api, make_api(verb));
-    MNET_TRY([[maybe_unused]] const auto& locks, take_locks(verb));
-    Node node(config_, surroundings_, std::move(api), lines_.log());
+    MNET_TRY(auto&& locks, take_locks(verb));
+    attach::Options options{.boot_id = sys::boot_id()};
+    if (verb == Verb::kGc) options.let_others_in = [&locks] { return locks.let_others_in(); };
+    Node node(config_, surroundings_, std::move(api), std::move(options), lines_.log());
     switch (verb) {
       case Verb::kAdd:
         return add(node, std::move(request));
