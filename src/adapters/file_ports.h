@@ -39,6 +39,7 @@ class FilePorts {
             .records = records_,
             .results = records_,
             .device_infos = device_infos_,
+            .pending = &records_,
             .pool = &pool_};
   }
 

@@ -30,6 +30,7 @@
 #include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/inject.h"
+#include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -320,16 +321,31 @@ aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry e
       });
 }
 
-aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
-                                                               cni::CacheKey key) {
+aio::Task<std::optional<cni::CachedResult>> FileRecords::find_result(std::string cni_dir,
+                                                                     cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
     return store::ResultCache(cni_dir).find_result(key);
+  });
+}
+
+aio::Task<void> FileRecords::note_deleted(std::string cni_dir, cni::CacheKey key,
+                                          std::size_t from) {
+  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key), from] {
+    return store::ResultCache(cni_dir).note_deleted(key, from);
   });
 }
 
 aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
     return store::ResultCache(cni_dir).remove(key);
+  });
+}
+
+aio::Task<bool> FileRecords::keep(std::string cni_dir, std::string container_id, std::string ifname,
+                                  std::string body) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
+                    ifname = std::move(ifname), body = std::move(body)] {
+    return store::PendingDels(cni_dir).keep(container_id, ifname, body);
   });
 }
 

@@ -14,7 +14,7 @@
 
 namespace mnet::adapters {
 
-class FileRecords : public attach::Records, public chain::Results {
+class FileRecords : public attach::Records, public chain::Results, public attach::PendingDels {
  public:
   // As NetNsLinks.
   FileRecords(aio::BlockingPool& pool, std::string mount_namespace)
@@ -41,9 +41,13 @@ class FileRecords : public attach::Records, public chain::Results {
 
   aio::Task<void> write_result(std::string cni_dir, cni::CacheEntry entry,
                                Durability kept) override;
-  aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
-                                                    cni::CacheKey key) override;
+  aio::Task<std::optional<cni::CachedResult>> find_result(std::string cni_dir,
+                                                          cni::CacheKey key) override;
+  aio::Task<void> note_deleted(std::string cni_dir, cni::CacheKey key, std::size_t from) override;
   aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) override;
+
+  aio::Task<bool> keep(std::string cni_dir, std::string container_id, std::string ifname,
+                       std::string body) override;
 
  private:
   std::vector<aio::Task<void>> syncs(const std::string& cni_dir, std::vector<cni::CacheKey> keys);

@@ -272,6 +272,16 @@ aio::Task<void> RecordAccess::save_delegates(std::vector<model::Delegate> delega
   co_return std::move(done.scratch);
 }
 
+aio::Task<void> RecordAccess::mark_removed(ContainerRecords record, std::set<std::string> ifnames) {
+  const std::string master = record.master_ifname(job_.request.ifname);
+  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
+    model::Delegate& delegate = (*record.delegates)[i];
+    delegate.removed =
+        delegate.removed || ifnames.contains(model::interface_name(delegate, i, master));
+  }
+  co_return co_await save_delegates(*std::move(record.delegates));
+}
+
 aio::Task<void> RecordAccess::save_record(model::AttachmentRecord attachment_record) {
   MNET_CO_TRY(auto&& done, co_await core_.ports.records.save(
                                job_.conf.cni_dir, job_.request.container_id,

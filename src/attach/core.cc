@@ -48,7 +48,7 @@ RoomRequest Job::room_request(std::size_t weight) const {
   RoomRequest wanted;
   wanted.weight = weight;
   wanted.ticket = request.ticket;
-  wanted.ns = request.pod.ns;
+  wanted.ns = request.share();
   wanted.container_id = request.container_id;
   const bool is_del = verb == Verb::kDel || verb == Verb::kGc;
   wanted.purpose = is_del ? RoomFor::kDel : RoomFor::kRequest;
@@ -75,7 +75,7 @@ chain::Chain chain_of(const Core& core, const Job& job,
   setting.cni_dir = job.conf.cni_dir;
   setting.request_id = job.request.id;
   setting.ticket = job.request.ticket;
-  setting.pod_namespace = job.request.pod.ns;
+  setting.pod_namespace = job.request.share();
   setting.caller = caller == nullptr ? job.request.caller : caller;
   setting.starts_early = job.conf.parallel_attach != model::ParallelAttach::kOff;
   setting.own_type = job.conf.type;

@@ -512,6 +512,19 @@ class FakeRecords : public Records, public chain::FakeResults {
   std::string dir_;
 };
 
+class FakePendingDels : public PendingDels {
+ public:
+  aio::Task<bool> keep(std::string, std::string container_id, std::string ifname,
+                       std::string body) override {
+    if (error) co_return *error;
+    std::string& kept = bodies[cat(container_id, "-", ifname)];
+    co_return std::exchange(kept, body) != body;
+  }
+
+  std::map<std::string, std::string> bodies;
+  std::optional<Error> error;
+};
+
 // One node. Outlives whatever uses its ports.
 struct FakeNode {
   Calls calls;
@@ -526,6 +539,7 @@ struct FakeNode {
   FakeDevices devices;
   FakeRoom room;
   FakeOwedStatuses owed{calls};
+  FakePendingDels pending;
 
   Ports ports() {
     return {.networks = networks,
@@ -535,7 +549,8 @@ struct FakeNode {
             .readiness = readiness,
             .records = records,
             .results = records,
-            .device_infos = device_infos};
+            .device_infos = device_infos,
+            .pending = &pending};
   }
   // The same with a cluster behind it.
   Ports cluster_ports() {

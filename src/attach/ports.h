@@ -23,6 +23,7 @@
 #include "cni/cache.h"
 #include "cni/conf.h"
 #include "json/json.h"
+#include "model/attachment.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
 #include "model/objects.h"
@@ -242,6 +243,29 @@ class OwedStatuses {
   virtual void forget_pod(const model::PodObject& pod) = 0;
 };
 
+// DELs that must be repeated (03, 2.14).
+class PendingDels {
+ public:
+  virtual ~PendingDels() = default;
+  // Durable when this ends. True if it is new: one that says the same stays as it is, with its age.
+  virtual aio::Task<bool> keep(std::string cni_dir, std::string container_id, std::string ifname,
+                               std::string body) = 0;
+};
+
+// Judges DELs that the runtime did not just ask for: time has passed, and what they would delete
+// may be in other hands.
+class DelRule {
+ public:
+  virtual ~DelRule() = default;
+  // Whether there is still something to do; asked when the container is ours, before anything runs.
+  virtual aio::Task<bool> is_needed(std::string cni_dir, std::string container_id) = 0;
+  // For each of these networks of the container, in the same order: what may be run, or why it must
+  // not be run now. An error: nothing may.
+  using Verdicts = std::vector<Result<model::AttachmentPtr>>;
+  virtual aio::Task<Verdicts> judge(std::string cni_dir,
+                                    std::vector<model::AttachmentPtr> networks) = 0;
+};
+
 // They must outlive what uses them.
 struct Ports {
   Networks& networks;
@@ -255,6 +279,7 @@ struct Ports {
   ObjectSource* source = nullptr;     // none: only what the configuration says (02, 3.2)
   OwedStatuses* owed = nullptr;       // none: every ADD waits for its status
   Devices* devices = nullptr;         // none: no network gets a device
+  PendingDels* pending = nullptr;     // none: what a DEL leaves is its caller's to repeat
   aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
   Room* room = nullptr;               // none: no bound, for a program that serves one request
 };

@@ -75,6 +75,11 @@ admission::Admission make_requests(const aio::asio::any_io_executor& executor,
                               executor, pace);
 }
 
+// Plugins may hang: most slots stay free of them.
+std::size_t replays_at_once(const Config& config) {
+  return std::clamp<std::size_t>(max_delegates(config) / 4, 1, 8);
+}
+
 metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
   if (!run.failure) return metrics::DelegateRun::End::kSuccess;
   return *run.failure == Errc::kTimeout ? metrics::DelegateRun::End::kTimeout
@@ -153,14 +158,28 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
       devices(executor, {.kubelet_dir = config.kubelet_dir}, pool, objects.api(), log),
       statuses(executor, attachments, log),
       attachments(all_ports(), {.boot_id = sys::boot_id()}),
+      host_links(pool, config.delegate_mount_namespace, config.chroot_dir),
+      rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id()),
       readiness(config.readiness_indicator_file),
       pending({.pool = pool,
                .core = attachments,
                .requests = requests,
                .metrics = metrics,
                .rules = RequestRules(config),
-               .next_arrival = [this] { return arrivals.next(); }},
+               .next_arrival = [this] { return arrivals.next(); },
+               .rule = &rule,
+               .at_once = replays_at_once(config)},
               log),
+      upkeep_node({.pool = pool,
+                   .requests = requests,
+                   .pending = pending,
+                   .objects = objects,
+                   .rules = RequestRules(config),
+                   .next_arrival = [this] { return arrivals.next(); },
+                   .sees_host = sees_host_root(config)},
+                  log),
+      upkeep(attachments, rule, upkeep_node,
+             {.mode = config.reconcile, .grace = config.reconcile_grace}, log),
       service({.core = attachments,
                .hotplug = hotplug,
                .pending = pending,
@@ -213,8 +232,22 @@ void Assembly::add_gauges() {
   metrics.add_gauge("multus_delegates_queued", "Delegates waiting for a slot",
                     [this] { return static_cast<double>(delegates.waiting()); });
   metrics.add_gauge("multus_pending_dels",
-                    "Recorded DELs that did not reach a daemon, as of the last round",
+                    "DELs that reached no daemon or failed and are tried again, as of the last "
+                    "round",
                     [this] { return static_cast<double>(pending.count()); });
+  metrics.add_gauge("multus_pending_del_oldest_seconds",
+                    "How long the oldest of them has been waiting",
+                    [this] { return static_cast<double>(pending.oldest_age().count()); });
+  metrics.add_gauge("multus_gone_containers",
+                    "Containers on record whose namespace is gone, as of the last round",
+                    [this] { return static_cast<double>(upkeep.gone()); });
+  metrics.add_gauge("multus_namespaces_unseen",
+                    "Whether the namespace of a running pod cannot be seen, as of the last round",
+                    [this] { return upkeep.sees_running_pods() ? 0.0 : 1.0; });
+  metrics.add_series(metrics::SeriesKind::kCounter, "multus_upkeep_total",
+                     "Containers on record that were finished, given up or deleted without a "
+                     "request",
+                     [this] { return upkeep_node.counted(); });
   metrics.add_gauge("multus_ready", "Whether /readyz answers 200",
                     [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
   metrics.add_gauge("multus_statuses_owed",

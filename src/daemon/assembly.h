@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "adapters/file_ports.h"
+#include "adapters/host_links.h"
 #include "adapters/missed_pods.h"
 #include "adapters/node_devices.h"
 #include "admission/admission.h"
@@ -21,11 +22,14 @@
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
+#include "daemon/upkeep_node.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
 #include "metrics/record_counts.h"
 #include "status/writer.h"
+#include "upkeep/rule.h"
+#include "upkeep/upkeep.h"
 
 namespace mnet::daemon {
 
@@ -57,8 +61,12 @@ class Assembly {
   status::Writer statuses;  // used with the API only
   attach::Attachments attachments;
   hotplug::Hotplug hotplug{attachments};
+  adapters::HostLinks host_links;
+  upkeep::Rule rule;
   Readiness readiness;
   PendingDelReplay pending;
+  UpkeepNode upkeep_node;
+  upkeep::Upkeep upkeep;
   CniService service;
   Routes routes;
   http::Server server;

@@ -43,9 +43,8 @@ class CniService {
   aio::Task<std::string> run(CniCall call);
   aio::Task<std::string> run_hotplug(CniCall call);
   aio::Task<std::string> add(attach::Request request);
-  aio::Task<std::string> del(CniCall call, attach::Request request);
-  aio::Task<std::string> end_incomplete_del(attach::DelOutcome outcome, CniCall call,
-                                            std::string cni_dir);
+  aio::Task<std::string> del(attach::Request request);
+  static Result<std::string> end_incomplete_del(attach::DelOutcome outcome);
   aio::Task<void> check(attach::Request request);
   aio::Task<void> gc(attach::Request request);
   Result<void> check_indicator(const CniCall& call) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "json/json.h"
 #include "model/netconf.h"
 #include "sys/file.h"
+#include "upkeep/decision.h"
 
 namespace mnet::daemon {
 namespace {
@@ -110,6 +112,21 @@ void read_metrics(const json::Object& document, Config& config) {
   if (!is_right) config.metrics_port.reset();
 }
 
+void read_reconcile(json::Fields& fields, Config& config) {
+  std::optional<std::string> text;
+  fields.read("reconcile", text);
+  if (text == "off") {
+    config.reconcile = upkeep::Mode::kOff;
+  } else if (text == "report") {
+    config.reconcile = upkeep::Mode::kReport;
+  } else if (text && *text != "on") {
+    fields.fail("reconcile", cat("must be off, report or on, not ", go_quoted(*text)));
+  }
+  std::int64_t seconds = config.reconcile_grace.count();
+  read_positive(fields, "reconcileGrace", seconds);
+  config.reconcile_grace = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
+}
+
 void read_serving(json::Fields& fields, Config& config) {
   fields.read("chrootDir", config.chroot_dir);
   fields.read("socketDir", config.socket_dir);
@@ -126,6 +143,7 @@ void read_serving(json::Fields& fields, Config& config) {
     read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
   }
   fields.read("delegateMountNamespace", config.delegate_mount_namespace);
+  read_reconcile(fields, config);
   fields.read("objectsDir", config.objects_dir);
   fields.read("kubeletDir", config.kubelet_dir);
 }

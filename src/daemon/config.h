@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "devices/kubelet_dir.h"
 #include "json/json.h"
+#include "upkeep/decision.h"
 
 namespace mnet::daemon {
 
@@ -51,6 +52,8 @@ struct Config : adapters::LogSettings {
   std::optional<std::int64_t> shim_timeout;
   std::optional<std::int64_t> max_delegates;
   std::string delegate_mount_namespace;
+  upkeep::Mode reconcile = upkeep::Mode::kOn;
+  std::chrono::seconds reconcile_grace{600};
   std::string objects_dir;
   std::string kubelet_dir = devices::kDefaultKubeletDir;
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/test_dir.h"
+#include "upkeep/decision.h"
 
 namespace mnet::daemon {
 namespace {
@@ -33,6 +35,8 @@ TEST(ParseConfig, HasTheDefaultsOfTheSpecification) {
   EXPECT_EQ(config->per_node_certificate.has_value(), false);
   EXPECT_EQ(config->max_request_bytes, 16777216);
   EXPECT_EQ(config->delegate_timeout.count(), 180);
+  EXPECT_EQ(config->reconcile, upkeep::Mode::kOn);
+  EXPECT_EQ(config->reconcile_grace, std::chrono::minutes(10));
   EXPECT_EQ(config->max_delegates, std::nullopt);
 }
 
@@ -79,6 +83,9 @@ TEST(ParseConfig, NamesTheKeyOfAWrongType) {
            {R"({"defaultNetworkNamespaces":[5]})", "defaultNetworkNamespaces"},
            {R"({"maxDelegates":0})", "maxDelegates"},
            {R"({"delegateTimeout":0})", "delegateTimeout"},
+           {R"({"reconcile":"sometimes"})", "must be off, report or on, not \"sometimes\""},
+           {R"({"reconcile":true})", "reconcile"},
+           {R"({"reconcileGrace":0})", "reconcileGrace"},
            {R"({"maxRequestBytes":-5})", "maxRequestBytes"},
            {R"({"logFormat":"xml"})", "logFormat"},
            {R"({"shimTimeout":-5})", "shimTimeout"},

@@ -88,6 +88,7 @@ void Daemon::on_signal(int number) {
                 cat("caught ", number == SIGINT ? "interrupt" : "terminated", ", stopping..."));
   assembly_.readiness.stop();
   assembly_.pending.stop();
+  assembly_.upkeep.stop();
   stop_.set();
   change_.notify_all();
 }
@@ -116,6 +117,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   const bool may_serve = co_await wait_until(&objects_read_);
   if (!may_serve) co_return ended_early();
   replays_.spawn("pending DELs", assembly_.pending.run(kReplayPeriod));
+  replays_.spawn("upkeep", assembly_.upkeep.run());
   const bool has_primary = co_await wait_until(&primary_found_);
   if (!has_primary) co_return ended_early();
   assembly_.readiness.start_serving();
@@ -310,6 +312,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   if (was_ready_) (void)co_await hurry_.wait(Clock::now() + kLateShims);
   assembly_.readiness.stop();
   assembly_.pending.stop();
+  assembly_.upkeep.stop();
   assembly_.server.stop_accepting();
   const bool is_quiet = co_await finish_requests();
   socket_.reset();

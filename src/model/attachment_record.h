@@ -46,8 +46,11 @@ struct AttachmentRecord {
   std::string pod_ns, pod_name, pod_uid;
   bool is_static = false;
   cni::ArgPairs cni_args;
+  std::string cni_path;  // where the request said that plugins are
   RecordState state = RecordState::kCreating;
   bool status_owed = false;  // ADD has answered, and the network status is yet to be written
+  // Of `deleting`: a pending DEL is to end it (03, 2.14). If that is gone, a person gave it up.
+  bool is_pending = false;
   std::vector<RecordedAttachment> attachments;  // in the order they were attached
 
   RecordedAttachment* find(std::string_view ifname);

@@ -1,7 +1,5 @@
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,15 +28,6 @@ sys::UniqueFd open_here(const std::string& path, int flags) {
   return sys::UniqueFd(::open(path.c_str(), flags | O_CLOEXEC));
 }
 
-// Relative to `root`: absolute links stay inside it, too.
-sys::UniqueFd open_below(const sys::UniqueFd& root, const std::string& path, int flags) {
-  open_how how{};
-  how.flags = static_cast<unsigned>(flags) | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT;
-  return sys::UniqueFd(
-      static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
-}
-
 Result<void> look_in(const World& world, const std::function<void(const Open&)>& look) {
   if (!world.mount_namespace.empty()) {
     return sys::look_in_mount_namespace(world.mount_namespace, [&] { look(open_here); });
@@ -49,7 +38,7 @@ Result<void> look_in(const World& world, const std::function<void(const Open&)>&
   }
   const sys::UniqueFd root = open_here(world.root, O_PATH | O_DIRECTORY);
   if (!root) return Error::from_errno(errno, cat("open chroot directory ", world.root));
-  look([&](const std::string& path, int flags) { return open_below(root, path, flags); });
+  look([&](const std::string& path, int flags) { return sys::open_below(root, path, flags); });
   return {};
 }
 

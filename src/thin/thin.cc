@@ -59,6 +59,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kBlockingThreads = 2;
 // How long the answer waits for events that are still under way to the API.
 constexpr auto kLastEvents = std::chrono::seconds(2);
+// How long the runtime hears that a delegate's DEL fails, since it first did (02, 6.4).
+constexpr auto kMostOfRetries = std::chrono::minutes(10);
 
 // The core with all it needs, for one request.
 class Node {
@@ -283,7 +285,7 @@ class Call {
     }
     MNET_TRY(auto&& result, node.run(node.attachments().add(std::move(request))));
     if (*pending) {
-      if (auto forgotten = forget(**pending); !forgotten)
+      if (auto forgotten = forget((*pending)->file); !forgotten)
         return store::pending_in_the_way(forgotten.error());
     }
     return skel::print_result(result, config_.cni_version, surroundings_.front);
@@ -296,29 +298,28 @@ class Call {
   }
 
   Result<void> del(Node& node, attach::Request request) {
+    request.pending_body = wire::pending_del_body(call(), args_.stdin_data);
     MNET_TRY(auto&& outcome, node.run(node.attachments().del(std::move(request))));
-    if (outcome.failed && outcome.keeps_failed) return *std::move(outcome.failed);
-    if (outcome.unreadable) return write_down(*outcome.unreadable);
-    if (outcome.failed)
-      log_.error("DEL succeeds although it could not remove everything", *outcome.failed);
+    if (outcome.failed) return end_failed(outcome);
+    if (outcome.unreadable && !outcome.is_pending) return *std::move(outcome.unreadable);
+    if (outcome.unreadable) return {};
     const auto pending = find_pending();
-    const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
+    const auto forgotten = pending && *pending ? forget((*pending)->file) : Result<void>();
     if (!pending) log_.error("cannot read pending DELs", pending.error());
     if (!forgotten) log_.error("cannot remove a pending DEL", forgotten.error());
     return {};
   }
 
-  // For a daemon, or for this container's next ADD: the runtime need not wait until it can be read.
-  Result<void> write_down(const Error& unreadable) const {
-    const wire::Call del = call();
-    auto written =
-        store::PendingDels(config_.cni_dir)
-            .write(del.container_id, del.ifname, wire::pending_del_body(del, args_.stdin_data));
-    if (!written) {
-      log_.error("cannot write a pending DEL", written.error());
-      return unreadable;
+  // The runtime tries again for a while; then its pod may go. What is on record stays for a daemon,
+  // for GC or for this container's next ADD.
+  Result<void> end_failed(const attach::DelOutcome& outcome) const {
+    if (!outcome.is_pending) return *outcome.failed;
+    const auto pending = find_pending();
+    if (!pending || !*pending) return *outcome.failed;
+    if (std::chrono::system_clock::now() - (*pending)->written < kMostOfRetries) {
+      return *outcome.failed;
     }
-    log_.error("DEL will be repeated as a pending DEL", unreadable);
+    log_.error("DEL succeeds although it could not remove everything", *outcome.failed);
     return {};
   }
 
@@ -332,13 +333,14 @@ class Call {
   }
 
   // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
-  Result<std::optional<std::string>> find_pending() const {
-    MNET_TRY(const auto& record,
+  using Pending = std::optional<store::PendingDels::Record>;
+  Result<Pending> find_pending() const {
+    MNET_TRY(auto&& record,
              store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname));
     if (!record) return std::nullopt;
     if (!record->body) {
       const Error& why = record->body.error();
-      return is_damage(why) ? Result<std::optional<std::string>>(std::nullopt) : why;
+      return is_damage(why) ? Result<Pending>(std::nullopt) : why;
     }
     const auto body = wire::parse_request(*record->body);
     if (!body) return std::nullopt;
@@ -348,7 +350,7 @@ class Call {
     };
     const bool is_ours =
         is("CNI_CONTAINERID", args_.container_id) && is("CNI_IFNAME", args_.ifname);
-    return is_ours ? std::optional<std::string>(record->file) : std::nullopt;
+    return is_ours ? std::move(record) : std::nullopt;
   }
 
   Result<void> forget(const std::string& file) const {
