@@ -26,7 +26,7 @@ namespace mnet::attach {
 class Core {
  public:
   Core(Ports given_ports, Options given_options)
-      : ports(given_ports), options(std::move(given_options)) {}
+      : ports(given_ports), options(std::move(given_options)), containers(given_ports.locks) {}
 
   // A status that is owed for the container is not written any more.
   void forget_status(const std::string& container_id) const {

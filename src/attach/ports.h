@@ -266,6 +266,17 @@ class DelRule {
                                     std::vector<model::AttachmentPtr> networks) = 0;
 };
 
+// Keeps other processes from the containers that this one works on: while one daemon takes over
+// from another, both serve (03, 2.4).
+class ContainerLocks {
+ public:
+  virtual ~ContainerLocks() = default;
+  // Waits until no other process works on the container. None does until what this yields goes.
+  virtual aio::Task<std::shared_ptr<void>> lock(std::string container_id) = 0;
+  // The same for every container, for a GC. kUnavailable if another process stays too long.
+  virtual aio::Task<std::shared_ptr<void>> lock_all() = 0;
+};
+
 // They must outlive what uses them.
 struct Ports {
   Networks& networks;
@@ -282,6 +293,7 @@ struct Ports {
   PendingDels* pending = nullptr;     // none: what a DEL leaves is its caller's to repeat
   aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
   Room* room = nullptr;               // none: no bound, for a program that serves one request
+  ContainerLocks* locks = nullptr;    // none: no other process works on the same containers
 };
 
 }  // namespace mnet::attach

@@ -29,6 +29,7 @@
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
+#include "daemon/process.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
@@ -157,6 +158,9 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
       objects(executor, config, sys::environment(), pool, log),
       devices(executor, {.kubelet_dir = config.kubelet_dir}, pool, objects.api(), log),
       statuses(executor, attachments, log),
+      handover(
+          wire::socket_path(config.socket_dir), [this, log] { return end_orphans(pool, log); },
+          log),
       attachments(all_ports(), {.boot_id = sys::boot_id()}),
       host_links(pool, config.delegate_mount_namespace, config.chroot_dir),
       rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id()),
@@ -165,6 +169,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
                .core = attachments,
                .requests = requests,
                .metrics = metrics,
+               .locks = &handover.locks(),
                .rules = RequestRules(config),
                .next_arrival = [this] { return arrivals.next(); },
                .rule = &rule,
@@ -186,15 +191,18 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
                .readiness = readiness,
                .metrics = metrics,
                .times = times,
+               .locks = handover.locks(),
                .rules = RequestRules(config)},
               log),
       routes({.service = service,
               .readiness = readiness,
               .requests = requests,
               .metrics = metrics,
-              .arrivals = arrivals},
+              .arrivals = arrivals,
+              .share_locks = [this] { return handover.share(); }},
              log),
       server(executor, routes.handler(), http_limits(config), log),
+      probes(executor, routes.probe_handler(), http_limits(config), log),
       records(pool, [this] { return pending.directories(); }) {
   if (objects.kube() != nullptr) {
     missed.emplace(objects.kube()->pods(), ports.ports().records, *objects.source(), log);
@@ -216,6 +224,7 @@ attach::Ports Assembly::all_ports() {
   all.devices = &devices;
   if (objects.kube() != nullptr) all.owed = &statuses;
   all.room = &large;
+  all.locks = &handover.locks();
   return all;
 }
 

@@ -23,6 +23,7 @@
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
 #include "daemon/upkeep_node.h"
+#include "handover/handover.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
@@ -59,6 +60,7 @@ class Assembly {
   Objects objects;
   adapters::NodeDevices devices;
   status::Writer statuses;  // used with the API only
+  handover::Handover handover;
   attach::Attachments attachments;
   hotplug::Hotplug hotplug{attachments};
   adapters::HostLinks host_links;
@@ -70,6 +72,7 @@ class Assembly {
   CniService service;
   Routes routes;
   http::Server server;
+  http::Server probes;  // under this daemon's own name: answers until the very end
   metrics::RecordCounts records;
   std::optional<adapters::MissedPods> missed;  // none without the API
 

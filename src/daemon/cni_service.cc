@@ -168,6 +168,7 @@ aio::Task<std::string> CniService::add(attach::Request request) {
   const auto caller = request.caller;
   needs_.pending.look_in(key.cni_dir);
   const PendingDelReplay::Hold hold(needs_.pending, key);
+  const auto lock = needs_.locks.keep(key.container_id);  // until the record is removed
   if (needs_.pending.may_have(key)) {
     auto replayed = co_await needs_.pending.replay(key);
     if (!replayed) co_return store::pending_in_the_way(replayed.error());

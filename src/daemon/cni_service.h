@@ -14,6 +14,7 @@
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
+#include "handover/container_locks.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
@@ -27,6 +28,7 @@ struct CniServiceNeeds {
   Readiness& readiness;
   metrics::Metrics& metrics;
   admission::DelegateTimes& times;
+  handover::ContainerLocks& locks;
   RequestRules rules;
 };
 

@@ -158,13 +158,17 @@ aio::Task<void> Objects::follow_when_readable() {
 // Whom the server does not know it tells nothing: watches that fail meanwhile would only be slow to
 // begin later.
 aio::Task<void> Objects::follow_when_known() {
-  aio::Group own(co_await aio::asio::this_coro::executor, log_);
-  own.spawn("certificate of this node", certificate_->run());
+  renewal_ = std::make_unique<aio::Group>(co_await aio::asio::this_coro::executor, log_);
+  renewal_->spawn("certificate of this node", certificate_->run());
   auto known = co_await certificate_->wait_usable(aio::kNoDeadline);
   if (known) known = co_await kube_->follow();
-  own.cancel();
-  (void)co_await aio::shielded(own.join());
+  renewal_->cancel();
+  (void)co_await aio::shielded(renewal_->join());
   co_return known;
+}
+
+void Objects::stop_renewal() {
+  if (renewal_) renewal_->cancel();
 }
 
 aio::Task<void> Objects::wait_loaded(aio::Deadline deadline) {

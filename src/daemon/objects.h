@@ -12,6 +12,7 @@
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
 #include "aio/blocking_pool.h"
+#include "aio/group.h"
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
@@ -54,6 +55,9 @@ class Objects {
   // How often everything was read anew, so far.
   std::uint64_t readings() const;
 
+  // The certificate of this node stays as it is: another daemon renews it.
+  void stop_renewal();
+
   // nullptr if there is none of our own.
   certs::NodeCertificate* certificate() { return certificate_.get(); }
   const certs::NodeCertificate* certificate() const { return certificate_.get(); }
@@ -77,6 +81,7 @@ class Objects {
   std::unique_ptr<certs::NodeCertificate> certificate_;
   std::unique_ptr<adapters::KubeSource> kube_;
   std::optional<Error> failure_;
+  std::unique_ptr<aio::Group> renewal_;  // of the certificate
 };
 
 }  // namespace mnet::daemon

@@ -247,6 +247,11 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   turn.container_id = request.container_id;
   turn.is_del = true;
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await needs_.requests.acquire(std::move(turn)));
+  // An ADD of another daemon ends with the removal of this record.
+  std::shared_ptr<void> lock;
+  if (needs_.locks != nullptr) {
+    MNET_CO_TRY(lock, co_await needs_.locks->lock(key.container_id));
+  }
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();

@@ -19,6 +19,7 @@
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/backoff.h"
+#include "attach/ports.h"
 #include "base/log.h"
 #include "daemon/request.h"
 #include "metrics/metrics.h"
@@ -38,6 +39,7 @@ struct PendingDelReplayNeeds {
   attach::Attachments& core;
   admission::Admission& requests;
   metrics::Metrics& metrics;
+  attach::ContainerLocks* locks = nullptr;  // none: no other daemon
   RequestRules rules;
   std::function<Arrival()> next_arrival;
   attach::DelRule* rule = nullptr;  // for every replay; none: in tests

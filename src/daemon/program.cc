@@ -24,7 +24,9 @@
 #include "daemon/process.h"
 #include "daemon/readiness.h"
 #include "daemon/uninstall.h"
+#include "handover/handover.h"
 #include "http/http.h"
+#include "sys/environment.h"
 #include "sys/write_all.h"
 #include "wire/wire.h"
 
@@ -101,12 +103,20 @@ int serve(const CommandLine& line, Config config) {
   return 1;
 }
 
+// Of the daemon in the same pod; without a pod, of whichever serves.
+std::string probed_socket(const Config& config) {
+  const std::string path = wire::socket_path(config.socket_dir);
+  const std::string own =
+      handover::own_socket_path(path, sys::variable(sys::environment(), kPodUidVariable));
+  return own.empty() ? path : own;
+}
+
 // Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).
 int probe(const Config& config, const std::string& path) {
   http::ClientRequest request;
   request.target = cat("/", path);
   const auto answer =
-      aio::run(http::request_unix(wire::socket_path(config.socket_dir), std::move(request),
+      aio::run(http::request_unix(probed_socket(config), std::move(request),
                                   std::chrono::steady_clock::now() + std::chrono::seconds(2)));
   if (answer && answer->status == 200) return 0;
   sys::print(STDERR_FILENO, answer ? refusal(*answer) : answer.error().text());

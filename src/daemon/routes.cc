@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "daemon/cni_service.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
+#include "handover/handover.h"
 #include "http/http.h"
 #include "wire/wire.h"
 
@@ -50,7 +52,7 @@ void after_sending() { (void)fail_here("reply-after-send"); }
 }  // namespace
 
 struct Routes::Route {
-  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady };
+  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady, kHandover };
   std::string_view path;
   Kind kind;
 
@@ -67,6 +69,7 @@ const Routes::Route* Routes::find(std::string_view path) {
       Route{"/delegate", Route::Kind::kDelegate},
       Route{"/healthz", Route::Kind::kHealth},
       Route{"/readyz", Route::Kind::kReady},
+      Route{handover::kPath, Route::Kind::kHandover},
   };
   for (const Route& route : kRoutes) {
     if (route.path == path) return &route;
@@ -85,31 +88,55 @@ http::Handler Routes::handler() {
   return [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); };
 }
 
+http::Handler Routes::probe_handler() {
+  return [this](std::shared_ptr<http::Exchange> exchange) {
+    return handle_probe(std::move(exchange));
+  };
+}
+
+std::optional<http::Response> Routes::refuse(const http::Exchange& exchange, const Route* route) {
+  // The file's mode lets only root in; this holds even if an administrator changed it.
+  if (exchange.peer_uid() != needs_.allowed_uid) {
+    log_.error(cat("refused ", excerpt(exchange.method()), " ", excerpt(exchange.path()), " of ",
+                   exchange.peer()));
+    return http::text_response(403, "forbidden");
+  }
+  if (route == nullptr) {
+    log_.error(cat("http not found: ", excerpt(exchange.method()), " ", excerpt(exchange.path()),
+                   " of ", exchange.peer()));
+    http::Response nothing;
+    nothing.status = 404;
+    return counted(exchange, "NotFound", std::move(nothing));
+  }
+  if (route->allows(exchange.method())) return std::nullopt;
+  return counted(exchange, route->path, http::text_response(405, "Method not allowed"));
+}
+
+aio::Task<http::Response> Routes::handle_probe(std::shared_ptr<http::Exchange> exchange) {
+  const Route* route = find(exchange->path());
+  if (route != nullptr && !route->is_probe()) route = nullptr;
+  if (auto refused = refuse(*exchange, route)) return at_once(*std::move(refused));
+  return probe(std::move(exchange), route);
+}
+
 // No coroutine, so that it costs nothing while the request waits for its turn beside a thousand
 // others.
 aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchange) {
-  // The file's mode lets only root in; this holds even if an administrator changed it.
-  if (exchange->peer_uid() != needs_.allowed_uid) {
-    log_.error(cat("refused ", excerpt(exchange->method()), " ", excerpt(exchange->path()), " of ",
-                   exchange->peer()));
-    return at_once(http::text_response(403, "forbidden"));
-  }
   const Route* route = find(exchange->path());
-  if (route == nullptr) {
-    log_.error(cat("http not found: ", excerpt(exchange->method()), " ", excerpt(exchange->path()),
-                   " of ", exchange->peer()));
-    http::Response nothing;
-    nothing.status = 404;
-    return at_once(counted(*exchange, "NotFound", std::move(nothing)));
-  }
-  if (!route->allows(exchange->method())) {
-    return at_once(counted(*exchange, route->path, http::text_response(405, "Method not allowed")));
-  }
+  if (auto refused = refuse(*exchange, route)) return at_once(*std::move(refused));
   if (route->is_probe()) return probe(std::move(exchange), route);
+  if (route->kind == Route::Kind::kHandover) return at_once(hand_over(*exchange));
   if (route->path_of_cni() == CniPath::kDelegate && !is_small(*exchange, kSmallDelegate)) {
     return execute_alone(std::move(exchange), route);
   }
   return execute(std::move(exchange), route);
+}
+
+http::Response Routes::hand_over(const http::Exchange& exchange) {
+  const auto shared = needs_.share_locks ? needs_.share_locks() : Result<void>();
+  if (!shared) log_.verbose(cat("another daemon has to wait: ", shared.error().text()));
+  return counted(exchange, handover::kPath,
+                 shared ? http::Response() : http::text_response(503, shared.error().text()));
 }
 
 // A request that fails on its way in is not counted.
@@ -147,6 +174,7 @@ aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchan
     return counted(*exchange, route->path, error_response(error));
   };
   Arrival arrival = arrive(*exchange);
+  const Arrivals::Served served(needs_.arrivals, arrival.ticket);
   std::string body;
   const bool is_read = is_small(*exchange, kReadOnArrival);
   if (is_read) {

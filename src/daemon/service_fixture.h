@@ -27,6 +27,7 @@
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
+#include "handover/container_locks.h"
 #include "http/http.h"
 #include "http/raw_client.h"
 #include "http/server_fixture.h"
@@ -62,6 +63,7 @@ class Service {
                   .readiness = readiness,
                   .metrics = metrics,
                   .times = times_,
+                  .locks = locks_,
                   .rules = RequestRules(config_)},
                  log),
         routes_({.service = service_,
@@ -83,6 +85,7 @@ class Service {
   Arrivals arrivals_;
   chain::UnlimitedSlots slots_;
   admission::DelegateTimes times_{slots_};
+  handover::ContainerLocks locks_{"/nowhere", {}};  // alone: no file is made
 
  public:
   Readiness readiness;

@@ -19,6 +19,7 @@
 #include "daemon/config.h"
 #include "daemon/node_config.h"
 #include "daemon/process.h"
+#include "handover/handover.h"
 #include "http/http.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/restore.h"
@@ -134,6 +135,7 @@ class Uninstall {
     const bool is_other = ::lstat(socket_.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
     if (is_other) return left(cat(socket_, " is not a socket"));
     remove("socket", socket_);
+    handover::remove_dead_names(socket_);
   }
 
   void report_dels() {

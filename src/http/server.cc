@@ -77,6 +77,8 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
                                      std::shared_ptr<Listener> listener);
   // Accepts until no connection waits (0), the server is full (0), or accept fails (its errno).
   int accept_waiting(Listener& listener);
+  // Accepts all that wait, however many: there will be no later time.
+  void accept_last(Listener& listener);
   void start(int fd, int family);
   static aio::Task<void> run_connection(std::shared_ptr<Impl> self,
                                         std::shared_ptr<Connection> connection);
@@ -131,6 +133,18 @@ int Server::Impl::accept_waiting(Listener& listener) {
   return 0;
 }
 
+// A unix socket first refuses further clients: one that connected between the last accept and the
+// close would be reset. (On TCP the same call would drop those that wait.)
+void Server::Impl::accept_last(Listener& listener) {
+  const int fd = listener.descriptor.native_handle();
+  if (listener.family == AF_UNIX) ::shutdown(fd, SHUT_RD);
+  for (;;) {
+    const int accepted = ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted < 0 && !is_passing(errno)) return;
+    if (accepted >= 0) start(accepted, listener.family);
+  }
+}
+
 void Server::Impl::start(int fd, int family) {
   sys::UniqueFd owned(fd);
   Socket socket(executor);
@@ -183,7 +197,7 @@ void Server::serve(sys::UniqueFd listener) {
 void Server::stop_accepting() {
   impl_->stopping = true;
   for (const auto& listener : impl_->listeners) {
-    (void)impl_->accept_waiting(*listener);
+    impl_->accept_last(*listener);
     error_code ignored;
     listener->descriptor.close(ignored);
   }

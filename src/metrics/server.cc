@@ -53,6 +53,7 @@ aio::Task<void> Server::listen() {
   }
   Backoff backoff(settings_.retry, settings_.retry * 6 / 5, make_random(),
                   {.least = 1, .most = 1.2});
+  std::string logged;
   while (true) {
     auto listener = http::listen_tcp(settings_.address, static_cast<std::uint16_t>(settings_.port));
     if (listener) {
@@ -60,7 +61,11 @@ aio::Task<void> Server::listen() {
       server_.serve(*std::move(listener));
       co_return Result<void>();
     }
-    log_.error("metrics", listener.error());
+    if (const std::string& why = listener.error().text();
+        why != logged && !settings_.is_expected()) {
+      log_.error("metrics", listener.error());
+      logged = why;
+    }
     MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
   }
 }

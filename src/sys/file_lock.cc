@@ -53,6 +53,7 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
   release();
   fd_ = std::move(other.fd_);
   path_ = std::exchange(other.path_, {});
+  was_left_ = other.was_left_;
   return *this;
 }
 
@@ -67,12 +68,18 @@ Result<FileLock> FileLock::take_file(const std::string& path) {
 
 Result<std::optional<FileLock>> FileLock::try_file(const std::string& path) {
   for (;;) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    UniqueFd fd(::open(path.c_str(), kFlags | O_EXCL, 0600));
+    const bool was_there = !fd && errno == EEXIST;
+    if (was_there) fd.reset(::open(path.c_str(), kFlags, 0600));
     if (!fd) return Error::from_errno(errno, cat("open ", path));
     auto locked = lock(fd.get(), kAlone | kAtOnce, path);
     if (is_taken(locked)) return std::optional<FileLock>();
     if (!locked) return std::move(locked).error();
-    if (is_still_there(fd.get(), path)) return std::optional(FileLock(std::move(fd), path));
+    if (!is_still_there(fd.get(), path)) continue;
+    FileLock taken(std::move(fd), path);
+    taken.was_left_ = was_there;
+    return std::optional(std::move(taken));
   }
 }
 
@@ -98,6 +105,27 @@ Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {
   if (!fd) return Error::from_errno(errno, cat("open ", path));
   MNET_TRY_VOID(lock(fd.get(), kind == Kind::kShared ? kShare : kAlone, path));
   return FileLock(std::move(fd), {});
+}
+
+Result<Presence> Presence::make(const std::string& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return Error::from_errno(errno, cat("open ", directory));
+  struct flock whole{};
+  whole.l_type = F_RDLCK;
+  if (::fcntl(fd.get(), F_OFD_SETLK, &whole) != 0) {
+    return Error::from_errno(errno, cat("lock ", directory));
+  }
+  return Presence(std::move(fd));
+}
+
+// Asks what would keep us from a lock for ourselves alone, which our own shared one does not.
+Result<bool> Presence::is_alone() const {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  if (::fcntl(fd_.get(), F_OFD_GETLK, &whole) != 0) {
+    return Error::from_errno(errno, "looking for other locks");
+  }
+  return whole.l_type == F_UNLCK;
 }
 
 void FileLock::release() {

@@ -1,4 +1,4 @@
-// Locks between processes (flock), given back by the kernel when their holder dies.
+// Locks between processes, given back by the kernel when their holder dies.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,9 @@ class FileLock {
  public:
   FileLock() = default;
   FileLock(FileLock&& other) noexcept
-      : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
+      : fd_(std::move(other.fd_)),
+        path_(std::exchange(other.path_, {})),
+        was_left_(other.was_left_) {}
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock() { release(); }
 
@@ -36,6 +38,9 @@ class FileLock {
                                                 std::chrono::milliseconds patience);
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
+  // Of try_file(): the file was there, so that its last holder was killed. (Now and then said of
+  // one that another process was about to lock.)
+  bool was_left() const { return was_left_; }
   void release();
 
  private:
@@ -43,6 +48,21 @@ class FileLock {
 
   UniqueFd fd_;
   std::string path_;  // of the file to be removed
+  bool was_left_ = false;
+};
+
+// Shows other processes that this one is there, for as long as this object exists: a shared lock on
+// a directory, which nothing else notices.
+class Presence {
+ public:
+  static Result<Presence> make(const std::string& directory);
+  // Whether no other process has one of the same directory. An error if that cannot be told.
+  Result<bool> is_alone() const;
+
+ private:
+  explicit Presence(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  UniqueFd fd_;
 };
 
 }  // namespace mnet::sys
