@@ -3,7 +3,7 @@
 
 set(MNET_LAYERS
   base json sys aio logfile yaml cni jsonpath http model skel plugin kube rtnl wire store confdir nodeconf manifests
-  chain devices certs attach hotplug status upkeep admission adapters handover nodetools metrics
+  chain devices certs attach hotplug status upkeep admission adapters ledger handover nodetools metrics
   shim daemon thin thin_entrypoint install passthru cni_node kube_watch cert_approver kubeconfig_generator)
 
 # Vocabulary; kernel handles; JSON.
@@ -43,7 +43,8 @@ set(MNET_MAY_USE_admission base aio cni model chain attach)
 set(MNET_MAY_USE_adapters  base sys json aio logfile yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
                            model chain attach devices certs)
 set(MNET_MAY_USE_handover  base sys aio http nodeconf attach)
-set(MNET_MAY_USE_nodetools base sys json aio kube)
+set(MNET_MAY_USE_nodetools base sys json aio kube http)
+set(MNET_MAY_USE_ledger    base sys json)
 set(MNET_MAY_USE_metrics   base sys aio http store)
 # Programs.
 set(MNET_MAY_USE_shim      base sys json cni skel wire store)
@@ -52,7 +53,7 @@ set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} adapters)
 set(MNET_MAY_USE_thin_entrypoint base sys json aio cni nodeconf)
 set(MNET_MAY_USE_install   base sys)
 set(MNET_MAY_USE_passthru  base json cni skel)
-set(MNET_MAY_USE_cni_node  base sys json yaml aio cni kube nodetools)
+set(MNET_MAY_USE_cni_node  base sys json yaml aio cni kube ledger nodetools)
 set(MNET_MAY_USE_kube_watch base sys json aio jsonpath kube nodetools)
 set(MNET_MAY_USE_cert_approver base sys json aio http kube certs)
 set(MNET_MAY_USE_kubeconfig_generator base sys aio kube nodeconf certs)

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -36,6 +37,22 @@ Result<void> lock(int fd, int operation, const std::string& path) {
 
 bool is_taken(const Result<void>& locked) {
   return !locked && locked.error().os_errno() == EWOULDBLOCK;
+}
+
+Result<FileLock> try_within(const std::function<Result<std::optional<FileLock>>()>& once,
+                            const std::string& path, std::chrono::milliseconds patience,
+                            const FileLock::Stops& stops) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    MNET_TRY(auto&& lock, once());
+    if (lock) return *std::move(lock);
+    if (stops && stops()) return Error(Errc::kCancelled, cat("lock ", path, ": told to stop"));
+    if (std::chrono::steady_clock::now() >= end) {
+      return Error(Errc::kTimeout,
+                   cat("lock ", path, ": another process has held it for too long"));
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
 }
 
 // Whether the name still means what was opened: the holder before us removed it.
@@ -83,21 +100,22 @@ Result<std::optional<FileLock>> FileLock::try_file(const std::string& path) {
   }
 }
 
-Result<FileLock> FileLock::take_directory_within(const std::string& path,
-                                                 std::chrono::milliseconds patience) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return Error::from_errno(errno, cat("open ", path));
-  const auto end = std::chrono::steady_clock::now() + patience;
-  for (;;) {
+Result<FileLock> FileLock::take_file_within(const std::string& path,
+                                            std::chrono::milliseconds patience,
+                                            const Stops& stops) {
+  return try_within([&] { return try_file(path); }, path, patience, stops);
+}
+
+Result<FileLock> FileLock::take_directory_within(UniqueFd fd, const std::string& path,
+                                                 std::chrono::milliseconds patience,
+                                                 const Stops& stops) {
+  const auto once = [&]() -> Result<std::optional<FileLock>> {
     auto locked = lock(fd.get(), kAlone | kAtOnce, path);
-    if (locked) return FileLock(std::move(fd), {});
-    if (!is_taken(locked)) return std::move(locked).error();
-    if (std::chrono::steady_clock::now() >= end) {
-      return Error(Errc::kTimeout,
-                   cat("lock ", path, ": another process has held it for too long"));
-    }
-    std::this_thread::sleep_for(kBetweenTries);
-  }
+    if (is_taken(locked)) return std::optional<FileLock>();
+    if (!locked) return std::move(locked).error();
+    return std::optional(FileLock(std::move(fd), {}));
+  };
+  return try_within(once, path, patience, stops);
 }
 
 Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {

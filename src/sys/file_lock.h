@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,9 +34,17 @@ class FileLock {
   enum class Kind : std::uint8_t { kShared, kExclusive };
   // On a directory that exists; nothing is made.
   static Result<FileLock> take_directory(const std::string& path, Kind kind);
-  // Exclusively. kTimeout if it takes longer than this.
-  static Result<FileLock> take_directory_within(const std::string& path,
-                                                std::chrono::milliseconds patience);
+
+  // kTimeout if it takes longer than this, kCancelled once `stops` says so: it is asked again and
+  // again while another process has the lock.
+  using Stops = std::function<bool()>;
+  static Result<FileLock> take_file_within(const std::string& path,
+                                           std::chrono::milliseconds patience,
+                                           const Stops& stops = {});
+  // On an open directory, exclusively; `path` is for messages.
+  static Result<FileLock> take_directory_within(UniqueFd directory, const std::string& path,
+                                                std::chrono::milliseconds patience,
+                                                const Stops& stops = {});
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
   // Of try_file(): the file was there, so that its last holder was killed. (Now and then said of

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = ROOT / "deploy"
 ORIGINAL = ROOT / "tests" / "data" / "manifests"
-APPLIED = sorted([*DEPLOY.glob("*.yml"), *DEPLOY.glob("cni-node/*.yaml"), *DEPLOY.glob("kube-watch/kube-watch-*.yaml")])
+APPLIED = sorted([*DEPLOY.glob("*.yml"), *DEPLOY.glob("cni-node/multus-*.yaml"), *DEPLOY.glob("kube-watch/kube-watch-*.yaml")])
 KUSTOMIZED = sorted(path.parent for path in DEPLOY.rglob("kustomization.yaml")
                     if "kind: Kustomization" in path.read_text())
 
