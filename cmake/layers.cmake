@@ -3,7 +3,7 @@
 
 set(MNET_LAYERS
   base json sys aio logfile yaml cni jsonpath http model skel plugin kube rtnl wire store confdir nodeconf manifests
-  chain devices certs attach hotplug status upkeep admission adapters ledger handover nodetools metrics
+  chain devices certs attach hotplug status upkeep admission adapters ledger handover nodetools metrics selfcheck
   shim daemon thin thin_entrypoint install passthru cni_node kube_watch cert_approver kubeconfig_generator)
 
 # Vocabulary; kernel handles; JSON.
@@ -46,9 +46,10 @@ set(MNET_MAY_USE_handover  base sys aio http nodeconf attach)
 set(MNET_MAY_USE_nodetools base sys json aio kube http)
 set(MNET_MAY_USE_ledger    base sys json)
 set(MNET_MAY_USE_metrics   base sys aio http store)
+set(MNET_MAY_USE_selfcheck base sys json store nodeconf)
 # Programs.
 set(MNET_MAY_USE_shim      base sys json cni skel wire store)
-set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} hotplug status upkeep admission adapters handover metrics)
+set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} hotplug status upkeep admission adapters handover metrics selfcheck)
 set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} adapters)
 set(MNET_MAY_USE_thin_entrypoint base sys json aio cni nodeconf)
 set(MNET_MAY_USE_install   base sys)

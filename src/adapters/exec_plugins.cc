@@ -51,6 +51,20 @@ std::string end_of(std::string_view text) {
   return cat("...", text);
 }
 
+// Whether an interface of the node may be what a failed ADD lacked.
+bool may_be_explained(const chain::PluginRun& what) {
+  return what.command == "ADD" &&
+         (what.config.contains("\"master\"") || what.config.contains("\"device\""));
+}
+
+// The plugin's own code and message stay as they are.
+Error explained(const Error& error, const std::string& hint) {
+  if (hint.empty() || error.origin() == nullptr) return error;
+  ErrorObject object = *error.origin();
+  object.details = object.details.empty() ? hint : cat(object.details, "; ", hint);
+  return Error::from_object(error.code(), std::move(object));
+}
+
 }  // namespace
 
 ExecPlugins::ExecPlugins(aio::BlockingPool& pool, chain::DelegateSlots& slots,
@@ -158,6 +172,8 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);
+  // Kept only if there may be something to say of it.
+  const std::string kept = may_be_explained(what) && settings_.hint ? what.config : std::string();
   call.config = std::move(what.config);
   const auto begun = Clock::now();
   std::string complaint;
@@ -177,7 +193,8 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   if (settings_.finished) settings_.finished(run);
   if (!output) {
     report(what, run.took, complaint);
-    co_return std::move(output).error();
+    co_return kept.empty() ? std::move(output).error()
+                           : explained(output.error(), settings_.hint(kept));
   }
   if (!output->err.empty()) pass_on(what, output->err);
   co_return std::move(output->out);

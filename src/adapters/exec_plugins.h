@@ -46,6 +46,9 @@ struct ExecSettings {
   bool delegates_are_expendable = false;
   // How many processes it has killed so far for that.
   std::function<std::optional<std::uint64_t>()> oom_kills = {};
+  // Why a plugin with this configuration cannot work on this node, for the error of a failed ADD;
+  // empty: not known.
+  std::function<std::string(const std::string& config)> hint = {};
 };
 
 class ExecPlugins : public chain::Plugins {

@@ -350,5 +350,27 @@ TEST_F(ExecPluginsTest, SaysThatTheKernelKilledAPluginBecauseMemoryRanOut) {
   EXPECT_THAT(told, ElementsAre(false, true, true));
 }
 
+// What the node lacks is said in the details; the plugin's own words stay.
+TEST_F(ExecPluginsTest, AFailedAddIsExplainedByTheHintIfThereIsOne) {
+  settings_.hint = [](const std::string& config) {
+    return config.contains("eth7") ? "master \"eth7\" does not exist on this node" : "";
+  };
+  const std::string failing =
+      script("failing", R"(echo '{"code":100,"msg":"Link not found"}'; exit 1)");
+  ExecPlugins all = plugins();
+
+  for (const std::string master : {"eth0", "eth7"}) {
+    chain::PluginRun what = run_of(failing);
+    what.config = cat(R"({"master":")", master, R"("})");
+    const auto failed = aio::run(all.run(std::move(what)));
+
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().origin()->code, 100u);
+    EXPECT_EQ(failed.error().origin()->msg, "Link not found");
+    EXPECT_EQ(failed.error().origin()->details,
+              master == "eth7" ? "master \"eth7\" does not exist on this node" : "");
+  }
+}
+
 }  // namespace
 }  // namespace mnet::adapters

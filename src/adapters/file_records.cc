@@ -126,8 +126,11 @@ Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry
 Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
   if (auto last = end.result()) ended.result = write_last_result(end.cni_dir, *std::move(last));
   if (!ended.result) return {};
-  ended.record = store::AttachmentRecords(end.cni_dir)
-                     .write(end.container_id, end.record(), Durability::kDurable);
+  const store::AttachmentRecords records(end.cni_dir);
+  ended.record = records.write(end.container_id, end.record(), Durability::kDurable);
+  // What is there says that the ADD still runs: a pod that lives would be taken for half of one.
+  // Without a record the other files tell all (05, 3.2).
+  if (!ended.record) (void)records.remove(end.container_id, Durability::kDurable);
   return {};
 }
 

@@ -33,6 +33,7 @@
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
+#include "daemon/self_check.h"
 #include "http/http.h"
 #include "json/at.h"
 #include "json/json.h"
@@ -113,6 +114,7 @@ adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& met
                               .took = run.took,
                               .end = end_of(run)});
   };
+  settings.hint = node_hint;
   settings.missing = [&metrics](const std::string& type) { metrics.count_missing_plugin(type); };
   return settings;
 }

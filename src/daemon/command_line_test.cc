@@ -38,6 +38,14 @@ TEST(CommandLine, TakesEveryFormOfAFlag) {
   EXPECT_TRUE(parse_command_line({"--help"})->wants_help);
 }
 
+TEST(CommandLine, PrintsJsonOnlyWithCheck) {
+  const auto line = parse_command_line({"-check", "-json"});
+
+  ASSERT_TRUE(line.has_value());
+  EXPECT_TRUE(line->wants_check && line->as_json);
+  EXPECT_FALSE(parse_command_line({"-json"}).has_value());
+}
+
 TEST(CommandLine, PausesOnlyBehindUninstall) {
   const auto line = parse_command_line({"-uninstall", "-pause"});
   ASSERT_TRUE(line.has_value());

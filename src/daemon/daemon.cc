@@ -73,6 +73,7 @@ Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
       socket_path_(wire::socket_path(assembly_.config.socket_dir)),
       own_path_(handover::own_socket_path(socket_path_,
                                           sys::variable(sys::environment(), kPodUidVariable))),
+      self_check_(assembly_.config, assembly_.objects, assembly_.pool, log_),
       replays_(loop.get_executor(), log_),
       owners_(loop.get_executor(), log_),
       background_(loop.get_executor(), log_) {
@@ -275,6 +276,10 @@ void Daemon::start_background() {
   background_.spawn("owed network statuses", assembly_.statuses.run());
   owners_.spawn("network statuses of an earlier daemon", assembly_.take_up_statuses());
   background_.spawn("memory", give_memory_back());
+  assembly_.metrics.add_series(metrics::SeriesKind::kGauge, "multus_self_check_findings",
+                               "What the self-check at the start found, by check and severity",
+                               [this] { return self_check_.samples(); });
+  background_.spawn("self-check", self_check_.run());
   if (manager_) {
     background_.spawn("primary CNI configuration", note_primary_found());
   } else {

@@ -15,6 +15,7 @@
 #include "daemon/assembly.h"
 #include "daemon/config.h"
 #include "daemon/logging.h"
+#include "daemon/self_check.h"
 #include "metrics/server.h"
 #include "nodeconf/manager.h"
 #include "sys/socket_file.h"
@@ -81,6 +82,7 @@ class Daemon {
   std::string socket_path_;
   std::string own_path_;  // for the probes of this pod; empty: there is none
   std::optional<sys::SocketFile> socket_, own_socket_;
+  SelfCheck self_check_;
   std::optional<metrics::Server> metrics_server_;
   std::optional<nodeconf::Manager> manager_;  // of 00-multus.conf; none if it is the user's own
   std::optional<Error> manager_failure_, name_failure_;

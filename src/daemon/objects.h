@@ -19,14 +19,21 @@
 #include "certs/certs.h"
 #include "daemon/config.h"
 #include "kube/kube.h"
+#include "model/objects.h"
 
 namespace mnet::daemon {
+
+enum class ObjectsUse : std::uint8_t {
+  kServe,
+  kLook,  // nothing is written, no certificate is asked for
+};
 
 class Objects {
  public:
   // Asks for nothing yet. The pool must outlive it, and it its tasks.
   Objects(const aio::asio::any_io_executor& executor, const Config& config,
-          const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log);
+          const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log,
+          ObjectsUse use = ObjectsUse::kServe);
 
   // Why there is no source; nothing else may be called then but source().
   const std::optional<Error>& failure() const { return failure_; }
@@ -52,6 +59,8 @@ class Objects {
     std::size_t pods = 0, networks = 0;
   };
   Sizes sizes() const;
+  // Those of this node.
+  std::vector<model::PodObjectPtr> pods() const;
   // How often everything was read anew, so far.
   std::uint64_t readings() const;
 
@@ -75,6 +84,7 @@ class Objects {
   aio::Task<void> follow_when_known();
 
   const Log log_;
+  const ObjectsUse use_;
   const std::string folder_path_, kubeconfig_;
   std::string missing_access_;  // why the kubeconfig cannot be used, for people; empty: it is
   std::unique_ptr<adapters::FolderSource> folder_;

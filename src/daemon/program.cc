@@ -23,6 +23,7 @@
 #include "daemon/logging.h"
 #include "daemon/process.h"
 #include "daemon/readiness.h"
+#include "daemon/self_check.h"
 #include "daemon/uninstall.h"
 #include "handover/handover.h"
 #include "http/http.h"
@@ -142,12 +143,16 @@ int run_program(const std::vector<std::string>& words) {
   }
   line->config_file = absolute(line->config_file);
   auto config = load_config(line->config_file, line->overrides);
+  if (!config && line->wants_check) {
+    return report_bad_configuration(config.error(), line->as_json);
+  }
   if (!config) {
     sys::print(STDERR_FILENO, cat("multus-daemon: ", config.error().text()));
     return 1;
   }
   if (!line->probe.empty()) return probe(*config, line->probe);
   if (!is_root()) return 3;
+  if (line->wants_check) return run_self_check(*config, line->as_json);
   if (line->wants_uninstall) return leave_node(*config, line->pauses);
   return serve(*line, *std::move(config));
 }

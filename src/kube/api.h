@@ -97,6 +97,9 @@ class Api {
   Attempts attempts(const Retries& retries) const;
   aio::Timer& timer() const { return *settings_.timer; }
 
+  // How much later the server's clock is than ours, as of its last answer; none before the first.
+  std::optional<std::chrono::seconds> clock_difference() const { return clock_difference_; }
+
   const Gate& gate() const { return gate_; }
   // Empty before use().
   const std::string& server() const { return server_; }
@@ -119,6 +122,7 @@ class Api {
   std::uint64_t tls_number_ = 0;
   std::uint64_t requests_ = 0;
   RequestCounts counts_;
+  std::optional<std::chrono::seconds> clock_difference_;
 };
 
 // What the API calls such a request: get, list, watch, create, update, patch, delete; else `other`.

@@ -1,10 +1,13 @@
 #include "kube/reply.h"
 
+#include <time.h>  // strptime, timegm
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -118,6 +121,15 @@ bool is_transient_error(const Error& error) {
 
 bool is_transient(const Result<Reply>& reply) {
   return reply ? is_transient_status(reply->status) : is_transient_error(reply.error());
+}
+
+std::optional<std::chrono::sys_seconds> parse_date(const http::Headers& headers) {
+  const std::string* text = http::find_header(headers, "Date");
+  if (text == nullptr) return std::nullopt;
+  std::tm parts{};
+  const char* end = ::strptime(text->c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
 }
 
 std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers) {

@@ -44,6 +44,9 @@ bool is_transient(const Result<Reply>& reply);
 bool is_transient_status(int status);
 bool is_transient_error(const Error& error);
 
+// When the server sent its answer, by its own clock; in the one format that servers use
+// (`Sun, 06 Nov 1994 08:49:37 GMT`).
+std::optional<std::chrono::sys_seconds> parse_date(const http::Headers& headers);
 // Seconds as in the header; dates are not used by API servers.
 std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers);
 

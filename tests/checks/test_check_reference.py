@@ -50,6 +50,17 @@ def test_refuses_what_the_reference_does_not_have(known, source, addition, compl
     assert complaint in done.stdout
 
 
+def test_refuses_a_key_that_the_self_check_does_not_know(known):
+    known.write("src/selfcheck/daemon_keys.h", 'return {"socketDir"};\n')
+    assert known.check("checks/reference").stdout == ""
+    add(known, CONFIG, 'fields.read("newKey", config.new_key);\n')
+    add(known, "docs/reference.md", "| `newKey` | text |\n")
+
+    done = known.check("checks/reference")
+
+    assert done.stdout == "checks/reference: src/selfcheck/daemon_keys.h lacks the key `newKey` (src/daemon/config.cc)\n"
+
+
 def test_refuses_metrics_without_a_description(known):
     known.write("docs/operating.md", "| `multus_old` | what it is |\n")
     add(known, "src/daemon/metrics.cc", 'counter("multus_old", "Help");\ncounter("multus_new_total", "Help");\n')

@@ -62,7 +62,7 @@ class Box:
         self.soak, self.number = soak, number
         self.is_real = number % 6 == 0  # bridge and host-local; the others are in the ledger
         self.asks = number % 2 == 1
-        self.pod, self.uid = f"p{number}", f"00000000-0000-4000-8000-{number:012d}"
+        self.pod, self.uid = f"p{number}", ""
         self.lock = threading.Lock()
         self.container = self.netns = None
 
@@ -84,7 +84,7 @@ class Box:
 
     @property
     def args(self):
-        return (f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={self.pod};"
+        return (f"IgnoreUnknown=1;K8S_POD_NAMESPACE={self.soak.source.namespace};K8S_POD_NAME={self.pod};"
                 f"K8S_POD_INFRA_CONTAINER_ID={self.container};K8S_POD_UID={self.uid}")
 
     def environment(self, command, ifname="eth0"):
@@ -152,9 +152,37 @@ class Evidence:
         return {found[0] for name in self.host.files_below(PENDING) if (found := CONTAINER.search(name))}
 
 
+class FolderOfObjects:
+    """Where pods and definitions come from: here, a folder of manifests."""
+
+    namespace = "default"
+    env = {}
+    kept_sockets = 0  # that a daemon at rest may have, because it keeps connections for the next requests
+
+    def __init__(self, host):
+        self.objects = Objects(host)
+
+    def config(self):
+        return default_config()
+
+    def add_network(self, name, config):
+        self.objects.network(name, config)
+
+    def add_pod(self, name, networks):
+        """Its UID."""
+        uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, name))
+        self.objects.pod(name, uid=uid, annotations={NETWORKS: networks} if networks else {})
+        return uid
+
+    def faults(self):
+        """By kind: called with a source of random numbers and an event that ends the fault."""
+        return {}
+
+
 class Soak:
-    def __init__(self, host, seed, boxes=24, workers=6):
+    def __init__(self, host, seed, source=None, boxes=24, workers=6):
         self.host, self.seed, self.workers = host, seed, workers
+        self.source = source or FolderOfObjects(host)
         # They need descriptors and memory themselves, and take the clock from the C library.
         self.with_sanitizers = sanitizers.are_in(host.programs / "multus-daemon")
         self.ids = itertools.count(1000001)
@@ -187,16 +215,15 @@ class Soak:
         real, fake = write_networks(self.host, networks.bridge(subnet="10.244.0.0/20", version="1.0.0"), ledger)
         self.confs = {True: netconf(version="1.1.0", clusterNetwork=real), False: netconf(version="1.1.0", clusterNetwork=fake)}
         self.hot_conf = {**ledger, "name": "hot"}
-        objects = Objects(self.host)
-        objects.network("extra", {**ledger, "name": "extra"})
+        self.source.add_network("extra", {**ledger, "name": "extra"})
         for box in self.boxes:
-            objects.pod(box.pod, uid=box.uid, annotations={NETWORKS: "extra"} if box.asks else {})
+            box.uid = self.source.add_pod(box.pod, "extra" if box.asks else None)
             self.host.write(f"/srv/conf-{box.is_real}", self.confs[box.is_real])
             box.renew()
 
     def start(self):
-        env = {} if self.with_sanitizers else {"LD_PRELOAD": f"{TOOLS}/libstepped-clock.so", "STEPPED_CLOCK": CLOCK}
-        self.daemon = Daemon(self.host, default_config(), number=self.daemons, env=env)
+        clock = {} if self.with_sanitizers else {"LD_PRELOAD": f"{TOOLS}/libstepped-clock.so", "STEPPED_CLOCK": CLOCK}
+        self.daemon = Daemon(self.host, self.source.config(), number=self.daemons, env={**self.source.env, **clock})
         self.daemons += 1
         self.daemon.wait_ready()
         self.up.set()
@@ -405,7 +432,7 @@ class Soak:
                  "disk full": self.fill_disk}
         if not self.with_sanitizers:
             kinds |= {"descriptors out": self.take_descriptors, "clock stepped": self.step_clock}
-        return kinds
+        return kinds | self.source.faults()
 
     def kill_daemon(self, rng, _over):
         self.kill()
@@ -439,11 +466,12 @@ class Soak:
 
     def take_descriptors(self, rng, over):
         daemon = self.daemon
-        limits = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
-        most = max(daemon.process.descriptors()) + 1
-        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (most + rng.randrange(12), limits[1]))
-        over.wait(rng.uniform(0.05, 0.5))
-        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, limits)
+        with contextlib.suppress(OSError, ValueError):  # it was killed meanwhile
+            limits = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+            most = max(daemon.process.descriptors()) + 1
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (most + rng.randrange(12), limits[1]))
+            over.wait(rng.uniform(0.05, 0.5))
+            resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, limits)
 
     def step_clock(self, rng, _over):
         seconds = rng.choice([0, -1, 1]) * rng.choice([2, 600, 7200, 86400, 20 * 365 * 86400])
@@ -520,7 +548,7 @@ class Soak:
     def settle(self):
         """The daemon at rest holds what it held at its start."""
         try:
-            self.daemon.wait_idle()
+            self.daemon.wait_idle(kept_sockets=self.source.kept_sockets)
             until(lambda: not set(self.host.processes()) - {self.daemon.pid}, "no other process")
         except AssertionError as broken:
             raise Violation(f"{broken}: {self.host.processes()}") from None
