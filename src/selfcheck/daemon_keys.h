@@ -72,6 +72,8 @@ inline std::vector<std::string> daemon_keys() {
           "podLookupTimeout",
           "prevResult",
           "readinessindicatorfile",
+          "reconcile",
+          "reconcileGrace",
           "retryDeleteOnError",
           "runtimeConfig",
           "shimTimeout",

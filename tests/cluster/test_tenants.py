@@ -291,7 +291,7 @@ def test_large_hot_plugs_at_once_share_room(siege, space, fake):
 
 
 def test_strange_bytes_on_the_socket_hold_up_no_pod(siege, node):
-    """Bodies of single bytes, requests behind each other, values without end, and half requests that stay."""
+    """Bodies of single bytes, requests after each other, values without end, and half requests that stay."""
     head = b"POST /delegate HTTP/1.1\r\nHost: a\r\n"
     values = b'{"x":[' + b"0," * 2_000_000 + b"0]}"
     attacks = [head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n{\r\n" * 50_000,
