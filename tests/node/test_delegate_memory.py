@@ -72,7 +72,7 @@ def until_all_succeed(daemon, config, pod, names):
 
 
 @pytest.mark.slow
-def test_sixty_pods_with_delegates_of_55_mb_in_the_shipped_limit(host, daemons, fake, group):
+def test_sixty_pods_with_delegates_of_55_mb_in_the_shipped_limit(group, host, daemons, fake):
     shipped = group(272)
     daemon = shipped.start(daemons)
     pod = host.add_pod("all")
@@ -95,7 +95,7 @@ def test_sixty_pods_with_delegates_of_55_mb_in_the_shipped_limit(host, daemons, 
 
 
 @pytest.mark.slow
-def test_a_thousand_adds_in_a_group_of_64_mib(host, daemons, fake, group):
+def test_a_thousand_adds_in_a_group_of_64_mib(group, host, daemons, fake):
     small = group(64)
     daemon = small.start(daemons, logLevel="error")
     pod = host.add_pod("all")
@@ -109,7 +109,7 @@ def test_a_thousand_adds_in_a_group_of_64_mib(host, daemons, fake, group):
     print(f"killed: {small.kills}")
 
 
-def test_the_kernel_kills_a_delegate_and_not_the_daemon(host, daemons, fake, group):
+def test_the_kernel_kills_a_delegate_and_not_the_daemon(group, host, daemons, fake):
     small = group(64)
     daemon = small.start(daemons)
     pod = host.add_pod("one")
