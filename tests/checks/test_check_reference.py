@@ -5,7 +5,7 @@ import re
 import pytest
 from small_tree import ROOT, SCRIPTS
 
-CONFIG = "src/daemon/config.cc"
+CONFIG = "src/settings/config.cc"
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_key_counts_only_in_its_own_section(known):
 
 
 def test_what_only_tests_know_does_not_count(known):
-    add(known, "src/daemon/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
+    add(known, "src/settings/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
 
     assert known.check("checks/reference").returncode == 0
 

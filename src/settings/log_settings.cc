@@ -1,4 +1,4 @@
-#include "adapters/log_settings.h"
+#include "settings/log_settings.h"
 
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@
 #include "json/json.h"
 #include "logfile/rotation.h"
 
-namespace mnet::adapters {
+namespace mnet::settings {
 namespace {
 
 Result<void> read_options(const json::Object& object, std::string path, logfile::Options& out) {
@@ -49,4 +49,4 @@ void read_log_settings(json::Fields& fields, LogSettings& settings) {
   }
 }
 
-}  // namespace mnet::adapters
+}  // namespace mnet::settings

@@ -1,4 +1,4 @@
-#include "daemon/config_check.h"
+#include "settings/config_check.h"
 
 #include <sys/stat.h>
 
@@ -11,12 +11,12 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "daemon/config.h"
 #include "json/json.h"
 #include "model/delegate.h"
+#include "settings/config.h"
 #include "wire/wire.h"
 
-namespace mnet::daemon {
+namespace mnet::settings {
 namespace {
 
 // Of libcni, which containerd, CRI-O and podman use.
@@ -133,4 +133,4 @@ std::vector<std::string> config_warnings(const Config& config) {
   return out;
 }
 
-}  // namespace mnet::daemon
+}  // namespace mnet::settings

@@ -1,4 +1,4 @@
-#include "daemon/config_check.h"
+#include "settings/config_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "daemon/config.h"
+#include "settings/config.h"
 #include "sys/test_dir.h"
 
-namespace mnet::daemon {
+namespace mnet::settings {
 namespace {
 
 using testing::AllOf;
@@ -97,4 +97,4 @@ TEST(ConfigWarnings, TakeNullForAbsent) {
 }
 
 }  // namespace
-}  // namespace mnet::daemon
+}  // namespace mnet::settings

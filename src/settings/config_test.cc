@@ -1,4 +1,4 @@
-#include "daemon/config.h"
+#include "settings/config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "sys/test_dir.h"
 #include "upkeep/decision.h"
 
-namespace mnet::daemon {
+namespace mnet::settings {
 namespace {
 
 using testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST(CheckConnectionLimit, RefusesWhatLetsNobodyThrough) {
 }
 
 }  // namespace
-}  // namespace mnet::daemon
+}  // namespace mnet::settings

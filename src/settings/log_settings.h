@@ -10,7 +10,7 @@
 #include "json/fields.h"
 #include "logfile/rotation.h"
 
-namespace mnet::adapters {
+namespace mnet::settings {
 
 struct LogSettings {
   std::string log_file, log_level;
@@ -26,4 +26,4 @@ LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complai
 // A wrong type or value is noted in `fields`, by its key.
 void read_log_settings(json::Fields& fields, LogSettings& settings);
 
-}  // namespace mnet::adapters
+}  // namespace mnet::settings

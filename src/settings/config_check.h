@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "daemon/config.h"
+#include "settings/config.h"
 
-namespace mnet::daemon {
+namespace mnet::settings {
 
 // With what it names no request could be served. The error names file and key.
 Result<void> check_surroundings(const Config& config);
@@ -15,4 +15,4 @@ Result<void> check_surroundings(const Config& config);
 // What has no effect, or harms only itself: each begins with its key.
 std::vector<std::string> config_warnings(const Config& config);
 
-}  // namespace mnet::daemon
+}  // namespace mnet::settings

@@ -1,4 +1,4 @@
-#include "daemon/config.h"
+#include "settings/config.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/log_settings.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -18,10 +17,11 @@
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/netconf.h"
+#include "settings/log_settings.h"
 #include "sys/file.h"
 #include "upkeep/decision.h"
 
-namespace mnet::daemon {
+namespace mnet::settings {
 namespace {
 
 Result<void> read_certificate(const json::Object& object, std::string path,
@@ -170,7 +170,7 @@ Result<Config> config_of(json::Object document) {
   Config config;
   json::Fields fields(document);
   read_serving(fields, config);
-  adapters::read_log_settings(fields, config);
+  read_log_settings(fields, config);
   read_node_configuration(fields, config);
   if (auto read = fields.done(); !read) return std::move(read).error().wrap(kUnreadable);
   if (auto read = model::read_settings(document); !read) {
@@ -208,4 +208,4 @@ Result<void> check_connection_limit(const Config& config) {
                cat("connection limit must be greater than 0, got ", *config.connection_limit));
 }
 
-}  // namespace mnet::daemon
+}  // namespace mnet::settings
