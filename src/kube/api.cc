@@ -192,9 +192,10 @@ Attempts Api::attempts(const Retries& retries) const {
   return {retries, settings_.random, timer().now()};
 }
 
-aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path,
-                                                           aio::Deadline deadline) {
+aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path, aio::Deadline deadline,
+                                                           http::Headers headers) {
   http::ClientRequest request{.method = "GET", .target = std::move(path)};
+  request.headers = std::move(headers);
   co_return co_await send(std::move(request), deadline);
 }
 

@@ -72,7 +72,8 @@ class Api {
 
   // A GET whose answer is read as it comes; not counted among the requests. A refusal is a success
   // here, too: look at its status.
-  aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline);
+  aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline,
+                                                        http::Headers headers = {});
 
   // Another number for each change of whom we trust and what certificate we show, as a request that
   // began now would find it. Connections that were opened under another one are outdated.
