@@ -32,11 +32,11 @@ std::string spot_of_b(const std::string& yaml) {
 TEST(Text, PointsIntoEveryKindOfScalar) {
   EXPECT_EQ(spot_of_b("config: |\n  {\"a\": [\n    {\"b\": 1}]}\n"), "3:11");
   EXPECT_EQ(spot_of_b("config: |-\n\n    {\"a\":\n  \n      [{\"b\": 1}]}\n"), "5:14");
-  EXPECT_EQ(spot_of_b("config: '{\"a\": [{\"b\": 1}]}'\n"), "1:24");
+  EXPECT_EQ(spot_of_b("config: '{\"a\": [{\"b\": 1}]}'\n"), "1:23");
   EXPECT_EQ(spot_of_b("config: '{\"x\": \"it''s\",\n   \"a\": [\n     {\"b\": 1}]}'\n"), "3:12");
-  EXPECT_EQ(spot_of_b("config: \"{\\\"a\\\": [{\\\"b\\\": 1}]}\"\n"), "1:30");
+  EXPECT_EQ(spot_of_b("config: \"{\\\"a\\\": [{\\\"b\\\": 1}]}\"\n"), "1:27");
   EXPECT_EQ(spot_of_b("config: >\n  {\"a\": [\n  {\"b\": 1}]}\n"), "3:9");
-  EXPECT_EQ(spot_of_b("{\"config\": \"{\\n\\\"a\\\": [{\\\"b\\\": 1}]}\"}"), "1:35");
+  EXPECT_EQ(spot_of_b("{\"config\": \"{\\n\\\"a\\\": [{\\\"b\\\": 1}]}\"}"), "1:32");
 }
 
 TEST(Text, FallsBackToTheStartOfAScalarThatHidesItsText) {
