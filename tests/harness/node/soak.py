@@ -26,7 +26,7 @@ from harness.evidence import sanitizers
 from harness.evidence.leaks import IPAM_BOOKKEEPING, IPAM_DIR
 from harness.machine import proc
 from harness.machine.host import PLUGIN_DIR, TOOLS, in_network
-from harness.machine.wait import until
+from harness.machine.wait import Late, until
 from harness.net import unix_http
 from harness.node import networks
 from harness.node.cni import Runtime, environment
@@ -583,7 +583,7 @@ class Soak:
         try:
             for box in self.boxes:
                 self.delete_whole(box)
-            until(lambda: not self.host.files_below(PENDING), lambda: f"no pending DEL: {self.host.files_below(PENDING)}", 600)
+            self.drain()
             self.settle()
             left = {container: found for container, found in self.evidence.all().items()}
             if left:
@@ -591,6 +591,19 @@ class Soak:
         except AssertionError as broken:
             self.violations.append(str(broken))
         return self
+
+    def drain(self):
+        """A daemon that starts replays at once what is pending; one that runs takes its time."""
+        def is_drained():
+            return not self.host.files_below(PENDING)
+        for _ in range(6):
+            if is_drained():
+                return
+            self.kill()
+            self.start()
+            with contextlib.suppress(Late):
+                until(is_drained, "no pending DEL", 15)
+        until(is_drained, lambda: f"no pending DEL: {self.host.files_below(PENDING)}\n{self.daemon.log[-3000:]}")
 
     def delete_whole(self, box):
         """A runtime repeats a DEL until it succeeds."""
