@@ -111,6 +111,8 @@ aio::Task<void> Handover::announce() {
 }
 
 aio::Task<void> Handover::follow(NameHooks hooks) {
+  // Watches from here on, so that nothing is missed between a look and the wait after it.
+  MNET_CO_TRY_VOID(co_await changes_.wait(Clock::now()));
   for (;;) {
     look_at_name(hooks);
     MNET_CO_TRY_VOID(co_await look_for_others());
