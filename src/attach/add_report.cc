@@ -1,6 +1,5 @@
 #include "attach/add_report.h"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,10 +30,6 @@
 
 namespace mnet::attach {
 namespace {
-
-// What the line of a result shows of it. A result of an ordinary network has some 500 bytes; its
-// author may make it 4 MiB.
-constexpr std::size_t kMostOfResult = 4096;
 
 std::string added_interface(const cni::NetResult& newest, std::string_view ifname,
                             std::string_view delegate_name) {
@@ -77,7 +72,7 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
                    cat("Add: ", model::shown_name(job.pod.ns), ":", model::shown_name(job.pod.name),
                        ":", uid, ":", excerpt(delegate.name), "(", excerpt(delegate.cni_name),
                        "):", excerpt(attachment.ifname), " ",
-                       excerpt(json::dump(cni::to_json(result)), kMostOfResult)));
+                       excerpt(json::dump(cni::to_json(result)), model::kMostOfResult)));
 }
 
 void Reporter::send_added(const std::vector<AddedInterface>& added) const {

@@ -22,6 +22,7 @@
 #include "daemon/request.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
+#include "model/messages.h"
 #include "model/netconf.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
@@ -115,7 +116,7 @@ http::Response CniService::finish(const Asked& asked, Result<std::string> outcom
         LogLevel::kVerbose,
         cat(call.command, " finished ", asked.path == CniPath::kCni ? "CNI" : "Delegate",
             " request ", wire::request_line(call),
-            ", result: ", go_quoted(outcome.value_or(""), kWhole),
+            ", result: ", go_quoted(outcome.value_or(""), model::kMostOfResult),
             ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
   }
   if (!outcome) {

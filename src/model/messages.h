@@ -2,6 +2,7 @@
 // that the plugin chose.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@
 #include "model/pod_args.h"
 
 namespace mnet::model {
+
+// What a line of the log shows of a result. One of an ordinary network has some 500 bytes; its
+// author may make it 4 MiB.
+inline constexpr std::size_t kMostOfResult = 4096;
 
 // `prefix` before the text. An error object inside keeps its code and details and gains the prefix
 // and all text wrapped so far in its `msg`: the container runtime sees what the log sees (02-F35).

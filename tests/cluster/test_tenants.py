@@ -259,6 +259,7 @@ def test_one_namespace_keeps_no_large_request_of_another_waiting(siege, space, f
         siege.judge("a namespace that takes all the room it may have")
         for one in begun:
             one.result()
+    assert {answer.status for answer in siege.ask_at_once("DEL", to_add)} == {200}
 
 
 def test_long_statuses_of_many_pods_at_once_share_room(siege, space, fake):
@@ -287,6 +288,7 @@ def test_large_hot_plugs_at_once_share_room(siege, space, fake):
     with siege.watched(), concurrent.futures.ThreadPoolExecutor(40) as threads:
         assert set(threads.map(lambda number: plug("ADD", number), range(40))) == {200}
         assert set(threads.map(lambda number: plug("DEL", number), range(40))) == {200}
+    assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
     siege.judge("40 hot-plugged networks of 400 kB at once")
 
 
