@@ -54,6 +54,7 @@ Limits public_limits() {
   limits.write_time = std::chrono::seconds(10);
   limits.connections = 16;
   limits.crowded_time = std::chrono::milliseconds(200);
+  limits.drain_time = std::chrono::milliseconds(100);
   return limits;
 }
 
