@@ -313,3 +313,22 @@ def test_strange_bytes_on_the_socket_hold_up_no_pod(siege, node):
     with siege.watched(), concurrent.futures.ThreadPoolExecutor(6 * len(attacks)) as threads:
         list(threads.map(attack, attacks * 6))
     siege.judge("strange bytes on 42 connections")
+
+
+def test_events_of_a_namespace_that_ends_hold_up_no_others(siege, space, cluster):
+    """The API server refuses new objects there. Nothing deletes the namespace here, so that it stays as it is."""
+    pods = list(space.add_many(lambda name: space.add_pod(name, networks=f"unknown-{name}"),
+                               [f"p{number}" for number in range(20)]).values())
+    siege.start()
+
+    def told():
+        return sum(event["count"] for event in siege.bystanders.events())
+    until(lambda: told() == 5, "the events of the bystander's first ADDs")
+    cluster.request("DELETE", f"/api/v1/namespaces/{space.namespace}")
+    assert {answer.status for answer in siege.ask_at_once("ADD", pods)} == {400}
+    begin = time.monotonic()
+    with siege.watched():
+        until(lambda: told() > 5, "the bystander's event")
+    took = time.monotonic() - begin
+    siege.judge(f"events of a namespace that ends: the bystander's after {took:.1f} s")
+    assert took < 8
