@@ -1,6 +1,7 @@
 #include "daemon/assembly.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,7 @@
 #include "admission/delegate_memory.h"
 #include "admission/delegate_times.h"
 #include "admission/large_requests.h"
+#include "aio/sleep.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
@@ -48,6 +50,9 @@
 
 namespace mnet::daemon {
 namespace {
+
+// Between two looks whether a daemon that we took over from has ended.
+constexpr std::chrono::seconds kLookForOther{1};
 
 std::size_t max_delegates(const Config& config) {
   if (config.max_delegates) return static_cast<std::size_t>(*config.max_delegates);
@@ -283,7 +288,15 @@ aio::Task<void> Assembly::find_missed_pods() {
 aio::Task<void> Assembly::take_up_statuses() {
   if (objects.kube() == nullptr) co_return Result<void>();
   MNET_CO_TRY_VOID(co_await objects.wait_loaded(aio::kNoDeadline));
-  co_return co_await statuses.take_up(pending.directories());
+  for (;;) {
+    const bool is_alone = !handover.is_shared();
+    MNET_CO_TRY_VOID(co_await statuses.take_up(pending.directories()));
+    if (is_alone) co_return Result<void>();
+    // What the other daemon still owes when it ends is in the records by then.
+    while (handover.is_shared()) {
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(kLookForOther));
+    }
+  }
 }
 
 }  // namespace mnet::daemon
