@@ -412,7 +412,7 @@ def test_only_the_end_of_its_daemonset_takes_everything_away(shipped, cni):
     """With the account's own rights: a rollout, a deletion, and a deletion of the rights with it."""
     def run_until(change, *expected):
         running = cni.start("watch", "--configmap=kube-system/multus-cni", "--cleanup-on-exit",
-                            "--owner=kube-system/multus-cni-node").wait_for("plugin    multus-cni  installed")
+                            "--owner=kube-system/multus-cni-node").wait_for("05-multus-cni.conf  installed")
         change()
         assert running.stop(timeout=60) == 0, running.stderr
         assert cni.installed() == list(expected), running.stderr
