@@ -3,7 +3,7 @@
 
 set(MNET_LAYERS
   base json sys aio logfile yaml cni jsonpath http model skel plugin kube rtnl wire store confdir nodeconf manifests
-  chain devices certs attach hotplug status upkeep settings lint admission adapters ledger handover nodetools metrics selfcheck
+  chain devices certs settings lint attach hotplug status upkeep admission adapters ledger handover nodetools metrics selfcheck
   shim daemon thin thin_entrypoint install passthru cni_node kube_watch cert_approver kubeconfig_generator
   multusctl)
 
@@ -34,7 +34,7 @@ set(MNET_MAY_USE_manifests base sys json yaml aio model)
 set(MNET_MAY_USE_chain     base json aio cni model)
 set(MNET_MAY_USE_devices   base sys json aio http kube)
 set(MNET_MAY_USE_certs     base sys json aio kube)
-set(MNET_MAY_USE_settings  base sys json logfile cni model wire devices upkeep)
+set(MNET_MAY_USE_settings  base sys json logfile cni model wire devices)
 # What ADD would say.
 set(MNET_MAY_USE_lint      base json yaml cni model settings)
 # What ADD, DEL, CHECK, GC and STATUS mean.

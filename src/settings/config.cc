@@ -19,7 +19,6 @@
 #include "model/netconf.h"
 #include "settings/log_settings.h"
 #include "sys/file.h"
-#include "upkeep/decision.h"
 
 namespace mnet::settings {
 namespace {
@@ -116,9 +115,9 @@ void read_reconcile(json::Fields& fields, Config& config) {
   std::optional<std::string> text;
   fields.read("reconcile", text);
   if (text == "off") {
-    config.reconcile = upkeep::Mode::kOff;
+    config.reconcile = model::ReconcileMode::kOff;
   } else if (text == "report") {
-    config.reconcile = upkeep::Mode::kReport;
+    config.reconcile = model::ReconcileMode::kReport;
   } else if (text && *text != "on") {
     fields.fail("reconcile", cat("must be off, report or on, not ", go_quoted(*text)));
   }

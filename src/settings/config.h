@@ -12,8 +12,8 @@
 #include "base/result.h"
 #include "devices/kubelet_dir.h"
 #include "json/json.h"
+#include "model/reconcile_mode.h"
 #include "settings/log_settings.h"
-#include "upkeep/decision.h"
 
 namespace mnet::settings {
 
@@ -52,7 +52,7 @@ struct Config : LogSettings {
   std::optional<std::int64_t> shim_timeout;
   std::optional<std::int64_t> max_delegates;
   std::string delegate_mount_namespace;
-  upkeep::Mode reconcile = upkeep::Mode::kOn;
+  model::ReconcileMode reconcile = model::ReconcileMode::kOn;
   std::chrono::seconds reconcile_grace{600};
   std::string objects_dir;
   std::string kubelet_dir = devices::kDefaultKubeletDir;

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "sys/test_dir.h"
-#include "upkeep/decision.h"
 
 namespace mnet::settings {
 namespace {
@@ -35,7 +34,7 @@ TEST(ParseConfig, HasTheDefaultsOfTheSpecification) {
   EXPECT_EQ(config->per_node_certificate.has_value(), false);
   EXPECT_EQ(config->max_request_bytes, 16777216);
   EXPECT_EQ(config->delegate_timeout.count(), 180);
-  EXPECT_EQ(config->reconcile, upkeep::Mode::kOn);
+  EXPECT_EQ(config->reconcile, model::ReconcileMode::kOn);
   EXPECT_EQ(config->reconcile_grace, std::chrono::minutes(10));
   EXPECT_EQ(config->max_delegates, std::nullopt);
 }

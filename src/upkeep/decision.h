@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "model/attachment_record.h"
+#include "model/reconcile_mode.h"
 #include "upkeep/rule.h"
 
 namespace mnet::upkeep {
 
-// `reconcile` of the configuration: what becomes of records whose container is gone.
-enum class Mode : std::uint8_t { kOff, kReport, kOn };
+using Mode = model::ReconcileMode;
 
 enum class PodState : std::uint8_t {
   kUnknown,  // the store of pods is not filled
