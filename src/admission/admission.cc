@@ -91,13 +91,15 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   bool has_share_for(const FairLine::Pod& pod, bool is_del, std::size_t wanted) const {
     return FairLine::held(pod, is_del) + wanted <= of_namespace;
   }
-  // DELs of a namespace leave one slot more: its first ADD must not take what is left to others.
+  // DELs of a namespace leave one request's slots more: its first ADD must not take what is left to
+  // others.
   bool has_room_for(const FairLine::Pod& pod, bool is_del, std::size_t wanted) const {
     if (workers && !workers->has_room_for(is_del)) return false;
     if (!slots) return true;
     if (of_namespace > 0) return has_share_for(pod, is_del, wanted) && running + wanted <= *slots;
     const std::size_t left = FairLine::held(pod, is_del) > 0 ? left_to_others : 0;
-    if (is_del) return running + wanted + left + (left > 0 && keeps_for_del() ? 1 : 0) <= *slots;
+    if (is_del)
+      return running + wanted + left + (left > 0 && keeps_for_del() ? largest : 0) <= *slots;
     return running + wanted + left <= *slots && others + wanted + left <= open_to_all;
   }
   bool keeps_for_del() const { return open_to_all < *slots; }
@@ -183,7 +185,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   }
   bool is_due_to_older_del(const FairLine::Seat& other) const {
     const auto del = line.first(true);
-    if (!slots || !del || FairLine::holds(*del->pod, true) || !FairLine::precedes(*del, other))
+    if (!slots || !del || FairLine::held(*del->pod, true) > 0 || !FairLine::precedes(*del, other))
       return false;
     return del->waiting().slots > 1 && running + del->waiting().slots > *slots;
   }
@@ -256,6 +258,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   std::size_t open_to_all = 0;
   std::size_t left_to_others = 0;
   std::size_t of_namespace = 0;  // 0: no share, see left_to_others
+  std::size_t largest = 1;       // the most that one request has asked for
   std::size_t running = 0;
   std::size_t others = 0;  // of those running, all but DELs
   std::size_t most = 0;
@@ -296,7 +299,7 @@ aio::Task<chain::Slot> Admission::acquire(chain::SlotRequest turn) {
   if (turn.held) return at_once(state_->give_held(pod, *std::move(turn.held)));
   // Requests in the line do not fit. Where each takes one slot, one that does fit takes nothing
   // from them.
-  const bool may_pass = state_->of_namespace == 0 || state_->line.size() == 0;
+  const bool may_pass = state_->largest == 1 || state_->line.size() == 0;
   if (may_pass && state_->has_room_for(pod, turn.is_del, turn.slots)) {
     state_->line.start(pod, turn.is_del, turn.slots);
     return at_once(state_->give(pod, turn.is_del, turn.ticket, turn.slots));
