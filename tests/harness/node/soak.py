@@ -99,7 +99,7 @@ class Box:
         """A request that was not answered may have been carried out; and without room for it an attachment record is not written (05, 3.2)."""
         if self.state == DOUBTFUL:
             self.hot = {one.split()[1] for one in evidence if one.startswith("ledger hot")}
-        self.lacks_record = "record" not in evidence and "disk full" in self.soak.active
+        self.lacks_record = "record" not in evidence and (self.lacks_record or "disk full" in self.soak.active)
 
     def expected(self):
         """What a complete ADD leaves, as Evidence tells it."""
