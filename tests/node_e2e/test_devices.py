@@ -6,8 +6,7 @@ import json
 import pytest
 
 from harness.machine.wait import until
-from harness.whole_node.devices import (CLAIMED, RESOURCE, Devices, container, device_pod, network,
-                                        restart_kubelet)
+from harness.whole_node.devices import CLAIMED, RESOURCE, Devices, container, device_pod, network
 
 pytestmark = pytest.mark.ours
 
@@ -90,21 +89,6 @@ def test_sixty_device_pods_at_once(space, devices, multus):
     said = multus.log()[since:]
     assert "ResourceExhausted" not in said and "no device of resource" not in said
     assert "ResourceExhausted" not in space.kubectl("get", "events")
-
-
-def test_a_kubelet_that_restarts_during_add(space, devices, node):
-    names = [f"p{i}" for i in range(8)]
-    space.apply(network("n", RESOURCE))
-
-    space.apply(*(device_pod(name, "n", containers=[container("main")]) for name in names))
-    until(lambda: devices.calls("ADD"), "the first ADD", 120)
-    restart_kubelet(node)
-    devices.wait_offered(80)
-    space.wait_ready("pod", "--all", timeout=420)
-
-    given = {name: printed(space, name, "main")[0] for name in names}
-    assert len(set(given.values())) == 8
-    assert {name: devices.calls("ADD", name)[-1][1]["deviceID"] for name in names} == given
 
 
 def test_a_device_plugin_that_is_gone_before_del(space, devices):

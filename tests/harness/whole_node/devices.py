@@ -111,9 +111,3 @@ class Devices:
         for name in ("device-plugin", "dra-driver"):
             self.stop(name)
         self.forget()
-
-
-def restart_kubelet(node):
-    node.parts["kubelet"].stop(signal.SIGKILL)
-    node._start_kubelet()
-    node.wait_ready()
