@@ -71,6 +71,7 @@ TEST_F(RoomTest, OrdinaryRequestsAskForNone) {
 TEST_F(RoomTest, IsTakenOnceForAllNetworksBeforeTheyAreLookedForAndHeldToTheEnd) {
   add_pod("small,large,large");
   int held = -1;
+  node_.room.free_weight = 3000;  // the status is small
   node_.room.on_take = [this] { EXPECT_THAT(node_.source.asked, IsEmpty()); };
   node_.plugins.on_run = [&](const chain::PluginRun&) { held = node_.room.held; };
 
@@ -261,7 +262,8 @@ TEST_F(RoomTest, GcTakesItForTheRecordsOfOneContainerAtATime) {
   const auto collected = collect();
 
   ASSERT_TRUE(collected) << collected.error().text();
-  EXPECT_THAT(node_.room.taken, ElementsAre(7000u, 7000u));  // of the record, of a configuration
+  EXPECT_THAT(node_.room.taken,
+              ElementsAre(7000u, 7000u, 7000u));  // the record, two configurations
   EXPECT_EQ(node_.room.requests.back().purpose, RoomFor::kDel);
   EXPECT_EQ(node_.room.held, 0);
 

@@ -290,6 +290,7 @@ class BesideAnotherDaemonTest : public TurnsTest {
 // Pain 43.
 TEST_F(BesideAnotherDaemonTest, ADelWaitsUntilTheOtherHasEndedItsWorkOnTheContainer) {
   group_.spawn("del", deleting(request(delegates({"a"}))));
+  loop_.poll();
   EXPECT_THAT(other_.asked, ElementsAre("c1"));
   EXPECT_THAT(node_.runs(), IsEmpty());
 
