@@ -71,7 +71,7 @@ class Recent {
 
 class KubeEvents {
  public:
-  static constexpr std::size_t kMostWaiting = 1000, kMostOfNamespace = 250;
+  static constexpr std::size_t kMostWaiting = 1000, kMostOfNamespace = 750;
   static constexpr std::size_t kAtOnce = 4;  // of different namespaces
   static constexpr std::size_t kMostRemembered = 1000;
   static constexpr int kBurst = 25;  // of one pod and type; then one in each kRefill

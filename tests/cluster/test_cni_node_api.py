@@ -279,7 +279,7 @@ def test_clean_up_takes_objects_away_too(cni, lists, find):
     assert cni.installed() == [] and cni.configs() == ["10-calico.conflist"] and find("made") is None
     assert ledger(cni)["manifests"] == []
     order = [line.split(" ")[0] for line in running.stdout.splitlines() if line.startswith(("Uninst", "Deleting"))]
-    assert order == ["Uninstalling", "Deleting", "Uninstalling"]
+    assert order == ["Uninstalling", "Uninstalling", "Deleting"]
 
 
 @pytest.mark.slow
