@@ -36,6 +36,7 @@
 #include "daemon/request.h"
 #include "daemon/routes.h"
 #include "daemon/self_check.h"
+#include "daemon/status.h"
 #include "http/http.h"
 #include "json/at.h"
 #include "json/json.h"
@@ -206,7 +207,8 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
               .requests = requests,
               .metrics = metrics,
               .arrivals = arrivals,
-              .share_locks = [this] { return handover.share(); }},
+              .share_locks = [this] { return handover.share(); },
+              .status = [this] { return status_text(); }},
              log),
       server(executor, routes.handler(), http_limits(config), log),
       probes(executor, routes.probe_handler(), http_limits(config), log),
@@ -233,6 +235,11 @@ attach::Ports Assembly::all_ports() {
   all.room = &large;
   all.locks = &handover.locks();
   return all;
+}
+
+aio::Task<std::string> Assembly::status_text() {
+  MNET_CO_TRY_VOID(co_await records.refresh());
+  co_return cat(json::dump(status_of(*this)), "\n");
 }
 
 void Assembly::add_gauges() {

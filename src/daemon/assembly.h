@@ -1,7 +1,10 @@
 // All objects of a running daemon, built from its configuration and destroyed in reverse order.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "adapters/file_ports.h"
 #include "adapters/host_links.h"
@@ -75,9 +78,13 @@ class Assembly {
   http::Server probes;  // under this daemon's own name: answers until the very end
   metrics::RecordCounts records;
   std::optional<adapters::MissedPods> missed;  // none without the API
+  // For /status; may be empty.
+  std::function<std::string()> primary;  // the path of the primary configuration, once it is chosen
+  std::function<std::vector<std::string>()> last_errors;
 
  private:
   attach::Ports all_ports();
+  aio::Task<std::string> status_text();
   void add_gauges();
 };
 

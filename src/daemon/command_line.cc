@@ -76,9 +76,7 @@ struct Values {
 
 void add_legacy(GoFlags& flags, Values::Legacy& value) {
   const std::string name(value.flag->name);
-  const std::string help = value.flag->key.empty()
-                               ? "deprecated, has no effect"
-                               : cat("deprecated: set ", value.flag->key, " in the configuration");
+  const std::string help;  // none: they would bury the flags that count
   switch (value.flag->kind) {
     case Kind::kText:
       return flags.text(name, &value.text, help);
@@ -171,7 +169,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
 
 std::string usage() {
   Values values;
-  return make_flags(values).usage();
+  return cat(make_flags(values).usage(),
+             "Flags of older documents are accepted, too: docs/reference.md has them.\n");
 }
 
 }  // namespace mnet::daemon

@@ -14,6 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(CommandLine, HasDefaults) {
   const auto line = parse_command_line({});
@@ -119,6 +120,7 @@ TEST(CommandLine, RefusesBadValues) {
 TEST(Usage, ListsTheFlags) {
   EXPECT_THAT(usage(), HasSubstr("-config string"));
   EXPECT_THAT(usage(), HasSubstr("-probe string"));
+  EXPECT_THAT(usage(), Not(HasSubstr("multus-log-level")));
 }
 
 }  // namespace

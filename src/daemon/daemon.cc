@@ -77,6 +77,7 @@ Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
       replays_(loop.get_executor(), log_),
       owners_(loop.get_executor(), log_),
       background_(loop.get_executor(), log_) {
+  assembly_.last_errors = [errors = logging_.last_errors] { return errors->lines(); };
   await_signal();
 }
 
@@ -166,6 +167,7 @@ void Daemon::make_manager() {
   hooks.fought = [&metrics] { metrics.count_config_fight(); };
   hooks.is_owner = [this] { return !socket_ || socket_->name() != sys::SocketFile::Name::kTaken; };
   manager_.emplace(assembly_.pool, manager_options(assembly_.config), std::move(hooks), log_);
+  assembly_.primary = [this] { return manager_->primary(); };
 }
 
 void Daemon::copy_configuration() {

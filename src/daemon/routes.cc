@@ -52,13 +52,14 @@ void after_sending() { (void)fail_here("reply-after-send"); }
 }  // namespace
 
 struct Routes::Route {
-  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady, kHandover };
+  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady, kHandover, kStatus };
   std::string_view path;
   Kind kind;
 
   CniPath path_of_cni() const { return kind == Kind::kCni ? CniPath::kCni : CniPath::kDelegate; }
   bool is_probe() const { return kind == Kind::kHealth || kind == Kind::kReady; }
   bool allows(std::string_view method) const {
+    if (kind == Kind::kStatus) return method == "GET";
     return method == "POST" || (is_probe() && method == "GET");
   }
 };
@@ -70,6 +71,7 @@ const Routes::Route* Routes::find(std::string_view path) {
       Route{"/healthz", Route::Kind::kHealth},
       Route{"/readyz", Route::Kind::kReady},
       Route{handover::kPath, Route::Kind::kHandover},
+      Route{"/status", Route::Kind::kStatus},
   };
   for (const Route& route : kRoutes) {
     if (route.path == path) return &route;
@@ -126,6 +128,7 @@ aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchang
   if (auto refused = refuse(*exchange, route)) return at_once(*std::move(refused));
   if (route->is_probe()) return probe(std::move(exchange), route);
   if (route->kind == Route::Kind::kHandover) return at_once(hand_over(*exchange));
+  if (route->kind == Route::Kind::kStatus) return tell_status(std::move(exchange), route);
   if (route->path_of_cni() == CniPath::kDelegate && !is_small(*exchange, kSmallDelegate)) {
     return execute_alone(std::move(exchange), route);
   }
@@ -164,6 +167,19 @@ aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange
     response.status = 500;
     response.headers = {{std::string(kNotReadyHeader), std::move(why)}};
   }
+  count(*exchange, route->path, response);
+  co_return response;
+}
+
+// Waits for no turn: people ask when the node is busy.
+aio::Task<http::Response> Routes::tell_status(std::shared_ptr<http::Exchange> exchange,
+                                              const Route* route) {
+  http::Response response;
+  if (!needs_.status)
+    co_return counted(*exchange, route->path, http::text_response(404, "no status"));
+  MNET_CO_TRY(auto&& body, co_await needs_.status());
+  response.content_type = "application/json";
+  response.body = std::move(body);
   count(*exchange, route->path, response);
   co_return response;
 }

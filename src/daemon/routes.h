@@ -62,6 +62,7 @@ struct RoutesNeeds {
   // Another daemon is about to take over: locks what this one works on.
   std::function<Result<void>()> share_locks = {};
   std::uint32_t allowed_uid = 0;
+  std::function<aio::Task<std::string>()> status = {};  // the body of /status; none: no such path
 };
 
 class Routes {
@@ -83,6 +84,8 @@ class Routes {
   std::optional<http::Response> refuse(const http::Exchange& exchange, const Route* route);
   http::Response hand_over(const http::Exchange& exchange);
   aio::Task<http::Response> probe(std::shared_ptr<http::Exchange> exchange, const Route* route);
+  aio::Task<http::Response> tell_status(std::shared_ptr<http::Exchange> exchange,
+                                        const Route* route);
   aio::Task<http::Response> execute(std::shared_ptr<http::Exchange> exchange, const Route* route);
   aio::Task<http::Response> execute_alone(std::shared_ptr<http::Exchange> exchange,
                                           const Route* route);

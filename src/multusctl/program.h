@@ -8,7 +8,7 @@
 namespace mnet::multusctl {
 
 // Whether a program that was started as `path` is to be multusctl: it may share its file with
-// another (decision 0049).
+// another (decision 0057).
 bool is_own_name(std::string_view path);
 
 // The whole program; yields its exit status: 0, 1 (it failed, or found errors), 2 (the command line

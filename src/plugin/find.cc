@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <optional>
@@ -68,6 +69,15 @@ Result<std::optional<std::string>> first_match(std::string_view type,
   return std::nullopt;
 }
 
+// `binDir` is often one of the runtime's CNI_PATH.
+std::vector<std::string> without_repeats(const std::vector<std::string>& dirs) {
+  std::vector<std::string> once;
+  for (const std::string& dir : dirs) {
+    if (std::ranges::find(once, dir) == once.end()) once.push_back(dir);
+  }
+  return once;
+}
+
 }  // namespace
 
 Result<std::string> find_plugin(const World& world, const std::string& type,
@@ -83,8 +93,8 @@ Result<std::string> find_plugin(const World& world, const std::string& type,
   if (!looked) found = looked.error();
   if (!found) return std::move(found).error().wrap(cat("looking for plugin ", go_quoted(type)));
   if (*found) return **std::move(found);
-  return Error(Errc::kNotFound,
-               cat("failed to find plugin ", go_quoted(type), " in path ", bracketed(dirs)));
+  return Error(Errc::kNotFound, cat("failed to find plugin ", go_quoted(type), " in path ",
+                                    bracketed(without_repeats(dirs))));
 }
 
 bool is_machine_code(const World& world, const std::string& binary) {
