@@ -73,7 +73,8 @@ NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::
       touched_(attachments_.size()) {}
 
 Error NetworkAttacher::with_network(const Error& error, std::size_t index) const {
-  return model::add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
+  const model::Delegate& delegate = attachments_[index]->delegate;
+  return model::add_error(model::with_master(error, delegate), job_.pod, delegate.cni_name);
 }
 
 Error NetworkAttacher::with_name(Error error, std::size_t index) const {
@@ -145,6 +146,8 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
     unwritten_.reset();  // there is nothing to write
     // No plugin starts any more, not even after one that runs in another chain.
     starter_->leave();
+    const bool never_ran = co_await lacks_plugin(attachment, result.error().code());
+    touched_[index] = !never_ran;
     co_return co_await with_holder(std::move(result).error(), attachment);
   }
   results_[index] = *std::move(result);
@@ -154,6 +157,15 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
     device_infos_[index] = co_await reporter_.find_device_info(attachment->capability_args);
   }
   co_return Result<void>();
+}
+
+// Whether nothing of it ran because its first plugin is not on the node: a DEL would fail for the
+// same reason, and say that the rollback is incomplete.
+aio::asio::awaitable<bool> NetworkAttacher::lacks_plugin(model::AttachmentPtr attachment,
+                                                         Errc code) {
+  if (code != Errc::kNotFound) co_return false;
+  const auto there = co_await chain_.expect_plugin(std::move(attachment));
+  co_return !there && there.error().code() == Errc::kNotFound;
 }
 
 // What has happened now that this network is there, and all before it. A result without content has

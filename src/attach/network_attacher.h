@@ -13,6 +13,7 @@
 #include "attach/add_report.h"
 #include "attach/core.h"
 #include "attach/ports.h"
+#include "base/error.h"
 #include "chain/chain.h"
 #include "cni/result.h"
 #include "model/default_routes.h"
@@ -58,6 +59,7 @@ class NetworkAttacher {
  private:
   aio::Task<void> run_batch(model::Batch batch);
   aio::Task<void> attach_network(std::size_t index);
+  aio::asio::awaitable<bool> lacks_plugin(model::AttachmentPtr attachment, Errc code);
   aio::Task<void> follow_up(std::size_t index);
   aio::Task<void> settle_conditional_routes();
   aio::Task<void> edit_routes(std::size_t index, model::RouteEdit edit);

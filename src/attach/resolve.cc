@@ -238,7 +238,10 @@ void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& netw
   for (std::size_t i = 0; i < found.size() && told < LiveReads::kMost; ++i) {
     if (found[i] || found[i].error().code() == Errc::kCancelled) continue;
     if (is_path(networks[i].configured)) continue;
-    warn_pod("NoNetworkFound", found[i].error().text());
+    // A definition that is there and cannot be used is not a missing one.
+    const Errc code = found[i].error().code();
+    const bool is_unusable = code == Errc::kInvalid || code == Errc::kDenied;
+    warn_pod(is_unusable ? "InvalidNetwork" : "NoNetworkFound", found[i].error().text());
     ++told;
   }
 }

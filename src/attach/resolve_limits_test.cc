@@ -233,7 +233,7 @@ TEST_F(AllowedTypes, AreToldToThePod) {
   select("a");
   EXPECT_NE(error_of(only("[]")), "no error");
   EXPECT_THAT(node_.source.events,
-              ElementsAre(AllOf(HasSubstr("Warning NoNetworkFound: "),
+              ElementsAre(AllOf(HasSubstr("Warning InvalidNetwork: "),
                                 HasSubstr("type \"evil\" is not among allowedPluginTypes"))));
 }
 

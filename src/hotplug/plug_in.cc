@@ -61,7 +61,9 @@ bool equal_attributes(const json::Object& a, const json::Object& b) {
 }  // namespace
 
 Error PlugIn::with_network(const Error& error) const {
-  return model::add_error(error, container_.job.base.pod, container_.job.delegate.cni_name);
+  const model::Delegate& delegate = container_.job.delegate;
+  return model::add_error(model::with_master(error, delegate), container_.job.base.pod,
+                          delegate.cni_name);
 }
 
 aio::Task<cni::NetResult> PlugIn::run() {

@@ -26,6 +26,10 @@ Error core_error(const Error& error, const Pod& pod);
 // The same prefix before `<doing>: <error>`.
 Error core_error(Error error, const Pod& pod, std::string_view doing);
 
+// `definition default/macv, master "eth7": <error>` if a plugin of the network has a master: the
+// plugins' "Link not found" names neither. Else the error unchanged.
+Error with_master(Error error, const Delegate& delegate);
+
 // `[<ns>/<pod>/<uid>:<network>]: error adding container to network "<network>": <error>`
 Error add_error(const Error& error, const Pod& pod, std::string_view network);
 
