@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test quick e2e bench bench-fleet api-faults lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
+.PHONY: help demo test quick e2e bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -70,6 +70,11 @@ api-faults:  ## MINUTES=30 of random faults of the API server under load; SEED=n
 	@scripts/install-packages build test
 	@scripts/build release programs stepped-clock
 	@scripts/api-faults --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))
+
+soak:  ## OPERATIONS=20000 at random with faults, on a node of its own; SEED=n for the same ones again, SEEDS=n for several
+	@scripts/install-packages build test
+	@scripts/build release programs stepped-clock ledger-delegate
+	@scripts/soak $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS))
 
 readers:  ## ten minutes of comparing our parsers with Go's (SECONDS=n for another time, for each of seven kinds)
 	@scripts/install-packages build

@@ -1,12 +1,15 @@
-// Times the ADD of a plugin chain run directly against the ADD of the same chain through another
-// plugin (multus-shim), in turns.
+// Times ADD and DEL of a plugin chain run directly against the same through another plugin
+// (multus-shim), in turns.
 //
 //   chain-timer -rounds N -netns PATTERN -conflist FILE -through FILE -through-config FILE
 //   -cni-path DIRS
 //
-// PATTERN contains %d: namespaces 0 to 2N-1 must exist; each round takes two fresh ones. Every ADD
-// is followed by its DEL, which is not timed. Prints {"direct": {...}, "through": {...}} with
-// medians in microseconds.
+// PATTERN contains %d: namespaces 0 to 2N-1 must exist; each round takes two fresh ones. Prints
+// {"direct": {...}, "through": {...}, "direct_del": {...}, "through_del": {...}} with medians in
+// microseconds, and "through_cpu_us": what the other plugin's own processes took of the processor
+// for an ADD and its DEL.
+#include <sys/resource.h>
+
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
@@ -47,6 +50,14 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Of those that have ended.
+std::chrono::microseconds cpu_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return std::chrono::seconds(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         std::chrono::microseconds(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 class Timer {
  public:
   Timer(Options options, cni::ConfList chain)
@@ -63,7 +74,12 @@ class Timer {
       auto through = co_await time_through(2 * round + 1);
       if (!through) co_return std::move(through).error().wrap("through");
     }
-    co_return json::Object{{"direct", direct_.to_json()}, {"through", through_.to_json()}};
+    co_return json::Object{
+        {"direct", direct_.to_json()},
+        {"through", through_.to_json()},
+        {"direct_del", direct_del_.to_json()},
+        {"through_del", through_del_.to_json()},
+        {"through_cpu_us", json::Number::of_text(cat(through_cpu_.count() / *options_.rounds))}};
   }
 
  private:
@@ -107,20 +123,26 @@ class Timer {
       result = std::move(added);
     }
     direct_.add(Clock::now() - before);
+    const auto added = Clock::now();
     for (const cni::PluginConf& conf : chain_.plugins | std::views::reverse) {
       MNET_CO_TRY([[maybe_unused]] const auto& deleted,
                   co_await call_direct(conf, "DEL", result, pod));
     }
+    direct_del_.add(Clock::now() - added);
     co_return Result<void>();
   }
 
   aio::Task<void> time_through(std::int64_t pod) {
+    const auto cpu = cpu_of_children();
     const auto before = Clock::now();
     MNET_CO_TRY([[maybe_unused]] const auto& added,
                 co_await call(options_.through, "ADD", through_config_, pod));
     through_.add(Clock::now() - before);
+    const auto answered = Clock::now();
     MNET_CO_TRY([[maybe_unused]] const auto& deleted,
                 co_await call(options_.through, "DEL", through_config_, pod));
+    through_del_.add(Clock::now() - answered);
+    through_cpu_ += cpu_of_children() - cpu;
     co_return Result<void>();
   }
 
@@ -128,7 +150,8 @@ class Timer {
   cni::ConfList chain_;
   std::string through_config_;
   std::vector<std::string> dirs_;
-  Samples direct_, through_;
+  Samples direct_, through_, direct_del_, through_del_;
+  std::chrono::microseconds through_cpu_{0};
 };
 
 Result<json::Object> measure(Options options) {

@@ -3,8 +3,9 @@
 
 set(MNET_LAYERS
   base json sys aio logfile yaml cni jsonpath http model skel plugin kube rtnl wire store confdir nodeconf manifests
-  chain devices certs attach hotplug adapters nodetools metrics
-  shim daemon thin thin_entrypoint install passthru cni_node kube_watch cert_approver kubeconfig_generator)
+  chain devices certs settings lint attach hotplug status upkeep admission adapters ledger handover nodetools metrics selfcheck
+  shim daemon thin thin_entrypoint install passthru cni_node kube_watch cert_approver kubeconfig_generator
+  multusctl)
 
 # Vocabulary; kernel handles; JSON.
 set(MNET_MAY_USE_base      "")
@@ -33,22 +34,32 @@ set(MNET_MAY_USE_manifests base sys json yaml aio model)
 set(MNET_MAY_USE_chain     base json aio cni model)
 set(MNET_MAY_USE_devices   base sys json aio http kube)
 set(MNET_MAY_USE_certs     base sys json aio kube)
+set(MNET_MAY_USE_settings  base sys json logfile cni model wire devices)
+# What ADD would say.
+set(MNET_MAY_USE_lint      base json yaml cni model settings)
 # What ADD, DEL, CHECK, GC and STATUS mean.
 set(MNET_MAY_USE_attach    base json aio cni model chain)
 set(MNET_MAY_USE_hotplug   base json aio cni model chain attach)
-# What several programs share.
+set(MNET_MAY_USE_status    base json aio cni model chain attach)
+set(MNET_MAY_USE_upkeep    base json aio cni model chain attach)
+# What several programs share; who may run when.
+set(MNET_MAY_USE_admission base aio cni model chain attach)
 set(MNET_MAY_USE_adapters  base sys json aio logfile yaml cni http skel plugin kube rtnl wire store confdir nodeconf manifests
                            model chain attach devices certs)
-set(MNET_MAY_USE_nodetools base sys json aio kube)
+set(MNET_MAY_USE_handover  base sys aio http nodeconf attach)
+set(MNET_MAY_USE_nodetools base sys json aio kube http)
+set(MNET_MAY_USE_ledger    base sys json)
 set(MNET_MAY_USE_metrics   base sys aio http store)
+set(MNET_MAY_USE_selfcheck base sys json store nodeconf)
 # Programs.
 set(MNET_MAY_USE_shim      base sys json cni skel wire store)
-set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} hotplug adapters metrics)
-set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} adapters)
+set(MNET_MAY_USE_daemon    ${MNET_MAY_USE_adapters} settings hotplug status upkeep admission adapters handover metrics selfcheck)
+set(MNET_MAY_USE_thin      ${MNET_MAY_USE_adapters} settings adapters)
 set(MNET_MAY_USE_thin_entrypoint base sys json aio cni nodeconf)
 set(MNET_MAY_USE_install   base sys)
 set(MNET_MAY_USE_passthru  base json cni skel)
-set(MNET_MAY_USE_cni_node  base sys json yaml aio cni kube nodetools)
+set(MNET_MAY_USE_cni_node  base sys json yaml aio cni kube ledger nodetools)
 set(MNET_MAY_USE_kube_watch base sys json aio jsonpath kube nodetools)
 set(MNET_MAY_USE_cert_approver base sys json aio http kube certs)
 set(MNET_MAY_USE_kubeconfig_generator base sys aio kube nodeconf certs)
+set(MNET_MAY_USE_multusctl ${MNET_MAY_USE_adapters} settings lint adapters nodetools)

@@ -1,5 +1,5 @@
-// Any bytes as a template, as a manifest with variables, as lists of names and as a ledger: what is
-// accepted keeps its promises.
+// Any bytes as a template, as a manifest with variables, as lists of names, as a ledger and as what
+// a process says of its health: what is accepted keeps its promises.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,10 +7,12 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cni_node/ledger.h"
 #include "cni_node/names.h"
 #include "cni_node/substitute.h"
 #include "cni_node/template.h"
+#include "ledger/ledger.h"
+#include "nodetools/health.h"
+#include "nodetools/health_server.h"
 
 using namespace mnet::cni_node;
 
@@ -27,13 +29,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (text.find('$') == std::string_view::npos && replaced.text != text) std::abort();
   if (substitute(text, {}, {{}}).text != text) std::abort();
 
-  if (const auto lists = parse_lists(text)) {
+  if (const auto lists = parse_lists(text, Pinning::kAllowed)) {
+    for (const auto& [name, pin] : lists->pins) {
+      if (!is_valid_name(name) || pin.size() != 64) std::abort();
+    }
     for (const std::string& name : lists->desired) {
       if (!is_valid_name(name)) std::abort();
     }
   }
-  if (const auto ledger = parse_ledger(text)) {
-    if (parse_ledger(dump_ledger(*ledger)).value() != *ledger) std::abort();
+  if (const auto ledger = mnet::ledger::parse_ledger(text)) {
+    if (mnet::ledger::parse_ledger(dump_ledger(*ledger)).value() != *ledger) std::abort();
   }
+  (void)mnet::nodetools::parse_health(text, {});
+  (void)mnet::nodetools::parse_listen_address(text);
   return 0;
 }

@@ -61,9 +61,8 @@ def leave_out(config, items):
     daemon = programs_dir() / "multus-daemon"
     if not daemon.exists():
         return
-    program = daemon.read_bytes()
-    marks = ["failpoints"] if b"MULTUS_FAILPOINTS" not in program else []
-    marks += ["without_sanitizers"] if b"__asan_init" in program else []
+    marks = ["failpoints"] if b"MULTUS_FAILPOINTS" not in daemon.read_bytes() else []
+    marks += ["without_sanitizers"] if sanitizers.are_in(daemon) else []
     left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
@@ -92,7 +91,7 @@ def programs():
 
 @pytest.fixture
 def host(request, programs):
-    host = Host(programs, with_cgroups=request.node.get_closest_marker("runtime") is not None)
+    host = Host(programs, with_cgroups=any(map(request.node.get_closest_marker, ("runtime", "cgroups"))))
     host.leaks = LeakCheck(host)
     yield host
     try:

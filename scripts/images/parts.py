@@ -14,10 +14,13 @@ COMMON_LICENCES = Path("/usr/share/common-licenses")
 LONG = 200_000  # Boost's copyright file has two megabytes
 # By source package. A package that is not listed fails the build: a person has to read its licence first.
 LICENCES = {
+    "bash": "GPL-3.0-or-later",
     "boost1.81": "BSL-1.0",
     "busybox": "GPL-2.0-only",
     "gcc-12": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "glibc": "LGPL-2.1-or-later",
+    "ncurses": "X11-distribute-modifications-variant",
+    "nghttp2": "MIT",
     "openssl": "Apache-2.0",
     "prometheus-cpp": "MIT",
     "yaml-cpp": "MIT",

@@ -17,6 +17,11 @@ from harness.node.daemon import Daemon, default_config  # noqa: E402
 NETWORK = "/srv/bench/10-instant.conf"
 SHIM_CONFIG = "/srv/bench/shim.json"
 METRICS_PORT = 9091
+CHAIN = "/srv/bench/20-chain.conflist"
+BRIDGE_AND_PORTMAP = {"cniVersion": "1.0.0", "name": "chain", "plugins": [
+    {"type": "bridge", "bridge": "cni0", "isGateway": True,
+     "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.77.0.0/16"}]], "routes": [{"dst": "0.0.0.0/0"}]}},
+    {"type": "portmap", "capabilities": {"portMappings": True}}]}
 
 
 def step(text):
@@ -90,6 +95,18 @@ def load(host, mode, count, concurrency, prefix, netns, *more):
     return json.loads(output(host, f"{TOOLS}/loadgen", "-mode", mode, "-socket", "/run/multus/multus.sock", "-config",
                              SHIM_CONFIG, "-netns", netns, "-count", str(count), "-concurrency", str(concurrency),
                              "-prefix", prefix, "-cni-path", PLUGIN_DIR, *more, timeout=600))
+
+
+def time_chain(host, shim, conflist, rounds=80):
+    """The chain in that file directly and through the shim, in turns. Pods are `bench/timer<n>`, with an odd number through the shim."""
+    host.write(SHIM_CONFIG, shim_config(conflist))
+    for i in range(2 * rounds):
+        host.run("ip", "netns", "add", f"chain{i}")
+    report = json.loads(output(host, f"{TOOLS}/chain-timer", "-rounds", str(rounds), "-netns", "/var/run/netns/chain%d",
+                               "-conflist", conflist, "-through", shim, "-through-config", SHIM_CONFIG, "-cni-path", PLUGIN_DIR))
+    for i in range(2 * rounds):
+        host.run("ip", "netns", "del", f"chain{i}")
+    return report
 
 
 def start_daemon(host, env=None, make=Daemon, **keys):

@@ -1,16 +1,19 @@
-"""The part of `make bench` with a real API server: what the stores take, what an ADD asks of the server, and a thousand ADDs at once
-whose statuses are written there. The server runs inside the daemon's host, on the same cores."""
+"""The part of `make bench` with a real API server: what the stores take, what an ADD asks of the server, a thousand ADDs at once
+whose statuses are written there, and the whole path through the shim. The server runs inside the daemon's host, on the same cores."""
 
 import shutil
 import tempfile
 from pathlib import Path
 
-from measure.instruments import NETWORK, SHIM_CONFIG, PeakMemory, load, pss_kib, shim_config, start_daemon, step
+from measure.instruments import (BRIDGE_AND_PORTMAP, CHAIN, NETWORK, SHIM_CONFIG, PeakMemory, load, pss_kib, shim_config,
+                                 start_daemon, step, time_chain)
 
 from harness.cluster.host_cluster import HostCluster
 from harness.cluster.peer import OriginalDaemon
 from harness.evidence import metrics
-from harness.machine.host import PLUGIN_DIR, TOOLS, Host
+from harness.machine.host import PLUGIN_DIR, PROGRAMS, TOOLS, Host
+from harness.machine.proc import cpu_seconds
+from harness.machine.wait import until
 from harness.node.autoconf import NET_D
 from harness.node.daemon import Daemon
 from harness.node.thin import ServiceAccount
@@ -18,9 +21,10 @@ from harness.node.thin import ServiceAccount
 NODE, NAMESPACE, PREFIX = "bench-node", "bench", "podk"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 NETWORKS = f"/apis/k8s.cni.cncf.io/v1/namespaces/{NAMESPACE}/network-attachment-definitions"
-STATUS = "k8s.v1.cni.cncf.io/network-status"
+STATUS, SELECTION = "k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks"
 UIDS, KUBECONFIG = "/srv/bench/uids", "/srv/bench/kubeconfig"
 NETNS = "/var/run/netns/load"
+SHIM, INSTANT, ROUNDS = f"{PROGRAMS}/multus-shim", "/srv/bench/10-instant.conflist", 80
 
 
 def network(number):
@@ -29,10 +33,12 @@ def network(number):
             "metadata": {"name": f"n{number}"}, "spec": {"config": config % number}}
 
 
-def pod(number):
+def pod(name, asks=True):
     """The annotation selects nothing, but a pod that has it waits for its status, however long that takes."""
-    annotations = {"k8s.v1.cni.cncf.io/networks": "", "example.org/ballast": "x" * 4000}
-    return {"metadata": {"name": f"{PREFIX}{number}", "annotations": annotations},
+    annotations = {"example.org/ballast": "x" * 4000}
+    if asks:
+        annotations[SELECTION] = ""
+    return {"metadata": {"name": name, "annotations": annotations},
             "spec": {"nodeName": NODE, "containers": [{"name": "c", "image": "none"}]}}
 
 
@@ -67,7 +73,7 @@ class Bench:
         return taken
 
     def make_pods(self, numbers):
-        self.uids += [made["metadata"]["uid"] for made in self.cluster.create(PODS, [pod(number) for number in numbers])]
+        self.uids += [made["metadata"]["uid"] for made in self.cluster.create(PODS, [pod(f"{PREFIX}{number}") for number in numbers])]
         self.host.write(UIDS, "\n".join(self.uids) + "\n")
 
     def measure_stores(self):
@@ -119,6 +125,40 @@ class Bench:
         self.add("daemon memory (PSS), peak of that", memory.kib / 1024, "MB", 20)
         return {"add": added, "del": deleted, "peak_pss_kib": memory.kib, "written": written}
 
+    def measure_whole_path(self):
+        """Through the shim, as a runtime does it, for pods that ask for nothing, and for pods that wait for their status."""
+        self.host.write(CHAIN, BRIDGE_AND_PORTMAP)
+        self.host.write(INSTANT, {"cniVersion": "1.0.0", "name": "instant", "plugins": [{"type": "instant-delegate"}]})
+        self.cluster.create(PODS, [pod(f"timer{number}", asks=False) for number in range(1, 2 * ROUNDS, 2)])
+        figures = {"cpu": self.measure_cpu()}
+        for kind in ("asks for nothing", "waits for its status"):
+            step(f"{self.label}: whole path through the shim, a pod that {kind}")
+            daemon = self.start()
+            timed = time_chain(self.host, SHIM, CHAIN, ROUNDS)
+            daemon.stop()
+            figures[kind] = timed
+            for verb, through, alone in (("ADD", "through", "direct"), ("DEL", "through_del", "direct_del")):
+                self.add(f"whole path through the shim, pod that {kind}: {verb} / the plugins alone",
+                         timed[through]["median_us"] / timed[alone]["median_us"], "", 1.15)
+            self.cluster.kubectl("-n", NAMESPACE, "annotate", "pods", "--all", "--overwrite", f"{SELECTION}=")
+        return figures
+
+    def measure_cpu(self):
+        step(f"{self.label}: processor time of ADD and DEL through the shim")
+        daemon = self.start()
+        before = cpu_seconds(daemon.pid)
+        shim = time_chain(self.host, SHIM, INSTANT, ROUNDS)["through_cpu_us"] / 1000
+        until(lambda: not self.owed(), "all statuses written")
+        own = (cpu_seconds(daemon.pid) - before) * 1000 / ROUNDS
+        daemon.stop()
+        self.add("CPU time per ADD + DEL, no-op delegate: shim", shim, "ms")
+        self.add("CPU time per ADD + DEL, no-op delegate: daemon", own, "ms")
+        self.add("CPU time per ADD + DEL, no-op delegate: shim + daemon", shim + own, "ms", 2.7)
+        return {"shim_ms": shim, "daemon_ms": own}
+
+    def owed(self):
+        return metrics.Page(metrics.fetch(self.host).body).value("multus_statuses_owed")
+
     def forget_statuses(self):
         self.cluster.kubectl("-n", NAMESPACE, "annotate", "pods", "--all", f"{STATUS}-")
 
@@ -156,7 +196,10 @@ def measure(programs, table, label, make=Bench):
     try:
         step(f"{label}: starting a control plane")
         bench = make(host, HostCluster(host, folder), table, label)
-        return {"stores": bench.measure_stores(), "requests": bench.measure_requests(), "burst": bench.measure_burst()}
+        figures = {"stores": bench.measure_stores(), "requests": bench.measure_requests(), "burst": bench.measure_burst()}
+        if bench.counts_requests:
+            figures["whole path"] = bench.measure_whole_path()
+        return figures
     finally:
         host.close()
         shutil.rmtree(folder, ignore_errors=True)

@@ -83,6 +83,11 @@ def programs():
     return {name: module.provide(name) for module in MODULES for name in module.packages}
 
 
+def versions():
+    """By name, of the programs."""
+    return {name: module.version.removeprefix("v") for module in MODULES for name in module.packages}
+
+
 def everything_linked():
     """Each module and version once; programs() must have been asked before."""
     found = {(one.name, one.version): one for module in MODULES for one in module.linked()}

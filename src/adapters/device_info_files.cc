@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "aio/task.h"
@@ -50,6 +52,11 @@ std::string device_plugin_file(const std::string& resource_name, const std::stri
 
 Result<std::optional<json::Object>> load(const std::string& root, const std::string& path) {
   MNET_TRY(auto&& place, located(root, path));
+  // What a link leads to would be shown in the pod's status.
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(place, ignored)) {
+    return Error(Errc::kDenied, cat(place, " is a symbolic link, which is not followed"));
+  }
   MNET_TRY(auto&& text, sys::find_file(place, kMaxBytes));
   if (!text) return std::nullopt;
   auto info = cni::parse_device_info(*text);

@@ -66,6 +66,24 @@ TEST_F(DeviceInfoFilesTest, ComeFromTheDevicePluginReplaceWhatWasThereAndGo) {
   EXPECT_FALSE(run(files_.find(target_)).value().has_value());
 }
 
+TEST_F(DeviceInfoFilesTest, AreNotFollowedOutOfTheirFolder) {
+  const std::string elsewhere = dir_.write("/elsewhere", kPciInfo);
+  leave_device_plugin_file("other", kPciInfo);
+  std::filesystem::create_symlink(
+      elsewhere, dir_.path() + kBase + "/dp/intel.com-nic-0000:18:02.5-device.json");
+
+  auto copied = copy();
+
+  ASSERT_FALSE(copied);
+  EXPECT_THAT(copied.error().text(), HasSubstr("is a symbolic link"));
+  EXPECT_FALSE(has_target());
+  std::filesystem::create_directories(dir_.path() + kBase + "/cni");
+  std::filesystem::create_symlink(elsewhere, dir_.path() + target_);
+  EXPECT_FALSE(run(files_.find(target_)));
+  ASSERT_TRUE(run(files_.remove(target_)));
+  EXPECT_TRUE(std::filesystem::exists(elsewhere));
+}
+
 TEST_F(DeviceInfoFilesTest, MakeTheirDirectoriesForAllToRead) {
   leave_device_plugin_file("a-b-c-device.json", kPciInfo);
 

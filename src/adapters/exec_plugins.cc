@@ -1,14 +1,15 @@
 #include "adapters/exec_plugins.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
@@ -18,6 +19,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/plugins.h"
+#include "chain/slots.h"
 #include "cni/args.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
@@ -28,6 +30,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kTail = 4u << 10;
+constexpr std::string_view kOutOfMemory =
+    "the kernel killed it because memory ran out in the control group of this daemon; raise the "
+    "memory limit of the daemon, or set maxDelegates lower";
 
 std::string name_of(const std::string& binary) { return binary.substr(binary.rfind('/') + 1); }
 
@@ -46,11 +51,38 @@ std::string end_of(std::string_view text) {
   return cat("...", text);
 }
 
+// Whether an interface of the node may be what a failed ADD lacked.
+bool may_be_explained(const chain::PluginRun& what) {
+  return what.command == "ADD" &&
+         (what.config.contains("\"master\"") || what.config.contains("\"device\""));
+}
+
+// The plugin's own code and message stay as they are.
+Error explained(const Error& error, const std::string& hint) {
+  if (hint.empty() || error.origin() == nullptr) return error;
+  ErrorObject object = *error.origin();
+  object.details = object.details.empty() ? hint : cat(object.details, "; ", hint);
+  return Error::from_object(error.code(), std::move(object));
+}
+
 }  // namespace
 
-ExecPlugins::ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings,
-                         Log log)
-    : pool_(pool), slots_(slots), settings_(std::move(settings)), log_(std::move(log)) {}
+ExecPlugins::ExecPlugins(aio::BlockingPool& pool, chain::DelegateSlots& slots,
+                         ExecSettings settings, Log log)
+    : pool_(pool), slots_(slots), settings_(std::move(settings)), log_(std::move(log)) {
+  if (settings_.oom_kills) oom_kills_seen_ = settings_.oom_kills().value_or(0);
+}
+
+std::size_t ExecPlugins::slots_of(const std::string& type) const {
+  return settings_.slots_of ? settings_.slots_of(type) : 1;
+}
+
+bool ExecPlugins::was_out_of_memory() {
+  const auto kills = settings_.oom_kills ? settings_.oom_kills() : std::nullopt;
+  if (!kills || *kills <= oom_kills_seen_) return false;
+  ++oom_kills_seen_;  // others may have been killed, too, and will ask
+  return true;
+}
 
 aio::Task<std::string> ExecPlugins::find(std::string type, std::vector<std::string> dirs) {
   auto found = co_await look_for(type, std::move(dirs));
@@ -84,6 +116,7 @@ plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
                                                   {"CNI_IFNAME", what.ifname},
                                                   {"CNI_PATH", join(what.dirs, ":")},
                                                   {"MULTUS_REQUEST_ID", what.request_id}});
+  invocation.is_expendable = settings_.delegates_are_expendable;
   invocation.deadline = std::chrono::steady_clock::now() + settings_.timeout;
   return invocation;
 }
@@ -109,6 +142,7 @@ aio::Task<std::string> ExecPlugins::run(chain::PluginRun what) {
 // reads its configuration. On the pool: the loop has better things to do than to stand still until
 // the exec.
 aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::PluginRun what) {
+  if (slots_of(type) > 1) co_return chain::EarlyRun();  // it takes its slots when it runs
   auto slot = slots_.acquire_early();
   if (!slot) co_return chain::EarlyRun();
   auto child = co_await pool_.run(
@@ -128,32 +162,39 @@ aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::Plu
 
 aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::optional<Early> early) {
   const auto asked = Clock::now();
-  SlotRequest turn{.ticket = what.ticket,
-                   .ns = what.pod_namespace,
-                   .container_id = what.container_id,
-                   .is_del = what.command == "DEL",
-                   .caller = what.caller};
+  chain::SlotRequest turn{.ticket = what.ticket,
+                          .ns = what.pod_namespace,
+                          .container_id = what.container_id,
+                          .is_del = what.command == "DEL",
+                          .caller = what.caller,
+                          .slots = early ? 1 : slots_of(name_of(what.binary))};
   if (early) turn.held = std::move(early->slot);
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await slots_.acquire(std::move(turn)));
   MNET_FAILPOINT("delegate-before-run");
   plugin::Invocation call = invocation(what);
+  // Kept only if there may be something to say of it.
+  const std::string kept = may_be_explained(what) && settings_.hint ? what.config : std::string();
   call.config = std::move(what.config);
   const auto begun = Clock::now();
   std::string complaint;
   call.failed = [&complaint](const std::string& err) { complaint = end_of(err); };
+  FinishedRun run{.type = name_of(what.binary), .command = what.command, .waited = begun - asked};
+  call.ended = [this, &run](const sys::ExitStatus& status) -> std::string {
+    run.peak_memory = status.peak_memory;
+    run.was_out_of_memory = status.signal == SIGKILL && was_out_of_memory();
+    return run.was_out_of_memory ? std::string(kOutOfMemory) : std::string();
+  };
   auto running = early ? plugin::run_started(std::move(early->child), std::move(call))
                        : plugin::run(std::move(call));
   auto output = co_await std::move(running);
   MNET_FAILPOINT("delegate-after-run");
-  const FinishedRun run{.type = name_of(what.binary),
-                        .command = what.command,
-                        .waited = begun - asked,
-                        .took = Clock::now() - begun,
-                        .failure = failure_of(output)};
+  run.took = Clock::now() - begun;
+  run.failure = failure_of(output);
   if (settings_.finished) settings_.finished(run);
   if (!output) {
     report(what, run.took, complaint);
-    co_return std::move(output).error();
+    co_return kept.empty() ? std::move(output).error()
+                           : explained(output.error(), settings_.hint(kept));
   }
   if (!output->err.empty()) pass_on(what, output->err);
   co_return std::move(output->out);

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "chain/slots.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
 
@@ -25,6 +27,8 @@ struct FinishedRun {
   std::chrono::steady_clock::duration waited{};  // for its slot
   std::chrono::steady_clock::duration took{};
   std::optional<Errc> failure = {};
+  std::uint64_t peak_memory = 0;  // sys::ExitStatus
+  bool was_out_of_memory = false;
 };
 
 struct ExecSettings {
@@ -36,12 +40,21 @@ struct ExecSettings {
   // executable.
   std::function<void(const FinishedRun&)> finished = {};
   std::function<void(const std::string& type)> missing = {};
+  // How many slots a delegate of that type takes; none: one.
+  std::function<std::size_t(const std::string& type)> slots_of = {};
+  // When memory runs out the kernel kills delegates before us.
+  bool delegates_are_expendable = false;
+  // How many processes it has killed so far for that.
+  std::function<std::optional<std::uint64_t>()> oom_kills = {};
+  // Why a plugin with this configuration cannot work on this node, for the error of a failed ADD;
+  // empty: not known.
+  std::function<std::string(const std::string& config)> hint = {};
 };
 
 class ExecPlugins : public chain::Plugins {
  public:
   // Pool and slots must outlive it.
-  ExecPlugins(aio::BlockingPool& pool, DelegateSlots& slots, ExecSettings settings, Log log);
+  ExecPlugins(aio::BlockingPool& pool, chain::DelegateSlots& slots, ExecSettings settings, Log log);
 
   aio::Task<std::string> find(std::string type, std::vector<std::string> dirs) override;
   // A run that has begun is ended by cancelling and by its time limit, not by a caller that goes
@@ -52,7 +65,7 @@ class ExecPlugins : public chain::Plugins {
  private:
   // One that was started ahead of its turn.
   struct Early {
-    Slot slot;
+    chain::Slot slot;
     sys::Child child;
   };
   aio::Task<std::string> run_in_turn(chain::PluginRun what, std::optional<Early> early);
@@ -61,11 +74,15 @@ class ExecPlugins : public chain::Plugins {
   void report(const chain::PluginRun& what, std::chrono::steady_clock::duration took,
               const std::string& complaint) const;
   void pass_on(const chain::PluginRun& what, std::string_view words) const;
+  std::size_t slots_of(const std::string& type) const;
+  // Whether the kernel has killed one more since this was last asked.
+  bool was_out_of_memory();
 
   aio::BlockingPool& pool_;
-  DelegateSlots& slots_;
+  chain::DelegateSlots& slots_;
   ExecSettings settings_;
   Log log_;
+  std::uint64_t oom_kills_seen_ = 0;
 };
 
 }  // namespace mnet::adapters

@@ -5,6 +5,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
@@ -24,6 +25,7 @@
 #include "base/text.h"
 #include "chain/caller.h"
 #include "chain/plugins.h"
+#include "chain/slots.h"
 #include "sys/test_dir.h"
 
 namespace mnet::adapters {
@@ -35,22 +37,24 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Notes who asked and how many hold a slot.
-class CountingSlots : public DelegateSlots {
+class CountingSlots : public chain::DelegateSlots {
  public:
-  aio::Task<Slot> acquire(SlotRequest request) override {
+  aio::Task<chain::Slot> acquire(chain::SlotRequest request) override {
     asked.push_back(cat(request.ticket, request.is_del ? " DEL" : ""));
     shares.push_back(cat(request.ns, "/", request.container_id));
+    sizes.push_back(request.slots);
     if (refuse) co_return Error(Errc::kCancelled, "left");
     if (request.held) co_return *std::move(request.held);
     ++held;
-    co_return Slot([this] { --held; });
+    co_return chain::Slot([this] { --held; });
   }
-  std::optional<Slot> acquire_early() override {
+  std::optional<chain::Slot> acquire_early() override {
     if (refuse) return std::nullopt;
     ++held;
-    return Slot([this] { --held; });
+    return chain::Slot([this] { --held; });
   }
   std::vector<std::string> asked, shares;
+  std::vector<std::size_t> sizes;
   int held = 0;
   bool refuse = false;
 };
@@ -214,7 +218,7 @@ TEST_F(ExecPluginsTest, RunsNothingWithoutASlot) {
 }
 
 TEST_F(ExecPluginsTest, NobodyWaitsForUnlimitedSlotsButWhoHasLeft) {
-  UnlimitedSlots slots;
+  chain::UnlimitedSlots slots;
   EXPECT_TRUE(aio::run(loop_, slots.acquire({})));
   auto caller = std::make_shared<chain::Caller>();
   EXPECT_TRUE(aio::run(loop_, slots.acquire({.ticket = 1, .is_del = false, .caller = caller})));
@@ -314,6 +318,58 @@ TEST_F(ExecPluginsTest, FindsThePluginInAnotherMountNamespace) {
   script("a/p", "");
 
   EXPECT_EQ(aio::run(loop_, plugins.find("p", {dir_ / "a"})).value(), dir_ / "a/p");
+}
+
+TEST_F(ExecPluginsTest, TakesAsManySlotsAsItsTypeNeedsAndStartsNoneEarlyThatNeedsSeveral) {
+  program("cat");
+  settings_.slots_of = [](const std::string& type) { return type == "cat" ? 3u : 1u; };
+  ExecPlugins plugins = this->plugins();
+
+  ASSERT_TRUE(run(plugins, run_of(dir_ / "cat")));
+
+  EXPECT_THAT(slots_.sizes, ElementsAre(3u));
+  EXPECT_EQ(start_early(plugins, "cat"), nullptr);
+}
+
+TEST_F(ExecPluginsTest, SaysThatTheKernelKilledAPluginBecauseMemoryRanOut) {
+  std::uint64_t kills = 7;
+  settings_.oom_kills = [&kills] { return std::optional(kills); };
+  std::vector<bool> told;
+  settings_.finished = [&told](const FinishedRun& run) { told.push_back(run.was_out_of_memory); };
+  const std::string victim = script("victim", "kill -9 $$");
+  ExecPlugins plugins = this->plugins();
+
+  const auto by_another = run(plugins, run_of(victim));
+  kills += 2;  // both of the next two, before the first is asked about
+  const auto first = run(plugins, run_of(victim));
+  const auto second = run(plugins, run_of(victim));
+
+  ASSERT_TRUE(!by_another && !first && !second);
+  EXPECT_THAT(first.error().origin()->details, HasSubstr("memory ran out"));
+  EXPECT_THAT(by_another.error().origin()->details, IsEmpty());
+  EXPECT_THAT(told, ElementsAre(false, true, true));
+}
+
+// What the node lacks is said in the details; the plugin's own words stay.
+TEST_F(ExecPluginsTest, AFailedAddIsExplainedByTheHintIfThereIsOne) {
+  settings_.hint = [](const std::string& config) {
+    return config.contains("eth7") ? "master \"eth7\" does not exist on this node" : "";
+  };
+  const std::string failing =
+      script("failing", R"(echo '{"code":100,"msg":"Link not found"}'; exit 1)");
+  ExecPlugins all = plugins();
+
+  for (const std::string master : {"eth0", "eth7"}) {
+    chain::PluginRun what = run_of(failing);
+    what.config = cat(R"({"master":")", master, R"("})");
+    const auto failed = aio::run(all.run(std::move(what)));
+
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().origin()->code, 100u);
+    EXPECT_EQ(failed.error().origin()->msg, "Link not found");
+    EXPECT_EQ(failed.error().origin()->details,
+              master == "eth7" ? "master \"eth7\" does not exist on this node" : "");
+  }
 }
 
 }  // namespace

@@ -8,17 +8,17 @@
 #include "adapters/file_records.h"
 #include "adapters/netns_links.h"
 #include "adapters/netns_routes.h"
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "attach/ports.h"
 #include "base/log.h"
+#include "chain/slots.h"
 
 namespace mnet::adapters {
 
 class FilePorts {
  public:
   // Pool and slots must outlive it, and it must outlive all users of its ports.
-  FilePorts(aio::BlockingPool& pool, DelegateSlots& slots, const ExecSettings& settings,
+  FilePorts(aio::BlockingPool& pool, chain::DelegateSlots& slots, const ExecSettings& settings,
             const Log& log)
       : pool_(pool),
         networks_(pool, log),
@@ -39,6 +39,7 @@ class FilePorts {
             .records = records_,
             .results = records_,
             .device_infos = device_infos_,
+            .pending = &records_,
             .pool = &pool_};
   }
 

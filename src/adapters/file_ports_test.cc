@@ -16,7 +16,6 @@
 
 #include "adapters/exec_plugins.h"
 #include "adapters/netns_links.h"
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "attach/attach.h"
@@ -24,6 +23,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "chain/slots.h"
 #include "cni/result.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
@@ -101,7 +101,7 @@ class FilePortsTest : public testing::Test {
   sys::TestDir dir_;
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{4};
-  UnlimitedSlots slots_;
+  chain::UnlimitedSlots slots_;
   FilePorts ports_{pool_, slots_, settings(), Log()};
   attach::TextAttachments attachments_{ports_.ports(), Log()};
 };

@@ -27,8 +27,10 @@
 #include "cni/cache.h"
 #include "json/count.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/inject.h"
+#include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/file.h"
 
@@ -124,8 +126,11 @@ Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry
 Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
   if (auto last = end.result()) ended.result = write_last_result(end.cni_dir, *std::move(last));
   if (!ended.result) return {};
-  ended.record = store::AttachmentRecords(end.cni_dir)
-                     .write(end.container_id, end.record(), Durability::kDurable);
+  const store::AttachmentRecords records(end.cni_dir);
+  ended.record = records.write(end.container_id, end.record(), Durability::kDurable);
+  // What is there says that the ADD still runs: a pod that lives would be taken for half of one.
+  // Without a record the other files tell all (05, 3.2).
+  if (!ended.record) (void)records.remove(end.container_id, Durability::kDurable);
   return {};
 }
 
@@ -153,6 +158,13 @@ attach::RecordsDone save_files(const std::string& cni_dir, const std::string& co
   if (what.scratch) done.scratch = write_scratch(cni_dir, container_id, *what.scratch);
   if (what.scratch && done.scratch) done.scratch = store::ScratchFiles(cni_dir).sync(container_id);
   return done;
+}
+
+Result<void> settle_status_in(const std::string& cni_dir, const std::string& container_id) {
+  const store::AttachmentRecords records(cni_dir);
+  MNET_TRY(auto&& record, records.find(container_id));
+  if (!record || !record->erase(model::kStatusOwed)) return {};
+  return records.write(container_id, *record, Durability::kInPlace);
 }
 
 // As long as the scratch file is there, a DEL that is repeated finds all it needs. A record that a
@@ -255,6 +267,12 @@ aio::Task<attach::RecordsDone> FileRecords::save(std::string cni_dir, std::strin
   });
 }
 
+aio::Task<void> FileRecords::settle_status(std::string cni_dir, std::string container_id) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id)] {
+    return settle_status_in(cni_dir, container_id);
+  });
+}
+
 aio::Task<attach::RecordsDone> FileRecords::remove(std::string cni_dir, std::string container_id) {
   return pool_.run([cni_dir = std::move(cni_dir),
                     container_id = std::move(container_id)]() -> Result<attach::RecordsDone> {
@@ -306,16 +324,31 @@ aio::Task<void> FileRecords::write_result(std::string cni_dir, cni::CacheEntry e
       });
 }
 
-aio::Task<std::optional<json::Value>> FileRecords::find_result(std::string cni_dir,
-                                                               cni::CacheKey key) {
+aio::Task<std::optional<cni::CachedResult>> FileRecords::find_result(std::string cni_dir,
+                                                                     cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
     return store::ResultCache(cni_dir).find_result(key);
+  });
+}
+
+aio::Task<void> FileRecords::note_deleted(std::string cni_dir, cni::CacheKey key,
+                                          std::size_t from) {
+  return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key), from] {
+    return store::ResultCache(cni_dir).note_deleted(key, from);
   });
 }
 
 aio::Task<void> FileRecords::remove_result(std::string cni_dir, cni::CacheKey key) {
   return pool_.run([cni_dir = std::move(cni_dir), key = std::move(key)] {
     return store::ResultCache(cni_dir).remove(key);
+  });
+}
+
+aio::Task<bool> FileRecords::keep(std::string cni_dir, std::string container_id, std::string ifname,
+                                  std::string body) {
+  return pool_.run([cni_dir = std::move(cni_dir), container_id = std::move(container_id),
+                    ifname = std::move(ifname), body = std::move(body)] {
+    return store::PendingDels(cni_dir).keep(container_id, ifname, body);
   });
 }
 

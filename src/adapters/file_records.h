@@ -14,7 +14,7 @@
 
 namespace mnet::adapters {
 
-class FileRecords : public attach::Records, public chain::Results {
+class FileRecords : public attach::Records, public chain::Results, public attach::PendingDels {
  public:
   // As NetNsLinks.
   FileRecords(aio::BlockingPool& pool, std::string mount_namespace)
@@ -28,6 +28,7 @@ class FileRecords : public attach::Records, public chain::Results {
                                         attach::RecordParts parts, std::size_t most) override;
   aio::Task<attach::RecordsDone> save(std::string cni_dir, std::string container_id,
                                       attach::RecordsToSave what) override;
+  aio::Task<void> settle_status(std::string cni_dir, std::string container_id) override;
   aio::Task<attach::RecordsDone> remove(std::string cni_dir, std::string container_id) override;
   aio::Task<void> edit_routes(std::string cni_dir, cni::CacheKey key,
                               model::RouteEdit edit) override;
@@ -40,9 +41,13 @@ class FileRecords : public attach::Records, public chain::Results {
 
   aio::Task<void> write_result(std::string cni_dir, cni::CacheEntry entry,
                                Durability kept) override;
-  aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
-                                                    cni::CacheKey key) override;
+  aio::Task<std::optional<cni::CachedResult>> find_result(std::string cni_dir,
+                                                          cni::CacheKey key) override;
+  aio::Task<void> note_deleted(std::string cni_dir, cni::CacheKey key, std::size_t from) override;
   aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) override;
+
+  aio::Task<bool> keep(std::string cni_dir, std::string container_id, std::string ifname,
+                       std::string body) override;
 
  private:
   std::vector<aio::Task<void>> syncs(const std::string& cni_dir, std::vector<cni::CacheKey> keys);

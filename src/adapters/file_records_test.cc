@@ -112,7 +112,7 @@ TEST_F(FileRecordsTest, ResultsComeAndGo) {
       run(records_.write_result(dir_.path(), entry("c2", "n", "eth0"), Durability::kDurable)));
   ASSERT_TRUE(run(records_.sync(dir_.path(), "c1", {{"n", "c1", "eth0"}, {"m", "c1", "net1"}})));
 
-  EXPECT_EQ(**run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})),
+  EXPECT_EQ((*run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})))->result,
             json::Value(json::Object{{"cniVersion", "1.0.0"}}));
   auto listed = list_results("c1");
   ASSERT_EQ(listed->entries.size(), 2u);
@@ -227,7 +227,7 @@ TEST_F(FileRecordsTest, RoutesOfOneResultAreEditedPerFamily) {
   ASSERT_TRUE(run(records_.write_result(dir_.path(), made, Durability::kInPlace)));
   const auto routes = [&] {
     const auto result = *run(records_.find_result(dir_.path(), {"n", "c1", "eth0"}));
-    return json::dump(*result->as_object()->find("routes"));
+    return json::dump(*result->result.as_object()->find("routes"));
   };
   const auto gateway = [](const char* text) { return cni::IpAddress::parse(text).value(); };
 

@@ -89,13 +89,22 @@ KubeEvents::KubeEvents(const aio::asio::any_io_executor& executor, kube::Api& ap
 void KubeEvents::send(attach::PodEvent event) {
   if (event.pod == nullptr) return;
   Waiting next = waiting(std::move(event));
-  if (waiting_.size() >= kMostWaiting || !may_send(next)) {
+  const auto known = waiting_.find(next.ns);
+  const std::size_t of_namespace = known == waiting_.end() ? 0 : known->second.size();
+  if (count_ >= kMostWaiting || of_namespace >= kMostOfNamespace || !may_send(next)) {
     ++dropped_;
     return;
   }
-  waiting_.push_back(std::move(next));
-  if (std::exchange(is_working_, true)) return;
-  if (!senders_.spawn("events", work())) is_working_ = false;
+  if (known == waiting_.end()) turns_.push_back(next.ns);
+  std::string ns = next.ns;
+  waiting_[std::move(ns)].push_back(std::move(next));
+  ++count_;
+  start();
+}
+
+void KubeEvents::start() {
+  if (turns_.empty() || senders_at_work_ >= kAtOnce) return;
+  if (senders_.spawn("events", work())) ++senders_at_work_;
 }
 
 bool KubeEvents::may_send(const Waiting& event) {
@@ -114,18 +123,34 @@ bool KubeEvents::may_send(const Waiting& event) {
   return true;
 }
 
-// One after another: a repeat must find the first one on the server.
+// Namespaces take turns, several side by side: that one cannot be written to, since it is being
+// deleted or has no quota left, is nothing to the others.
 aio::Task<void> KubeEvents::work() {
-  while (!waiting_.empty()) {
-    Waiting event = std::move(waiting_.front());
-    waiting_.pop_front();
-    auto delivered = co_await deliver(std::move(event));
-    if (delivered) continue;
-    if (delivered.error().code() == Errc::kCancelled) break;
-    ++dropped_;
-    log_.verbose(cat("an event could not be sent: ", delivered.error().text()));
+  Result<void> sent;
+  while (sent && !turns_.empty()) {
+    std::string ns = std::move(turns_.front());
+    turns_.pop_front();
+    sent = co_await send_next(std::move(ns));
   }
-  is_working_ = false;
+  --senders_at_work_;
+  co_return sent;
+}
+
+// Those of one namespace go one after another: a repeat must find the first one on the server.
+aio::Task<void> KubeEvents::send_next(std::string ns) {
+  const auto queue = waiting_.find(ns);
+  Waiting event = std::move(queue->second.front());
+  queue->second.pop_front();
+  --count_;
+  auto delivered = co_await deliver(std::move(event));
+  if (queue->second.empty()) {
+    waiting_.erase(queue);
+  } else {
+    turns_.push_back(std::move(ns));
+  }
+  if (delivered || delivered.error().code() == Errc::kCancelled) co_return delivered;
+  ++dropped_;
+  log_.verbose(cat("an event could not be sent: ", delivered.error().text()));
   co_return Result<void>();
 }
 

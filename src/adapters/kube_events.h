@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -70,7 +71,8 @@ class Recent {
 
 class KubeEvents {
  public:
-  static constexpr std::size_t kMostWaiting = 1000;
+  static constexpr std::size_t kMostWaiting = 1000, kMostOfNamespace = 750;
+  static constexpr std::size_t kAtOnce = 4;  // of different namespaces
   static constexpr std::size_t kMostRemembered = 1000;
   static constexpr int kBurst = 25;  // of one pod and type; then one in each kRefill
   static constexpr std::chrono::minutes kRefill{5};
@@ -112,7 +114,9 @@ class KubeEvents {
   static std::string events_path(const Waiting& event);
   static json::Object event_object(const Waiting& event, std::string name, const std::string& now);
   bool may_send(const Waiting& event);
+  void start();
   aio::Task<void> work();
+  aio::Task<void> send_next(std::string ns);
   aio::Task<void> deliver(Waiting event);
   aio::Task<bool> count_repeat(Waiting event, Sent sent);
   aio::Task<void> post(Waiting event, std::string name);
@@ -122,11 +126,14 @@ class KubeEvents {
   const Log log_;
   const WallClock& clock_;
   Random random_ = make_random();
-  std::deque<Waiting> waiting_;
+  // What waits, by namespace; a namespace of which one is on its way is here, too.
+  std::map<std::string, std::deque<Waiting>> waiting_;
+  std::size_t count_ = 0;          // of all that wait
+  std::deque<std::string> turns_;  // namespaces of which one may go
   Recent<Sent> sent_{kMostRemembered, kMemory};
   Recent<Bucket> buckets_{kMostRemembered, kBurst* kRefill};  // then it is full again
   std::uint64_t dropped_ = 0;
-  bool is_working_ = false;
+  std::size_t senders_at_work_ = 0;
   aio::Group senders_;
 };
 

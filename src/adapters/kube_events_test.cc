@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstddef>
@@ -12,8 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "aio/run.h"
+#include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "http/scripted_server.h"
 #include "json/at.h"
 #include "json/json.h"
@@ -67,8 +71,12 @@ class KubeEventsTest : public testing::Test {
     object->annotations["k8s.v1.cni.cncf.io/networks"] = annotation;
     return object;
   }
-  static attach::PodEvent warning(std::string message) {
-    return {.pod = pod("x"),
+  static attach::PodEvent warning(std::string message, const std::string& ns = "n",
+                                  const std::string& name = "a") {
+    auto named = std::make_shared<model::PodObject>(*pod("x"));
+    named->ns = ns;
+    named->name = name;
+    return {.pod = std::move(named),
             .is_warning = true,
             .reason = "NoNetworkFound",
             .message = std::move(message)};
@@ -95,8 +103,11 @@ class KubeEventsTest : public testing::Test {
       const std::lock_guard lock(mutex_);
       bodies_.push_back(request.body);
     }
-    peer.answer(200, "{}");
+    const bool is_refused = !refused_.empty() && request.target().contains(refused_);
+    peer.answer(is_refused ? 403 : 200, "{}");
   }
+
+  std::string refused_;  // part of a path; set before anything is sent
 
   std::mutex mutex_;
   std::vector<std::string> bodies_;
@@ -123,6 +134,21 @@ TEST_F(KubeEventsTest, CountsARepeatOnTheFirstOne) {
   events_.send(warning("a"));
 
   EXPECT_THAT(arrived(3), ElementsAre("a", "b", StartsWith(R"({"count":2,)")));
+}
+
+TEST_F(KubeEventsTest, OfANamespaceThatCannotBeWrittenToHoldUpNoOthers) {
+  refused_ = "/namespaces/ending/";
+  for (int i = 0; i < 400; ++i) events_.send(warning(cat("lost ", i), "ending", cat("pod-", i)));
+
+  events_.send(warning("kept"));
+
+  EXPECT_TRUE(kube::drive(loop_, [&] {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(bodies_, [](const auto& body) { return body.contains("kept"); });
+  }));
+  EXPECT_GE(events_.dropped(), 100u) << "one namespace may not fill the line of all";
+  events_.cancel();
+  EXPECT_TRUE(aio::run(loop_, events_.flush(aio::kNoDeadline)).has_value());
 }
 
 TEST_F(KubeEventsTest, DoesNotHoldThePodWhileAnEventWaits) {

@@ -1,4 +1,4 @@
-// For tests: a pod that asks for no networks, as the API has it and as attach knows it.
+// For tests: pods as the API has them and as attach knows them.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,17 @@ namespace mnet::adapters {
 inline constexpr std::string_view kPlainPod =
     R"({"metadata":{"name":"a","namespace":"n","uid":"u"}})";
 
-inline model::PodObjectPtr plain_pod() {
+inline model::PodObjectPtr pod_with(model::Annotations annotations) {
   model::PodObject object;
   object.ns = "n";
   object.name = "a";
   object.uid = "u";
+  object.annotations = std::move(annotations);
   return std::make_shared<const model::PodObject>(std::move(object));
 }
+
+// Asks for no networks.
+inline model::PodObjectPtr plain_pod() { return pod_with({}); }
+inline model::PodObjectPtr asking_pod() { return pod_with({{"k8s.v1.cni.cncf.io/networks", "x"}}); }
 
 }  // namespace mnet::adapters

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "aio/all.h"
-#include "aio/cancel.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "attach/source.h"
@@ -23,7 +22,6 @@
 #include "kube/kube.h"
 #include "kube/retries.h"
 #include "model/objects.h"
-#include "model/requested_networks.h"
 
 namespace mnet::adapters {
 namespace {
@@ -49,15 +47,6 @@ kube::ReflectorSettings all_networks(const KubeSettings& settings) {
   return out;
 }
 
-std::string status_key(const model::PodObject& pod) {
-  return cat(pod.ns, "/", pod.name, "/", pod.uid);
-}
-
-bool asks_for_networks(const model::PodObject& pod) {
-  return pod.annotation(model::kNetworksAnnotation) != nullptr ||
-         pod.annotation(model::kDefaultNetworkAnnotation) != nullptr;
-}
-
 }  // namespace
 
 KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_ptr<kube::Api> api,
@@ -70,8 +59,7 @@ KubeSource::KubeSource(const aio::asio::any_io_executor& executor, std::unique_p
       definition_reads_(executor, *api_, networks_, network_watch_, settings_.read,
                         *settings_.timer, log),
       status_(*api_, log, settings_.status, settings_.random, *settings_.timer),
-      events_(executor, *api_, log),
-      late_(executor, log) {}
+      events_(executor, *api_, log) {}
 
 aio::Task<void> KubeSource::follow() {
   std::vector<aio::Task<void>> watches;
@@ -108,16 +96,12 @@ void KubeSource::report_unsynced() const {
 
 aio::Task<void> KubeSource::flush(aio::Deadline deadline) {
   auto sent = co_await events_.flush(deadline);
-  auto written = co_await late_.join(deadline);
   auto read = co_await definition_reads_.wait_ended(deadline);
-  if (!sent) co_return sent;
-  if (!read) co_return read;
-  co_return written;
+  co_return sent ? std::move(read) : std::move(sent);
 }
 
 void KubeSource::cancel() {
   events_.cancel();
-  late_.cancel();
   definition_reads_.cancel();
 }
 
@@ -192,52 +176,6 @@ aio::Task<model::PodObjectPtr> KubeSource::find_pod(attach::PodLookup lookup) {
   if (last == nullptr) co_return model::PodObjectPtr();
   co_return Error(Errc::kConflict, cat("expected pod UID ", go_quoted(lookup.uid), " but got ",
                                        go_quoted(last->uid), " from Kube API"));
-}
-
-aio::Task<void> KubeSource::write_status(model::PodObjectPtr pod, std::string text) {
-  const std::string key = status_key(*pod);
-  outdate(key);
-  if (asks_for_networks(*pod)) {
-    co_return co_await status_.write(std::move(pod), std::move(text));
-  }
-  // It goes on without the caller: given up and begun anew, the status might be written twice.
-  auto writing = std::make_shared<Writing>();
-  on_their_way_[key] = writing;
-  if (!late_.spawn("network status", write_late(pod, std::move(text), writing))) {
-    outdate(key);
-    co_return aio::cancelled_error();
-  }
-  const auto patience = settings_.status.late.urgent.value_or(0ms);
-  auto waited = co_await writing->ended.wait(Clock::now() + patience);
-  if (waited) co_return writing->outcome;
-  writing->is_late = true;
-  if (waited.error().code() != Errc::kTimeout) co_return waited;
-  log_.verbose(cat("pod ", pod->ns, "/", pod->name, " no longer waits for its network status"));
-  co_return Result<void>();
-}
-
-void KubeSource::outdate(const std::string& key) {
-  const auto found = on_their_way_.find(key);
-  if (found == on_their_way_.end()) return;
-  found->second->outdated.set();
-  on_their_way_.erase(found);
-}
-
-aio::Task<void> KubeSource::write_late(model::PodObjectPtr pod, std::string text,
-                                       std::shared_ptr<Writing> writing) {
-  const std::string key = status_key(*pod);
-  auto turn = co_await status_turns_.lock(key);
-  if (turn) {
-    writing->outcome = co_await status_.write_late(pod, std::move(text), &writing->outdated);
-  } else {
-    writing->outcome = std::move(turn).error();
-  }
-  const auto found = on_their_way_.find(key);
-  if (found != on_their_way_.end() && found->second == writing) on_their_way_.erase(found);
-  writing->ended.set();
-  if (!writing->is_late || writing->outcome) co_return Result<void>();
-  co_return writing->outcome.error().wrap(
-      cat("pod ", pod->ns, "/", pod->name, ": giving up writing its network status"));
 }
 
 aio::Task<std::optional<std::string>> KubeSource::find_status(model::PodObjectPtr pod) {

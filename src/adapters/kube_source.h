@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,9 +12,6 @@
 #include "adapters/definition_reads.h"
 #include "adapters/kube_events.h"
 #include "adapters/kube_status.h"
-#include "aio/event.h"
-#include "aio/group.h"
-#include "aio/keyed_lock.h"
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/source.h"
@@ -49,7 +45,7 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<void> wait_synced(aio::Deadline deadline);
   // Says in the log which stores are not filled yet, in the original's words (03, 2.13).
   void report_unsynced() const;
-  // Until events and late statuses are written; kTimeout. To be awaited before this is destroyed.
+  // Until events are written; kTimeout. To be awaited before this is destroyed.
   aio::Task<void> flush(aio::Deadline deadline);
   // Gives up what flush() would wait for.
   void cancel();
@@ -66,9 +62,14 @@ class KubeSource : public attach::ObjectSource {
     const kube::Definitions::Summary* known = networks_.find(ns, name);
     return known == nullptr ? std::nullopt : std::optional(known->count);
   }
-  // A pod that asks for no networks does not wait while the API is away: its status is written as
-  // soon as the API is back.
-  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
+  // A pod that asks for no networks waits for 2 s at most, and goes without its status then.
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override {
+    return status_.write(std::move(pod), std::move(text));
+  }
+  aio::Task<std::optional<attach::StatusDelay>> try_status(model::PodObjectPtr pod,
+                                                           std::string text) override {
+    return status_.attempt(std::move(pod), std::move(text));
+  }
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }
 
@@ -83,22 +84,10 @@ class KubeSource : public attach::ObjectSource {
   const kube::Reflector& network_watch() const { return network_watch_; }
 
  private:
-  // A status on its way.
-  struct Writing {
-    aio::Event ended;
-    Result<void> outcome = {};
-    bool is_late = false;  // no caller waits for it any more
-    aio::Event outdated;   // a newer one of the same pod has come
-  };
-
   bool follows_pods() const { return settings_.follows && !settings_.node_name.empty(); }
   model::PodObjectPtr stored(const attach::PodLookup& lookup) const;
   aio::Task<model::PodObjectPtr> wait_stored(attach::PodLookup lookup, aio::Deadline deadline);
   aio::Task<model::PodObjectPtr> read_pod(attach::PodLookup lookup);
-  aio::Task<void> write_late(model::PodObjectPtr pod, std::string text,
-                             std::shared_ptr<Writing> writing);
-  // What is still on its way for that pod need not arrive.
-  void outdate(const std::string& key);
 
   const KubeSettings settings_;
   const Log log_;
@@ -110,9 +99,6 @@ class KubeSource : public attach::ObjectSource {
   DefinitionReads definition_reads_;
   KubeStatus status_;
   KubeEvents events_;
-  std::map<std::string, std::shared_ptr<Writing>> on_their_way_;  // the newest of each pod
-  aio::KeyedLock status_turns_;                                   // by pod
-  aio::Group late_;
   std::uint64_t pod_reads_ = 0;
 };
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "aio/event.h"
 #include "aio/task.h"
 #include "aio/timer.h"
+#include "attach/source.h"
 #include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -23,6 +23,7 @@
 #include "kube/kube.h"
 #include "kube/retries.h"
 #include "model/objects.h"
+#include "model/requested_networks.h"
 
 namespace mnet::adapters {
 namespace {
@@ -91,11 +92,9 @@ std::string_view advice_on(int status) {
 struct KubeStatus::Job {
   model::PodObjectPtr pod;
   std::string text;
-  Patience patience;
-  aio::Event* outdated = nullptr;  // none: it cannot be
   std::chrono::steady_clock::time_point began, end;
-  Backoff backoff;         // of what may pass soon
-  Backoff denied_backoff;  // of rights that an operator has to give us
+  Backoff backoff;
+  kube::Priority priority = kube::Priority::kUrgent;
   int attempts = 0;
   int status = 0;                                     // of the last answer; 0: none came
   std::optional<std::chrono::seconds> at_least = {};  // as the last answer asked for
@@ -112,34 +111,24 @@ KubeStatus::KubeStatus(kube::Api& api, Log log, Timing timing, Random random, ai
       timing_(timing),
       random_(std::move(random)),
       timer_(timer),
-      denials_(timing_.first_pause, timing_.awaited.longest_pause, random_) {}
+      denials_(timing_.first_pause, timing_.longest_pause, random_) {}
 
-KubeStatus::Job KubeStatus::make_job(model::PodObjectPtr pod, std::string text,
-                                     const Patience& patience) const {
+KubeStatus::Job KubeStatus::make_job(model::PodObjectPtr pod, std::string text, Time total) const {
   const auto now = timer_.now();
-  const Time denied = patience.denied_pause.value_or(Time(0));
   return Job{.pod = std::move(pod),
              .text = std::move(text),
-             .patience = patience,
              .began = now,
-             .end = now + patience.total,
-             .backoff = Backoff(timing_.first_pause, patience.longest_pause, random_),
-             .denied_backoff = Backoff(denied, denied * 2, random_)};
+             .end = now + total,
+             .backoff = Backoff(timing_.first_pause, timing_.longest_pause, random_)};
 }
 
 aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text) {
-  return work(make_job(std::move(pod), std::move(text), timing_.awaited));
-}
-
-aio::Task<void> KubeStatus::write_late(model::PodObjectPtr pod, std::string text,
-                                       aio::Event* outdated) {
-  Job job = make_job(std::move(pod), std::move(text), timing_.late);
-  job.outdated = outdated;
-  return work(std::move(job));
+  const Time total = model::may_ask_for_networks(*pod) ? timing_.total : timing_.total_of_plain;
+  return work(make_job(std::move(pod), std::move(text), total));
 }
 
 aio::Task<void> KubeStatus::work(Job job) {
-  while (job.outdated == nullptr || !job.outdated->is_set()) {
+  for (;;) {
     ++job.attempts;
     auto written = co_await write_once(&job);
     if (written) {
@@ -147,54 +136,64 @@ aio::Task<void> KubeStatus::work(Job job) {
         log_.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
                          " to write its network status has succeeded"));
       }
-      denials_.reset();
       co_return written;
     }
     const auto wait = pause_after(job, written.error());
-    if (!wait) co_return written;
+    if (!wait) co_return conclude(job, std::move(written));
     tell(job, written.error());
-    MNET_CO_TRY_VOID(co_await pause(&job, *wait));
+    MNET_CO_TRY_VOID(co_await timer_.sleep_for(*wait));
   }
-  co_return Result<void>();
+}
+
+// A pod that asks for no networks does not fail because the API is away (pain 29).
+Result<void> KubeStatus::conclude(const Job& job, Result<void> failed) const {
+  if (model::may_ask_for_networks(*job.pod) || !may_pass(job, failed.error())) return failed;
+  log_.warning(cat(name_of(*job.pod), " stays without its network status: ",
+                   go_quoted(failed.error().text(), kMaxReason), "; ", advice_on(job.status)));
+  return {};
+}
+
+aio::Task<std::optional<attach::StatusDelay>> KubeStatus::attempt(model::PodObjectPtr pod,
+                                                                  std::string text) {
+  Job job = make_job(std::move(pod), std::move(text), timing_.total);
+  job.priority = kube::Priority::kBackground;
+  auto written = co_await write_once(&job);
+  if (written) co_return std::optional<attach::StatusDelay>();
+  if (!may_pass(job, written.error())) co_return std::move(written).error();
+  co_return attach::StatusDelay{
+      .why = std::move(written).error(), .at_least = job.at_least, .advice = advice_on(job.status)};
 }
 
 // A pod that was replaced, and a status that the server finds invalid, stay so. A right may be
 // given to us at any time: soon by a server that has just started, knows no roles yet and forbids
 // everything; late by an operator.
+bool KubeStatus::may_pass(const Job& job, const Error& why) {
+  if (why.code() == Errc::kDenied) return true;
+  const bool has_answered = job.status != 0 && job.status / 100 != 2;
+  return has_answered ? why.code() == Errc::kUnavailable : kube::is_transient_error(why);
+}
+
 std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& why) {
+  if (!may_pass(job, why)) return std::nullopt;
   const bool is_denied = why.code() == Errc::kDenied;
   const auto now = timer_.now();
   if (!is_denied) job.denied_since.reset();
   if (is_denied && !job.denied_since) job.denied_since = now;
-  const bool has_answered = job.status != 0 && job.status / 100 != 2;
-  const bool may_pass =
-      has_answered ? why.code() == Errc::kUnavailable : kube::is_transient_error(why);
-  if (!is_denied && !may_pass) return std::nullopt;
+  if (is_denied && now - *job.denied_since >= timing_.denial) return std::nullopt;
 
-  const bool is_slow = is_denied && now - *job.denied_since >= timing_.denial;
-  if (is_slow && !job.patience.denied_pause) return std::nullopt;
-  Time wait = (is_slow ? job.denied_backoff : job.backoff).next(job.at_least);
+  Time wait = job.backoff.next(job.at_least);
   // The account is the same for all pods: what is forbidden for one is for the others.
   if (is_denied) wait = std::max(wait, denials_.next());
   if (now + wait >= job.end) return std::nullopt;
   return wait;
 }
 
-aio::Task<void> KubeStatus::pause(Job* job, Time time) {
-  if (job->outdated == nullptr) {
-    co_return co_await timer_.sleep_for(time);
-  }
-  auto waited = co_await timer_.wait_for(job->outdated, time);
-  if (!waited && waited.error().code() != Errc::kTimeout) co_return waited;
-  co_return Result<void>();
-}
-
 // Once for each pod; a second time if it turns out that a right is missing.
 void KubeStatus::tell(Job& job, const Error& why) const {
   const bool is_denied = why.code() == Errc::kDenied;
   if (std::exchange(is_denied ? job.is_denial_told : job.is_failure_told, true)) return;
-  const bool ends_early = is_denied && !job.patience.denied_pause;
-  const auto end = ends_early ? job.denied_since.value_or(job.began) + timing_.denial : job.end;
+  const auto denied_end = job.denied_since.value_or(job.began) + timing_.denial;
+  const auto end = is_denied ? std::min(denied_end, job.end) : job.end;
   const auto left = std::chrono::round<std::chrono::seconds>(end - timer_.now());
   log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
                    go_quoted(why.text(), kMaxReason), "; retrying for ", left.count(),
@@ -202,6 +201,14 @@ void KubeStatus::tell(Job& job, const Error& why) const {
 }
 
 aio::Task<void> KubeStatus::write_once(Job* job) {
+  MNET_CO_TRY([[maybe_unused]] const auto& turn,
+              co_await turns_.lock(cat(job->pod->key(), "/", job->pod->uid)));
+  auto written = co_await write_in_turn(job);
+  if (written) denials_.reset();
+  co_return written;
+}
+
+aio::Task<void> KubeStatus::write_in_turn(Job* job) {
   const bool is_known_to_be_forbidden = timer_.now() < forbidden_until_;
   if (!is_known_to_be_forbidden) {
     MNET_CO_TRY(auto&& way, co_await patch(job));
@@ -277,8 +284,7 @@ aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
 
 // Once: what may pass comes back as an error, and the whole attempt is made again.
 aio::Task<kube::Reply> KubeStatus::call(Job* job, kube::Call what) {
-  const auto& urgent = job->patience.urgent;
-  if (urgent && timer_.now() - job->began >= *urgent) what.priority = kube::Priority::kBackground;
+  what.priority = job->priority;
   what.time = timing_.per_call;
   auto reply = co_await api_.call(std::move(what), job->end);
   job->status = reply ? reply->status : 0;

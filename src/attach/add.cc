@@ -38,6 +38,7 @@
 #include "model/messages.h"
 #include "model/netconf.h"
 #include "model/pod_args.h"
+#include "model/requested_networks.h"
 #include "model/scratch.h"
 
 namespace mnet::attach {
@@ -73,6 +74,13 @@ aio::Task<cni::NetResult> Adding::run() {
 
   MNET_CO_TRY_VOID(co_await begin());
   MNET_CO_TRY_VOID(co_await carry_out());
+  networks_->announce();
+  if (status_) {
+    core_.ports.owed->owe({.cni_dir = job_.conf.cni_dir,
+                           .container_id = job_.request.container_id,
+                           .pod = pod_,
+                           .text = *std::move(status_)});
+  }
   co_return networks_->take_answer();
 }
 
@@ -123,7 +131,9 @@ aio::Task<void> Adding::plan() {
     ids.push_back({attachment->container_id, attachment->ifname});
   }
   running_.plan(std::move(ids));
-  networks_.emplace(core_, job_, pod_, std::move(attachments), resolved->routes);
+  may_owe_ = pod_ != nullptr && core_.ports.owed != nullptr && !model::may_ask_for_networks(*pod_);
+  networks_.emplace(core_, job_, pod_, std::move(attachments), resolved->routes,
+                    pod_ != nullptr && !may_owe_);
   co_return Result<void>();
 }
 
@@ -164,6 +174,7 @@ std::optional<cni::CacheEntry> Adding::last_result() const {
 json::Object Adding::last_record() const {
   model::AttachmentRecord complete = record(netns_);
   complete_record(complete, networks_->results(), rfc3339_utc(WallClock::system().now()));
+  complete.status_owed = status_.has_value();
   return model::encode_record(std::move(complete));
 }
 
@@ -180,8 +191,7 @@ aio::Task<void> Adding::carry_out() {
         model::core_error(std::move(ended[1]).error(), job_.pod, "error saving the delegates");
   }
   if (attached && gone()) attached = cancelled();
-  if (attached) attached = co_await networks_->report();
-  if (attached) attached = co_await end();
+  if (attached) attached = co_await conclude();
   if (attached) co_return Result<void>();
 
   // The caller may be gone by now; what was built comes down regardless.
@@ -190,7 +200,20 @@ aio::Task<void> Adding::carry_out() {
   co_return attached;
 }
 
-// The record is ready only now, after the status was written (05, 3.11).
+// The record is ready only after the status was written, or says that it is owed (05, 3.11).
+aio::Task<void> Adding::conclude() {
+  MNET_CO_TRY(auto&& text, co_await networks_->status());
+  status_ = std::move(text);
+  if (status_ && !may_owe_) {
+    if (core_.ports.owed != nullptr) core_.ports.owed->forget_pod(*pod_);
+    MNET_CO_TRY_VOID(co_await networks_->write_status(*std::exchange(status_, std::nullopt)));
+  }
+  MNET_CO_TRY_VOID(co_await end());
+  // A caller that left while we worked gets no answer; it may send a DEL.
+  if (gone()) co_return cancelled();
+  co_return Result<void>();
+}
+
 aio::Task<void> Adding::end() {
   MNET_FAILPOINT("sync-before-reply");
   const auto& attachments = networks_->attachments();
@@ -215,10 +238,11 @@ aio::Task<void> Adding::end() {
     co_return model::core_error(std::move(ended->synced).error(), job_.pod,
                                 "error saving the results");
   }
-  if (!ended->record) job_.log.error("cannot write the attachment record", ended->record.error());
-  // A caller that left while we worked gets no answer; it may send a DEL.
-  if (gone()) co_return cancelled();
-  co_return Result<void>();
+  if (ended->record) co_return Result<void>();
+  job_.log.error("cannot write the attachment record", ended->record.error());
+  // What no record says would be lost with this process.
+  if (!status_) co_return Result<void>();
+  co_return co_await networks_->write_status(*std::exchange(status_, std::nullopt));
 }
 
 // The scratch file stays for the runtime's DEL; but a caller that is gone may never send one (03,

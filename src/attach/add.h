@@ -33,6 +33,7 @@ class Adding {
   // The steps that must be undone.
   aio::Task<void> begin();
   aio::Task<void> carry_out();
+  aio::Task<void> conclude();
   aio::Task<void> end();
   aio::Task<void> undo();
   std::optional<cni::CacheEntry> last_result() const;
@@ -48,6 +49,8 @@ class Adding {
   model::PodObjectPtr pod_;                  // none: no annotations, no status, no events
   std::optional<NetworkAttacher> networks_;  // once they are planned
   NetnsId netns_;
+  bool may_owe_ = false;               // the pod does not wait for its status
+  std::optional<std::string> status_;  // what is still to be written when the record is complete
 };
 
 }  // namespace mnet::attach

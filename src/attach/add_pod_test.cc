@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aio/task.h"
 #include "attach/fake_ports.h"
+#include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
 #include "attach/request_text.h"
 #include "attach/source.h"
@@ -17,6 +19,7 @@
 #include "base/text.h"
 #include "chain/plugins.h"
 #include "cni/args.h"
+#include "cni/error.h"
 #include "cni/result.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -33,6 +36,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 class AddPodTest : public PodTest {
  protected:
@@ -80,7 +84,7 @@ TEST_F(AddPodTest, RefusesANameThatTwoNetworksWouldHave) {
 }
 
 // 02, 12: row 111
-TEST_F(AddPodTest, SendsAnEventForEachInterfaceInTheOrderOfTheList) {
+TEST_F(AddPodTest, SendsOneEventForAllInterfacesInTheOrderOfTheList) {
   add_pod("x,y");
   node_.plugins.answers["ADD x"] =
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"}],)"
@@ -91,9 +95,38 @@ TEST_F(AddPodTest, SendsAnEventForEachInterfaceInTheOrderOfTheList) {
   ASSERT_TRUE(add(request(conf_)));
 
   EXPECT_THAT(node_.source.events,
-              ElementsAre("Normal AddedInterface: Add eth0 [10.0.0.2/24] from a",
-                          "Normal AddedInterface: Add net1 [10.0.0.2/24 fd00::2/64] from ns1/x",
-                          "Normal AddedInterface: Add net2 [] from ns1/y"));
+              ElementsAre("Normal AddedInterface: Add eth0 [10.0.0.2/24] from a; "
+                          "Add net1 [10.0.0.2/24 fd00::2/64] from ns1/x; Add net2 [] from ns1/y"));
+}
+
+// 02, 5.6: an event has 1 KiB
+TEST_F(AddPodTest, SaysHowManyInterfacesDoNotFitIntoTheEvent) {
+  std::vector<std::string> all;
+  for (int i = 0; i < 40; ++i) {
+    all.push_back(cat("network-with-a-long-name-", i));
+    define(all.back());
+  }
+  add_pod(join(all, ","));
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  ASSERT_EQ(node_.source.events.size(), 1u);
+  const std::string message = node_.source.events[0].substr(sizeof("Normal AddedInterface: ") - 1);
+  EXPECT_LE(message.size(), kMostOfEvent);
+  EXPECT_THAT(message, testing::MatchesRegex("Add eth0 .*; and [0-9]+ more"));
+  std::size_t told = 0;
+  for (std::size_t at = 0; (at = message.find("Add ", at)) != std::string::npos; ++at) ++told;
+  EXPECT_THAT(message, testing::EndsWith(cat("; and ", 41 - told, " more")));
+}
+
+// What is rolled back was not added.
+TEST_F(AddPodTest, SendsNoEventOfInterfacesThatAreRolledBack) {
+  add_pod("x");
+  node_.plugins.errors.emplace("ADD x", Error(Errc::kPlugin, "no"));
+
+  ASSERT_FALSE(add(request(conf_)));
+
+  EXPECT_THAT(node_.source.events, IsEmpty());
 }
 
 // 02, 12: row 112
@@ -366,6 +399,7 @@ TEST_F(DeviceInfoTest, GoesWithARollback) {
 TEST_F(DeviceInfoTest, IsOfferedForADeviceThatOnlyTheElementNames) {
   define("e", "sriov", R"(,"capabilities":{"deviceID":true,"CNIDeviceInfoFile":true})");
   add_pod(R"([{"name":"e","deviceID":"0000:09"}])");
+  node_.devices.ids["other.com/vf"] = {"0000:09"};
 
   ASSERT_TRUE(add(request(conf_)));
 
@@ -447,6 +481,235 @@ TEST_F(AttachmentRecordTest, ThatCannotBeWrittenFailsNoAdd) {
   EXPECT_TRUE(node_.records.scratch.contains("c1"));
   EXPECT_THAT(node_.records.unsynced, IsEmpty());
   EXPECT_TRUE(logged("cannot write the attachment record: disk full"));
+}
+
+// 05, 3.11
+class OwingAddTest : public AddPodTest {
+ protected:
+  Result<cni::NetResult> add_owing(const std::string& conf) {
+    return aio::run(loop_, owing_.add(request(conf)));
+  }
+
+  TextAttachments owing_{node_.owing_ports(), log_, {.boot_id = "boot-1"}};
+};
+
+TEST_F(OwingAddTest, OwesTheStatusOfAPodThatAsksForNothingAndRecordsThat) {
+  add_pod("");
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
+  EXPECT_EQ(record().state, model::RecordState::kReady);
+  EXPECT_TRUE(record().status_owed);
+  ASSERT_EQ(node_.owed.owed.size(), 1u);
+  EXPECT_EQ(node_.owed.owed[0].container_id, "c1");
+  EXPECT_EQ(node_.owed.owed[0].cni_dir, "/var/lib/cni/multus");
+  EXPECT_THAT(node_.owed.owed[0].text, HasSubstr("\"interface\": \"eth0\""));
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+}
+
+TEST_F(OwingAddTest, WaitsForTheStatusOfAPodThatAsksForNetworks) {
+  add_pod("x");
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(status(), HasSubstr("ns1/x"));
+  EXPECT_FALSE(record().status_owed);
+  EXPECT_THAT(node_.owed.owed, IsEmpty());
+  EXPECT_THAT(node_.calls, Contains("forget status of pod ns1/p1"));
+}
+
+TEST_F(OwingAddTest, WritesAStatusBeforeTheAnswerThatNoRecordWouldOwe) {
+  add_pod("");
+  node_.records.record_error = Error(Errc::kIo, "disk full");
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(status(), HasSubstr("eth0"));
+  EXPECT_THAT(node_.owed.owed, IsEmpty());
+}
+
+TEST_F(OwingAddTest, OwesNothingForAPodOfWhichThereIsNothingToSay) {
+  add_pod("");
+  node_.plugins.answers["ADD a"] = R"({"cniVersion":"1.0.0"})";
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_FALSE(record().status_owed);
+  EXPECT_THAT(node_.owed.owed, IsEmpty());
+}
+
+TEST_F(OwingAddTest, RepeatedAnswersAtOnceAndStillOwes) {
+  add_pod("");
+  ASSERT_TRUE(add_owing(conf_));
+  node_.owed.owed.clear();
+  node_.calls.clear();
+
+  ASSERT_TRUE(add_owing(conf_));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
+  EXPECT_TRUE(record().status_owed);
+  ASSERT_EQ(node_.owed.owed.size(), 1u);
+  EXPECT_EQ(node_.owed.owed[0].container_id, "c1");
+}
+
+TEST_F(OwingAddTest, IsForgottenByADel) {
+  add_pod("");
+  ASSERT_TRUE(add_owing(conf_));
+
+  ASSERT_TRUE(told(aio::run(loop_, owing_.del(request(conf_)))));
+
+  EXPECT_THAT(node_.calls, Contains("forget status of c1"));
+}
+
+// From a definition's text to a plugin's stdin and to the records: what was resolved is what is run
+// and remembered (02, 3 and 4).
+class AddResolvedTest : public PodTest {
+ protected:
+  void define_text(const std::string& name, const std::string& text,
+                   const std::string& resource_name = {}) {
+    node_.source.add_network("ns1", name, text, resource_name);
+  }
+  static std::string member(const json::Object& object, std::string_view key) {
+    const json::Value* value = object.find(key);
+    return value == nullptr ? "absent" : json::dump(*value);
+  }
+
+  const std::string conf_ = delegates({"a"});
+};
+
+// 02, 12: row 53
+TEST_F(AddResolvedTest, GivesThePluginTheDefinitionsName) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t"})");
+  add_pod("x");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD x net1"));
+  EXPECT_EQ(member(node_.plugins.config(1), "name"), "\"x\"");
+}
+
+// 02, 12: rows 55, 78
+TEST_F(AddResolvedTest, GivesThePluginItsDeviceAndEveryNumberAsItWas) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t","i":9223372036854775807})", "r/vf");
+  node_.devices.ids["r/vf"] = {"0000:00:00.1", "0000:00:00.2"};
+  add_pod("x");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  const json::Object config = node_.plugins.config(1);
+  EXPECT_EQ(member(config, "i"), "9223372036854775807");
+  EXPECT_EQ(member(config, "deviceID"), "\"0000:00:00.1\"");
+  EXPECT_EQ(member(config, "pciBusID"), "\"0000:00:00.1\"");
+}
+
+// 02, 12: row 158
+TEST_F(AddResolvedTest, StoresATextThatNeedsNoChangeByteForByte) {
+  const std::string text =
+      "\n { \"name\" :\"n\",\t\"cniVersion\": \"1.0.0\", \"type\":\"t\" , \"x\": 1.50 }\n\n";
+  define_text("x", text);
+  add_pod("x");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  const json::Object scratch = *node_.records.scratch.at("c1")[1].as_object();
+  EXPECT_EQ(*scratch.find("Bytes")->as_string(), to_base64(text));
+  EXPECT_EQ(node_.records.results.at("n-c1-net1").config, text);
+}
+
+// 02, 12: row 48; pain 30
+TEST_F(AddResolvedTest, RunsNothingIfOneNetworkCannotBeHad) {
+  define("x");
+  add_pod("x,gone");
+
+  auto result = add(request(conf_));
+
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(),
+              AllOf(StartsWith("Multus: [ns1/p1/u1]: error loading k8s delegates k8s args: "),
+                    HasSubstr("cannot find a network-attachment-definition (gone) in namespace "
+                              "(ns1)")));
+  EXPECT_THAT(node_.calls, IsEmpty());
+  EXPECT_THAT(node_.source.events, ElementsAre(StartsWith("Warning NoNetworkFound: ")));
+}
+
+// 02, 12: row 80; pain 25
+TEST_F(AddResolvedTest, RunsNothingIfADeviceCannotBeHad) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t"})", "r/vf");
+  node_.devices.known = {"r/vf"};
+  add_pod("x");
+
+  auto result = add(request(conf_));
+
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_THAT(result.error().origin()->msg,
+              AllOf(StartsWith("Multus: [ns1/p1/u1]: "), HasSubstr("r/vf")));
+  EXPECT_THAT(node_.calls, IsEmpty());
+}
+
+// Pods that share a claim are given the same device.
+TEST_F(AddResolvedTest, SaysWhichPodHoldsTheDeviceThatAPluginRefuses) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t"})", "r/vf");
+  node_.devices.ids["r/vf"] = {"0000:00:00.1"};
+  add_pod("x");
+  ASSERT_TRUE(add(request(conf_)));
+  node_.plugins.errors.emplace(
+      "ADD x", Error::from_object(Errc::kPlugin, {101, "no such device", "link not found"}));
+  RequestText second = request(conf_);
+  second.container_id = "c2";
+  second.netns = "/ns2";
+  node_.links.namespaces["/ns2"] = {};
+
+  auto refused = add(std::move(second));
+
+  ASSERT_FALSE(refused);
+  ASSERT_NE(refused.error().origin(), nullptr) << refused.error().text();
+  EXPECT_EQ(refused.error().origin()->code, 101);
+  EXPECT_EQ(refused.error().origin()->details, "link not found");
+  EXPECT_THAT(refused.error().origin()->msg,
+              HasSubstr("device 0000:00:00.1, which pod ns1/p1 holds (container c1): no such "
+                        "device"));
+}
+
+// 02, 12: row 80
+TEST_F(AddResolvedTest, RunsANetworkOfABridgeMarkerWithoutADevice) {
+  define_text("x", R"({"cniVersion":"1.0.0","type":"t"})", "bridge.network/br1");
+  add_pod("x");
+
+  ASSERT_TRUE(add(request(conf_)));
+
+  EXPECT_EQ(member(node_.plugins.config(1), "deviceID"), "absent");
+  EXPECT_TRUE(logged("[error] resource bridge.network/br1"));
+}
+
+// 02, 12: row 96
+TEST_F(AddResolvedTest, RunsNothingForTwoGatewaysOfOneFamily) {
+  define("x");
+  add_pod(
+      R"([{"name":"x","default-route":["10.1.1.1"]},{"name":"x","default-route":["10.2.2.1"]}])");
+
+  EXPECT_THAT(add(request(conf_)).error().text(), HasSubstr("does not support ECMP"));
+  EXPECT_THAT(node_.calls, IsEmpty());
+}
+
+// A definition that changes or goes between ADD and DEL is none of DEL's business.
+TEST_F(AddResolvedTest, DeletesWhatWasAddedWhateverBecameOfTheDefinition) {
+  define_text("x", R"({"cniVersion":"1.0.0","name":"n","type":"t","v":1})");
+  add_pod(R"([{"name":"x","cni-args":{"k":"v"}}])");
+  ASSERT_TRUE(add(request(conf_)));
+  const json::Object added = node_.plugins.config(1);
+  define_text("x", R"({"cniVersion":"1.0.0","name":"other","type":"u","v":2})");
+  forget();
+
+  ASSERT_TRUE(del(request(conf_)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n net1", "DEL a eth0"));
+  EXPECT_EQ(member(node_.plugins.config(0), "v"), member(added, "v"));
+  EXPECT_EQ(member(node_.plugins.config(0), "args"), R"({"cni":{"k":"v"}})");
+
+  node_.source.networks.clear();
+  ASSERT_TRUE(del(request(conf_)));
 }
 
 }  // namespace

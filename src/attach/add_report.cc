@@ -9,11 +9,13 @@
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/plan.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "cni/result.h"
 #include "cni/version.h"
@@ -39,6 +41,26 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
   return message;
 }
 
+// Those that fit whole into an event; how many more there are.
+std::string added_interfaces(const std::vector<AddedInterface>& added) {
+  constexpr std::string_view kMore = "; and 1000 more";
+  std::string message;
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const model::Attachment& attachment = *added[i].attachment;
+    std::string next =
+        added_interface(added[i].newest, attachment.ifname, attachment.delegate.name);
+    if (i == 0) {
+      message = std::move(next);
+      continue;
+    }
+    if (message.size() + next.size() + 2 + kMore.size() > kMostOfEvent) {
+      return cat(message, "; and ", added.size() - i, " more");
+    }
+    message += cat("; ", next);
+  }
+  return message;
+}
+
 }  // namespace
 
 void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
@@ -49,16 +71,16 @@ void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Atta
   job.log.verbatim(LogLevel::kVerbose,
                    cat("Add: ", model::shown_name(job.pod.ns), ":", model::shown_name(job.pod.name),
                        ":", uid, ":", excerpt(delegate.name), "(", excerpt(delegate.cni_name),
-                       "):", excerpt(attachment.ifname), " ", json::dump(cni::to_json(result))));
+                       "):", excerpt(attachment.ifname), " ",
+                       excerpt(json::dump(cni::to_json(result)), model::kMostOfResult)));
 }
 
-void Reporter::send_added(const model::Attachment& attachment, const cni::NetResult& newest) const {
-  if (pod_ == nullptr) return;
-  core_.ports.source->send(
-      {.pod = pod_,
-       .is_warning = false,
-       .reason = "AddedInterface",
-       .message = added_interface(newest, attachment.ifname, attachment.delegate.name)});
+void Reporter::send_added(const std::vector<AddedInterface>& added) const {
+  if (pod_ == nullptr || added.empty()) return;
+  core_.ports.source->send({.pod = pod_,
+                            .is_warning = false,
+                            .reason = "AddedInterface",
+                            .message = added_interfaces(added)});
 }
 
 aio::asio::awaitable<std::optional<json::Object>> Reporter::find_device_info(
@@ -89,11 +111,21 @@ void Reporter::tell_shortcomings(const model::StatusText& status) const {
                             .message = std::move(message)});
 }
 
-aio::Task<void> Reporter::write_status(std::vector<model::NetworkStatus> statuses) {
-  if (statuses.empty()) co_return Result<void>();
-  const model::StatusText text = model::status_text(statuses);
-  tell_shortcomings(text);
-  auto written = co_await core_.ports.source->write_status(pod_, text.text());
+aio::Task<std::optional<std::string>> Reporter::text_of(
+    std::vector<model::NetworkStatus> statuses) {
+  if (statuses.empty()) co_return std::optional<std::string>();
+  // The networks' authors choose how long it gets: every entry of a network repeats its `dns`.
+  RoomRequest wanted = job_.room_request(model::longest_text(statuses));
+  wanted.purpose = RoomFor::kStatus;
+  MNET_CO_TRY_VOID(co_await room_.take(core_.ports.room, std::move(wanted)));
+  const model::StatusText status = model::status_text(statuses);
+  tell_shortcomings(status);
+  co_return std::optional<std::string>(status.text());
+}
+
+aio::Task<void> Reporter::write_status(std::string text) {
+  auto written = co_await core_.ports.source->write_status(pod_, std::move(text));
+  room_ = HeldRoom();
   if (written) co_return Result<void>();
   co_return model::core_error(std::move(written).error(), job_.pod,
                               "error setting the networks status");

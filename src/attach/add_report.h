@@ -11,6 +11,7 @@
 
 #include "aio/task.h"
 #include "attach/core.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "chain/chain.h"
 #include "cni/result.h"
@@ -23,6 +24,12 @@ namespace mnet::attach {
 void log_added(const Job& job, const model::PodObjectPtr& pod, const model::Attachment& attachment,
                const cni::NetResult& result);
 
+// A network that was attached, with its result in the newest form.
+struct AddedInterface {
+  model::AttachmentPtr attachment;
+  cni::NetResult newest;
+};
+
 // Reports to the pod, if there is one.
 class Reporter {
  public:
@@ -30,9 +37,8 @@ class Reporter {
   Reporter(const Core& core, const Job& job, model::PodObjectPtr pod)
       : core_(core), job_(job), pod_(std::move(pod)) {}
 
-  // `Add net1 [10.1.1.101/24] from default/macvlan-conf`. `newest` is the result in its newest
-  // form.
-  void send_added(const model::Attachment& attachment, const cni::NetResult& newest) const;
+  // One event for all: `Add eth0 [10.1.1.101/24] from cbr0; Add net1 [] from default/macvlan-conf`.
+  void send_added(const std::vector<AddedInterface>& added) const;
   // None if there is no such file, or if it cannot be read: that is logged.
   aio::asio::awaitable<std::optional<json::Object>> find_device_info(json::Object capability_args);
   // The entries of one network. An error if the result cannot be converted.
@@ -41,12 +47,16 @@ class Reporter {
       const std::optional<json::Object>& device_info) const;
   // A log line and an event if something is missing in it.
   void tell_shortcomings(const model::StatusText& status) const;
-  aio::Task<void> write_status(std::vector<model::NetworkStatus> statuses);
+  // The network status; none if it has no entries. Takes room for it, until it is written or the
+  // request ends, and tells its shortcomings.
+  aio::Task<std::optional<std::string>> text_of(std::vector<model::NetworkStatus> statuses);
+  aio::Task<void> write_status(std::string text);
 
  private:
   const Core& core_;
   const Job& job_;
   model::PodObjectPtr pod_;
+  HeldRoom room_;  // of the status
 };
 
 // An empty result that runtimes accept, in `version`; in the newest one if that does not exist.

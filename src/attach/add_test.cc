@@ -52,6 +52,27 @@ TEST_F(AddTest, HasTheScratchFileInPlaceBeforeTheFirstPluginAndAllOnDiskBeforeTh
   EXPECT_TRUE(node_.records.results.contains("b-c1-net1"));
 }
 
+TEST_F(AddTest, DeletesNothingOfANetworkWhosePluginIsNotOnTheNode) {
+  node_.plugins.missing.insert("tb");
+
+  auto result = add(request(R"("delegates":[{"name":"a","type":"ta"},{"name":"b","type":"tb"}])"));
+
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("failed to find plugin \"tb\""));
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+}
+
+TEST_F(AddTest, NamesTheMasterThatAPluginDoesNotFind) {
+  node_.plugins.errors.emplace("ADD b", Error(Errc::kPlugin, "Link not found"));
+
+  auto result = add(request(
+      R"("delegates":[{"name":"a","type":"ta"},{"name":"b","type":"tb","master":"eth7"}])"));
+
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("network \"b\": master \"eth7\": Link not found"));
+}
+
 constexpr const char* kChain =
     R"("delegates":[{"name":"a","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
 

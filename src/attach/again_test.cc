@@ -220,7 +220,7 @@ TEST_F(AddPodAgainTest, LeavesRecordAndStatusUntouched) {
 
   EXPECT_EQ(json::Value(node_.records.records.at("c1")), json::Value(before));
   EXPECT_THAT(node_.calls, Not(Contains("write status ns1/p1")));
-  EXPECT_THAT(node_.source.events, SizeIs(2));
+  EXPECT_THAT(node_.source.events, SizeIs(1));
 }
 
 TEST_F(AddPodAgainTest, WritesTheStatusThatThePodLacks) {

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "aio/task.h"
 #include "attach/ports.h"
@@ -24,6 +26,10 @@ class Core;
 
 using NetConfPtr = std::shared_ptr<const model::NetConf>;
 
+// DELs that the runtime did not just ask for share slots as if they were of one namespace of this
+// name, which no namespace has: together they come after every pod that waits.
+inline constexpr std::string_view kBackground = "(upkeep)";
+
 // Read and checked by attach/request.h.
 struct Request {
   std::string container_id;  // empty for STATUS and GC
@@ -37,21 +43,29 @@ struct Request {
   std::uint64_t ticket = 0;               // order of arrival: delegates of older requests run first
   std::shared_ptr<chain::Caller> caller;  // never null
   Log log;                                // for the lines of this request
+  // Of a DEL: what is recorded if it must be repeated (03, 2.14). Empty: it is on record already.
+  std::string pending_body = {};
+  DelRule* rule = nullptr;  // of a DEL; none: the runtime has just asked for it
+
+  // With whom it shares slots.
+  std::string share() const { return rule == nullptr ? pod.ns : std::string(kBackground); }
 };
 
-// What a DEL could not remove. If neither is set, all is gone. Both errors have code 11.
+// What a DEL could not remove: it stays recorded, and another DEL of the same container must
+// follow. If neither error is set, all is gone. Both have code 11.
 struct DelOutcome {
-  // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) they stay recorded,
-  // and the runtime must try again; else it is not told, and they are forgotten unless something
-  // is unreadable.
+  // Delegates whose DEL failed. With `keeps_failed` (retryDeleteOnError) the runtime must try
+  // again.
   std::optional<Error> failed = {};
   bool keeps_failed = false;
   // `failed` says that nothing is on record and that the configuration cannot be read: what there
   // is to delete is unknown.
   bool is_unknown = false;
-  // Files that could not be read, so that there may be more to delete. All files are kept: another
-  // DEL of the same container must follow when they can be read.
+  // Files that could not be read, so that there may be more to delete; and what only the result
+  // cache knows and could not be deleted.
   std::optional<Error> unreadable = {};
+  // The DEL is recorded as a pending DEL: the runtime need not try again.
+  bool is_pending = false;
 };
 // Success if the DEL removed everything; otherwise the error to retry on.
 Result<void> complete(const Result<DelOutcome>& outcome);
@@ -62,6 +76,9 @@ struct Options {
   std::chrono::milliseconds readiness_poll = std::chrono::seconds(1);
   // The id of this boot of the machine, for attachment records (05, 3.2).
   std::string boot_id = {};
+  // Called by GC before the plugins of each network but the first. Where requests of other
+  // processes must not run beside it, they may run now.
+  std::function<Result<void>()> let_others_in = {};
 };
 
 // One request at a time per container, in order of arrival; different containers side by side.

@@ -43,9 +43,14 @@ aio::Task<cni::NetResult> Attachments::add(Request request) {
 
 aio::Task<DelOutcome> Attachments::del(Request request) {
   Job job(std::move(request), Verb::kDel);
-  core_->containers.end_adds(job.request.container_id);
+  if (job.request.rule == nullptr) core_->containers.end_adds(job.request.container_id);
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
               co_await core_->containers.lock(job.request.container_id));
+  if (DelRule* rule = job.request.rule) {
+    MNET_CO_TRY(const bool is_needed,
+                co_await rule->is_needed(job.conf.cni_dir, job.request.container_id));
+    if (!is_needed) co_return DelOutcome();
+  }
   Deleting deleting(*core_, job);
   co_return co_await deleting.run();
 }
@@ -83,6 +88,8 @@ aio::Task<void> Attachments::status(Request request) {
 
 aio::Task<void> Attachments::gc(Request request) {
   Job job(std::move(request), Verb::kGc);
+  // What another process is just attaching is on no list of ours.
+  MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_->containers.lock_all());
   Collecting collecting(*core_, job);
   co_return co_await collecting.run();
 }

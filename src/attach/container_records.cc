@@ -209,6 +209,13 @@ aio::Task<StoredRecords> RecordAccess::load_files(RecordParts parts) {
   co_return co_await records.load(cni_dir, container_id, parts, kAnyWeight);
 }
 
+aio::Task<std::size_t> RecordAccess::weigh() {
+  MNET_CO_TRY(auto&& counted,
+              co_await core_.ports.records.load(job_.conf.cni_dir, job_.request.container_id,
+                                                RecordParts::kAll, 0));
+  co_return counted.too_heavy.value_or(0);
+}
+
 Result<ContainerRecords> RecordAccess::read(Result<StoredRecords> loaded) const {
   auto record = read_readable(std::move(loaded));
   if (!record || record->unreadable.empty()) return record;
@@ -263,6 +270,16 @@ aio::Task<void> RecordAccess::save_delegates(std::vector<model::Delegate> delega
               co_await core_.ports.records.save(job_.conf.cni_dir, job_.request.container_id,
                                                 {.scratch = model::encode_scratch(delegates)}));
   co_return std::move(done.scratch);
+}
+
+aio::Task<void> RecordAccess::mark_removed(ContainerRecords record, std::set<std::string> ifnames) {
+  const std::string master = record.master_ifname(job_.request.ifname);
+  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
+    model::Delegate& delegate = (*record.delegates)[i];
+    delegate.removed =
+        delegate.removed || ifnames.contains(model::interface_name(delegate, i, master));
+  }
+  co_return co_await save_delegates(*std::move(record.delegates));
 }
 
 aio::Task<void> RecordAccess::save_record(model::AttachmentRecord attachment_record) {

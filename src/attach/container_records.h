@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +45,17 @@ class RecordAccess {
   aio::Task<ContainerRecords> load_readable();
   // The files, once there is room for them.
   aio::Task<StoredRecords> load_files(RecordParts parts);
+  // What the files weigh; nothing of them is loaded.
+  aio::Task<std::size_t> weigh();
   // What load() makes of files that are loaded already.
   Result<ContainerRecords> read(Result<StoredRecords> loaded) const;
 
   // The scratch file, durable.
   aio::Task<void> save_delegates(std::vector<model::Delegate> delegates);
+  // The scratch file without these interfaces, durable: elements stay in their places, because
+  // names derive from those (02, 4.1); that one is done is a member of our own, which the original
+  // ignores (0015).
+  aio::Task<void> mark_removed(ContainerRecords record, std::set<std::string> ifnames);
   // The attachment record, durable.
   aio::Task<void> save_record(model::AttachmentRecord attachment_record);
   // Scratch file and attachment record: one goes with the other (05, 3.11).

@@ -6,18 +6,46 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/ports.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/try.h"
 #include "chain/caller.h"
+#include "cni/error.h"
 #include "model/netconf.h"
 
 namespace mnet::attach {
+namespace {
+
+Error try_again(Error why) {
+  if (why.code() == Errc::kCancelled) return why;
+  return cni::coded(cni::Code::kTryAgainLater,
+                    cat("another daemon may work on the same container: ", why.text()));
+}
+
+}  // namespace
 
 aio::Task<Containers::Guard> Containers::lock(std::string container_id) {
   for (Witness* witness : witnesses_) witness->seen_.insert(container_id);
-  return locks_.lock(std::move(container_id));
+  Guard guard;
+  MNET_CO_TRY(auto&& turn, co_await turns_.lock(container_id));
+  guard.turn = std::move(turn);
+  if (others_ == nullptr) co_return std::move(guard);
+  auto locked = co_await others_->lock(std::move(container_id));
+  if (!locked) co_return try_again(std::move(locked).error());
+  guard.lock = *std::move(locked);
+  co_return std::move(guard);
+}
+
+aio::Task<std::shared_ptr<void>> Containers::lock_all() {
+  if (others_ == nullptr) co_return std::shared_ptr<void>();
+  auto locked = co_await others_->lock_all();
+  if (!locked) co_return try_again(std::move(locked).error());
+  co_return *std::move(locked);
 }
 
 bool Containers::is_busy(const std::string& container_id) const {
-  return locks_.queue_length(container_id) > 0;
+  return turns_.queue_length(container_id) > 0;
 }
 
 void Containers::end_adds(const std::string& container_id) {

@@ -15,15 +15,23 @@
 
 namespace mnet::attach {
 
+class ContainerLocks;
+
 class Containers {
  public:
-  Containers() = default;
+  // `others`: what keeps other processes out; nullptr: there are none. Must outlive this.
+  explicit Containers(ContainerLocks* others) : others_(others) {}
   Containers(const Containers&) = delete;
   Containers& operator=(const Containers&) = delete;
 
-  using Guard = aio::KeyedLock::Guard;
-  // Waits its turn, in order of arrival.
+  struct Guard {
+    aio::KeyedLock::Guard turn;
+    std::shared_ptr<void> lock;
+  };
+  // Waits its turn, in order of arrival, then for other processes. Code 11 if that is not possible.
   aio::Task<Guard> lock(std::string container_id);
+  // For a GC: no other process works on any container. The same error.
+  aio::Task<std::shared_ptr<void>> lock_all();
   bool is_busy(const std::string& container_id) const;
 
   // An ADD that runs or waits for its turn; unregistered with this object.
@@ -70,7 +78,8 @@ class Containers {
   };
 
  private:
-  aio::KeyedLock locks_;
+  ContainerLocks* others_;
+  aio::KeyedLock turns_;
   std::list<RunningAdd::Item> adds_;
   std::set<Witness*> witnesses_;
 };

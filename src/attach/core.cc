@@ -44,16 +44,21 @@ std::string Job::logged_config(const model::Delegate& delegate) const {
   return cat(" ", json::without_secrets(delegate.bytes));
 }
 
-// Not a coroutine: what is asked is not kept while the request waits.
-aio::Task<void> Job::take_room(Room* from, std::size_t weight) const {
+RoomRequest Job::room_request(std::size_t weight) const {
   RoomRequest wanted;
   wanted.weight = weight;
   wanted.ticket = request.ticket;
-  wanted.ns = request.pod.ns;
+  wanted.ns = request.share();
   wanted.container_id = request.container_id;
-  wanted.is_del = verb == Verb::kDel || verb == Verb::kGc;
-  if (!wanted.is_del) wanted.caller = request.caller;  // a DEL runs to its end without its client
-  return room->take(from, std::move(wanted));
+  const bool is_del = verb == Verb::kDel || verb == Verb::kGc;
+  wanted.purpose = is_del ? RoomFor::kDel : RoomFor::kRequest;
+  if (!is_del) wanted.caller = request.caller;  // a DEL runs to its end without its client
+  return wanted;
+}
+
+// Not a coroutine: what is asked is not kept while the request waits.
+aio::Task<void> Job::take_room(Room* from, std::size_t weight) const {
+  return room->take(from, room_request(weight));
 }
 
 Result<void> complete(const Result<DelOutcome>& outcome) {
@@ -70,7 +75,7 @@ chain::Chain chain_of(const Core& core, const Job& job,
   setting.cni_dir = job.conf.cni_dir;
   setting.request_id = job.request.id;
   setting.ticket = job.request.ticket;
-  setting.pod_namespace = job.request.pod.ns;
+  setting.pod_namespace = job.request.share();
   setting.caller = caller == nullptr ? job.request.caller : caller;
   setting.starts_early = job.conf.parallel_attach != model::ParallelAttach::kOff;
   setting.own_type = job.conf.type;

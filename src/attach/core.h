@@ -26,7 +26,12 @@ namespace mnet::attach {
 class Core {
  public:
   Core(Ports given_ports, Options given_options)
-      : ports(given_ports), options(std::move(given_options)) {}
+      : ports(given_ports), options(std::move(given_options)), containers(given_ports.locks) {}
+
+  // A status that is owed for the container is not written any more.
+  void forget_status(const std::string& container_id) const {
+    if (ports.owed != nullptr) ports.owed->forget(container_id);
+  }
 
   Ports ports;
   Options options;
@@ -58,6 +63,7 @@ struct Job {
 
   // Before so much is built.
   aio::Task<void> take_room(Room* from, std::size_t weight) const;
+  RoomRequest room_request(std::size_t weight) const;
   // Held until the request ends.
   std::shared_ptr<HeldRoom> room = std::make_shared<HeldRoom>();
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -45,11 +46,30 @@ constexpr std::chrono::seconds kMostOfReads{1};
 // `errors: <e1> / <e2>`, a single one too (02, 6.3).
 Error joined(const ErrorList& errors) { return errors.join(" / ").error().wrap("errors"); }
 
+// A delegate could not be run at all.
+bool is_short(const Removal& removal) {
+  return std::ranges::any_of(removal.errors.errors(), is_shortage);
+}
+
 // What was read, once all that is to be taken down is listed.
 void drop_contents(ContainerRecords& record) {
   record.delegates.reset();
   record.entries = {};
   record.attachment_record.reset();
+}
+
+// The pod itself is not looked for: a DEL that has its records asks no server.
+PodEvent not_removed(const model::Pod& pod, const Error& why) {
+  auto object = std::make_shared<model::PodObject>();
+  object->ns = pod.ns;
+  object->name = pod.name;
+  object->uid = pod.uid;
+  return {.pod = std::move(object),
+          .is_warning = true,
+          .reason = "NetworksNotRemoved",
+          .message = cat("networks of the pod could not be removed; Multus tries again until they "
+                         "are: ",
+                         why.text())};
 }
 
 void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
@@ -59,6 +79,7 @@ void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
 }  // namespace
 
 aio::Task<DelOutcome> Deleting::run() {
+  core_.forget_status(job_.request.container_id);
   co_await note_readiness();
   auto loaded = co_await access_.load_readable();
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
@@ -80,9 +101,10 @@ aio::Task<DelOutcome> Deleting::run() {
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
-  log_all(job_, leftovers.errors, "deleting what only the result cache lists");
+  // Of these a runtime hears nothing (02-F41).
   for (const Error& error : leftovers.errors.errors()) {
-    if (is_shortage(error)) listed.errors.add(error);
+    (is_shortage(error) ? listed.errors : record.unreadable)
+        .add(error.wrap("deleting what only the result cache lists"));
   }
   for (const ErrorList* unread : {&listed.unread, &leftovers.unread}) {
     for (const Error& error : unread->errors()) record.unreadable.add(error);
@@ -167,17 +189,41 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
   if (!removal.errors.empty()) outcome.failed = try_again(joined(removal.errors));
   if (!record.unreadable.empty()) outcome.unreadable = try_again(joined(record.unreadable));
   // A delegate that was never run has not refused anything: its files stay, whatever is configured.
-  const bool is_short = std::ranges::any_of(removal.errors.errors(), is_shortage);
+  const bool was_short = is_short(removal);
   outcome.keeps_failed = job_.conf.retry_delete_on_error;
-  if (outcome.unreadable || is_short || (outcome.failed && outcome.keeps_failed)) {
-    auto kept = co_await keep_rest(std::move(removal));
-    if (!kept) job_.log.error("error saving the delegates", kept.error());
-  } else if (record.has_file || record.has_attachment_record) {
+  if (!outcome.failed && !outcome.unreadable) {
+    if (!record.has_file && !record.has_attachment_record) co_return outcome;
     auto removed = co_await access_.remove();
     if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
+    co_return outcome;
   }
-  if (is_short) co_return *std::move(outcome.failed);
+  const bool is_asked_for = job_.request.rule == nullptr;
+  const bool is_runtimes = was_short || (outcome.failed && outcome.keeps_failed && is_asked_for);
+  if (!is_runtimes) {
+    outcome.is_pending =
+        co_await keep_pending(outcome.failed ? *outcome.failed : *outcome.unreadable);
+  }
+  auto kept = co_await keep_rest(std::move(removal), outcome.is_pending);
+  if (!kept) job_.log.error("error saving the delegates", kept.error());
+  if (was_short) co_return *std::move(outcome.failed);
   co_return outcome;
+}
+
+// Under the container's lock: an ADD of the same container that waits for its turn finds it.
+aio::asio::awaitable<bool> Deleting::keep_pending(Error why) {
+  if (core_.ports.pending == nullptr) co_return false;
+  if (job_.request.pending_body.empty()) co_return true;
+  auto is_new = co_await core_.ports.pending->keep(job_.conf.cni_dir, job_.request.container_id,
+                                                   job_.request.ifname, job_.request.pending_body);
+  if (!is_new) {
+    job_.log.error("cannot write a pending DEL", is_new.error());
+    co_return false;
+  }
+  job_.log.error("DEL will be repeated as a pending DEL", why);
+  if (*is_new && core_.ports.source != nullptr && job_.pod.named()) {
+    core_.ports.source->send(not_removed(job_.pod, why));
+  }
+  co_return true;
 }
 
 Error Deleting::try_again(const Error& error) const {
@@ -186,22 +232,18 @@ Error Deleting::try_again(const Error& error) const {
 
 // The retry needs only what is still there. Read again: while the plugins ran, no second copy of
 // what they were given was held.
-aio::Task<void> Deleting::keep_rest(Removal removal) {
-  if (removal.removed.empty()) co_return Result<void>();
+aio::Task<void> Deleting::keep_rest(Removal removal, bool is_pending) {
+  // Nothing was tried: nothing changes.
+  if (removal.removed.empty() && is_short(removal)) co_return Result<void>();
   std::set<std::string> gone;
   for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
   MNET_CO_TRY(ContainerRecords record, co_await access_.load_readable());
-  if (record.attachment_record) co_await keep_record(*std::move(record.attachment_record), gone);
-  if (!record.delegates) co_return Result<void>();
-  // Elements stay in their places, because names derive from those (02, 4.1); that one is done is a
-  // member of our own, which the original ignores.
-  const std::string master = record.master_ifname(job_.request.ifname);
-  for (std::size_t i = 0; i < record.delegates->size(); ++i) {
-    model::Delegate& delegate = (*record.delegates)[i];
-    delegate.removed =
-        delegate.removed || gone.contains(model::interface_name(delegate, i, master));
+  if (record.attachment_record) {
+    record.attachment_record->is_pending = is_pending;
+    co_await keep_record(*record.attachment_record, gone);
   }
-  co_return co_await access_.save_delegates(*std::move(record.delegates));
+  if (!record.delegates || gone.empty()) co_return Result<void>();
+  co_return co_await access_.mark_removed(std::move(record), std::move(gone));
 }
 
 // Nothing may be plugged into it any more (05, 3.3).
@@ -215,6 +257,7 @@ aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachm
 }
 
 aio::Task<void> Deleting::run_stale() {
+  core_.forget_status(job_.request.container_id);
   MNET_CO_TRY(auto&& loaded, co_await access_.load_readable());
   ContainerRecords record = std::move(loaded);
   // Any file of that folder has the name of some container. Only what we can read is surely ours.
@@ -237,7 +280,7 @@ aio::Task<void> Deleting::run_stale() {
   }
   ErrorList errors = removal.errors;
   for (const Error& error : record.unreadable.errors()) errors.add(error);
-  auto kept = co_await keep_rest(std::move(removal));
+  auto kept = co_await keep_rest(std::move(removal), false);
   if (!kept) job_.log.error("error saving the delegates", kept.error());
   co_return joined(errors);
 }

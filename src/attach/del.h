@@ -42,7 +42,9 @@ class Deleting {
   aio::asio::awaitable<void> restore(std::vector<LostResult> lost);
   aio::Task<DelOutcome> conclude(ContainerRecords record, Removal removal);
   Error try_again(const Error& error) const;
-  aio::Task<void> keep_rest(Removal removal);
+  // Whether a pending DEL will repeat it.
+  aio::asio::awaitable<bool> keep_pending(Error why);
+  aio::Task<void> keep_rest(Removal removal, bool is_pending);
   aio::asio::awaitable<void> keep_record(model::AttachmentRecord attachment_record,
                                          std::set<std::string> gone);
 

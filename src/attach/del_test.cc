@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/run.h"
@@ -18,6 +19,7 @@
 #include "cni/cache.h"
 #include "cni/error.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/scratch.h"
 
@@ -308,14 +310,65 @@ TEST_F(DelTest, RunsAllWhateverFails) {
   EXPECT_THAT(outcome->failed.value().text(),
               HasSubstr("errors: error invoking DelegateDel - \"fake\": three / error invoking "
                         "DelegateDel - \"fake\": one"));
-  // The scratch file goes; what failed is still in the result cache for a repeated DEL or GC.
-  EXPECT_THAT(node_.records.scratch, IsEmpty());
-  EXPECT_THAT(node_.records.results, SizeIs(2));
   node_.plugins.errors.clear();
   forget();
   EXPECT_TRUE(del(request(delegates({"a", "b", "c"}))));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL c net2", "DEL a eth0"));
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// pains 4 and 7
+TEST_F(DelTest, ADelegateThatFailsLeavesItsRecordsAndAPendingDel) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "no"));
+  RequestText what = request(delegates({"a", "b"}));
+  what.pending_body = "as posted";
+
+  const auto first = try_del(what);
+  const auto second = try_del(what);
+
+  ASSERT_TRUE(first.has_value());
+  EXPECT_TRUE(first->failed.has_value());
+  EXPECT_TRUE(first->is_pending);
+  EXPECT_TRUE(second->is_pending);
+  EXPECT_THAT(node_.pending.bodies, ElementsAre(std::pair("c1-eth0", "as posted")));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net1", "DEL a eth0", "DEL b net1"));
+  const auto record = model::decode_record(node_.records.records.at("c1"));
+  EXPECT_EQ(record->state, model::RecordState::kDeleting);
+  EXPECT_TRUE(record->is_pending);
+  EXPECT_EQ(record->find("eth0"), nullptr);
+  EXPECT_NE(record->find("net1"), nullptr);
+}
+
+using PodDelTest = PodTest;
+
+TEST_F(PodDelTest, ThePodsOwnerHearsOnceOfADelegateThatFails) {
+  add_pod("");
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "no"));
+  node_.source.events.clear();
+  RequestText what = request(delegates({"a"}));
+  what.pending_body = "as posted";
+
+  EXPECT_TRUE(del(what));
+  EXPECT_TRUE(del(what));
+
+  ASSERT_THAT(node_.source.events, SizeIs(1));
+  EXPECT_THAT(node_.source.events[0],
+              HasSubstr("Warning NetworksNotRemoved: networks of the pod could not be removed"));
+}
+
+TEST_F(DelTest, IsTheCallersToRepeatIfItCannotBeRecorded) {
+  add_and_forget(delegates({"a"}));
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "no"));
+  node_.pending.error = Error(Errc::kIo, "disk full");
+  RequestText what = request(delegates({"a"}));
+  what.pending_body = "as posted";
+
+  EXPECT_FALSE(try_del(what)->is_pending);
+  EXPECT_THAT(node_.records.scratch, SizeIs(1));
+  EXPECT_FALSE(model::decode_record(node_.records.records.at("c1"))->is_pending);
 }
 
 // 02, 12: row 126; pain 7
@@ -510,10 +563,20 @@ TEST_F(DelTest, TakesDownWhatOnlyTheResultCacheKnows) {
   node_.records.results["hot-c1-net7"] = dynamic;
   node_.plugins.errors.emplace("DEL hot", Error(Errc::kPlugin, "stuck"));
 
-  EXPECT_TRUE(del(request(R"("retryDeleteOnError":true,)" + delegates({"a"}))));
+  RequestText what = request(R"("retryDeleteOnError":true,)" + delegates({"a"}));
+  what.pending_body = "as posted";
 
+  const auto outcome = try_del(what);
+
+  EXPECT_TRUE(told(outcome));
+  EXPECT_TRUE(outcome->is_pending);
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0", "DEL hot net7"));
   EXPECT_TRUE(logged("stuck"));
+  node_.plugins.errors.clear();
+  forget();
+  EXPECT_TRUE(attach::complete(try_del(what)));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL hot net7"));
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
 }
 
 TEST_F(DelTest, PassesNoAddressWishesOn) {

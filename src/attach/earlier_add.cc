@@ -150,6 +150,12 @@ aio::Task<cni::NetResult> EarlierAdd::answer(ContainerRecords record) {
 // of what was attached later from the attachment record.
 aio::Task<void> EarlierAdd::report(ContainerRecords record) {
   if (pod_ == nullptr) co_return Result<void>();
+  const std::optional<model::AttachmentRecord>& recorded = record.attachment_record;
+  if (core_.ports.owed != nullptr && recorded && recorded->status_owed) {
+    core_.ports.owed->owe(
+        {.cni_dir = job_.conf.cni_dir, .container_id = job_.request.container_id, .pod = pod_});
+    co_return Result<void>();
+  }
   auto present = co_await core_.ports.source->find_status(pod_);
   if (present && *present && !(*present)->empty()) co_return Result<void>();
 
@@ -170,7 +176,9 @@ aio::Task<void> EarlierAdd::report(ContainerRecords record) {
                                                    attachment.capability_args));
     std::ranges::move(added, std::back_inserter(all));
   }
-  co_return co_await reporter_.write_status(std::move(all));
+  MNET_CO_TRY(auto&& text, co_await reporter_.text_of(std::move(all)));
+  if (!text) co_return Result<void>();
+  co_return co_await reporter_.write_status(*std::move(text));
 }
 
 aio::Task<std::vector<model::NetworkStatus>> EarlierAdd::statuses_of(std::string network,
@@ -189,6 +197,7 @@ aio::Task<std::vector<model::NetworkStatus>> EarlierAdd::statuses_of(std::string
 // What an ADD that did not end well left behind goes before a new one begins. If it does not, the
 // record must not be overwritten: it is what a later DEL needs.
 aio::Task<void> EarlierAdd::clear_away(ContainerRecords record) {
+  core_.forget_status(job_.request.container_id);
   TakeDown down = take_down_of(job_, record);
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));

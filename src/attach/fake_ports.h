@@ -22,6 +22,7 @@
 #include "chain/fake_ports.h"
 #include "cni/version.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 
 namespace mnet::attach {
 
@@ -187,6 +188,16 @@ class FakeSource : public ObjectSource {
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
   }
+  aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod,
+                                                   std::string text) override {
+    if (on_try) on_try();
+    if (status_delay) {
+      calls_.push_back(cat("try status ", pod->ns, "/", pod->name));
+      co_return *status_delay;
+    }
+    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text)));
+    co_return std::optional<StatusDelay>();
+  }
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override {
     const auto found = statuses.find(cat(pod->ns, "/", pod->name));
     if (found == statuses.end()) co_return std::optional<std::string>();
@@ -228,6 +239,26 @@ class FakeSource : public ObjectSource {
   std::vector<std::string> events;
   std::map<std::string, std::string> statuses;
   std::optional<Error> pod_error, network_error, status_error;
+  std::optional<StatusDelay> status_delay;  // of every attempt
+  std::function<void()> on_try;
+
+ private:
+  Calls& calls_;
+};
+
+class FakeOwedStatuses : public OwedStatuses {
+ public:
+  explicit FakeOwedStatuses(Calls& calls) : calls_(calls) {}
+
+  void owe(OwedStatus status) override { owed.push_back(std::move(status)); }
+  void forget(const std::string& container_id) override {
+    calls_.push_back(cat("forget status of ", container_id));
+  }
+  void forget_pod(const model::PodObject& pod) override {
+    calls_.push_back(cat("forget status of pod ", pod.key()));
+  }
+
+  std::vector<OwedStatus> owed;
 
  private:
   Calls& calls_;
@@ -269,21 +300,29 @@ class FakeReadiness : public ReadinessIndicator {
 class FakeRoom : public Room {
  public:
   std::size_t free() const override { return free_weight; }
-  aio::Task<std::shared_ptr<void>> take(RoomRequest request) override {
+  aio::Task<std::unique_ptr<Share>> take(RoomRequest request) override {
     if (on_take) on_take();
     taken.push_back(request.weight);
     requests.push_back(request);
     if (error) co_return *error;
-    ++held;
-    co_return std::shared_ptr<void>(&held, [](int* count) { --*count; });
+    co_return std::make_unique<Given>(*this);
   }
 
   std::size_t free_weight = 2200;
   std::vector<std::size_t> taken;
   std::vector<RoomRequest> requests;
   int held = 0;
+  std::vector<std::size_t> kept;  // what of it turned out to be enough
   std::function<void()> on_take;
   std::optional<Error> error;
+
+ private:
+  struct Given : Share {
+    explicit Given(FakeRoom& from) : room(from) { ++room.held; }
+    ~Given() override { --room.held; }
+    void keep(std::size_t weight) override { room.kept.push_back(weight); }
+    FakeRoom& room;
+  };
 };
 
 class FakeRecords : public Records, public chain::FakeResults {
@@ -332,6 +371,12 @@ class FakeRecords : public Records, public chain::FakeResults {
     damaged.erase(container_id);
     unsynced.erase(container_id);
     co_return done;
+  }
+  aio::Task<void> settle_status(std::string, std::string container_id) override {
+    MNET_CO_TRY_VOID(act(cat("settle status ", container_id)));
+    const auto found = records.find(container_id);
+    if (found != records.end()) found->second.erase(model::kStatusOwed);
+    co_return Result<void>();
   }
   aio::Task<std::vector<std::string>> list(std::string) override {
     std::set<std::string> ids = damaged;
@@ -467,6 +512,19 @@ class FakeRecords : public Records, public chain::FakeResults {
   std::string dir_;
 };
 
+class FakePendingDels : public PendingDels {
+ public:
+  aio::Task<bool> keep(std::string, std::string container_id, std::string ifname,
+                       std::string body) override {
+    if (error) co_return *error;
+    std::string& kept = bodies[cat(container_id, "-", ifname)];
+    co_return std::exchange(kept, body) != body;
+  }
+
+  std::map<std::string, std::string> bodies;
+  std::optional<Error> error;
+};
+
 // One node. Outlives whatever uses its ports.
 struct FakeNode {
   Calls calls;
@@ -480,6 +538,8 @@ struct FakeNode {
   FakeSource source{calls};
   FakeDevices devices;
   FakeRoom room;
+  FakeOwedStatuses owed{calls};
+  FakePendingDels pending;
 
   Ports ports() {
     return {.networks = networks,
@@ -489,13 +549,20 @@ struct FakeNode {
             .readiness = readiness,
             .records = records,
             .results = records,
-            .device_infos = device_infos};
+            .device_infos = device_infos,
+            .pending = &pending};
   }
   // The same with a cluster behind it.
   Ports cluster_ports() {
     Ports all = ports();
     all.source = &source;
     all.devices = &devices;
+    return all;
+  }
+  // The same with `owed` after the answers.
+  Ports owing_ports() {
+    Ports all = cluster_ports();
+    all.owed = &owed;
     return all;
   }
 

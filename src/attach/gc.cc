@@ -23,6 +23,7 @@
 #include "chain/chain.h"
 #include "cni/cache.h"
 #include "cni/error.h"
+#include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/messages.h"
@@ -39,6 +40,25 @@ Error not_told(const Error& why) {
                         why.text()));
 }
 
+// What a pod's own request, and its devices, put into the configuration of a network (02, 3.7).
+void drop_injected(json::Object& plugin) {
+  for (const char* name : {"args", "deviceID", "pciBusID"}) plugin.erase(name);
+}
+
+// A name alone does not tell a network: an author of definitions may give one the CNI name of
+// another, whose plugins would then never be told.
+std::string identity_of(const model::Delegate& network) {
+  json::Object config = model::decoded_config(network);
+  drop_injected(config);
+  json::Value* plugins = config.find("plugins");
+  if (plugins != nullptr && plugins->as_array() != nullptr) {
+    for (json::Value& plugin : *plugins->as_array()) {
+      if (plugin.as_object() != nullptr) drop_injected(*plugin.as_object());
+    }
+  }
+  return cat(network.cni_name, " ", model::config_hash(config));
+}
+
 }  // namespace
 
 Collecting::Collecting(Core& core, const Job& job)
@@ -49,6 +69,7 @@ Collecting::Collecting(Core& core, const Job& job)
 }
 
 bool Collecting::is_in_use(const std::string& container_id) const {
+  if (known_ && !known_->contains(container_id)) return true;
   return witness_.saw(container_id) && !deleted_.contains(container_id);
 }
 
@@ -67,12 +88,12 @@ aio::Task<void> Collecting::run() {
   auto swept = co_await sweep();
   if (!swept) errors_.add(std::move(swept));
   // No container is locked from here on.
-  auto taken = co_await job_.take_room(core_.ports.room, kLargestWeight);
-  if (!taken) co_return model::core_error(std::move(taken).error(), job_.pod);
   auto containers = co_await core_.ports.records.list(job_.conf.cni_dir);
   if (!containers) co_return model::core_error(not_told(containers.error()), job_.pod);
   auto results = co_await core_.ports.records.list_results(job_.conf.cni_dir);
   if (!results) co_return model::core_error(not_told(results.error()), job_.pod);
+  known_.emplace(containers->begin(), containers->end());
+  for (const cni::CacheEntry& entry : results->entries) known_->insert(entry.container_id);
   auto recorded = co_await load_recorded(*std::move(containers));
   if (!recorded) co_return model::core_error(not_told(recorded.error()), job_.pod);
   recorded_ = *std::move(recorded);
@@ -117,13 +138,18 @@ aio::Task<void> Collecting::delete_container(std::string container_id) {
   if (is_in_use(container_id)) co_return Result<void>();
   deleted_.insert(container_id);
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_.containers.lock(container_id));
-  Job job = job_;
-  job.room = std::make_shared<HeldRoom>();
-  job.request.container_id = container_id;
-  job.request.netns.clear();
-  job.request.ifname = "eth0";  // where the records do not know better
+  const Job job = job_of(container_id);
   Deleting deleting(core_, job);
   co_return co_await deleting.run_stale();
+}
+
+Job Collecting::job_of(std::string container_id) const {
+  Job job = job_;
+  job.room = std::make_shared<HeldRoom>();
+  job.request.container_id = std::move(container_id);
+  job.request.netns.clear();
+  job.request.ifname = "eth0";  // where the records do not know better
+  return job;
 }
 
 // The master, and what is configured beside it. One that cannot be had does not keep the others
@@ -151,7 +177,9 @@ aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
   chain::Chain chain = chain_of(core_, job_);
   for (model::Delegate& network : networks) {
     if (!network.list || network.cni_name.empty()) continue;
-    if (!collected_.insert(network.cni_name).second) continue;
+    const bool is_first = collected_.empty();
+    if (!collected_.insert(identity_of(network)).second) continue;
+    if (!is_first && core_.options.let_others_in) MNET_CO_TRY_VOID(core_.options.let_others_in());
     // Read anew each time: an ADD may have begun since.
     auto valid = co_await attachments();
     if (!valid) co_return not_told(valid.error());
@@ -165,7 +193,11 @@ aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
 // What living containers were attached to, one at a time: tenants chose the configurations.
 aio::Task<void> Collecting::collect_attached(std::vector<cni::CacheEntry> entries) {
   for (const cni::CacheEntry& entry : entries) {
-    if (!is_valid(entry.container_id) || collected_.contains(entry.network)) continue;
+    if (!is_valid(entry.container_id)) continue;
+    const Job job = job_of(entry.container_id);
+    RecordAccess access(core_, job);
+    MNET_CO_TRY(const std::size_t weight, co_await access.weigh());
+    MNET_CO_TRY_VOID(co_await job.take_room(core_.ports.room, std::min(weight, kLargestWeight)));
     auto config = co_await core_.ports.records.find_config(
         job_.conf.cni_dir, {entry.network, entry.container_id, entry.ifname});
     if (!config || !*config) continue;
@@ -183,8 +215,9 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<s
   std::set<model::AttachmentId> all;
   for (const std::string& id : ids) {
     if (!is_valid(id) && !is_in_use(id)) continue;
-    MNET_CO_TRY(const auto& stored, co_await core_.ports.records.load(
-                                        job_.conf.cni_dir, id, RecordParts::kRecord, kAnyWeight));
+    const Job job = job_of(id);
+    RecordAccess access(core_, job);
+    MNET_CO_TRY(const auto& stored, co_await access.load_files(RecordParts::kRecord));
     const auto& found = stored.record;
     if (!found && !is_damage(found.error())) co_return found.error();
     if (!found || !*found) continue;

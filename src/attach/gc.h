@@ -2,6 +2,7 @@
 // it removes nothing.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class Collecting {
   aio::Task<void> collect_attached(std::vector<cni::CacheEntry> entries);
   aio::Task<std::vector<model::AttachmentId>> attachments();
   aio::Task<std::set<model::AttachmentId>> load_recorded(std::vector<std::string> ids);
+  // This GC as a job of one container, with room of its own.
+  Job job_of(std::string container_id) const;
   bool is_valid(const std::string& container_id) const { return valid_ids_.contains(container_id); }
   // Another request came for it since this GC began.
   bool is_in_use(const std::string& container_id) const;
@@ -39,8 +42,10 @@ class Collecting {
   const Job& job_;
   Containers::Witness witness_;
   std::set<std::string> valid_ids_;
-  std::set<std::string> deleted_;    // by this GC, or it tried
-  std::set<std::string> collected_;  // networks whose plugins were told, by CNI name
+  std::set<std::string> deleted_;  // by this GC, or it tried
+  // With files when plugins were first told. Others that have some now were added since.
+  std::optional<std::set<std::string>> known_;
+  std::set<std::string> collected_;  // networks whose plugins were told, by name and configuration
   // What the attachment records of living containers list: an ADD that was cut off may have
   // reserved addresses already (05, 3.11).
   std::set<model::AttachmentId> recorded_;

@@ -150,7 +150,8 @@ TEST_F(GcTest, TellsEveryNetworkThatKnowsGcAllThatIsValid) {
                R"({"cniVersion":"1.1.0","name":"b","type":"x"},)"
                R"({"cniVersion":"1.0.0","name":"c","type":"x"}])");
 
-  ASSERT_TRUE(gc(collecting(valid({"c1", "unknown"}), delegates({"a"}, "1.1.0"))));
+  ASSERT_TRUE(gc(collecting(valid({"c1", "unknown"}),
+                            R"("delegates":[{"cniVersion":"1.1.0","name":"a","type":"x"}])")));
 
   EXPECT_THAT(node_.runs(), ElementsAre("GC a", "GC b"));
   const json::Value all =
@@ -160,6 +161,44 @@ TEST_F(GcTest, TellsEveryNetworkThatKnowsGcAllThatIsValid) {
           .value();
   EXPECT_EQ(*node_.plugins.config(1).find("cni.dev/valid-attachments"), all);
   EXPECT_EQ(*node_.plugins.config(1).find("cni.dev/attachments"), all);
+}
+
+// The author of a definition chooses its CNI name.
+TEST_F(GcTest, TellsNetworksApartThatShareAName) {
+  const std::string one = R"({"cniVersion":"1.1.0","name":"b","type":"x","args":{"cni":{"i":1}}})";
+  const std::string same = R"({"cniVersion":"1.1.0","name":"b","type":"x","deviceID":"d"})";
+  const std::string other = R"({"cniVersion":"1.1.0","name":"b","type":"y"})";
+  const std::string master = R"("delegates":[{"cniVersion":"1.0.0","name":"a","type":"x"},)";
+  attach("c1", cat(master, other, "]"));
+  attach("c2", cat(master, one, "]"));
+  attach("c3", cat(master, same, "]"));
+
+  ASSERT_TRUE(gc(collecting(valid({"c1", "c2", "c3"}), delegates({"a"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("GC b", "GC b"));
+  EXPECT_EQ(*node_.plugins.config(0).find("type"), json::Value("y"));
+}
+
+// Thin multus: while one network's plugins collected, no other process could attach a pod.
+TEST_F(GcTest, LetsOthersInBetweenNetworksAndKeepsWhatTheyAttach) {
+  const std::string conf = R"("delegates":[{"cniVersion":"1.1.0","name":"a","type":"x"},)"
+                           R"({"cniVersion":"1.1.0","name":"b","type":"x"}])";
+  attach("c1", conf);
+  Options options;
+  options.let_others_in = [this]() -> Result<void> {
+    EXPECT_THAT(node_.runs(), ElementsAre("GC a"));
+    cni::CacheEntry entry = node_.records.results.at("b-c1-net1");
+    entry.container_id = "c2";
+    node_.records.results["b-c2-net1"] = entry;
+    return {};
+  };
+  TextAttachments collector(node_.ports(), log_, options);
+
+  ASSERT_TRUE(aio::run(loop_, collector.gc(collecting(valid({"c1"}), conf))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a", "GC b"));
+  const std::string told = json::dump(*node_.plugins.config(1).find("cni.dev/valid-attachments"));
+  EXPECT_THAT(told, HasSubstr(R"({"containerID":"c2","ifname":"net1"})"));
 }
 
 TEST_F(GcTest, RunsForDefaultNetworksToo) {

@@ -28,6 +28,7 @@
 #include "cni/version.h"
 #include "json/json.h"
 #include "model/attachment.h"
+#include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
 #include "model/messages.h"
@@ -57,7 +58,7 @@ const Error* first_failure(const std::vector<Result<void>>& ended, std::size_t& 
 
 NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::PodObjectPtr& pod,
                                  std::vector<model::AttachmentPtr> attachments,
-                                 model::RoutePlan routes)
+                                 model::RoutePlan routes, bool awaits_status)
     : core_(core),
       job_(job),
       pod_(pod),
@@ -66,12 +67,14 @@ NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::
       chain_(chain_of(core, job, starter_)),
       attachments_(std::move(attachments)),
       routes_(routes),
+      awaits_status_(awaits_status),
       results_(attachments_.size()),
       device_infos_(attachments_.size()),
       touched_(attachments_.size()) {}
 
 Error NetworkAttacher::with_network(const Error& error, std::size_t index) const {
-  return model::add_error(error, job_.pod, attachments_[index]->delegate.cni_name);
+  const model::Delegate& delegate = attachments_[index]->delegate;
+  return model::add_error(model::with_master(error, delegate), job_.pod, delegate.cni_name);
 }
 
 Error NetworkAttacher::with_name(Error error, std::size_t index) const {
@@ -143,7 +146,9 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
     unwritten_.reset();  // there is nothing to write
     // No plugin starts any more, not even after one that runs in another chain.
     starter_->leave();
-    co_return std::move(result).error();
+    const bool never_ran = co_await lacks_plugin(attachment, result.error().code());
+    touched_[index] = !never_ran;
+    co_return co_await with_holder(std::move(result).error(), attachment);
   }
   results_[index] = *std::move(result);
   log_added(job_, pod_, *attachment, results_[index]);
@@ -154,15 +159,21 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
   co_return Result<void>();
 }
 
+// Whether nothing of it ran because its first plugin is not on the node: a DEL would fail for the
+// same reason, and say that the rollback is incomplete.
+aio::asio::awaitable<bool> NetworkAttacher::lacks_plugin(model::AttachmentPtr attachment,
+                                                         Errc code) {
+  if (code != Errc::kNotFound) co_return false;
+  const auto there = co_await chain_.expect_plugin(std::move(attachment));
+  co_return !there && there.error().code() == Errc::kNotFound;
+}
+
 // What has happened now that this network is there, and all before it. A result without content has
 // no consequences, and one that cannot be converted fails later, with the statuses.
 aio::Task<void> NetworkAttacher::follow_up(std::size_t index) {
-  if (ends_with_result() || !results_[index].has_content()) co_return Result<void>();
-  const auto newest = cni::convert(results_[index], cni::kCurrentVersion);
-  if (!newest) co_return Result<void>();
-  MNET_CO_TRY_VOID(co_await edit_routes(index, certain_edit(routes_, index)));
-  reporter_.send_added(*attachments_[index], *newest);
-  co_return Result<void>();
+  if (routes_.is_empty() || !results_[index].has_content()) co_return Result<void>();
+  if (!cni::convert(results_[index], cni::kCurrentVersion)) co_return Result<void>();
+  co_return co_await edit_routes(index, certain_edit(routes_, index));
 }
 
 aio::Task<void> NetworkAttacher::edit_routes(std::size_t index, model::RouteEdit edit) {
@@ -189,6 +200,28 @@ aio::Task<void> NetworkAttacher::settle_conditional_routes() {
   co_return Result<void>();
 }
 
+// Pods may share a claim; a device that a plugin has moved into one of them is gone for the others
+// (02, 8.1).
+aio::asio::awaitable<Error> NetworkAttacher::with_holder(Error error,
+                                                         model::AttachmentPtr attachment) {
+  const std::string& device = attachment->delegate.selection.device_id;
+  if (device.empty() || error.code() == Errc::kCancelled) co_return error;
+  const auto ids = co_await core_.ports.records.list(job_.conf.cni_dir);
+  if (!ids) co_return error;
+  for (const std::string& id : *ids) {
+    if (id == job_.request.container_id) continue;
+    const auto stored =
+        co_await core_.ports.records.load(job_.conf.cni_dir, id, RecordParts::kRecord, kAnyWeight);
+    if (!stored || !stored->record || !*stored->record) continue;
+    const auto record = model::decode_record(**stored->record);
+    if (!record) continue;
+    const bool is_holder = std::ranges::any_of(
+        record->attachments, [&device](const auto& one) { return one.device_id == device; });
+    if (is_holder) co_return model::held_error(error, device, *record);
+  }
+  co_return error;
+}
+
 aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPtr attachment) {
   const model::NetworkSelectionElement& selection = attachment->delegate.selection;
   const std::string path = device_info_file(attachment->capability_args);
@@ -198,8 +231,8 @@ aio::asio::awaitable<void> NetworkAttacher::copy_device_info(model::AttachmentPt
   if (!copied) job_.log.error("cannot copy device information", copied.error());
 }
 
-aio::Task<void> NetworkAttacher::report() {
-  if (pod_ == nullptr) co_return Result<void>();
+aio::Task<std::optional<std::string>> NetworkAttacher::status() {
+  if (pod_ == nullptr) co_return std::optional<std::string>();
   std::vector<model::NetworkStatus> all;
   for (std::size_t i = 0; i < attachments_.size(); ++i) {
     const model::Delegate& delegate = attachments_[i]->delegate;
@@ -207,7 +240,17 @@ aio::Task<void> NetworkAttacher::report() {
                                                        delegate.is_master, device_infos_[i]));
     std::ranges::move(statuses, std::back_inserter(all));
   }
-  co_return co_await reporter_.write_status(std::move(all));
+  co_return co_await reporter_.text_of(std::move(all));
+}
+
+void NetworkAttacher::announce() const {
+  std::vector<AddedInterface> added;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    if (!results_[i].has_content()) continue;
+    auto newest = cni::convert(results_[i], cni::kCurrentVersion);
+    if (newest) added.push_back({.attachment = attachments_[i], .newest = *std::move(newest)});
+  }
+  reporter_.send_added(added);
 }
 
 aio::Task<void> NetworkAttacher::take_down() {

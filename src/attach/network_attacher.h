@@ -13,6 +13,7 @@
 #include "attach/add_report.h"
 #include "attach/core.h"
 #include "attach/ports.h"
+#include "base/error.h"
 #include "chain/chain.h"
 #include "cni/result.h"
 #include "model/default_routes.h"
@@ -24,15 +25,20 @@ namespace mnet::attach {
 class NetworkAttacher {
  public:
   // Core and job must outlive it. `pod` may be missing.
+  // `awaits_status`: whether the status is written before the record is complete.
   NetworkAttacher(const Core& core, const Job& job, const model::PodObjectPtr& pod,
-                  std::vector<model::AttachmentPtr> attachments, model::RoutePlan routes);
+                  std::vector<model::AttachmentPtr> attachments, model::RoutePlan routes,
+                  bool awaits_status);
 
   // Attaches them all. After a failure no further plugin starts; take_down() undoes the rest.
   aio::Task<void> run();
   // Removes what run() may have left, newest first.
   aio::Task<void> take_down();
-  // The network status of them all.
-  aio::Task<void> report();
+  // The text of the network status of them all; none if there is no pod, or nothing to say.
+  aio::Task<std::optional<std::string>> status();
+  aio::Task<void> write_status(std::string text) { return reporter_.write_status(std::move(text)); }
+  // One event for all of them.
+  void announce() const;
 
   const std::vector<model::AttachmentPtr>& attachments() const { return attachments_; }
   // In the same order, once run() has succeeded.
@@ -53,13 +59,16 @@ class NetworkAttacher {
  private:
   aio::Task<void> run_batch(model::Batch batch);
   aio::Task<void> attach_network(std::size_t index);
+  aio::asio::awaitable<bool> lacks_plugin(model::AttachmentPtr attachment, Errc code);
   aio::Task<void> follow_up(std::size_t index);
   aio::Task<void> settle_conditional_routes();
   aio::Task<void> edit_routes(std::size_t index, model::RouteEdit edit);
   aio::asio::awaitable<void> copy_device_info(model::AttachmentPtr attachment);
+  // The error of a plugin, and which other pod has the device that it was given.
+  aio::asio::awaitable<Error> with_holder(Error error, model::AttachmentPtr attachment);
   Error with_name(Error error, std::size_t index) const;
   // Whether nothing is done between the last result and the end of the ADD.
-  bool ends_with_result() const { return pod_ == nullptr && routes_.is_empty(); }
+  bool ends_with_result() const { return !awaits_status_ && routes_.is_empty(); }
 
   const Core& core_;
   const Job& job_;
@@ -69,6 +78,7 @@ class NetworkAttacher {
   chain::Chain chain_;
   std::vector<model::AttachmentPtr> attachments_;
   model::RoutePlan routes_;
+  const bool awaits_status_;
   std::optional<std::size_t> unwritten_;
   // Of each attachment, once it is there.
   std::vector<cni::NetResult> results_;

@@ -23,6 +23,7 @@
 #include "cni/cache.h"
 #include "cni/conf.h"
 #include "json/json.h"
+#include "model/attachment.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
 #include "model/objects.h"
@@ -93,12 +94,12 @@ class DeviceInfos {
   virtual aio::Task<void> remove(std::string path) = 0;
 };
 
-// Devices that the kubelet gave a pod (02, 8).
+// Devices that the kubelet or a DRA driver allocated to a pod (02, 8).
 class Devices {
  public:
   virtual ~Devices() = default;
-  // Ids by resource name, sorted, none twice. `request_uid`: the request's own, which also fits
-  // static pods (02, 8.3).
+  // Ids by resource name in the order of 02, 8.1; one may come twice. `request_uid`: the request's
+  // own, which also fits static pods (02, 8.3).
   virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
       model::PodObjectPtr pod, std::string request_uid) = 0;
   // Whether a resource of which the pod has no id is one of devices (02, 8.1).
@@ -199,6 +200,9 @@ class Records {
   // Durable. The record first; a failure of one does not keep the other from being written.
   virtual aio::Task<RecordsDone> save(std::string cni_dir, std::string container_id,
                                       RecordsToSave what) = 0;
+  // The attachment record no longer says that the network status is owed. In place: where a power
+  // cut undoes it, the status is written once more. No record is fine.
+  virtual aio::Task<void> settle_status(std::string cni_dir, std::string container_id) = 0;
   // Scratch file and record. The scratch file goes last, even if the record stays (05, 3.2).
   virtual aio::Task<RecordsDone> remove(std::string cni_dir, std::string container_id) = 0;
   // Default routes of one cached result (02, 5.4): those of `edit.remove` go, then the gateways
@@ -219,6 +223,60 @@ class Records {
                                                     std::vector<std::string> ids) = 0;
 };
 
+// A network status that its ADD did not wait for.
+struct OwedStatus {
+  std::string cni_dir, container_id;
+  model::PodObjectPtr pod = {};
+  std::string text = {};  // empty: as the attachment record has it
+};
+
+// Writes network statuses after the answers of their ADDs. That a status is owed stands in the
+// attachment record, which is durable by then (05, 3.11).
+class OwedStatuses {
+ public:
+  virtual ~OwedStatuses() = default;
+  // Neither waits nor fails.
+  virtual void owe(OwedStatus status) = 0;
+  // The container goes: what is owed for it is not written any more.
+  virtual void forget(const std::string& container_id) = 0;
+  // The pod gets a status of another container, which must not be written over.
+  virtual void forget_pod(const model::PodObject& pod) = 0;
+};
+
+// DELs that must be repeated (03, 2.14).
+class PendingDels {
+ public:
+  virtual ~PendingDels() = default;
+  // Durable when this ends. True if it is new: one that says the same stays as it is, with its age.
+  virtual aio::Task<bool> keep(std::string cni_dir, std::string container_id, std::string ifname,
+                               std::string body) = 0;
+};
+
+// Judges DELs that the runtime did not just ask for: time has passed, and what they would delete
+// may be in other hands.
+class DelRule {
+ public:
+  virtual ~DelRule() = default;
+  // Whether there is still something to do; asked when the container is ours, before anything runs.
+  virtual aio::Task<bool> is_needed(std::string cni_dir, std::string container_id) = 0;
+  // For each of these networks of the container, in the same order: what may be run, or why it must
+  // not be run now. An error: nothing may.
+  using Verdicts = std::vector<Result<model::AttachmentPtr>>;
+  virtual aio::Task<Verdicts> judge(std::string cni_dir,
+                                    std::vector<model::AttachmentPtr> networks) = 0;
+};
+
+// Keeps other processes from the containers that this one works on: while one daemon takes over
+// from another, both serve (03, 2.4).
+class ContainerLocks {
+ public:
+  virtual ~ContainerLocks() = default;
+  // Waits until no other process works on the container. None does until what this yields goes.
+  virtual aio::Task<std::shared_ptr<void>> lock(std::string container_id) = 0;
+  // The same for every container, for a GC. kUnavailable if another process stays too long.
+  virtual aio::Task<std::shared_ptr<void>> lock_all() = 0;
+};
+
 // They must outlive what uses them.
 struct Ports {
   Networks& networks;
@@ -230,9 +288,12 @@ struct Ports {
   chain::Results& results;
   DeviceInfos& device_infos;
   ObjectSource* source = nullptr;     // none: only what the configuration says (02, 3.2)
+  OwedStatuses* owed = nullptr;       // none: every ADD waits for its status
   Devices* devices = nullptr;         // none: no network gets a device
+  PendingDels* pending = nullptr;     // none: what a DEL leaves is its caller's to repeat
   aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
   Room* room = nullptr;               // none: no bound, for a program that serves one request
+  ContainerLocks* locks = nullptr;    // none: no other process works on the same containers
 };
 
 }  // namespace mnet::attach

@@ -126,6 +126,7 @@ model::AttachmentRecord empty_record(const Job& job, const model::PodObject* pod
   attachment_record.pod_uid = job.pod.uid;
   attachment_record.is_static = pod != nullptr && pod->is_static;
   attachment_record.cni_args = job.args;
+  attachment_record.cni_path = job.request.path;
   attachment_record.state = model::RecordState::kReady;
   return attachment_record;
 }
@@ -198,6 +199,7 @@ model::AttachmentRecord begin_record(const Job& job, const model::PodObjectPtr& 
   record.pod_uid = pod == nullptr || pod->uid.empty() ? job.pod.uid : pod->uid;
   record.is_static = pod != nullptr && pod->is_static;
   record.cni_args = job.args;
+  record.cni_path = job.request.path;
   for (const model::AttachmentPtr& attachment : attachments) {
     record.attachments.push_back(begin_attachment(*attachment));
   }

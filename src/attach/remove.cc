@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/log.h"
@@ -34,8 +35,31 @@ Result<void> Removal::complete() const {
   return all.join(" / ");
 }
 
-aio::asio::awaitable<Removal> Remover::remove(std::vector<model::AttachmentPtr> attachments) {
+// Those that must stay are among the errors.
+aio::asio::awaitable<std::vector<model::AttachmentPtr>> Remover::judged(
+    std::vector<model::AttachmentPtr> attachments, Removal* removal) {
+  DelRule* rule = job_.request.rule;
+  if (rule == nullptr || attachments.empty()) co_return attachments;
+  std::vector<model::AttachmentPtr> allowed;
+  auto verdicts = co_await rule->judge(job_.conf.cni_dir, attachments);
+  if (!verdicts) {
+    removal->errors.add(std::move(verdicts).error());
+    co_return allowed;
+  }
+  for (Result<model::AttachmentPtr>& verdict : *verdicts) {
+    if (verdict) {
+      allowed.push_back(*std::move(verdict));
+    } else {
+      removal->errors.add(std::move(verdict).error());
+    }
+  }
+  co_return allowed;
+}
+
+aio::asio::awaitable<Removal> Remover::remove(std::vector<model::AttachmentPtr> planned) {
   Removal removal;
+  const std::vector<model::AttachmentPtr> attachments =
+      co_await judged(std::move(planned), &removal);
   for (std::size_t i = attachments.size(); i-- > 0;) {
     const model::AttachmentPtr& attachment = attachments[i];
     const model::Delegate& delegate = attachment->delegate;

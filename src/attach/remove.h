@@ -28,10 +28,13 @@ class Remover {
   // Both must outlive it, and it must outlive its tasks.
   Remover(const Core& core, const Job& job) : core_(core), job_(job), chain_(chain_of(core, job)) {}
 
-  // From last to first; a failure does not stop the others. Device information goes with each.
-  aio::asio::awaitable<Removal> remove(std::vector<model::AttachmentPtr> attachments);
+  // From last to first; a failure does not stop the others. Device information goes with each. If
+  // the request has a rule, only what that allows is run.
+  aio::asio::awaitable<Removal> remove(std::vector<model::AttachmentPtr> planned);
 
  private:
+  aio::asio::awaitable<std::vector<model::AttachmentPtr>> judged(
+      std::vector<model::AttachmentPtr> attachments, Removal* removal);
   aio::asio::awaitable<void> remove_device_info(model::AttachmentPtr attachment);
 
   const Core& core_;

@@ -25,6 +25,7 @@ struct RequestText {
   model::Pod pod = {};  // what it leaves empty is read from `args`
   std::string id = {};
   std::shared_ptr<chain::Caller> caller = {};
+  std::string pending_body = {};
 };
 
 inline Request begin_text(RequestText text, const Log& log) {
@@ -37,6 +38,7 @@ inline Request begin_text(RequestText text, const Log& log) {
   begun.log = text.id.empty() ? log : log.with_request(text.id);
   begun.id = std::move(text.id);
   begun.caller = std::move(text.caller);
+  begun.pending_body = std::move(text.pending_body);
   return begun;
 }
 

@@ -71,15 +71,6 @@ bool is_overridden(const std::vector<model::RequestedNetwork>& networks) {
   return networks.size() > 1 && networks[1].source == model::Source::kCluster;
 }
 
-model::Weight annotation_weight(const model::PodObject& pod) {
-  model::Weight weight;
-  for (const std::string_view name :
-       {model::kNetworksAnnotation, model::kDefaultNetworkAnnotation}) {
-    if (const std::string* text = pod.annotation(name)) weight += model::weight_of(*text);
-  }
-  return weight;
-}
-
 Error nothing_configured() {
   return Error(Errc::kInvalid, "at least one delegate/clusterNetwork must be specified");
 }
@@ -93,7 +84,8 @@ aio::Task<void> Resolver::take_room_for_annotations() {
     if (pod_->is_cut) co_return co_await read_whole_pod();
     co_return Result<void>();
   }
-  const bool is_long = pod_->is_cut || annotation_weight(*pod_).total() > core_.ports.room->free();
+  const bool is_long =
+      pod_->is_cut || model::annotation_weight(*pod_).total() > core_.ports.room->free();
   if (!is_long) co_return Result<void>();
   MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, kLargestWeight));
   if (pod_->is_cut) co_return co_await read_whole_pod();
@@ -118,7 +110,7 @@ Result<std::size_t> Resolver::weigh(const std::vector<model::RequestedNetwork>& 
     warn_pod("NoNetworkFound", checked.error().text());
     return std::move(checked).error().wrap("failed getting the delegate").wrap(kPodFault);
   }
-  if (pod_ != nullptr) weight += annotation_weight(*pod_);
+  if (pod_ != nullptr) weight += model::annotation_weight(*pod_);
   return std::min(weight.total(), kLargestWeight);
 }
 
@@ -161,6 +153,7 @@ aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted_with_room() {
   MNET_CO_TRY(auto&& networks, co_await wanted());
   MNET_CO_TRY(const std::size_t weight, weigh(networks));
   MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, weight));
+  job_.room->keep(weight);  // of what it took for its annotations
   if (const Room* room = core_.ports.room) {
     finder_.expect(std::max(room->free(), job_.room->weight()));
   }
@@ -245,7 +238,10 @@ void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& netw
   for (std::size_t i = 0; i < found.size() && told < LiveReads::kMost; ++i) {
     if (found[i] || found[i].error().code() == Errc::kCancelled) continue;
     if (is_path(networks[i].configured)) continue;
-    warn_pod("NoNetworkFound", found[i].error().text());
+    // A definition that is there and cannot be used is not a missing one.
+    const Errc code = found[i].error().code();
+    const bool is_unusable = code == Errc::kInvalid || code == Errc::kDenied;
+    warn_pod(is_unusable ? "InvalidNetwork" : "NoNetworkFound", found[i].error().text());
     ++told;
   }
 }
@@ -257,6 +253,15 @@ model::PodObjectPtr Resolver::device_owner() const {
   pod->name = job_.pod.name;
   pod->uid = job_.pod.uid;
   return pod;
+}
+
+// A pod's author must not reach for the devices of others (02, 2.1); manifests in a folder are the
+// administrator's own. A master's is not applied (02, 4.3).
+bool Resolver::is_device_judged(const Found& one) const {
+  const auto& selection = one.wanted.selection;
+  if (!selection || selection->device_id.empty() || one.delegate.is_master) return false;
+  return pod_ != nullptr && core_.ports.source->is_complete() &&
+         !job_.conf.allow_annotation_devices;
 }
 
 // Devices are taken in the order of the list: one that was replaced takes none.
@@ -277,6 +282,13 @@ aio::Task<model::Delegate> Resolver::complete_one(Found one, ResourceMap* device
     auto taken = co_await devices->take(one.resource_name, one.delegate.name);
     if (!taken) co_return explained(std::move(taken).error(), one.wanted);
     if (*taken) device = {.resource_name = one.resource_name, .id = **taken};
+  }
+  if (device.id.empty() && is_device_judged(one)) {
+    auto claimed = co_await devices->claim(one.wanted.selection->device_id, one.delegate.name);
+    if (!claimed) {
+      warn_pod("InterfaceAddRejected", claimed.error().text());
+      co_return explained(std::move(claimed).error(), one.wanted);
+    }
   }
   one.delegate.source = one.wanted.source;
   one.delegate.config_hash = hash_of(one.delegate);
@@ -307,6 +319,7 @@ aio::asio::awaitable<std::vector<model::Delegate>> Resolver::resolve_each() {
   for (std::size_t i = 0; i < found.size(); ++i) {
     Result<model::Delegate> delegate;
     if (found[i]) {
+      found[i]->delegate.is_master = i == 0;
       delegate = co_await complete_one(*std::move(found[i]), &devices);
     } else {
       delegate = explained(std::move(found[i]).error(), (*networks)[i]);

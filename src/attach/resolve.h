@@ -69,6 +69,8 @@ class Resolver {
   aio::Task<std::vector<model::Delegate>> complete(std::vector<Found> found);
   // `devices` must outlive the task.
   aio::Task<model::Delegate> complete_one(Found one, ResourceMap* devices);
+  // Whether the element names a device that must be the pod's.
+  bool is_device_judged(const Found& one) const;
   aio::Task<std::vector<model::Delegate>> only(std::vector<model::RequestedNetwork> networks);
   // None if there is no such chain, or none that can be used.
   aio::Task<std::optional<model::Delegate>> auxiliary_chain();

@@ -249,7 +249,16 @@ TEST_F(ResolverTest, TellsThePodWhichDefinitionIsMultusItself) {
       "correct the types in its configuration";
   EXPECT_EQ(error_of(),
             "error loading k8s delegates k8s args: failed getting the delegate: " + why);
-  EXPECT_THAT(node_.source.events, ElementsAre("Warning NoNetworkFound: " + why));
+  EXPECT_THAT(node_.source.events, ElementsAre("Warning InvalidNetwork: " + why));
+}
+
+TEST_F(ResolverTest, TellsADefinitionThatCannotBeReadFromOneThatIsMissing) {
+  add_network("ns1", "broken", R"({"type":"ta",})");
+  select("broken");
+
+  EXPECT_NE(error_of(), "no error");
+  EXPECT_THAT(node_.source.events,
+              ElementsAre(AllOf(StartsWith("Warning InvalidNetwork: "), HasSubstr("broken"))));
 }
 
 // 02, 12: row 60
@@ -493,6 +502,7 @@ TEST_F(ResolverTest, KeepsATextThatNeedsNoChangeByteForByte) {
 TEST_F(ResolverTest, HashesTheConfigurationBeforeAnythingIsWrittenIntoIt) {
   add_network("ns1", "a", R"({"type":"t","name":"a","cniVersion":"1.0.0"})");
   select(R"([{"name":"a"},{"name":"a","cni-args":{"k":1},"deviceID":"d"}])");
+  node_.devices.ids["r"] = {"d"};
 
   auto resolved = resolve();
 

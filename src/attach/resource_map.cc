@@ -1,7 +1,9 @@
 #include "attach/resource_map.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,18 +19,6 @@
 #include "model/objects.h"
 
 namespace mnet::attach {
-namespace {
-
-// Two containers of a pod may share a device.
-std::vector<std::string> each_once(std::vector<std::string> ids) {
-  std::ranges::sort(ids);
-  const auto repeated = std::ranges::unique(ids);
-  ids.erase(repeated.begin(), repeated.end());
-  return ids;
-}
-
-}  // namespace
-
 ResourceMap::ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid,
                          Log log)
     : devices_(devices),
@@ -38,9 +28,22 @@ ResourceMap::ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string 
 
 Error ResourceMap::none_for(const std::string& resource_name, const std::string& network,
                             const std::string& why) const {
-  return cni::coded(cni::Code::kTryAgainLater,
-                    cat("no device of resource ", excerpt(resource_name), " for network ",
-                        excerpt(network), " of pod ", pod_->ns, "/", pod_->name, ": ", why));
+  return cni::coded(cni::Code::kTryAgainLater, cat("no device of resource ", excerpt(resource_name),
+                                                   " for network ", excerpt(network), " of pod ",
+                                                   pod_->ns, "/", pod_->name, ": ", why, offer()));
+}
+
+std::string ResourceMap::offer() const {
+  if (!resources_) return {};
+  if (resources_->empty()) return "; the pod has no devices at all";
+  constexpr std::size_t kMostNames = 8;
+  std::vector<std::string> names;
+  for (const auto& [name, devices] : *resources_) {
+    if (names.size() == kMostNames) break;
+    names.push_back(cat(excerpt(name), " (", devices.size(), ")"));
+  }
+  if (resources_->size() > kMostNames) names.emplace_back("...");
+  return cat("; the pod has devices of ", join(names, ", "));
 }
 
 aio::Task<void> ResourceMap::load() {
@@ -48,7 +51,10 @@ aio::Task<void> ResourceMap::load() {
   MNET_CO_TRY(auto&& allocated, co_await devices_->allocated(pod_, request_uid_));
   resources_.emplace();
   for (auto& [resource_name, ids] : allocated) {
-    (*resources_)[resource_name] = {.all = each_once(std::move(ids)), .next = 0};
+    std::set<std::string> seen;
+    for (std::string& id : ids) {
+      if (seen.insert(id).second) (*resources_)[resource_name].push_back({.id = std::move(id)});
+    }
   }
   co_return Result<void>();
 }
@@ -60,21 +66,21 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
   }
   auto loaded = co_await load();
   if (!loaded) {
-    co_return std::move(loaded).error().wrap(cat("looking for a device of resource ",
-                                                 excerpt(resource_name), " for network ",
-                                                 excerpt(network)));
+    if (loaded.error().code() == Errc::kCancelled) co_return std::move(loaded).error();
+    co_return none_for(resource_name, network, loaded.error().text());
   }
   const auto found = resources_->find(resource_name);
-  if (found == resources_->end() || found->second.all.empty()) {
+  if (found == resources_->end()) {
     co_return co_await take_unknown(std::move(resource_name), std::move(network));
   }
-  Ids& ids = found->second;
-  if (ids.next == ids.all.size()) {
+  const auto free = std::ranges::find(found->second, false, &Device::is_taken);
+  if (free == found->second.end()) {
     co_return none_for(resource_name, network,
-                       cat("all ", ids.all.size(), " devices that ", devices_->name(),
+                       cat("all ", found->second.size(), " devices that ", devices_->name(),
                            " allocated to the pod are used by its other networks"));
   }
-  co_return std::optional<std::string>(ids.all[ids.next++]);
+  free->is_taken = true;
+  co_return std::optional<std::string>(free->id);
 }
 
 // Bridge markers name counted resources that no device stands for; their networks run without one.
@@ -89,12 +95,35 @@ aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string reso
             is_device.error().text()));
   }
   if (*is_device) {
-    co_return none_for(resource_name, network, cat(devices_->name(), " allocated none to the pod"));
+    co_return none_for(resource_name, network,
+                       cat(devices_->name(),
+                           " allocated none to the pod: add it to the limits of a container, or "
+                           "correct the definition's annotation"));
   }
   log_.error(cat("resource ", excerpt(resource_name), " of network ", excerpt(network),
                  " is not a device resource: ", devices_->name(),
                  " does not know it; the network is attached without a device"));
   co_return std::optional<std::string>();
+}
+
+aio::Task<void> ResourceMap::claim(std::string id, std::string network) {
+  const std::string what = cat("device ", go_quoted(id), " of network ", excerpt(network),
+                               " in the annotation of pod ", pod_->ns, "/", pod_->name);
+  if (devices_ == nullptr) {
+    co_return Error(Errc::kDenied, cat(what, ": this daemon has no source of devices"));
+  }
+  auto loaded = co_await load();
+  if (!loaded) co_return std::move(loaded).error().wrap(what);
+  bool is_allocated = false;
+  for (auto& [resource_name, devices] : *resources_) {
+    for (Device& device : devices) {
+      if (device.id == id) device.is_taken = is_allocated = true;
+    }
+  }
+  if (is_allocated) co_return Result<void>();
+  co_return Error(Errc::kDenied,
+                  cat(what, ": ", devices_->name(), " did not allocate it to the pod", offer(),
+                      "; allowAnnotationDevices would take it all the same"));
 }
 
 }  // namespace mnet::attach

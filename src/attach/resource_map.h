@@ -2,7 +2,6 @@
 // of its networks share it, and it asks only when the first of them wants a device.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,15 +18,18 @@ class ResourceMap {
   // `devices` may be nullptr: then there are no devices. It must outlive this.
   ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid, Log log);
 
-  // The next device of that resource for the network, in byte order of the ids. An error with code
+  // The next device of that resource for the network, in the order of the port. An error with code
   // 11 if there is none; nothing if it is not a device resource (a bridge marker), which the
   // log says. One call at a time.
   aio::Task<std::optional<std::string>> take(std::string resource_name, std::string network);
+  // A device that the pod's annotation names: take() will not give it to another network. kDenied
+  // if the pod was not allocated it (02, 2.1).
+  aio::Task<void> claim(std::string id, std::string network);
 
  private:
-  struct Ids {
-    std::vector<std::string> all;
-    std::size_t next = 0;
+  struct Device {
+    std::string id;
+    bool is_taken = false;
   };
 
   aio::Task<void> load();
@@ -35,12 +37,14 @@ class ResourceMap {
                                                      std::string network);
   Error none_for(const std::string& resource_name, const std::string& network,
                  const std::string& why) const;
+  // What the pod has instead, for errors.
+  std::string offer() const;
 
   Devices* devices_;
   model::PodObjectPtr pod_;
   std::string request_uid_;
   Log log_;
-  std::optional<std::map<std::string, Ids>> resources_;
+  std::optional<std::map<std::string, std::vector<Device>>> resources_;
 };
 
 }  // namespace mnet::attach

@@ -9,6 +9,7 @@
 #include "attach/pod_fixture.h"
 #include "attach/ports.h"
 #include "attach/resolve.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "cni/error.h"
 #include "json/json.h"
@@ -33,6 +34,11 @@ class ResourcesTest : public ResolverTest {
     }
   }
 
+  void name_device_of_plain(const std::string& id) {
+    add_network("ns1", "plain", R"({"type":"t"})");
+    select(R"([{"name":"plain","deviceID":")" + id + R"("}])");
+  }
+
   std::vector<std::string> devices(const Result<Resolver::Resolved>& resolved) {
     if (!resolved) return {resolved.error().text()};
     std::vector<std::string> ids;
@@ -43,18 +49,18 @@ class ResourcesTest : public ResolverTest {
 };
 
 // 02, 12: row 78
-TEST_F(ResourcesTest, AreHandedOutInByteOrderAndWrittenIntoEveryPlugin) {
+TEST_F(ResourcesTest, AreHandedOutInTheOrderOfTheirContainersAndWrittenIntoEveryPlugin) {
   add_network("ns1", "list", R"({"plugins":[{"type":"x"},{"type":"y"}]})", "intel.com/vf");
   node_.devices.ids["intel.com/vf"] = {"b", "a"};
   select("a,list");
 
   auto resolved = resolve();
 
-  ASSERT_THAT(devices(resolved), ElementsAre("", "a", "b"));
+  ASSERT_THAT(devices(resolved), ElementsAre("", "b", "a"));
   EXPECT_EQ(resolved->delegates[1].selection.resource_name, "intel.com/vf");
   EXPECT_EQ(json::parse(resolved->delegates[2].bytes).value(),
-            json::parse(R"({"name":"list","plugins":[{"type":"x","deviceID":"b","pciBusID":"b"},
-                            {"type":"y","deviceID":"b","pciBusID":"b"}]})")
+            json::parse(R"({"name":"list","plugins":[{"type":"x","deviceID":"a","pciBusID":"a"},
+                            {"type":"y","deviceID":"a","pciBusID":"a"}]})")
                 .value());
   EXPECT_EQ(node_.devices.asked, 1);
 }
@@ -95,13 +101,15 @@ TEST_F(ResourcesTest, ThatAreTakenFailTheRequestWithCode11) {
 // 02, 12: row 80; pain 25
 TEST_F(ResourcesTest, ThatTheKubeletKnowsButDidNotGiveFailTheRequestWithCode11) {
   node_.devices.known = {"intel.com/vf"};
+  node_.devices.ids["other/vf"] = {"1", "2"};
   select("a");
 
   auto resolved = resolve();
 
   ASSERT_FALSE(resolved);
   EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
-  EXPECT_THAT(resolved.error().text(), HasSubstr("kubelet allocated none to the pod"));
+  EXPECT_THAT(resolved.error().text(), AllOf(HasSubstr("kubelet allocated none to the pod"),
+                                             HasSubstr("the pod has devices of other/vf (2)")));
 }
 
 // 02, 12: row 80
@@ -131,7 +139,7 @@ TEST_F(ResourcesTest, CannotBeHadWhereNobodyKnowsOfDevices) {
 TEST_F(ResourcesTest, ThatTwoContainersShareAreHandedOutOnce) {
   node_.devices.ids["intel.com/vf"] = {"2", "1", "2", "1"};
   select("a,b");
-  EXPECT_THAT(devices(resolve()), ElementsAre("", "1", "2"));
+  EXPECT_THAT(devices(resolve()), ElementsAre("", "2", "1"));
   select("a,b,c");
   EXPECT_FALSE(resolve());
 }
@@ -164,8 +172,8 @@ TEST_F(ResourcesTest, OfAMasterAreInItsConfigurationAndNotOffered) {
 
 // 02, 12: row 82
 TEST_F(ResourcesTest, NamedByTheElementAreOfferedOnly) {
-  add_network("ns1", "plain", R"({"type":"t"})");
-  select(R"([{"name":"plain","deviceID":"0000:00:00.9"}])");
+  name_device_of_plain("0000:00:00.9");
+  node_.devices.ids["intel.com/vf"] = {"0000:00:00.8", "0000:00:00.9"};
 
   auto resolved = resolve();
 
@@ -176,6 +184,31 @@ TEST_F(ResourcesTest, NamedByTheElementAreOfferedOnly) {
   EXPECT_EQ(*offered.find("CNIDeviceInfoFile")->as_string(),
             "/var/run/k8s.cni.cncf.io/devinfo/cni/ns1-plain-c1_net1");
   EXPECT_FALSE(resolved->delegates[1].bytes.contains("0000:00:00.9"));
+}
+
+// 02, 12: row 82
+TEST_F(ResourcesTest, NamedByTheElementMustBeThePods) {
+  name_device_of_plain("0000:00:00.9");
+  node_.devices.ids["intel.com/vf"] = {"0000:00:00.8"};
+
+  auto refused = resolve();
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::kDenied);
+  EXPECT_THAT(refused.error().text(),
+              AllOf(HasSubstr("\"0000:00:00.9\" of network ns1/plain"), HasSubstr("pod ns1/p1"),
+                    HasSubstr("kubelet did not allocate it"), HasSubstr("intel.com/vf (1)"),
+                    HasSubstr("allowAnnotationDevices")));
+  auto allowed = resolve(path_and(R"("allowAnnotationDevices":true)"));
+  ASSERT_TRUE(allowed) << allowed.error().text();
+  EXPECT_THAT(devices(allowed), ElementsAre("", "0000:00:00.9"));
+}
+
+TEST_F(ResourcesTest, NamedByTheElementAreNotGivenToAnotherNetwork) {
+  add_network("ns1", "plain", R"({"type":"t"})");
+  node_.devices.ids["intel.com/vf"] = {"1", "2"};
+  select(R"([{"name":"plain","deviceID":"1"},{"name":"a"}])");
+  EXPECT_THAT(devices(resolve()), ElementsAre("", "1", "2"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "aio/run.h"
 #include "attach/fake_ports.h"
@@ -42,6 +43,12 @@ class RoomTest : public PodTest {
   }
   Result<cni::NetResult> add() { return aio::run(loop_, bounded_.add(request(delegates({"a"})))); }
   Result<void> del() { return told(aio::run(loop_, bounded_.del(request(delegates({"a"}))))); }
+  Result<void> collect() {
+    return aio::run(loop_,
+                    bounded_.gc(request(cat(delegates({"a"}),
+                                            R"(,"cni.dev/valid-attachments":[{"containerID":"c1",)"
+                                            R"("ifname":"eth0"}])"))));
+  }
   void cut_pod() {
     auto cut = std::make_shared<model::PodObject>(*node_.source.pods["ns1/p1"]);
     for (auto& [key, text] : cut->annotations) text.clear();
@@ -64,6 +71,7 @@ TEST_F(RoomTest, OrdinaryRequestsAskForNone) {
 TEST_F(RoomTest, IsTakenOnceForAllNetworksBeforeTheyAreLookedForAndHeldToTheEnd) {
   add_pod("small,large,large");
   int held = -1;
+  node_.room.free_weight = 3000;  // the status is small
   node_.room.on_take = [this] { EXPECT_THAT(node_.source.asked, IsEmpty()); };
   node_.plugins.on_run = [&](const chain::PluginRun&) { held = node_.room.held; };
 
@@ -72,7 +80,7 @@ TEST_F(RoomTest, IsTakenOnceForAllNetworksBeforeTheyAreLookedForAndHeldToTheEnd)
   ASSERT_TRUE(added) << added.error().text();
   EXPECT_THAT(node_.room.taken, ElementsAre(AllOf(Ge(10'000u), Le(15'000u))));
   EXPECT_EQ(node_.room.requests[0].ns, "ns1");
-  EXPECT_FALSE(node_.room.requests[0].is_del);
+  EXPECT_EQ(node_.room.requests[0].purpose, RoomFor::kRequest);
   EXPECT_EQ(held, 1);
   EXPECT_EQ(node_.room.held, 0);
 }
@@ -97,12 +105,36 @@ TEST_F(RoomTest, CountsTheArgumentsOfThePodInEveryPlugin) {
 }
 
 // Which networks it names shows only when it is read.
-TEST_F(RoomTest, ALongAnnotationTakesAllThatARequestMayHave) {
+TEST_F(RoomTest, ALongAnnotationTakesAllThatARequestMayHaveUntilItIsRead) {
   add_pod(cat(R"([{"name":"small","cni-args":{"b":")", std::string(2000, 'x'), R"("}}])"));
+  node_.plugins.on_run = [this](const chain::PluginRun&) {
+    EXPECT_THAT(node_.room.kept, ElementsAre(AllOf(Ge(4000u), Le(8000u))));
+  };
 
   ASSERT_TRUE(add());
 
   EXPECT_THAT(node_.room.taken, ElementsAre(kLargestWeight));
+  EXPECT_THAT(node_.room.kept, SizeIs(1));
+}
+
+// Each of its entries repeats what the network's author wrote.
+TEST_F(RoomTest, IsTakenForALongStatusBesideThatOfTheRequest) {
+  add_pod("large");
+  std::vector<std::string> interfaces;
+  for (int i = 0; i < 20; ++i) {
+    interfaces.push_back(cat(R"({"name":"e)", i, R"(","sandbox":"/ns"})"));
+  }
+  node_.plugins.answers["ADD large"] =
+      cat(R"({"cniVersion":"1.0.0","dns":{"domain":")", std::string(500, '<'),
+          R"("},"interfaces":[)", join(interfaces, ","), "]}");
+
+  const auto added = add();
+
+  ASSERT_TRUE(added) << added.error().text();
+  ASSERT_THAT(node_.room.requests, SizeIs(2));
+  EXPECT_EQ(node_.room.requests[1].purpose, RoomFor::kStatus);
+  EXPECT_GE(node_.room.requests[1].weight, node_.source.statuses.at("ns1/p1").size());
+  EXPECT_EQ(node_.room.requests[1].ns, "ns1");
 }
 
 TEST_F(RoomTest, APodThatIsKeptWithoutItsAnnotationsIsReadWhenItHasRoom) {
@@ -176,7 +208,7 @@ TEST_F(RoomTest, RecordsAreLoadedWhenTheyHaveRoom) {
   ASSERT_TRUE(del());
 
   EXPECT_THAT(node_.room.taken, ElementsAre(7000u));
-  EXPECT_TRUE(node_.room.requests[0].is_del);
+  EXPECT_EQ(node_.room.requests[0].purpose, RoomFor::kDel);
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_EQ(node_.room.held, 0);
 }
@@ -220,19 +252,25 @@ TEST_F(RoomTest, ARequestThatHoldsRoomTakesNoMoreForTheRecordsOfAnEarlierOne) {
   EXPECT_THAT(node_.room.taken, testing::Each(Le(10'000u)));
 }
 
-TEST_F(RoomTest, GcTakesAllThatARequestMayHaveAndReadsOneConfigurationAtATime) {
+TEST_F(RoomTest, GcTakesItForTheRecordsOfOneContainerAtATime) {
   add_pod("large");
   ASSERT_TRUE(add());
   node_.room.taken.clear();
+  node_.room.on_take = [this] { EXPECT_EQ(node_.room.held, 0); };
+  node_.records.weights["c1"] = 7000;
 
-  const auto collected =
-      aio::run(loop_, bounded_.gc(request(cat(
-                          delegates({"a"}), R"(,"cni.dev/valid-attachments":[{"containerID":"c1",)"
-                                            R"("ifname":"eth0"}])"))));
+  const auto collected = collect();
 
   ASSERT_TRUE(collected) << collected.error().text();
-  EXPECT_THAT(node_.room.taken, ElementsAre(kLargestWeight));
+  EXPECT_THAT(node_.room.taken,
+              ElementsAre(7000u, 7000u, 7000u));  // the record, two configurations
+  EXPECT_EQ(node_.room.requests.back().purpose, RoomFor::kDel);
   EXPECT_EQ(node_.room.held, 0);
+
+  node_.room.taken.clear();
+  node_.records.weights.clear();
+  ASSERT_TRUE(collect());
+  EXPECT_THAT(node_.room.taken, IsEmpty());
 }
 
 }  // namespace

@@ -130,6 +130,13 @@ inline std::string event_message(std::string_view text) {
   return excerpt(text, kMostOfEvent - std::string_view("...").size());
 }
 
+// Why a network status could not be written just now.
+struct StatusDelay {
+  Error why;  // kDenied: it may take a person to change that
+  std::optional<std::chrono::seconds> at_least = {};  // as the server asks
+  std::string_view advice = {};                       // what to do about it, for people
+};
+
 class ObjectSource {
  public:
   virtual ~ObjectSource() = default;
@@ -153,6 +160,13 @@ class ObjectSource {
   // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is fine; one
   // that was replaced is an error.
   virtual aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) = 0;
+  // One attempt at the same, for a status that no pod waits for: none if nothing is left to do. An
+  // error is final.
+  virtual aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod,
+                                                           std::string text) {
+    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text)));
+    co_return std::optional<StatusDelay>();
+  }
   // What write_status(), or another keeper of the status, wrote last; none if there is nothing.
   virtual aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) {
     const std::string* text = pod->annotation("k8s.v1.cni.cncf.io/network-status");

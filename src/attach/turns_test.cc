@@ -4,21 +4,26 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "aio/event.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
+#include "attach/attach.h"
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/ports.h"
 #include "attach/request_text.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/try.h"
 #include "chain/caller.h"
 #include "chain/plugins.h"
+#include "cni/error.h"
 
 namespace mnet::attach {
 namespace {
@@ -237,6 +242,82 @@ TEST_F(TurnsTest, ACancelledAddIsRolledBack) {
 
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL b net1", "DEL a eth0"));
   EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
+}
+
+// Another daemon: what it works on is not free.
+class OtherDaemon final : public ContainerLocks {
+ public:
+  aio::Task<std::shared_ptr<void>> lock(std::string container_id) override {
+    asked.push_back(std::move(container_id));
+    return wait();
+  }
+  aio::Task<std::shared_ptr<void>> lock_all() override {
+    asked.push_back("all");
+    return wait();
+  }
+
+  std::vector<std::string> asked;
+  aio::Event free;
+  std::weak_ptr<void> held;
+  std::optional<Error> failure;
+
+ private:
+  aio::Task<std::shared_ptr<void>> wait() {
+    MNET_CO_TRY_VOID(co_await free.wait());
+    if (failure) co_return *failure;
+    auto given = std::make_shared<int>();
+    held = given;
+    co_return std::move(given);
+  }
+};
+
+class BesideAnotherDaemonTest : public TurnsTest {
+ protected:
+  BesideAnotherDaemonTest() {
+    Ports ports = node_.ports();
+    ports.locks = &other_;
+    mine_.emplace(ports, log_);
+  }
+  aio::Task<void> deleting(RequestText what) {
+    auto deleted = co_await mine_->del(std::move(what));
+    co_return complete(deleted);
+  }
+
+  OtherDaemon other_;
+  std::optional<TextAttachments> mine_;
+};
+
+// Pain 43.
+TEST_F(BesideAnotherDaemonTest, ADelWaitsUntilTheOtherHasEndedItsWorkOnTheContainer) {
+  group_.spawn("del", deleting(request(delegates({"a"}))));
+  loop_.poll();
+  EXPECT_THAT(other_.asked, ElementsAre("c1"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  other_.free.set();
+  finish();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+  EXPECT_TRUE(other_.held.expired());
+}
+
+TEST_F(BesideAnotherDaemonTest, NothingIsDoneWithoutTheLock) {
+  other_.free.set();
+  other_.failure = Error(Errc::kIo, "no space left");
+
+  const auto deleted = aio::run(loop_, mine_->del(request(delegates({"a"}))));
+
+  ASSERT_FALSE(deleted);
+  EXPECT_EQ(cni::object_for_runtime(deleted.error()).code, 11u);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(BesideAnotherDaemonTest, AGcLocksAllContainers) {
+  other_.free.set();
+
+  ASSERT_TRUE(aio::run(loop_, mine_->gc(request(delegates({"a"})))));
+
+  EXPECT_THAT(other_.asked, ElementsAre("all"));
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ std::string GoFlags::usage() const {
   std::string out = cat("Usage of ", program_, ":\n");
   if (!synopsis_.empty()) out = cat(synopsis_, "\n\n", out);
   for (const Flag& flag : flags_) {
+    if (flag.help.empty()) continue;
     out += cat("  -", flag.name);
     if (const auto kind = flag_kind(flag.value); !kind.empty()) out += cat(" ", kind);
     out += cat("\n    \t", flag.help);

@@ -1,11 +1,13 @@
 #include "base/sha256.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mnet {
 namespace {
@@ -61,11 +63,10 @@ void mix(std::array<Word, 8>& hash, std::string_view block) {
 }
 
 // What follows the last whole block: the rest, a one bit, zeros, and the length in bits.
-std::string tail_of(std::string_view text) {
-  std::string tail(text.substr(text.size() / kBlock * kBlock));
+std::string tail_of(std::string tail, std::uint64_t size) {
   tail.push_back('\x80');
   while (tail.size() % kBlock != kBlock - 8) tail.push_back('\0');
-  const std::uint64_t bits = std::uint64_t{text.size()} * 8;
+  const std::uint64_t bits = size * 8;
   for (unsigned shift = 64; shift > 0; shift -= 8) {
     tail.push_back(static_cast<char>((bits >> (shift - 8)) & 0xffU));
   }
@@ -74,21 +75,38 @@ std::string tail_of(std::string_view text) {
 
 }  // namespace
 
-std::string sha256_hex(std::string_view text) {
-  std::array<Word, 8> hash = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const std::string tail = tail_of(text);
-  for (; text.size() >= kBlock; text.remove_prefix(kBlock)) mix(hash, text.substr(0, kBlock));
-  for (std::string_view rest = tail; !rest.empty(); rest.remove_prefix(kBlock)) {
-    mix(hash, rest.substr(0, kBlock));
+void Sha256::add(std::string_view piece) {
+  size_ += piece.size();
+  if (!rest_.empty()) {
+    const std::size_t missing = std::min(kBlock - rest_.size(), piece.size());
+    rest_ += piece.substr(0, missing);
+    piece.remove_prefix(missing);
+    if (rest_.size() < kBlock) return;
+    mix(hash_, rest_);
+    rest_.clear();
+  }
+  for (; piece.size() >= kBlock; piece.remove_prefix(kBlock)) mix(hash_, piece.substr(0, kBlock));
+  rest_ = piece;
+}
+
+std::string Sha256::hex() {
+  const std::string tail = tail_of(std::move(rest_), size_);
+  for (std::string_view left = tail; !left.empty(); left.remove_prefix(kBlock)) {
+    mix(hash_, left.substr(0, kBlock));
   }
   std::string hex;
-  for (const Word word : hash) {
+  for (const Word word : hash_) {
     for (unsigned shift = 32; shift > 0; shift -= 4) {
       hex.push_back("0123456789abcdef"[(word >> (shift - 4)) & 0xfU]);
     }
   }
   return hex;
+}
+
+std::string sha256_hex(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.hex();
 }
 
 }  // namespace mnet

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 
 namespace mnet {
@@ -28,6 +29,16 @@ TEST(Sha256, PadsEveryLengthRight) {
             "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
   EXPECT_EQ(sha256_hex(std::string(64, 'a')),
             "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+}
+
+TEST(Sha256, OfPiecesIsThatOfTheWhole) {
+  const std::string whole(300, 'a');
+  for (const std::size_t size : {1U, 63U, 64U, 65U, 130U}) {
+    Sha256 hash;
+    for (std::size_t at = 0; at < whole.size(); at += size) hash.add(whole.substr(at, size));
+
+    EXPECT_EQ(hash.hex(), sha256_hex(whole)) << size;
+  }
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ using Decision = certs::Verdict::Decision;
 // If another client always comes first, it is a failure like others.
 constexpr int kTriesInConflict = 5;
 constexpr std::size_t kPage = 500;
+// Our daemons' requests have 2 to 4 KiB. Anyone who may make requests may make them larger.
+constexpr std::size_t kLargest = 16u << 10;
 
 std::string path_of(const std::string& name) {
   return cat(certs::kRequestsPath, "/", kube::query_value(name));
@@ -47,6 +49,7 @@ std::string selector() { return cat("spec.signerName=", certs::kSigner); }
 kube::ReflectorSettings watch_settings(kube::ReflectorSettings settings) {
   settings.path = certs::kRequestsPath;
   settings.field_selector = selector();
+  settings.largest = kLargest;
   return settings;
 }
 
@@ -215,7 +218,8 @@ aio::Task<void> Approver::decide(std::string name) {
 
 aio::Task<bool> Approver::try_decide(std::string name) {
   const aio::Deadline deadline = Clock::now() + settings_.call_time;
-  MNET_CO_TRY(auto&& fresh, co_await api_->call({.path = path_of(name)}, deadline));
+  MNET_CO_TRY(auto&& fresh,
+              co_await api_->call({.path = path_of(name), .max_bytes = kLargest}, deadline));
   if (fresh.status == 404) co_return true;
   if (!fresh.ok()) co_return fresh.error();
   auto object = json::parse_object(fresh.body);
@@ -271,18 +275,29 @@ aio::Task<void> Approver::rescan() {
     const std::string path = cat(
         certs::kRequestsPath, "?fieldSelector=", kube::query_value(selector()), "&limit=", kPage,
         continuation.empty() ? "" : "&continue=", kube::query_value(continuation));
-    MNET_CO_TRY(auto&& page,
-                co_await api_->call({.path = path}, Clock::now() + settings_.call_time));
-    if (!page.ok()) co_return page.error();
-    kube::ListReader reader;
-    MNET_CO_TRY_VOID(reader.put(page.body));
-    while (const auto item = reader.next_item()) {
-      if (const auto object = json::parse_object(*item)) consider(*object);
-    }
-    MNET_CO_TRY(auto&& end, reader.finish());
+    MNET_CO_TRY(auto&& end, co_await scan_page(path));
     continuation = end.continuation;
   } while (!continuation.empty());
   co_return Result<void>();
+}
+
+aio::Task<kube::ListEnd> Approver::scan_page(std::string path) {
+  const aio::Deadline deadline = Clock::now() + settings_.call_time;
+  MNET_CO_TRY(auto&& answer, co_await api_->open(std::move(path), deadline));
+  if (answer->status() != 200) {
+    MNET_CO_TRY(auto&& body, co_await http::read_whole(answer.get(), kLargest, deadline));
+    co_return kube::error_of(kube::parse_status(answer->status(), body));
+  }
+  kube::ListReader reader(kLargest);
+  for (;;) {
+    MNET_CO_TRY(auto&& bytes, co_await answer->read(deadline));
+    if (bytes.empty()) break;
+    MNET_CO_TRY_VOID(reader.put(bytes));
+    while (const auto item = reader.next_item()) {
+      if (const auto object = json::parse_object(*item)) consider(*object);
+    }
+  }
+  co_return reader.finish();
 }
 
 }  // namespace mnet::cert_approver

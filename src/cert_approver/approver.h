@@ -78,6 +78,7 @@ class Approver {
   aio::Task<bool> try_decide(std::string name);
   aio::Task<void> rescan_for_ever();
   aio::Task<void> rescan();
+  aio::Task<kube::ListEnd> scan_page(std::string path);
   void told(const certs::SigningRequest& request, const certs::Verdict& verdict);
 
   const ApproverSettings settings_;

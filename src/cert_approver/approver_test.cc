@@ -235,6 +235,30 @@ TEST_F(ApproverTest, SaysOnceWhyItLeavesAloneWhatItCannotRead) {
   EXPECT_EQ(lines_->text().find(said, at + 1), std::string::npos) << lines_->text();
 }
 
+// A client that may make requests may make them as large as the server allows; nothing is kept of
+// these.
+TEST_F(ApproverTest, LeavesAloneWhatIsLargerThanAnyOfOurs) {
+  auto object = json::parse_object(object_text("csr-1", "node1", "system:multus:node1")).value();
+  object.find("metadata")
+      ->as_object()
+      ->set("annotations", json::Object{{"ballast", std::string(20'000, 'x')}});
+  requests_.add_text("csr-1", json::dump(object));
+  requests_.add("csr-2");
+  settings_.rescan = 5ms;
+  std::atomic<int> lists = 0;
+  requests_.refuses = [&lists](const RawRequest& request) {
+    if (request.target().find("limit=") != std::string::npos) ++lists;
+    return 0;
+  };
+
+  start();
+
+  ASSERT_TRUE(decides(1));
+  ASSERT_TRUE(becomes([&] { return lists >= 3; }));
+  EXPECT_THAT(requests_.puts(), ElementsAre(HasSubstr("/csr-2/approval")));
+  EXPECT_EQ(approver_->counters().failures, 0u);
+}
+
 // 03, 12: row 149
 TEST_F(ApproverTest, ReadsARequestAgainThatSomebodyChanged) {
   requests_.add("csr-1");

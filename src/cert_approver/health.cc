@@ -71,7 +71,7 @@ Health::Health(const aio::asio::any_io_executor& executor, const Approver& appro
       server_(
           executor,
           [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
-          http::Limits{}, log_) {}
+          http::public_limits(), log_) {}
 
 aio::Task<void> Health::listen() {
   for (;;) {

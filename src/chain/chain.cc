@@ -1,6 +1,8 @@
 #include "chain/chain.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +26,7 @@
 #include "chain/results.h"
 #include "cni/cache.h"
 #include "cni/conf.h"
+#include "cni/error.h"
 #include "cni/names.h"
 #include "cni/result.h"
 #include "cni/types.h"
@@ -53,6 +56,17 @@ Result<void> validate(const model::Attachment& attachment) {
 const std::string& network_name(const model::Attachment& attachment) {
   const model::Delegate& delegate = attachment.delegate;
   return delegate.list ? delegate.list->name : delegate.cni_name;
+}
+
+// The plugin has nothing to clean up (CNI specification, "Error").
+bool is_unknown_container(const Error& error) {
+  const ErrorObject* object = error.origin();
+  return object != nullptr &&
+         object->code == static_cast<std::uint64_t>(cni::Code::kUnknownContainer);
+}
+
+cni::CacheKey key_of(const model::Attachment& attachment) {
+  return {network_name(attachment), attachment.container_id, attachment.ifname};
 }
 
 // Never null: "nothing is valid" must be said, not left out (01, 5.5).
@@ -218,14 +232,14 @@ aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t inde
 }
 
 // What CHECK and DEL hand to the plugins, in the list's own version; null if there is no entry.
-aio::Task<json::Value> Chain::cached_result(model::AttachmentPtr attachment) {
+aio::Task<cni::CachedResult> Chain::cached_result(model::AttachmentPtr attachment) {
   const cni::ConfList& list = *attachment->delegate.list;
   MNET_CO_TRY(auto&& found,
               co_await results_.find_result(
                   setting_.cni_dir, {list.name, attachment->container_id, attachment->ifname}));
-  if (!found) co_return json::Value();
-  MNET_CO_TRY(auto&& result, cni::read_cached_result(*found, list.version));
-  co_return json::Value(cni::to_json(result));
+  if (!found) co_return cni::CachedResult();
+  MNET_CO_TRY(auto&& result, cni::read_cached_result(found->result, list.version));
+  co_return cni::CachedResult{.result = cni::to_json(result), .deleted_from = found->deleted_from};
 }
 
 aio::Task<void> Chain::run_plugin(model::AttachmentPtr attachment, std::size_t index,
@@ -251,45 +265,59 @@ aio::Task<void> Chain::check(model::AttachmentPtr attachment) {
   }
   if (list.disable_check) co_return Result<void>();
 
-  auto prev_result = co_await cached_result(attachment);
-  if (!prev_result) {
-    co_return std::move(prev_result)
-        .error()
-        .wrap(cat("failed to get network ", go_quoted(list.name), " cached result"));
+  auto cached = co_await cached_result(attachment);
+  if (!cached) {
+    co_return std::move(cached).error().wrap(
+        cat("failed to get network ", go_quoted(list.name), " cached result"));
   }
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     if (caller_gone()) co_return aio::cancelled_error();
     // As for a removal: an earlier version may have attached what is refused today.
     MNET_CO_TRY_VOID(check_types_for_removal(list.plugins[i]));
-    MNET_CO_TRY_VOID(co_await run_plugin(attachment, i, "CHECK", *prev_result));
+    MNET_CO_TRY_VOID(co_await run_plugin(attachment, i, "CHECK", cached->result));
   }
   co_return Result<void>();
 }
 
+// An old version gets no previous result, but how far an earlier DEL came counts for it, too.
 aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
-  const cni::CacheKey key{list.name, attachment->container_id, attachment->ifname};
   MNET_CO_TRY(auto&& version, cni::parse_version(list.version));
 
-  json::Value prev_result;
   Deleted done;
-  if (version >= cni::kCheckSince) {
-    auto cached = co_await cached_result(attachment);
-    if (cached) {
-      prev_result = *std::move(cached);
-    } else if (is_damage(cached.error())) {
-      // A damaged entry is of no use; DEL goes on without it (01, 5.4).
-      auto removed = co_await results_.remove_result(setting_.cni_dir, key);
-      if (!removed) log_.error("cannot remove a damaged result-cache entry", removed.error());
-    } else if (is_shortage(cached.error())) {
-      co_return std::move(cached).error();
-    } else {
-      log_.error("DEL continues without the cached result", cached.error());
-      done.unread = std::move(cached).error();
-    }
+  cni::CachedResult known;
+  auto cached = co_await cached_result(attachment);
+  if (cached) {
+    known = *std::move(cached);
+  } else if (version < cni::kCheckSince) {
+    // It gets no result anyway.
+  } else if (is_damage(cached.error())) {
+    // A damaged entry is of no use; DEL goes on without it (01, 5.4).
+    auto removed = co_await results_.remove_result(setting_.cni_dir, key_of(*attachment));
+    if (!removed) log_.error("cannot remove a damaged result-cache entry", removed.error());
+  } else if (is_shortage(cached.error())) {
+    co_return std::move(cached).error();
+  } else {
+    log_.error("DEL continues without the cached result", cached.error());
+    done.unread = std::move(cached).error();
   }
-  for (std::size_t i = list.plugins.size(); i-- > 0;) {
+  if (version < cni::kCheckSince) known.result = json::Value();
+
+  MNET_CO_TRY_VOID(co_await del_plugins(attachment, std::move(known)));
+  if (done.unread) co_return done;
+  auto removed = co_await results_.remove_result(setting_.cni_dir, key_of(*attachment));
+  if (!removed) log_.error("cannot remove a result-cache entry", removed.error());
+  co_return done;
+}
+
+// From last to first, those that are left. A later DEL resumes at the one that fails: what the
+// others gave up may be in another container's hands by then.
+aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedResult known) {
+  const cni::ConfList& list = *attachment->delegate.list;
+  const std::size_t end =
+      std::min(known.deleted_from.value_or(list.plugins.size()), list.plugins.size());
+  for (std::size_t i = end; i-- > 0;) {
     if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
       log_.error(
           cat("DEL of network ", go_quoted(list.name), ", interface ", excerpt(attachment->ifname),
@@ -297,15 +325,20 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
           checked.error());
       continue;
     }
-    auto deleted = co_await run_plugin(attachment, i, "DEL", prev_result);
-    if (!deleted) {
-      co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
+    auto deleted = co_await run_plugin(attachment, i, "DEL", known.result);
+    if (!deleted && is_unknown_container(deleted.error())) {
+      log_.verbose(cat("DEL: plugin ", description(list.plugins[i]), " does not know container ",
+                       attachment->container_id));
+      continue;
     }
+    if (deleted) continue;
+    if (i + 1 < end) {
+      auto noted = co_await results_.note_deleted(setting_.cni_dir, key_of(*attachment), i + 1);
+      if (!noted) log_.error("cannot note how far a DEL came", noted.error());
+    }
+    co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
   }
-  if (done.unread) co_return done;
-  auto removed = co_await results_.remove_result(setting_.cni_dir, key);
-  if (!removed) log_.error("cannot remove a result-cache entry", removed.error());
-  co_return done;
+  co_return Result<void>();
 }
 
 Result<std::string> Chain::detached_config(const model::Delegate& delegate, std::size_t index,

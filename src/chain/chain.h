@@ -15,6 +15,7 @@
 #include "chain/caller.h"
 #include "chain/plugins.h"
 #include "chain/results.h"
+#include "cni/cache.h"
 #include "cni/result.h"
 #include "model/attachment.h"
 #include "model/netconf.h"
@@ -49,7 +50,8 @@ class Chain {
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(model::AttachmentPtr attachment);
   // 5.4. Runs even if the caller has left. Plugins that must not be run are skipped and logged:
-  // what an earlier version attached must not keep a container from going away.
+  // what an earlier version attached must not keep a container from going away. One that answers
+  // with code 3 has nothing to delete. Resumes where an earlier one failed.
   struct Deleted {
     // Why the cached result could not be read. The plugins ran without it, and the entry is kept
     // for another DEL that can read it.
@@ -84,7 +86,8 @@ class Chain {
   static Result<std::string> detached_config(const model::Delegate& delegate, std::size_t index,
                                              json::Object values);
   aio::Task<void> run_detached(std::string type, std::string command, std::string config);
-  aio::Task<json::Value> cached_result(model::AttachmentPtr attachment);
+  aio::Task<cni::CachedResult> cached_result(model::AttachmentPtr attachment);
+  aio::Task<void> del_plugins(model::AttachmentPtr attachment, cni::CachedResult known);
   PluginRun run_of(std::string binary, std::string command) const;
   PluginRun run_of(const model::Attachment& attachment, std::string binary,
                    std::string command) const;

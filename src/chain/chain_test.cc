@@ -378,6 +378,38 @@ TEST_F(ChainTest, DelStopsAtAnErrorAndCanBeRepeated) {
   EXPECT_THAT(node_.results.results, IsEmpty());
 }
 
+// What the last plugin gave up may belong to another container by the time of the second attempt.
+TEST_F(ChainTest, DelResumesAtThePluginThatFailed) {
+  const auto three = attachment(list_text("1.0.0", kThree));
+  ASSERT_TRUE(add(three));
+  node_.plugins.runs.clear();
+  node_.plugins.errors.emplace("DEL n p1", Error(Errc::kPlugin, "stuck"));
+  EXPECT_FALSE(del(three));
+  EXPECT_FALSE(del(three));
+
+  node_.plugins.errors.clear();
+  EXPECT_TRUE(del(three));
+
+  std::vector<std::string> binaries;
+  for (const PluginRun& run : node_.plugins.runs) binaries.push_back(run.binary);
+  EXPECT_THAT(binaries, ElementsAre("/bin/p3", "/bin/p2", "/bin/p1", "/bin/p1", "/bin/p1"));
+  ASSERT_TRUE(add(three));
+  node_.plugins.runs.clear();
+  EXPECT_TRUE(del(three));
+  EXPECT_THAT(node_.plugins.runs, SizeIs(3)) << "a new ADD begins anew";
+}
+
+TEST_F(ChainTest, DelTakesAPluginThatDoesNotKnowTheContainerForDone) {
+  const auto three = attachment(list_text("1.0.0", kThree));
+  ASSERT_TRUE(add(three));
+  node_.plugins.runs.clear();
+  node_.plugins.errors.emplace("DEL n p2", cni::coded(cni::Code::kUnknownContainer, "which?"));
+
+  EXPECT_TRUE(del(three));
+  EXPECT_THAT(node_.plugins.runs, SizeIs(3));
+  EXPECT_THAT(node_.results.results, IsEmpty());
+}
+
 // X17
 TEST_F(ChainTest, DelOfAnOldVersionDoesNotHandTheResultOn) {
   const auto one = attachment(list_text("0.3.1", R"({"type":"p"})"));

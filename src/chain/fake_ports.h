@@ -132,7 +132,7 @@ class FakeResults : public Results {
   aio::Task<void> write_result(std::string, cni::CacheEntry entry, Durability kept) override {
     co_return keep(std::move(entry), kept);
   }
-  aio::Task<std::optional<json::Value>> find_result(std::string, cni::CacheKey key) override {
+  aio::Task<std::optional<cni::CachedResult>> find_result(std::string, cni::CacheKey key) override {
     if (read_error) co_return *read_error;
     if (const auto failure = result_errors.find(name_of(key)); failure != result_errors.end()) {
       co_return failure->second;
@@ -141,12 +141,21 @@ class FakeResults : public Results {
       co_return Error(Errc::kInvalid, "decoding version from network config: not JSON");
     }
     const auto found = results.find(name_of(key));
-    if (found == results.end()) co_return std::optional<json::Value>();
-    co_return std::optional<json::Value>(found->second.result.value_or(json::Object()));
+    if (found == results.end()) co_return std::optional<cni::CachedResult>();
+    cni::CachedResult cached{.result = found->second.result.value_or(json::Object())};
+    if (const auto noted = deleted_from.find(name_of(key)); noted != deleted_from.end()) {
+      cached.deleted_from = noted->second;
+    }
+    co_return std::optional<cni::CachedResult>(std::move(cached));
+  }
+  aio::Task<void> note_deleted(std::string, cni::CacheKey key, std::size_t from) override {
+    if (results.contains(name_of(key))) deleted_from[name_of(key)] = from;
+    co_return Result<void>();
   }
   aio::Task<void> remove_result(std::string, cni::CacheKey key) override {
     MNET_CO_TRY_VOID(act(cat("remove result ", name_of(key))));
     results.erase(name_of(key));
+    deleted_from.erase(name_of(key));
     damaged_results.erase(name_of(key));
     co_return Result<void>();
   }
@@ -155,10 +164,11 @@ class FakeResults : public Results {
     return cat(key.network, "-", key.container_id, "-", key.ifname);
   }
 
-  std::map<std::string, cni::CacheEntry> results;  // by file name
-  std::set<std::string> damaged_results;           // file names
-  std::set<std::string> unsynced;                  // file names
-  std::map<std::string, Error> errors;             // by line of `calls`
+  std::map<std::string, cni::CacheEntry> results;   // by file name
+  std::map<std::string, std::size_t> deleted_from;  // by file name
+  std::set<std::string> damaged_results;            // file names
+  std::set<std::string> unsynced;                   // file names
+  std::map<std::string, Error> errors;              // by line of `calls`
   // Files that are there and cannot be read: all, and results by file name.
   std::optional<Error> read_error;
   std::map<std::string, Error> result_errors;
@@ -174,6 +184,7 @@ class FakeResults : public Results {
     const std::string name = name_of({entry.network, entry.container_id, entry.ifname});
     MNET_TRY_VOID(act(cat("write result ", name)));
     results[name] = std::move(entry);
+    deleted_from.erase(name);
     if (kept == Durability::kInPlace) unsynced.insert(name);
     return {};
   }

@@ -2,6 +2,7 @@
 // atomic: a reader sees the old entry or the new one.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -18,8 +19,11 @@ class Results {
   virtual aio::Task<void> write_result(std::string cni_dir, cni::CacheEntry entry,
                                        Durability kept) = 0;
   // The `result` of one entry, 01, 6.4; none if there is no entry.
-  virtual aio::Task<std::optional<json::Value>> find_result(std::string cni_dir,
-                                                            cni::CacheKey key) = 0;
+  virtual aio::Task<std::optional<cni::CachedResult>> find_result(std::string cni_dir,
+                                                                  cni::CacheKey key) = 0;
+  // Notes how far a DEL came (CachedResult::deleted_from), durably. No such entry is fine.
+  virtual aio::Task<void> note_deleted(std::string cni_dir, cni::CacheKey key,
+                                       std::size_t from) = 0;
   virtual aio::Task<void> remove_result(std::string cni_dir, cni::CacheKey key) = 0;
 };
 

@@ -1,6 +1,7 @@
 // One entry of the result cache (01, 6), and the key by which it is found.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,13 @@ struct CacheEntry {
   ArgPairs cni_args;
   json::Object capability_args;
   std::optional<json::Value> result;
+};
+
+// What a DEL needs of an entry.
+struct CachedResult {
+  json::Value result;
+  // The DELs of the plugins from this place of the list on succeeded: what is left is before it.
+  std::optional<std::size_t> deleted_from = {};
 };
 
 struct CacheKey {

@@ -1,9 +1,11 @@
 #include "cni_node/command.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/names.h"
+#include "nodetools/health_server.h"
 #include "nodetools/options.h"
 #include "sys/directory.h"
 #include "sys/environment.h"
@@ -34,7 +37,8 @@ struct Options {
   Given plugins, configs, manifests;
   Given plugin_source, plugin_target, config_source, config_target, manifest_source, host_root,
       state;
-  Given kubeconfig, ns, field_manager, env, wait_timeout, configmap, resync;
+  Given kubeconfig, ns, field_manager, env, wait_timeout, timeout, configmap, resync, owner;
+  Given output, listen;
 };
 
 std::optional<Action> action_of(std::string_view word) {
@@ -42,28 +46,51 @@ std::optional<Action> action_of(std::string_view word) {
   if (word == "uninstall") return Action::kUninstall;
   if (word == "apply") return Action::kApply;
   if (word == "watch") return Action::kWatch;
+  if (word == "rollback") return Action::kRollback;
+  if (word == "status") return Action::kStatus;
+  if (word == "verify") return Action::kVerify;
+  if (word == "health") return Action::kHealth;
   if (word == "list") return Action::kList;
   if (word == "version") return Action::kVersion;
   if (word == "help" || word == "--help" || word == "-h") return Action::kHelp;
   return std::nullopt;
 }
 
-void add_work_options(nodetools::EqualsOptions& known, Options& given, Command& command) {
-  known.text("--plugins", &given.plugins);
-  known.text("--configs", &given.configs);
-  known.text("--manifests", &given.manifests);
+// Of the commands that look at the node's files.
+void add_file_options(nodetools::EqualsOptions& known, Options& given) {
   known.text("--plugin-target", &given.plugin_target);
   known.text("--config-source", &given.config_source);
   known.text("--config-target", &given.config_target);
-  known.text("--manifest-source", &given.manifest_source);
   known.text("--host-root", &given.host_root);
   known.text("--state", &given.state);
+}
+
+void add_work_options(nodetools::EqualsOptions& known, Options& given, Command& command) {
+  add_file_options(known, given);
+  known.text("--plugins", &given.plugins);
+  known.text("--configs", &given.configs);
+  known.text("--manifests", &given.manifests);
+  known.text("--manifest-source", &given.manifest_source);
   known.text("--kubeconfig", &given.kubeconfig);
   known.text("--namespace", &given.ns);
   known.text("--field-manager", &given.field_manager);
   known.text("--env", &given.env);
   known.text("--wait-timeout", &given.wait_timeout);
   known.boolean("--strict-env", &command.is_strict);
+  known.boolean("--allow-downgrade", &command.downgrades);
+}
+
+bool is_one_of(Action action, std::initializer_list<Action> some) {
+  return std::ranges::find(some, action) != some.end();
+}
+
+// `-o json` is written like kubectl's, with a blank.
+std::vector<std::string> with_output_joined(std::vector<std::string> words) {
+  const auto found = std::ranges::find(words, "-o");
+  if (found == words.end() || found + 1 == words.end()) return words;
+  *found += cat("=", *(found + 1));
+  words.erase(found + 1);
+  return words;
 }
 
 Result<void> parse_options(const std::vector<std::string>& words, Options& given,
@@ -71,7 +98,7 @@ Result<void> parse_options(const std::vector<std::string>& words, Options& given
   nodetools::EqualsOptions known;
   bool is_unchecked = false;
   known.boolean("--quiet", &command.is_quiet);
-  if (command.action != Action::kVersion && command.action != Action::kHelp) {
+  if (!is_one_of(command.action, {Action::kVersion, Action::kHelp, Action::kHealth})) {
     known.text("--plugin-source", &given.plugin_source);
   }
   const bool works = command.action == Action::kInstall || command.action == Action::kUninstall ||
@@ -79,17 +106,31 @@ Result<void> parse_options(const std::vector<std::string>& words, Options& given
   if (works || command.action == Action::kWatch) {
     add_work_options(known, given, command);
     known.boolean("--no-validate", &is_unchecked);
+    known.text("--listen", &given.listen);
+  }
+  if (is_one_of(command.action, {Action::kStatus, Action::kVerify, Action::kRollback})) {
+    add_file_options(known, given);
+  }
+  if (is_one_of(command.action, {Action::kStatus, Action::kVerify})) {
+    known.text("--plugins", &given.plugins);
+    known.text("--configs", &given.configs);
+  }
+  if (is_one_of(command.action, {Action::kStatus, Action::kVerify, Action::kList})) {
+    known.text("-o", &given.output);
+    known.text("--output", &given.output);
   }
   if (works) {
     known.boolean("--pause", &command.pauses);
     known.boolean("--dry-run", &command.is_dry);
+    known.text("--timeout", &given.timeout);
   }
   if (command.action == Action::kWatch) {
     known.text("--configmap", &given.configmap);
     known.text("--resync", &given.resync);
     known.boolean("--cleanup-on-exit", &command.cleans_up);
+    known.text("--owner", &given.owner);
   }
-  auto parsed = known.parse(words);
+  auto parsed = known.parse(with_output_joined(words));
   command.validates = !is_unchecked;
   return parsed;
 }
@@ -144,13 +185,16 @@ Result<Directories> choose_directories(const Options& given,
                                       "CNI_NODE_MANIFEST_SOURCE", "/etc/kubernetes/manifests");
   out.state = choice.choose(given.state, "--state", "CNI_NODE_STATE",
                             cat(root, "/var/lib/cni-node/state.json"));
+  out.is_usual_state = choice.is_usual();
+  out.host_root = std::move(root);
   if (!choice.error().empty()) return Error(Errc::kInvalid, choice.error());
   return out;
 }
 
-Result<void> read_lists(const Given& given, std::optional<Lists>& out) {
+Result<void> read_lists(const Given& given, std::optional<Lists>& out,
+                        Pinning pinning = Pinning::kRefused) {
   if (!given) return {};
-  MNET_TRY(auto&& lists, parse_lists(*given));
+  MNET_TRY(auto&& lists, parse_lists(*given, pinning));
   out = std::move(lists);
   return {};
 }
@@ -164,6 +208,14 @@ Result<void> refuse_same(const std::string& source, const std::string& target) {
                cat("Source and target are the same directory: ", source, ", ", target));
 }
 
+Result<std::optional<std::chrono::milliseconds>> read_duration(std::string_view option,
+                                                               const Given& given) {
+  if (!given) return std::optional<std::chrono::milliseconds>();
+  const auto time = parse_duration(*given);
+  if (!time) return Error(Errc::kInvalid, cat("Invalid value: ", option, "=", *given));
+  return time;
+}
+
 Result<void> read_values(const Options& given, Command& command) {
   if (given.field_manager) command.field_manager = *given.field_manager;
   command.access.kubeconfig = given.kubeconfig.value_or("");
@@ -174,17 +226,24 @@ Result<void> read_values(const Options& given, Command& command) {
       if (!trim(name).empty()) command.allowed_variables->emplace(trim(name));
     }
   }
-  if (given.wait_timeout) {
-    const auto time = parse_duration(*given.wait_timeout);
-    if (!time) {
-      return Error(Errc::kInvalid, cat("Invalid value: --wait-timeout=", *given.wait_timeout));
-    }
-    command.wait_time = std::chrono::duration_cast<std::chrono::seconds>(*time);
+  MNET_TRY(const auto wait, read_duration("--wait-timeout", given.wait_timeout));
+  if (wait) command.wait_time = std::chrono::duration_cast<std::chrono::seconds>(*wait);
+  MNET_TRY(const auto resync, read_duration("--resync", given.resync));
+  if (resync) command.resync = *resync;
+  MNET_TRY(const auto timeout, read_duration("--timeout", given.timeout));
+  command.timeout = timeout;
+  if (given.listen) {
+    auto listen = nodetools::parse_listen_address(*given.listen);
+    if (!listen) return Error(Errc::kInvalid, cat("Invalid value: --listen=", *given.listen));
+    command.listen = *std::move(listen);
   }
-  if (given.resync) {
-    const auto time = parse_duration(*given.resync);
-    if (!time) return Error(Errc::kInvalid, cat("Invalid value: --resync=", *given.resync));
-    command.resync = *time;
+  if (!given.output) return {};
+  if (*given.output == "json") {
+    command.output = Command::Output::kJson;
+  } else if (*given.output == "name" && command.action == Action::kList) {
+    command.output = Command::Output::kNames;
+  } else {
+    return Error(Errc::kInvalid, cat("Invalid value: -o ", *given.output));
   }
   return {};
 }
@@ -193,6 +252,19 @@ Result<void> read_values(const Options& given, Command& command) {
 bool is_kubernetes_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of("/% \t\r\n") == std::string_view::npos;
+}
+
+// `[NS/]NAME`
+Result<void> read_name(std::string_view option, const Given& given, std::string& ns,
+                       std::string& name) {
+  if (!given) return {};
+  const auto parts = split(*given, '/');
+  name = parts.back();
+  if (parts.size() == 2) ns = parts.front();
+  const bool is_good = parts.size() <= 2 && is_kubernetes_name(name) &&
+                       (parts.size() == 1 || is_kubernetes_name(ns));
+  if (is_good) return {};
+  return Error(Errc::kInvalid, cat("Invalid value: ", option, "=", *given));
 }
 
 Result<void> read_configmap(const Options& given, Command& command) {
@@ -208,14 +280,11 @@ Result<void> read_configmap(const Options& given, Command& command) {
                    cat("watch itself records what is installed: no ':' is allowed in ", **list));
     }
   }
-  if (!given.configmap) return {};
-  const auto parts = split(*given.configmap, '/');
-  command.configmap = parts.back();
-  if (parts.size() == 2) command.configmap_ns = parts.front();
-  const bool is_good = parts.size() <= 2 && is_kubernetes_name(command.configmap) &&
-                       (parts.size() == 1 || is_kubernetes_name(command.configmap_ns));
-  if (!is_good) return Error(Errc::kInvalid, cat("Invalid value: --configmap=", *given.configmap));
-  return {};
+  if (given.owner && !command.cleans_up) {
+    return Error(Errc::kInvalid, "--owner says when --cleanup-on-exit applies, which is not given");
+  }
+  MNET_TRY_VOID(read_name("--configmap", given.configmap, command.configmap_ns, command.configmap));
+  return read_name("--owner", given.owner, command.owner_ns, command.owner);
 }
 
 }  // namespace
@@ -253,7 +322,7 @@ Result<Command> parse_command(const std::vector<std::string>& words,
   Command out{.action = *action};
   Options given;
   MNET_TRY_VOID(parse_options({words.begin() + 1, words.end()}, given, out));
-  MNET_TRY_VOID(read_lists(given.plugins, out.plugins));
+  MNET_TRY_VOID(read_lists(given.plugins, out.plugins, Pinning::kAllowed));
   MNET_TRY_VOID(read_lists(given.configs, out.configs));
   MNET_TRY_VOID(read_lists(given.manifests, out.manifests));
   MNET_TRY(auto&& directories, choose_directories(given, environment));
@@ -281,12 +350,16 @@ Commands:
   uninstall  remove them
   apply      install what is desired and not current, then uninstall what is current and not desired
   watch      apply again whenever a ConfigMap, a template or a file that a template points to changes
-  list       show the plugins that can be installed
+  rollback   undo what the last install, uninstall, apply or watch did to plugins and configurations
+  status     show what is installed: present, changed, missing, or foreign (not installed by cni-node)
+  health     for probes: exit status 0 if the cni-node of this container has done what it was asked for
+  verify     compare the node with what is asked for; exit status 1 if something is changed or missing
+  list       show the plugins that can be installed, with version and SHA-256
   version    show the version
   help       show this text
 
 Lists (install, uninstall, apply, watch): names separated by commas or blanks
-  --plugins=DESIRED[:CURRENT]    plugin programs
+  --plugins=DESIRED[:CURRENT]    plugin programs; NAME=sha256-HEX: exactly this one
   --configs=DESIRED[:CURRENT]    CNI configurations, made from templates of the same name; __FILE__ in a
                                  template is replaced by that file of the node's configuration directory
   --manifests=DESIRED[:CURRENT]  files of Kubernetes objects; $NAME and ${NAME} are replaced from the environment
@@ -295,11 +368,16 @@ Lists (install, uninstall, apply, watch): names separated by commas or blanks
 Options of install, uninstall, apply:
   --pause              wait for SIGTERM or SIGINT afterwards
   --dry-run            change nothing, show what would change
+  --timeout=5m         give up what is not done by then; default never
+
+Options of list, status, verify:
+  -o json              as JSON (list: also -o name, names only)
 
 Options of watch:
   --configmap=[NS/]NAME  take the lists from the keys plugins, configs, manifests of this ConfigMap
   --resync=5m            how often to check everything; 0: never
   --cleanup-on-exit      uninstall everything on SIGTERM or SIGINT
+  --owner=[NS/]NAME      but only if this DaemonSet does not exist any more or is being deleted
 
 Directories (absolute paths; also from the environment: CNI_NODE_PLUGIN_SOURCE and so on):
   --plugin-source=/opt/cni/bin                      plugins to install
@@ -308,7 +386,7 @@ Directories (absolute paths; also from the environment: CNI_NODE_PLUGIN_SOURCE a
   --config-target=/host/etc/cni/net.d               configurations of the node
   --manifest-source=/etc/kubernetes/manifests       manifests
   --host-root=/host                                 where the node's own root is mounted
-  --state=/host/var/lib/cni-node/state.json         what watch has installed
+  --state=/host/var/lib/cni-node/state.json         the ledger: what is installed, and what it replaced
 
 Kubernetes:
   --kubeconfig=FILE      default: $KUBECONFIG, ~/.kube/config, then the pod's service account
@@ -319,6 +397,8 @@ Kubernetes:
   --wait-timeout=30      seconds to wait for deletions and new definitions; 0: do not wait
 
 Other:
+  --listen=[ADDRESS]:PORT  serve /healthz, /readyz and /metrics there
+  --allow-downgrade      replace plugins that cni-node installed by older ones
   --no-validate          do not check that configurations are JSON
   --quiet                leave out the contents of configurations and manifests, and the summary
 

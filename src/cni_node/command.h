@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "cni_node/names.h"
 #include "nodetools/api_access.h"
+#include "nodetools/health_server.h"
 
 namespace mnet::cni_node {
 
@@ -20,14 +21,29 @@ struct Directories {
   std::string plugin_source, plugin_target;
   std::string config_source, config_target;
   std::string manifest_source;
-  std::string state;  // a file
+  std::string state;           // a file
+  std::string host_root = {};  // links of the node are followed in it
   // No option chose it, so a volume is expected there.
-  bool is_usual_plugin_target = false, is_usual_config_target = false;
+  bool is_usual_plugin_target = false, is_usual_config_target = false, is_usual_state = false;
 };
 
 struct Command {
-  enum class Action : std::uint8_t { kInstall, kUninstall, kApply, kWatch, kList, kVersion, kHelp };
+  enum class Action : std::uint8_t {
+    kInstall,
+    kUninstall,
+    kApply,
+    kWatch,
+    kRollback,
+    kStatus,
+    kVerify,
+    kHealth,
+    kList,
+    kVersion,
+    kHelp
+  };
   Action action = Action::kHelp;
+  enum class Output : std::uint8_t { kTable, kNames, kJson };
+  Output output = Output::kTable;  // of `list`, `status`, `verify`
 
   // Each only if its option was given.
   std::optional<Lists> plugins = {}, configs = {}, manifests = {};
@@ -36,6 +52,9 @@ struct Command {
   std::string field_manager = "cni-node";
   std::optional<std::set<std::string, std::less<>>> allowed_variables = {};
   std::chrono::seconds wait_time{30};
+  std::optional<std::chrono::milliseconds> timeout = {};  // of the whole
+  bool downgrades = false;
+  std::optional<nodetools::ListenAddress> listen = {};
   bool is_quiet = false, is_dry = false, is_strict = false, validates = true;
   bool pauses = false;
 
@@ -43,6 +62,7 @@ struct Command {
   std::string configmap_ns = {}, configmap = {};
   std::chrono::milliseconds resync{std::chrono::minutes(5)};
   bool cleans_up = false;
+  std::string owner_ns = {}, owner = {};  // the DaemonSet with which everything goes
 };
 
 // An error's text is for the user as it stands; kNotFound: no such command, show the usage instead.

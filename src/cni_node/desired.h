@@ -13,6 +13,7 @@ namespace mnet::cni_node {
 // A kind that is not named is not managed: nothing of it changes.
 struct Desired {
   std::optional<Names> plugins = {}, configs = {}, manifests = {};
+  Pins pins = {};  // of plugins
 
   friend bool operator==(const Desired&, const Desired&) = default;
 };

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,11 +14,14 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "cni_node/command.h"
 #include "cni_node/mounts.h"
 #include "cni_node/work.h"
+#include "ledger/ledger_file.h"
 #include "nodetools/output.h"
+#include "sys/directory.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -53,9 +57,12 @@ TEST_F(OnNode, TwoProcessesAtOnceLeaveOneCompleteVersion) {
     writers[number] = ::fork();
     ASSERT_GE(writers[number], 0);
     if (writers[number] != 0) continue;
-    Files own(directories(), {.is_quiet = true}, output);
+    Directories mine = directories();
+    mine.config_source =
+        sys::directory_of(dir.write(cat("templates", number, "/x.conf"), versions[number]));
+    Files own(mine, {.is_quiet = true}, output);
     for (int i = 0; i < 500; ++i) {
-      if (!own.write_config("x.conf", {.text = versions[number]})) ::_exit(1);
+      if (!own.install_config("x.conf")) ::_exit(1);
     }
     ::_exit(0);
   }
@@ -70,6 +77,50 @@ TEST_F(OnNode, TwoProcessesAtOnceLeaveOneCompleteVersion) {
   }
   EXPECT_EQ(bad, 0);
   EXPECT_EQ(sys::list_directory(dir / "net.d")->size(), 1u);
+}
+
+// A configuration that was rendered before its writer's turn came would win over a newer one.
+TEST_F(OnNode, RendersWhenItsTurnHasCome) {
+  dir.write("templates/a.conf", R"({"a":__x.conf__})");
+  dir.write("net.d/x.conf", "1");
+  const auto target = sys::Directory::open(dir / "net.d").value();
+  std::optional held = target.lock(std::chrono::seconds(1)).value();
+  const auto changes_and_leaves = [&] {
+    dir.write("net.d/x.conf", "2");
+    held.reset();
+    return false;
+  };
+
+  EXPECT_EQ(error_of(files({.stops = changes_and_leaves}).install_config("a.conf")), "");
+
+  EXPECT_EQ(sys::read_file(dir / "net.d/a.conf").value(), "{\"a\":2}\n");
+}
+
+TEST_F(OnNode, InstallsOnlyThePluginOfThePin) {
+  dir.write("plugins/p", "abc", 0755);
+
+  EXPECT_THAT(error_of(files().install_plugin("p", std::string(64, '0'))),
+              HasSubstr("its SHA-256 is ba7816bf"));
+  EXPECT_FALSE(sys::exists(dir / "bin/p"));
+  EXPECT_EQ(error_of(files().install_plugin("p", sha256_hex("abc"))), "");
+  EXPECT_EQ(sys::read_file(dir / "bin/p").value(), "abc");
+}
+
+TEST_F(OnNode, PutsNoOlderPluginInThePlaceOfItsOwn) {
+  const auto ledger = ledger::LedgerFile::load(dir / "state", {}).value();
+  dir.write("plugins/p", "new", 0755);
+  dir.write("plugins/.versions", "p 1.10.0\n");
+  ASSERT_TRUE(Files(directories(), {}, output, ledger.get()).install_plugin("p").value());
+  dir.write("plugins/p", "old", 0755);
+  dir.write("plugins/.versions", "p 1.9.1\n");
+
+  EXPECT_FALSE(Files(directories(), {}, output, ledger.get()).install_plugin("p").value());
+  EXPECT_THAT(output.complaints, HasSubstr("1.9.1 is older"));
+  EXPECT_EQ(sys::read_file(dir / "bin/p").value(), "new");
+
+  EXPECT_TRUE(
+      Files(directories(), {.downgrades = true}, output, ledger.get()).install_plugin("p").value());
+  EXPECT_EQ(sys::read_file(dir / "bin/p").value(), "old");
 }
 
 TEST_F(OnNode, ADryRunSeesWhatItWouldHaveWritten) {
@@ -122,8 +173,8 @@ TEST(Steps, InstallTheConfigurationLastAndRemoveItFirst) {
   };
 
   EXPECT_EQ(parse({"install"}), "+a,b +e +g | ");
-  EXPECT_EQ(parse({"uninstall"}), "-e -g -b,a | ");
-  EXPECT_EQ(parse({"apply"}), "+a,b +e +g | -f -h -d,c | ");
+  EXPECT_EQ(parse({"uninstall"}), "-e -b,a -g | ");
+  EXPECT_EQ(parse({"apply"}), "+a,b +e +g | -f -d,c -h | ");
 }
 
 TEST(Durations, HaveUnits) {

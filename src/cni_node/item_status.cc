@@ -111,4 +111,29 @@ std::string ItemBoard::text() const {
   return out;
 }
 
+std::string ItemBoard::trouble() const {
+  for (const auto& [key, item] : items_) {
+    if (item.state() == ItemStatus::State::kInstalled) continue;
+    return cat(kKinds[static_cast<std::size_t>(key.first)], " ", key.second, " ",
+               kStates[static_cast<std::size_t>(item.state())], item.why().empty() ? "" : ": ",
+               item.why());
+  }
+  return {};
+}
+
+std::string ItemBoard::metrics() const {
+  std::string out = "# TYPE cni_node_items gauge\n";
+  for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+    for (std::size_t state = 0; state < kStates.size(); ++state) {
+      const auto count = std::ranges::count_if(items_, [&](const auto& item) {
+        return static_cast<std::size_t>(item.first.first) == kind &&
+               static_cast<std::size_t>(item.second.state()) == state;
+      });
+      out += cat("cni_node_items{kind=\"", kKinds[kind], "\",state=\"", kStates[state], "\"} ",
+                 count, "\n");
+    }
+  }
+  return out;
+}
+
 }  // namespace mnet::cni_node

@@ -75,6 +75,10 @@ class ItemBoard {
   std::optional<Clock::time_point> next_try() const;
   // One line for each item: kind, name, state.
   std::string text() const;
+  // The first item that is not installed, and why; empty if all are.
+  std::string trouble() const;
+  // How many items are in which state, in the text format of Prometheus.
+  std::string metrics() const;
 
  private:
   std::map<std::pair<ItemKind, std::string>, ItemStatus> items_;

@@ -62,7 +62,8 @@ Result<ObjectWriter*> Manifests::writer() {
   use(*own_api_, {.ns = client.ns,
                   .field_manager = command_.field_manager,
                   .wait_time = command_.wait_time,
-                  .is_dry = command_.is_dry});
+                  .is_dry = command_.is_dry,
+                  .tells_changes = true});
   return &*writer_;
 }
 
@@ -79,7 +80,8 @@ Result<LoadedManifest> Manifests::load(const std::string& name) const {
   std::string hash = cat("sha256:", sha256_hex(replaced.text));
   return LoadedManifest{.text = std::move(replaced.text),
                         .hash = std::move(hash),
-                        .unset = std::move(replaced.unset)};
+                        .unset = std::move(replaced.unset),
+                        .is_private = (found->mode & 0004U) == 0};
 }
 
 bool Manifests::may_be_unfinished(const std::string& name) const {
@@ -102,7 +104,7 @@ Result<std::vector<ManifestObject>> Manifests::show_and_parse(const std::string&
   }
   auto objects = parse_manifest(manifest.text);
   output_.print(doing);
-  const bool is_withheld = has_secret(objects, manifest.text);
+  const bool is_withheld = manifest.is_private || has_secret(objects, manifest.text);
   if (!command_.is_quiet) {
     output_.print(nodetools::block(name, is_withheld ? "(content withheld)" : manifest.text));
   }

@@ -26,6 +26,7 @@ struct LoadedManifest {
   std::string text;
   std::string hash;                // `sha256:...` of the text
   std::vector<std::string> unset;  // variables that had no value
+  bool is_private = false;         // not everyone may read the file
 };
 
 class Manifests {

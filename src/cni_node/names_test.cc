@@ -64,5 +64,24 @@ TEST(Names, TakeEverythingElse) {
   EXPECT_TRUE(is_valid_name(std::string(200, 'a')));
 }
 
+TEST(Pins, BelongToPluginsAndAreHashes) {
+  const std::string a(64, 'a'), b(64, 'b');
+  const auto lists =
+      parse_lists("x=sha256-" + a + ",y:x=sha256-" + b + ",y=sha256-" + b, Pinning::kAllowed)
+          .value();
+
+  EXPECT_EQ(lists.desired, (Names{"x", "y"}));
+  EXPECT_EQ(pin_of(lists.pins, "x"), a);
+  EXPECT_EQ(pin_of(lists.pins, "y"), "");
+  EXPECT_EQ(difference(lists).added, Names{"x"});
+  EXPECT_EQ(difference(lists).removed, Names());
+  EXPECT_FALSE(parse_lists("x=sha256-" + a).has_value());
+  for (const std::string& bad :
+       {std::string("x="), std::string("x=sha256-"), "x=sha1-" + a, "x=sha256-" + a + "0",
+        "=sha256-" + a, "x=sha256-" + std::string(64, 'A')}) {
+    EXPECT_EQ(parse_lists(bad, Pinning::kAllowed).error().text(), "Invalid name: " + bad);
+  }
+}
+
 }  // namespace
 }  // namespace mnet::cni_node

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "cni_node/files.h"
 #include "cni_node/item_status.h"
-#include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
+#include "ledger/ledger_file.h"
 #include "nodetools/output.h"
 
 namespace mnet::cni_node {
@@ -19,7 +19,7 @@ namespace mnet::cni_node {
 struct NodeItems {
   Files& files;
   Manifests& manifests;
-  LedgerFile& ledger;
+  ledger::LedgerFile& ledger;
   nodetools::Output& output;
   std::function<bool()> is_stopping;  // asked between items
   ItemBoard board = {};
@@ -29,9 +29,6 @@ struct NodeItems {
     const bool is_news =
         board.at(kind, name).failed(why.text(), std::move(input), std::chrono::steady_clock::now());
     if (is_news) output.complain(name, why.text());
-  }
-  void save() {
-    if (auto saved = ledger.save(); !saved) output.complain("ledger", saved.error().text());
   }
 };
 

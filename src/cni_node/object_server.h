@@ -20,8 +20,9 @@ struct WriterSettings {
   using Time = std::chrono::milliseconds;
   std::string ns = "default";  // namespace of objects that do not name one
   std::string field_manager = "cni-node";
-  Time wait_time{30'000};                        // for deletions and new definitions; 0: not at all
-  bool is_dry = false;                           // nothing is changed; differences are shown
+  Time wait_time{30'000};      // for deletions and new definitions; 0: not at all
+  bool is_dry = false;         // nothing is changed; differences are shown
+  bool tells_changes = false;  // one request more for each object, so that changes() is exact
   kube::Retries retries = kube::tool_retries();  // of one request
   Time poll{500}, longest_poll{4800};  // between two looks at what the server does in its own time
 };

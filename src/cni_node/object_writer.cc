@@ -73,6 +73,11 @@ std::string readable(const std::string& text) {
   return json::dump(*object, {.sorted = true, .indent = 2, .escape_html = false}) + "\n";
 }
 
+std::string version_in(const std::string& body) {
+  const auto object = json::parse_object(body);
+  return object ? json::text_at(*object, {"metadata", "resourceVersion"}) : "";
+}
+
 }  // namespace
 
 bool is_contained(const json::Value& ours, const json::Value& live) {
@@ -176,6 +181,7 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
   if (server_.settings().is_dry) {
     co_return co_await show_difference(*std::move(target), body);
   }
+  const auto version = co_await version_before(*target);
   auto reply = co_await patch(about, &*target, body);
   if (!reply) co_return std::move(reply).error().wrap(target->label);
   if (reply->status == 403) {
@@ -184,12 +190,19 @@ aio::Task<void> ObjectWriter::apply_one(std::string about, ManifestObject object
   } else if (!reply->ok()) {
     co_return reply->error().wrap(target->label);
   } else {
-    ++changes_;
+    if (version.value_or("").empty() || version_in(reply->body) != *version) ++changes_;
     (void)said(*target, reply->status == 201 ? "created" : "serverside-applied");
   }
   if (!is_definition(object.id)) co_return Result<void>();
   server_.forget();
   co_return co_await wait_established(about, *std::move(target));
+}
+
+// Empty if it is not there, may not be read, or does not matter. The server need not ask its store.
+aio::Task<std::string> ObjectWriter::version_before(Target target) {
+  if (!server_.settings().tells_changes) co_return std::string();
+  MNET_CO_TRY(auto&& live, co_await server_.call({.path = target.path + "?resourceVersion=0"}));
+  co_return live.ok() ? version_in(live.body) : std::string();
 }
 
 // The original's role has no `patch`: what is not there is created, what is there must be as

@@ -44,6 +44,7 @@ class ObjectWriter {
  private:
   aio::Task<Target> resolve_or_wait(std::string about, ObjectName id);
   aio::Task<void> check_kinds(std::string about, std::vector<ManifestObject> objects);
+  aio::Task<std::string> version_before(Target target);
   aio::Task<void> apply_one(std::string about, ManifestObject object);
   aio::Task<kube::Reply> patch(std::string about, Target* target, std::string body);
   aio::Task<void> create(Target target, std::string body, Error refused);

@@ -8,17 +8,11 @@
 
 #include "base/result.h"
 #include "json/json.h"
+#include "ledger/ledger.h"
 
 namespace mnet::cni_node {
 
-// Which object, apart from what is in it.
-struct ObjectName {
-  std::string api_version, kind;
-  std::string ns;  // empty: none was named
-  std::string name;
-
-  friend bool operator==(const ObjectName&, const ObjectName&) = default;
-};
+using ledger::ObjectName;
 
 struct ManifestObject {
   ObjectName id;

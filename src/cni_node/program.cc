@@ -1,8 +1,9 @@
 #include "cni_node/program.h"
 
-#include <sys/stat.h>
-
+#include <algorithm>
 #include <csignal>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,49 +17,89 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/command.h"
+#include "cni_node/files.h"
+#include "cni_node/report.h"
 #include "cni_node/watch.h"
 #include "cni_node/work.h"
+#include "ledger/ledger.h"
+#include "nodetools/health.h"
+#include "nodetools/health_server.h"
 #include "nodetools/options.h"
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
-#include "sys/file.h"
+#include "sys/file_lock.h"
 #include "sys/signals.h"
 
 namespace mnet::cni_node {
 namespace {
 
-bool is_regular(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-int list_plugins(const std::string& source, nodetools::Output& output) {
-  const auto entries = sys::list_directory(source);
-  if (!entries) {
-    output.complain(source, entries.error().text());
+// Says it, and yields the exit status.
+int told(const Result<std::string>& text, nodetools::Output& output) {
+  if (!text) {
+    output.complain("error", text.error().text());
     return 1;
   }
-  std::string names;
-  for (const sys::Entry& entry : *entries) {
-    const bool is_hidden = entry.name.starts_with('.');
-    if (!is_hidden && is_regular(cat(source, "/", entry.name))) names += cat(entry.name, "\n");
-  }
-  if (!names.empty()) output.print(names);
+  if (!text->empty()) output.print(*text);
   return 0;
+}
+
+int report(const Command& command, nodetools::Output& output) {
+  const auto ledger = open_ledger(command, output, {});
+  if (!ledger) return told(ledger.error(), output);
+  const Files files(command.directories, {}, output, ledger->get());
+  const ledger::Ledger known = *ledger ? (*ledger)->entries() : ledger::Ledger();
+  const bool verifies = command.action == Command::Action::kVerify;
+  const auto items =
+      verifies ? report_verification(command, files, known) : report_status(command, files, known);
+  (void)told(command.output == Command::Output::kJson ? json_of(items) : text_of(items), output);
+  const bool is_good = std::ranges::all_of(
+      items, [](const ItemReport& item) { return item.state == ItemReport::State::kPresent; });
+  return verifies && !is_good ? 1 : 0;
+}
+
+// A watch would undo it at once.
+Result<bool> roll_back(const Command& command, nodetools::Output& output) {
+  MNET_TRY(const auto& ledger, open_ledger(command, output, {}));
+  if (!ledger) {
+    return Error(Errc::kNotFound, cat("there is no ledger at ", command.directories.state));
+  }
+  MNET_TRY(const auto& lock, sys::FileLock::try_file(cat(command.directories.state, ".lock")));
+  if (!lock) {
+    return Error(Errc::kConflict,
+                 "a cni-node watch keeps this node in step; change what it follows instead");
+  }
+  Files files(command.directories, {}, output, ledger.get());
+  return files.rollback();
+}
+
+int run_rollback(const Command& command, nodetools::Output& output) {
+  const auto done = roll_back(command, output);
+  if (!done) output.complain("rollback", done.error().text());
+  return done && *done ? 0 : 1;
 }
 
 aio::Task<int> work(const Command* command, nodetools::Output* output, sys::Signals* signals) {
   const auto executor = co_await aio::asio::this_coro::executor;
   aio::Group group(executor, Log());
+  nodetools::Health health("cni-node");
+  std::function<std::string()> metrics = [] { return std::string(); };
+  std::optional<nodetools::HealthServer> server;
+  if (command->listen) {
+    server.emplace(executor, *command->listen, health, [&metrics] { return metrics(); }, *output);
+    group.spawn("listen", server->run());
+  }
   group.spawn("reaper", nodetools::reap_orphans());
+  group.spawn("health", health.beat());
   Result<int> code;
   if (command->action == Command::Action::kWatch) {
-    Watch watch(*command, *output, *signals, executor);
+    Watch watch(*command, *output, *signals, executor, health);
+    metrics = [&watch] { return watch.metrics(); };
     code = co_await watch.run();
+    metrics = [] { return std::string(); };
   } else {
-    Work once(*command, *output, *signals);
+    Work once(*command, *output, *signals, executor, health);
     code = co_await once.run();
   }
   group.cancel();
@@ -94,7 +135,14 @@ int run_program(const std::vector<std::string>& words) {
       output.print(nodetools::version_text());
       return 0;
     case Command::Action::kList:
-      return list_plugins(command->directories.plugin_source, output);
+      return told(list_plugins(*command), output);
+    case Command::Action::kStatus:
+    case Command::Action::kVerify:
+      return report(*command, output);
+    case Command::Action::kHealth:
+      return nodetools::check_health("cni-node", output);
+    case Command::Action::kRollback:
+      return run_rollback(*command, output);
     default:
       return run_work(*command, output);
   }

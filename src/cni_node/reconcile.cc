@@ -20,24 +20,32 @@
 #include "cni_node/config_order.h"
 #include "cni_node/desired.h"
 #include "cni_node/item_status.h"
-#include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
 #include "cni_node/names.h"
 #include "cni_node/object_writer.h"
 #include "cni_node/objects.h"
 #include "cni_node/work.h"
+#include "ledger/ledger.h"
 
 namespace mnet::cni_node {
 namespace {
+
+using ledger::Ledger;
+using ledger::ManifestEntry;
 
 constexpr std::chrono::minutes kTruce{10};
 constexpr std::chrono::seconds kBeingWritten{1};
 
 }  // namespace
 
-void Reconciler::remember(Names& list, const std::string& name) {
-  if (!contains(list, name)) list.push_back(name);
-  items_.save();
+bool Reconciler::remember(ItemKind kind, const std::string& name) {
+  const auto list = kind == ItemKind::kPlugin ? &Ledger::plugins : &Ledger::configs;
+  if (contains(items_.ledger.entries().*list, name)) return true;
+  auto saved = items_.ledger.update([&](Ledger& ledger) {
+    if (!contains(ledger.*list, name)) (ledger.*list).push_back(name);
+  });
+  if (!saved) items_.fail(kind, name, "ledger", saved.error().wrap("ledger"));
+  return saved.has_value();
 }
 
 ConfigOrder Reconciler::order_of(const Names& configs) const {
@@ -51,7 +59,7 @@ ConfigOrder Reconciler::order_of(const Names& configs) const {
 void Reconciler::put_files(const Desired& desired, bool is_resync) {
   for (const std::string& name : desired.plugins.value_or(Names())) {
     if (items_.is_stopping()) return;
-    put_plugin(name, is_resync);
+    put_plugin(name, pin_of(desired.pins, name), is_resync);
   }
   const ConfigOrder order = order_of(desired.configs.value_or(Names()));
   for (const std::string& name : order.names) {
@@ -81,21 +89,21 @@ bool Reconciler::may_write(ItemStatus& item, const std::string& name, std::strin
   return false;
 }
 
-void Reconciler::put_plugin(const std::string& name, bool is_resync) {
+void Reconciler::put_plugin(const std::string& name, const std::string& pin, bool is_resync) {
   ItemStatus& item = items_.board.at(ItemKind::kPlugin, name);
-  const std::string source = items_.files.source_signature(name);
+  const std::string source = cat(items_.files.source_signature(name), " ", pin);
   const std::string both = cat(source, " ", items_.files.target_signature(name));
   if (item.must_wait(both, Clock::now())) return;
   // The bytes are compared only where a signature says that something happened.
   if (!is_resync && item.looks_well(both)) return;
-  if (!items_.files.has_plugin(name)) {
-    if (!may_write(item, name, source)) return;
-    if (auto done = items_.files.install_plugin(name); !done) {
+  if (!items_.files.has_plugin(name, pin)) {
+    if (!may_write(item, name, source) || !remember(ItemKind::kPlugin, name)) return;
+    if (auto done = items_.files.install_plugin(name, pin); !done) {
       return items_.fail(ItemKind::kPlugin, name, both, done.error());
     }
   }
+  if (!remember(ItemKind::kPlugin, name)) return;
   item.is_well(source, cat(source, " ", items_.files.target_signature(name)));
-  remember(items_.ledger.entries().plugins, name);
 }
 
 void Reconciler::note_render_trouble(ItemStatus& item, const std::string& name, const Error& why) {
@@ -117,13 +125,13 @@ void Reconciler::put_config(const std::string& name) {
   const std::string made_of = cat(rendered->mode, ":", sha256_hex(rendered->text));
   if (item.must_wait(made_of, Clock::now())) return;
   if (!items_.files.has_config(name, *rendered)) {
-    if (!may_write(item, name, made_of)) return;
-    if (auto done = items_.files.write_config(name, *rendered); !done) {
+    if (!may_write(item, name, made_of) || !remember(ItemKind::kConfig, name)) return;
+    if (auto done = items_.files.install_config(name, true); !done) {
       return items_.fail(ItemKind::kConfig, name, made_of, done.error());
     }
   }
+  if (!remember(ItemKind::kConfig, name)) return;
   item.is_well(made_of);
-  remember(items_.ledger.entries().configs, name);
 }
 
 aio::Task<void> Reconciler::do_the_rest(const Desired* desired, bool is_resync) {
@@ -143,7 +151,7 @@ aio::Task<void> Reconciler::put_manifest(std::string name, bool is_resync) {
     co_return Result<void>();
   }
   const std::string hash = manifest->hash;
-  const LedgerManifest* known = items_.ledger.entries().find_manifest(name);
+  const ManifestEntry* known = items_.ledger.entries().find_manifest(name);
   if (!is_resync && known != nullptr && known->hash == hash) {
     item.is_well(hash);
     co_return Result<void>();
@@ -170,17 +178,16 @@ aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest mani
   ObjectWriter* const writer = api;
 
   MNET_CO_TRY(auto&& planned, co_await writer->full_names(objects));
-  LedgerManifest* entry = items_.ledger.entries().find_manifest(name);
-  if (entry == nullptr) {
-    items_.ledger.entries().manifests.push_back({.file = name, .hash = {}, .objects = {}});
-    entry = &items_.ledger.entries().manifests.back();
-  }
-  const std::vector<ObjectName> before = entry->objects;
-  entry->hash.clear();
-  for (const ObjectName& id : planned) {
-    if (std::ranges::find(entry->objects, id) == entry->objects.end()) entry->objects.push_back(id);
-  }
-  items_.save();
+  std::vector<ObjectName> before;
+  MNET_CO_TRY_VOID(items_.ledger.update([&](Ledger& ledger) {
+    ManifestEntry* entry = ledger.find_manifest(name);
+    if (entry == nullptr) entry = &ledger.manifests.emplace_back(ManifestEntry{.file = name});
+    before = entry->objects;
+    entry->hash.clear();
+    for (const ObjectName& id : planned) {
+      if (std::ranges::find(before, id) == before.end()) entry->objects.push_back(id);
+    }
+  }));
 
   MNET_CO_TRY_VOID(co_await writer->apply(name, objects));
   MNET_CO_TRY(auto&& present, co_await writer->full_names(objects));
@@ -189,10 +196,10 @@ aio::Task<void> Reconciler::apply_manifest(std::string name, LoadedManifest mani
     if (std::ranges::find(present, id) == present.end()) dropped.push_back(id);
   }
   MNET_CO_TRY_VOID(co_await writer->remove(name, std::move(dropped)));
-  entry = items_.ledger.entries().find_manifest(name);
-  if (entry != nullptr) *entry = {.file = name, .hash = manifest.hash, .objects = present};
-  items_.save();
-  co_return Result<void>();
+  co_return items_.ledger.update([&](Ledger& ledger) {
+    ManifestEntry* entry = ledger.find_manifest(name);
+    if (entry != nullptr) *entry = {.file = name, .hash = manifest.hash, .objects = present};
+  });
 }
 
 std::set<std::string> Reconciler::files_to_follow(const Desired& desired) const {

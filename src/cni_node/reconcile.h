@@ -35,8 +35,8 @@ class Reconciler {
   // Manifests; then everything that is not desired any more goes. One at a time; files may be put
   // meanwhile, and `desired` may change: what is removed is what is not desired at that moment.
   aio::Task<void> do_the_rest(const Desired* desired, bool is_resync);
-  // Everything in the ledger goes. Whether nothing is left.
-  aio::Task<bool> clean_up() { return remover_.clean_up(); }
+  // Everything in the ledger goes, objects of the API only if asked. Whether nothing is left.
+  aio::Task<bool> clean_up(bool takes_objects) { return remover_.clean_up(takes_objects); }
 
   // When something that failed shall be tried again.
   std::optional<Clock::time_point> next_try() const { return items_.board.next_try(); }
@@ -44,9 +44,12 @@ class Reconciler {
   // Every file whose change may mean work.
   std::set<std::string> files_to_follow(const Desired& desired) const;
   std::string status() const { return items_.board.text(); }
+  // An item that is not as desired; empty if there is none.
+  std::string trouble() const { return items_.board.trouble(); }
+  std::string metrics() const { return items_.board.metrics(); }
 
  private:
-  void put_plugin(const std::string& name, bool is_resync);
+  void put_plugin(const std::string& name, const std::string& pin, bool is_resync);
   void put_config(const std::string& name);
   void note_render_trouble(ItemStatus& item, const std::string& name, const Error& why);
   // Whether it may be written; false: others change it too often.
@@ -55,7 +58,8 @@ class Reconciler {
 
   aio::Task<void> put_manifest(std::string name, bool is_resync);
   aio::Task<void> apply_manifest(std::string name, LoadedManifest manifest);
-  void remember(Names& list, const std::string& name);
+  // Before it is installed: what is not in the ledger would never go again. False: it cannot be.
+  bool remember(ItemKind kind, const std::string& name);
 
   NodeItems items_;
   StaleRemover remover_{items_};

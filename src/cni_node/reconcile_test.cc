@@ -15,11 +15,11 @@
 #include "cni_node/command.h"
 #include "cni_node/desired.h"
 #include "cni_node/files.h"
-#include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
 #include "cni_node/names.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"
+#include "ledger/ledger_file.h"
 #include "nodetools/output.h"
 #include "sys/test_dir.h"
 
@@ -71,8 +71,8 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   Files files(command.directories, {}, output);
   Manifests manifests(command, output);
   manifests.use(*api, {.ns = "ns1"});
-  LedgerFile ledger = *LedgerFile::load(command.directories.state, output);
-  Reconciler reconciler({files, manifests, ledger, output, [] { return false; }});
+  const auto ledger = ledger::LedgerFile::load(command.directories.state, {}).value();
+  Reconciler reconciler({files, manifests, *ledger, output, [] { return false; }});
   Desired desired{.plugins = Names(), .manifests = Names{"m.yaml"}};
 
   aio::Group group(loop.get_executor(), Log());
@@ -86,8 +86,8 @@ TEST(Reconciler, RemovesNothingThatHasBecomeDesiredMeanwhile) {
   EXPECT_TRUE(was_asked) << output.printed << output.complaints;
   EXPECT_TRUE(std::filesystem::exists(dir / "node/bin/macvlan"))
       << output.printed << output.complaints;
-  EXPECT_EQ(ledger.entries().plugins, Names{"macvlan"});
-  EXPECT_EQ(ledger.entries().manifests.size(), 1u);
+  EXPECT_EQ(ledger->entries().plugins, Names{"macvlan"});
+  EXPECT_EQ(ledger->entries().manifests.size(), 1u);
 }
 
 }  // namespace

@@ -14,11 +14,11 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/desired.h"
-#include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
 #include "cni_node/names.h"
 #include "cni_node/node_items.h"
 #include "cni_node/work.h"
+#include "ledger/ledger.h"
 
 namespace mnet::cni_node {
 namespace {
@@ -42,11 +42,11 @@ aio::Task<void> StaleRemover::remove(const Desired* desired) {
   if (may_go(ItemKind::kConfig, desired->configs)) {
     remove_files(ItemKind::kConfig, *desired->configs);
   }
-  if (may_go(ItemKind::kManifest, desired->manifests)) {
-    MNET_CO_TRY_VOID(co_await remove_manifests(*desired->manifests));
-  }
   if (may_go(ItemKind::kPlugin, desired->plugins)) {
     remove_files(ItemKind::kPlugin, *desired->plugins);
+  }
+  if (may_go(ItemKind::kManifest, desired->manifests)) {
+    MNET_CO_TRY_VOID(co_await remove_manifests(*desired->manifests));
   }
 
   const auto forget = [this](ItemKind kind, const std::optional<Names>& names, const Names& known) {
@@ -61,7 +61,7 @@ aio::Task<void> StaleRemover::remove(const Desired* desired) {
 }
 
 void StaleRemover::remove_files(ItemKind kind, const Names& desired) {
-  const Ledger& known = items_.ledger.entries();
+  const ledger::Ledger& known = items_.ledger.entries();
   const Names all = stale(kind == ItemKind::kPlugin ? known.plugins : known.configs, desired);
   for (const std::string& name : all) {
     if (items_.is_stopping()) return;
@@ -74,9 +74,13 @@ void StaleRemover::remove_files(ItemKind kind, const Names& desired) {
 void StaleRemover::remove_file(ItemKind kind, const std::string& name) {
   const bool is_plugin = kind == ItemKind::kPlugin;
   auto removed = is_plugin ? items_.files.remove_plugin(name) : items_.files.remove_config(name);
-  if (!removed) return items_.fail(kind, name, std::string(kRemoving), removed.error());
-  std::erase(is_plugin ? items_.ledger.entries().plugins : items_.ledger.entries().configs, name);
-  items_.save();
+  Result<void> done = removed ? Result<void>() : std::move(removed).error();
+  if (done) {
+    done = items_.ledger.update([&](ledger::Ledger& ledger) {
+      std::erase(is_plugin ? ledger.plugins : ledger.configs, name);
+    });
+  }
+  if (!done) items_.fail(kind, name, std::string(kRemoving), done.error());
 }
 
 aio::Task<void> StaleRemover::remove_manifests(Names desired) {
@@ -93,7 +97,7 @@ aio::Task<void> StaleRemover::remove_manifests(Names desired) {
 
 // The ledger lists the objects: neither the file nor its variables are needed.
 aio::Task<void> StaleRemover::remove_manifest(std::string file) {
-  const LedgerManifest* entry = items_.ledger.entries().find_manifest(file);
+  const ledger::ManifestEntry* entry = items_.ledger.entries().find_manifest(file);
   if (entry == nullptr) co_return Result<void>();
   items_.output.print(cat(kDeleting, " (", file, ")"));
   auto api = items_.manifests.writer();
@@ -104,26 +108,29 @@ aio::Task<void> StaleRemover::remove_manifest(std::string file) {
     removed = std::move(api).error();
   }
   if (!removed && removed.error().code() == Errc::kCancelled) co_return removed;
+  if (removed) {
+    removed = items_.ledger.update([&](ledger::Ledger& ledger) {
+      std::erase_if(ledger.manifests, [&](const auto& manifest) { return manifest.file == file; });
+    });
+  }
   if (!removed) {
     items_.fail(ItemKind::kManifest, file, std::string(kRemoving), removed.error());
-    co_return Result<void>();
   }
-  std::erase_if(items_.ledger.entries().manifests,
-                [&](const LedgerManifest& manifest) { return manifest.file == file; });
-  items_.save();
   co_return Result<void>();
 }
 
-aio::Task<bool> StaleRemover::clean_up() {
-  const Ledger known = items_.ledger.entries();
+// Files first: they need no API, which may be silent.
+aio::Task<bool> StaleRemover::clean_up(bool takes_objects) {
+  const ledger::Ledger known = items_.ledger.entries();
   for (const std::string& name : stale(known.configs, {})) remove_file(ItemKind::kConfig, name);
+  for (const std::string& name : stale(known.plugins, {})) remove_file(ItemKind::kPlugin, name);
   Result<void> gone;
   for (const std::string& file : stale(known.manifest_files(), {})) {
+    if (!takes_objects) break;
     gone = co_await remove_manifest(file);
-    if (!gone) break;  // no time is left; files need none
+    if (!gone) break;  // no time is left
   }
-  for (const std::string& name : stale(known.plugins, {})) remove_file(ItemKind::kPlugin, name);
-  const Ledger& left = items_.ledger.entries();
+  const ledger::Ledger& left = items_.ledger.entries();
   co_return left.plugins.empty() && left.configs.empty() && left.manifests.empty();
 }
 

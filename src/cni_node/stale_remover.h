@@ -17,8 +17,8 @@ class StaleRemover {
 
   // `desired` may change meanwhile: it is looked at for each kind of items.
   aio::Task<void> remove(const Desired* desired);
-  // Everything in the ledger goes. Whether nothing is left.
-  aio::Task<bool> clean_up();
+  // Everything in the ledger goes, objects of the API only if asked. Whether nothing is left.
+  aio::Task<bool> clean_up(bool takes_objects);
 
  private:
   aio::Task<void> remove_manifest(std::string file);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,14 +14,17 @@
 #include "cni_node/command.h"
 #include "cni_node/desired.h"
 #include "cni_node/files.h"
-#include "cni_node/ledger.h"
 #include "cni_node/manifests.h"
+#include "cni_node/owner.h"
 #include "cni_node/reconcile.h"
 #include "kube/api.h"
 #include "kube/reflector.h"
 #include "kube/sink.h"
+#include "ledger/ledger_file.h"
 #include "nodetools/follow_files.h"
+#include "nodetools/health.h"
 #include "nodetools/output.h"
+#include "nodetools/stop_signal.h"
 #include "sys/file_lock.h"
 #include "sys/signals.h"
 
@@ -32,11 +36,14 @@ class Watch final : private kube::Sink {
 
   // All must outlive the task.
   Watch(const Command& command, nodetools::Output& output, sys::Signals& signals,
-        const aio::asio::any_io_executor& executor);
+        const aio::asio::any_io_executor& executor, nodetools::Health& health);
   ~Watch() override;
 
   // Until a signal; yields the exit status.
   aio::Task<int> run();
+
+  // The text of /metrics.
+  std::string metrics() const;
 
  private:
   Result<void> add(const json::Object& object) override;
@@ -48,6 +55,8 @@ class Watch final : private kube::Sink {
   aio::Task<int> watch();
   aio::Task<bool> take_lock();
   Result<void> prepare();
+  Result<void> open_the_ledger();
+  void warn_of_no_volume();
   Result<void> reach_api();
   std::string source() const;
   aio::Task<void> await_signal();
@@ -58,30 +67,36 @@ class Watch final : private kube::Sink {
   void reconcile();
   aio::Task<void> do_the_rest();
   aio::Task<int> finish();
+  aio::Task<bool> clean_up();
+  bool is_stopping();
 
   void take_desired(DesiredNow now);
   void touch();
   void show_status();
+  void tell_health();
   Clock::time_point next_round() const;
 
   const Command& command_;
   nodetools::Output& output_;
-  sys::Signals& signals_;
+  nodetools::StopSignal signal_;
+  nodetools::Health& health_;
   aio::asio::any_io_executor executor_;
   aio::Group group_, rest_group_;
 
   sys::FileLock lock_;
-  std::unique_ptr<LedgerFile> ledger_;
+  std::unique_ptr<ledger::LedgerFile> ledger_;
   std::unique_ptr<kube::Api> api_;
   std::string ns_;  // of the ConfigMap
+  std::optional<Owner> owner_;
   std::unique_ptr<nodetools::FileFollower> file_follower_;
-  Files files_;
+  std::optional<Files> files_;
   Manifests manifests_;
   std::unique_ptr<Reconciler> reconciler_;
 
   Desired desired_;
   bool is_desired_known_ = false;
   aio::Event stop_;
+  bool is_finishing_ = false;
   aio::Notifier wake_;
   bool is_touched_ = false;
   Clock::time_point touched_at_ = {};
@@ -90,6 +105,12 @@ class Watch final : private kube::Sink {
   bool is_resync_due_ = false;  // for the rest
   bool is_rest_running_ = false, wants_rest_again_ = false;
   std::string shown_status_;
+  struct Counts {
+    std::uint64_t rounds = 0, failed_rounds = 0;
+    std::chrono::duration<double> time{0};  // of all rounds
+    std::optional<Clock::time_point> last_success = {};
+  };
+  Counts counts_;
   std::string last_configmap_error_;
 };
 

@@ -1,5 +1,7 @@
 #include "daemon/assembly.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,25 +12,31 @@
 #include "adapters/exec_plugins.h"
 #include "adapters/file_ports.h"
 #include "adapters/missed_pods.h"
+#include "admission/admission.h"
+#include "admission/delegate_memory.h"
+#include "admission/delegate_times.h"
+#include "admission/large_requests.h"
+#include "aio/sleep.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/ports.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "certs/certs.h"
-#include "daemon/admission.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
-#include "daemon/delegate_times.h"
-#include "daemon/large_requests.h"
 #include "daemon/object_metrics.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
+#include "daemon/process.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "daemon/routes.h"
+#include "daemon/self_check.h"
+#include "daemon/status.h"
 #include "http/http.h"
 #include "json/at.h"
 #include "json/json.h"
@@ -38,27 +46,46 @@
 #include "sys/cgroup.h"
 #include "sys/environment.h"
 #include "sys/file.h"
+#include "sys/spawn.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {
 
+// Between two looks whether a daemon that we took over from has ended.
+constexpr std::chrono::seconds kLookForOther{1};
+
 std::size_t max_delegates(const Config& config) {
   if (config.max_delegates) return static_cast<std::size_t>(*config.max_delegates);
-  return default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
+  return admission::default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
+}
+
+// How many slots one delegate may count for. Where slots do not stand for memory, because the
+// operator chose their number or there is no limit, one.
+std::size_t most_slots_of_one(const Config& config) {
+  if (config.max_delegates || !sys::memory_limit()) return 1;
+  const std::size_t all = max_delegates(config);
+  return all - std::min(all - 1, admission::kept_for_del(all));
 }
 
 // Requests executed at once. What waits behind them costs little more than its body, and those that
 // are executed find work enough for all delegates.
 std::size_t max_requests(const Config& config) {
   if (config.connection_limit) return static_cast<std::size_t>(*config.connection_limit);
-  return default_max_requests(max_delegates(config));
+  return admission::default_max_requests(max_delegates(config));
 }
 
-Admission make_requests(const aio::asio::any_io_executor& executor, const Config& config) {
-  const Pace pace = default_pace(std::thread::hardware_concurrency());
+admission::Admission make_requests(const aio::asio::any_io_executor& executor,
+                                   const Config& config) {
+  const admission::Pace pace = admission::default_pace(std::thread::hardware_concurrency());
   const std::size_t most = max_requests(config);
-  return Admission(most, config.connection_limit ? 0 : kept_for_del(most), executor, pace);
+  return admission::Admission(most, config.connection_limit ? 0 : admission::kept_for_del(most),
+                              executor, pace);
+}
+
+// Plugins may hang: most slots stay free of them.
+std::size_t replays_at_once(const Config& config) {
+  return std::clamp<std::size_t>(max_delegates(config) / 4, 1, 8);
 }
 
 metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
@@ -67,19 +94,33 @@ metrics::DelegateRun::End end_of(const adapters::FinishedRun& run) {
                                         : metrics::DelegateRun::End::kError;
 }
 
-adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& metrics) {
+void note_memory(const adapters::FinishedRun& run, admission::DelegateMemory& memory,
+                 const Log& log) {
+  if (!memory.note(run.type, run.peak_memory, sys::own_peak_memory())) return;
+  log.verbose(cat("plugin ", excerpt(run.type), " took ", run.peak_memory >> 20,
+                  " MiB of memory: each run of it counts for ", memory.slots_of(run.type),
+                  " slots from now on"));
+}
+
+adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& metrics,
+                                     admission::DelegateMemory& memory, const Log& log) {
   adapters::ExecSettings settings;
   settings.world.root = config.chroot_dir;
   settings.world.mount_namespace = config.delegate_mount_namespace;
   settings.timeout = config.delegate_timeout;
   settings.environment = sys::environment();
-  settings.finished = [&metrics](const adapters::FinishedRun& run) {
+  settings.delegates_are_expendable = true;
+  settings.oom_kills = [] { return sys::oom_kills(); };
+  settings.slots_of = [&memory](const std::string& type) { return memory.slots_of(type); };
+  settings.finished = [&metrics, &memory, log](const adapters::FinishedRun& run) {
+    note_memory(run, memory, log);
     metrics.observe_delegate({.type = run.type,
                               .command = run.command,
                               .waited = run.waited,
                               .took = run.took,
                               .end = end_of(run)});
   };
+  settings.hint = node_hint;
   settings.missing = [&metrics](const std::string& type) { metrics.count_missing_plugin(type); };
   return settings;
 }
@@ -116,36 +157,61 @@ std::vector<metrics::Sample> record_samples(const store::Counts& counts) {
 
 Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config, const Log& log)
     : config(std::move(the_config)),
-      delegates(max_delegates(config), kept_for_del(max_delegates(config))),
+      memory(most_slots_of_one(config)),
+      delegates(max_delegates(config), admission::kept_for_del(max_delegates(config))),
       requests(make_requests(executor, config)),
-      large({.free = free_weight(max_requests(config))}),
+      large({.free = admission::free_weight(max_requests(config))}),
       times(delegates, requests.pacer()),
-      ports(pool, times, exec_settings(config, metrics), log),
+      ports(pool, times, exec_settings(config, metrics, memory, log), log),
       objects(executor, config, sys::environment(), pool, log),
+      devices(executor, {.kubelet_dir = config.kubelet_dir}, pool, objects.api(), log),
+      statuses(executor, attachments, log),
+      handover(
+          wire::socket_path(config.socket_dir), [this, log] { return end_orphans(pool, log); },
+          log),
       attachments(all_ports(), {.boot_id = sys::boot_id()}),
+      host_links(pool, config.delegate_mount_namespace, config.chroot_dir),
+      rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id()),
       readiness(config.readiness_indicator_file),
       pending({.pool = pool,
                .core = attachments,
                .requests = requests,
                .metrics = metrics,
+               .locks = &handover.locks(),
                .rules = RequestRules(config),
-               .next_arrival = [this] { return arrivals.next(); }},
+               .next_arrival = [this] { return arrivals.next(); },
+               .rule = &rule,
+               .at_once = replays_at_once(config)},
               log),
+      upkeep_node({.pool = pool,
+                   .requests = requests,
+                   .pending = pending,
+                   .objects = objects,
+                   .rules = RequestRules(config),
+                   .next_arrival = [this] { return arrivals.next(); },
+                   .sees_host = sees_host_root(config)},
+                  log),
+      upkeep(attachments, rule, upkeep_node,
+             {.mode = config.reconcile, .grace = config.reconcile_grace}, log),
       service({.core = attachments,
                .hotplug = hotplug,
                .pending = pending,
                .readiness = readiness,
                .metrics = metrics,
                .times = times,
+               .locks = handover.locks(),
                .rules = RequestRules(config)},
               log),
       routes({.service = service,
               .readiness = readiness,
               .requests = requests,
               .metrics = metrics,
-              .arrivals = arrivals},
+              .arrivals = arrivals,
+              .share_locks = [this] { return handover.share(); },
+              .status = [this] { return status_text(); }},
              log),
       server(executor, routes.handler(), http_limits(config), log),
+      probes(executor, routes.probe_handler(), http_limits(config), log),
       records(pool, [this] { return pending.directories(); }) {
   if (objects.kube() != nullptr) {
     missed.emplace(objects.kube()->pods(), ports.ports().records, *objects.source(), log);
@@ -164,8 +230,16 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
 attach::Ports Assembly::all_ports() {
   attach::Ports all = ports.ports();
   all.source = objects.source();
+  all.devices = &devices;
+  if (objects.kube() != nullptr) all.owed = &statuses;
   all.room = &large;
+  all.locks = &handover.locks();
   return all;
+}
+
+aio::Task<std::string> Assembly::status_text() {
+  MNET_CO_TRY_VOID(co_await records.refresh());
+  co_return cat(json::dump(status_of(*this)), "\n");
 }
 
 void Assembly::add_gauges() {
@@ -181,10 +255,27 @@ void Assembly::add_gauges() {
   metrics.add_gauge("multus_delegates_queued", "Delegates waiting for a slot",
                     [this] { return static_cast<double>(delegates.waiting()); });
   metrics.add_gauge("multus_pending_dels",
-                    "Recorded DELs that did not reach a daemon, as of the last round",
+                    "DELs that reached no daemon or failed and are tried again, as of the last "
+                    "round",
                     [this] { return static_cast<double>(pending.count()); });
+  metrics.add_gauge("multus_pending_del_oldest_seconds",
+                    "How long the oldest of them has been waiting",
+                    [this] { return static_cast<double>(pending.oldest_age().count()); });
+  metrics.add_gauge("multus_gone_containers",
+                    "Containers on record whose namespace is gone, as of the last round",
+                    [this] { return static_cast<double>(upkeep.gone()); });
+  metrics.add_gauge("multus_namespaces_unseen",
+                    "Whether the namespace of a running pod cannot be seen, as of the last round",
+                    [this] { return upkeep.sees_running_pods() ? 0.0 : 1.0; });
+  metrics.add_series(metrics::SeriesKind::kCounter, "multus_upkeep_total",
+                     "Containers on record that were finished, given up or deleted without a "
+                     "request",
+                     [this] { return upkeep_node.counted(); });
   metrics.add_gauge("multus_ready", "Whether /readyz answers 200",
                     [this] { return readiness.why_not().empty() ? 1.0 : 0.0; });
+  metrics.add_gauge("multus_statuses_owed",
+                    "Network statuses that are not written yet although their ADDs are answered",
+                    [this] { return static_cast<double>(statuses.count()); });
   if (missed) {
     metrics.add_gauge("multus_pods_without_networks",
                       "Pods found at the start that run without the networks they ask for",
@@ -199,6 +290,20 @@ aio::Task<void> Assembly::find_missed_pods() {
   if (!missed) co_return Result<void>();
   MNET_CO_TRY_VOID(co_await objects.wait_loaded(aio::kNoDeadline));
   co_return co_await missed->look(pending.directories());
+}
+
+aio::Task<void> Assembly::take_up_statuses() {
+  if (objects.kube() == nullptr) co_return Result<void>();
+  MNET_CO_TRY_VOID(co_await objects.wait_loaded(aio::kNoDeadline));
+  for (;;) {
+    const bool is_alone = !handover.is_shared();
+    MNET_CO_TRY_VOID(co_await statuses.take_up(pending.directories()));
+    if (is_alone) co_return Result<void>();
+    // What the other daemon still owes when it ends is in the records by then.
+    while (handover.is_shared()) {
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(kLookForOther));
+    }
+  }
 }
 
 }  // namespace mnet::daemon

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "admission/delegate_times.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/request.h"
@@ -17,11 +18,11 @@
 #include "base/try.h"
 #include "cni/error.h"
 #include "cni/result.h"
-#include "daemon/delegate_times.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/request.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
+#include "model/messages.h"
 #include "model/netconf.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
@@ -92,7 +93,7 @@ aio::asio::awaitable<http::Response> CniService::serve(CniPath path, std::string
                                                        Arrival arrival) {
   const auto begun = arrival.begun;
   const auto admitted = arrival.admitted;
-  const DelegateTimes::Account delegates(needs_.times, arrival.ticket);
+  const admission::DelegateTimes::Account delegates(needs_.times, arrival.ticket);
   const auto read = path == CniPath::kCni ? read_cni_call : read_delegate_call;
   auto call = read(body, needs_.rules, std::move(arrival), log_);
   std::string().swap(body);  // not needed while delegates run, and there may be a thousand
@@ -115,7 +116,7 @@ http::Response CniService::finish(const Asked& asked, Result<std::string> outcom
         LogLevel::kVerbose,
         cat(call.command, " finished ", asked.path == CniPath::kCni ? "CNI" : "Delegate",
             " request ", wire::request_line(call),
-            ", result: ", go_quoted(outcome.value_or(""), kWhole),
+            ", result: ", go_quoted(outcome.value_or(""), model::kMostOfResult),
             ", err: ", outcome ? std::string("<nil>") : outcome.error().text()));
   }
   if (!outcome) {
@@ -140,7 +141,7 @@ aio::Task<std::string> CniService::run(CniCall call) {
     case attach::Verb::kAdd:
       return add(std::move(request));
     case attach::Verb::kDel:
-      return del(std::move(call), std::move(request));
+      return del(std::move(request));
     case attach::Verb::kCheck:
       return no_body(check(std::move(request)));
     case attach::Verb::kStatus:
@@ -168,8 +169,8 @@ aio::Task<std::string> CniService::add(attach::Request request) {
   const auto caller = request.caller;
   needs_.pending.look_in(key.cni_dir);
   const PendingDelReplay::Hold hold(needs_.pending, key);
-  const bool has_record = needs_.pending.may_have(key);
-  if (has_record) {
+  const auto lock = needs_.locks.keep(key.container_id);  // until the record is removed
+  if (needs_.pending.may_have(key)) {
     auto replayed = co_await needs_.pending.replay(key);
     if (!replayed) co_return store::pending_in_the_way(replayed.error());
   }
@@ -178,7 +179,8 @@ aio::Task<std::string> CniService::add(attach::Request request) {
     if (caller->gone()) needs_.metrics.count_undone_on_disconnect();
     co_return std::move(result).error();
   }
-  if (has_record) {
+  // Also one of a DEL that ended while this waited for its turn.
+  if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
     if (!forgotten && !is_damage(forgotten.error()))
       co_return store::pending_in_the_way(forgotten.error());
@@ -186,41 +188,28 @@ aio::Task<std::string> CniService::add(attach::Request request) {
   co_return wire::response_body(*result);
 }
 
-aio::Task<std::string> CniService::del(CniCall call, attach::Request request) {
+aio::Task<std::string> CniService::del(attach::Request request) {
   const PendingKey key{request.conf->cni_dir, request.container_id, request.ifname};
+  const Log log = request.log;
   needs_.pending.look_in(key.cni_dir);
   auto outcome = co_await needs_.core.del(std::move(request));
   if (auto deleted = attach::complete(outcome); !deleted) {
     needs_.metrics.count_incomplete_del();
     if (!outcome) co_return std::move(deleted).error();
-    co_return co_await end_incomplete_del(*std::move(outcome), std::move(call), key.cni_dir);
+    co_return end_incomplete_del(*std::move(outcome));
   }
   // Also one that was written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
-    if (!forgotten) call.log.error("cannot remove a pending DEL", forgotten.error());
+    if (!forgotten) log.error("cannot remove a pending DEL", forgotten.error());
   }
   co_return std::string();
 }
 
-// What could not be read is deleted by a later round, so the runtime need not wait for it.
-aio::Task<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome, CniCall call,
-                                                      std::string cni_dir) {
-  if (outcome.failed && outcome.keeps_failed) co_return *std::move(outcome.failed);
-  const Log log = call.log;
-  if (!outcome.unreadable) {
-    log.error("DEL succeeds although it could not remove everything", *outcome.failed);
-    co_return std::string();
-  }
-  call.call.args = std::move(call.args);
-  auto written = co_await needs_.pending.write(std::move(cni_dir), std::move(call.call),
-                                               std::move(call.config));
-  if (!written) {
-    log.error("cannot write a pending DEL", written.error());
-    co_return *std::move(outcome.unreadable);
-  }
-  log.error("DEL will be repeated as a pending DEL", *outcome.unreadable);
-  co_return std::string();
+// What is a pending DEL by now is deleted by a later round, so the runtime need not wait for it.
+Result<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome) {
+  if (outcome.is_pending) return std::string();
+  return outcome.failed ? *std::move(outcome.failed) : *std::move(outcome.unreadable);
 }
 
 aio::Task<void> CniService::check(attach::Request request) {

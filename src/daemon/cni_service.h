@@ -7,13 +7,14 @@
 #include <string>
 #include <string_view>
 
+#include "admission/delegate_times.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/log.h"
-#include "daemon/delegate_times.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
+#include "handover/container_locks.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
@@ -26,7 +27,8 @@ struct CniServiceNeeds {
   PendingDelReplay& pending;
   Readiness& readiness;
   metrics::Metrics& metrics;
-  DelegateTimes& times;
+  admission::DelegateTimes& times;
+  handover::ContainerLocks& locks;
   RequestRules rules;
 };
 
@@ -43,9 +45,8 @@ class CniService {
   aio::Task<std::string> run(CniCall call);
   aio::Task<std::string> run_hotplug(CniCall call);
   aio::Task<std::string> add(attach::Request request);
-  aio::Task<std::string> del(CniCall call, attach::Request request);
-  aio::Task<std::string> end_incomplete_del(attach::DelOutcome outcome, CniCall call,
-                                            std::string cni_dir);
+  aio::Task<std::string> del(attach::Request request);
+  static Result<std::string> end_incomplete_del(attach::DelOutcome outcome);
   aio::Task<void> check(attach::Request request);
   aio::Task<void> gc(attach::Request request);
   Result<void> check_indicator(const CniCall& call) const;
@@ -57,7 +58,7 @@ class CniService {
     wire::Call call;
     model::Pod pod;
     std::chrono::steady_clock::time_point begun, admitted;
-    const DelegateTimes::Account& delegates;
+    const admission::DelegateTimes::Account& delegates;
     Log log;
   };
   http::Response finish(const Asked& asked, Result<std::string> outcome);

@@ -76,9 +76,7 @@ struct Values {
 
 void add_legacy(GoFlags& flags, Values::Legacy& value) {
   const std::string name(value.flag->name);
-  const std::string help = value.flag->key.empty()
-                               ? "deprecated, has no effect"
-                               : cat("deprecated: set ", value.flag->key, " in the configuration");
+  const std::string help;  // none: they would bury the flags that count
   switch (value.flag->kind) {
     case Kind::kText:
       return flags.text(name, &value.text, help);
@@ -97,6 +95,10 @@ GoFlags make_flags(Values& values) {
                 "TCP port of /metrics; takes precedence over the key of the same name");
   flags.text("probe", &values.line.probe,
              "`healthz` or `readyz`: ask the running daemon; exit 0 if it answers 200");
+  flags.boolean("check", &values.line.wants_check,
+                "look whether this node has what the daemon and its pods need, print what is "
+                "wrong, change nothing; exit 1 if pods fail because of it");
+  flags.boolean("json", &values.line.as_json, "with -check: print one JSON object");
   flags.boolean("uninstall", &values.line.wants_uninstall,
                 "remove multus from this node: restore the primary, replay pending DELs, "
                 "remove the CNI configuration, the shim and the socket");
@@ -147,6 +149,9 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
   if (line.pauses && !line.wants_uninstall) {
     return Error(Errc::kInvalid, "flag -pause needs -uninstall");
   }
+  if (line.as_json && !line.wants_check) {
+    return Error(Errc::kInvalid, "flag -json needs -check");
+  }
   for (const Values::Legacy& legacy : values.legacy) {
     if (!flags.given(legacy.flag->name)) continue;
     const std::string_view key = legacy.flag->key;
@@ -164,7 +169,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words) {
 
 std::string usage() {
   Values values;
-  return make_flags(values).usage();
+  return cat(make_flags(values).usage(),
+             "Flags of older documents are accepted, too: docs/reference.md has them.\n");
 }
 
 }  // namespace mnet::daemon

@@ -13,7 +13,9 @@ struct CommandLine {
   std::string config_file = "/etc/cni/net.d/multus.d/daemon-config.json";
   bool wants_version = false;
   bool wants_help = false;
-  std::string probe;  // "healthz" or "readyz": ask the running daemon instead of being one
+  std::string probe;         // "healthz" or "readyz": ask the running daemon instead of being one
+  bool wants_check = false;  // look whether the node has what we need instead of being one
+  bool as_json = false;      // what it found
   bool wants_uninstall = false;  // leave the node without us instead of being a daemon
   bool pauses = false;           // then stay until a signal, for a container that must not end
   // What flags set over keys of the configuration file.

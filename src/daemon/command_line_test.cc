@@ -14,6 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(CommandLine, HasDefaults) {
   const auto line = parse_command_line({});
@@ -36,6 +37,14 @@ TEST(CommandLine, TakesEveryFormOfAFlag) {
   }
   EXPECT_TRUE(parse_command_line({"-version=t"})->wants_version);
   EXPECT_TRUE(parse_command_line({"--help"})->wants_help);
+}
+
+TEST(CommandLine, PrintsJsonOnlyWithCheck) {
+  const auto line = parse_command_line({"-check", "-json"});
+
+  ASSERT_TRUE(line.has_value());
+  EXPECT_TRUE(line->wants_check && line->as_json);
+  EXPECT_FALSE(parse_command_line({"-json"}).has_value());
 }
 
 TEST(CommandLine, PausesOnlyBehindUninstall) {
@@ -111,6 +120,7 @@ TEST(CommandLine, RefusesBadValues) {
 TEST(Usage, ListsTheFlags) {
   EXPECT_THAT(usage(), HasSubstr("-config string"));
   EXPECT_THAT(usage(), HasSubstr("-probe string"));
+  EXPECT_THAT(usage(), Not(HasSubstr("multus-log-level")));
 }
 
 }  // namespace

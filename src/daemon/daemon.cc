@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -18,17 +19,19 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "daemon/config.h"
-#include "daemon/config_check.h"
 #include "daemon/logging.h"
 #include "daemon/node_config.h"
 #include "daemon/objects.h"
 #include "daemon/process.h"
 #include "daemon/readiness.h"
+#include "handover/handover.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
 #include "metrics/server.h"
 #include "nodeconf/file_keeper.h"
 #include "nodeconf/manager.h"
+#include "settings/config_check.h"
+#include "sys/environment.h"
 #include "sys/socket_file.h"
 #include "sys/write_all.h"
 #include "wire/wire.h"
@@ -41,19 +44,23 @@ using namespace std::chrono_literals;
 
 // 03, 2.12: all of these may pass, one after the other, when delegates hang and the API is silent.
 constexpr auto kLateShims = 10s;
-constexpr auto kRunningRequests = 13s;
+constexpr auto kWaitForNext = 8s;  // less than a shim waits for a daemon that is ready
+constexpr auto kRunningRequests = 190s;
+constexpr auto kRunningRequestsInAHurry = 13s;
 constexpr auto kLastMoment = 3s;
 constexpr auto kLastEvents = 1s;
 constexpr auto kLastTasks = 500ms;
-// The kubelet kills us 30 s after the signal (terminationGracePeriodSeconds).
-static_assert(kLateShims + kRunningRequests + kLastMoment + kLastEvents + kLastTasks <= 28s);
+// The kubelet kills us 210 s after the signal (terminationGracePeriodSeconds).
+static_assert(kLateShims + kRunningRequests + kLastMoment + kLastEvents + kLastTasks <= 208s);
 
 constexpr auto kReplayPeriod = 30s;
 constexpr auto kWaitingLine = 30s;
 constexpr auto kFirstSync = 20s;  // of the stores of the API; then it is asked live
 constexpr auto kSelfCheck = 60s;
-constexpr auto kRest = 10s;  // between two looks whether memory can be given back
+constexpr auto kLook = 500ms;  // between two looks whether another daemon still serves
+constexpr auto kRest = 10s;    // between two looks whether memory can be given back
 constexpr const char* kManager = "CNI configuration";  // as a hindrance
+constexpr const char* kHandover = "hand-over";         // likewise
 
 }  // namespace
 
@@ -64,8 +71,13 @@ Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
       signals_(loop, SIGINT, SIGTERM),
       assembly_(loop.get_executor(), std::move(config), log_),
       socket_path_(wire::socket_path(assembly_.config.socket_dir)),
+      own_path_(handover::own_socket_path(socket_path_,
+                                          sys::variable(sys::environment(), kPodUidVariable))),
+      self_check_(assembly_.config, assembly_.objects, assembly_.pool, log_),
       replays_(loop.get_executor(), log_),
+      owners_(loop.get_executor(), log_),
       background_(loop.get_executor(), log_) {
+  assembly_.last_errors = [errors = logging_.last_errors] { return errors->lines(); };
   await_signal();
 }
 
@@ -82,12 +94,16 @@ void Daemon::await_signal() {
 void Daemon::on_signal(int number) {
   ++signals_seen_;
   if (signals_seen_ >= 3) std::_Exit(1);
-  if (signals_seen_ == 2) hurry_.set();
+  if (signals_seen_ == 2) {
+    hurry_.set();
+    change_.notify_all();
+  }
   if (signals_seen_ > 1) return;
   log_.verbatim(LogLevel::kVerbose,
                 cat("caught ", number == SIGINT ? "interrupt" : "terminated", ", stopping..."));
   assembly_.readiness.stop();
   assembly_.pending.stop();
+  assembly_.upkeep.stop();
   stop_.set();
   change_.notify_all();
 }
@@ -99,7 +115,6 @@ aio::Task<int> Daemon::run() {
   }
   if (const auto code = refuse_to_start()) co_return *code;
   if (auto swept = sweep_config_dir(assembly_.config); !swept) log_.warning(swept.error().text());
-  copy_configuration();
   if (const auto code = open_socket()) co_return *code;
   start_background();
   const auto failed = co_await serve();
@@ -111,11 +126,14 @@ aio::Task<int> Daemon::run() {
 aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   const bool may_work = co_await wait_until(&orphans_ended_);
   if (!may_work) co_return ended_early();
-  if (const auto code = publish_socket()) co_return code;
+  background_.spawn("name of the socket", take_name());
+  const bool is_found = co_await wait_until(&has_name_);
+  if (!is_found) co_return ended_early();
   // DELs need no objects: they are served meanwhile.
   const bool may_serve = co_await wait_until(&objects_read_);
   if (!may_serve) co_return ended_early();
   replays_.spawn("pending DELs", assembly_.pending.run(kReplayPeriod));
+  replays_.spawn("upkeep", assembly_.upkeep.run());
   const bool has_primary = co_await wait_until(&primary_found_);
   if (!has_primary) co_return ended_early();
   assembly_.readiness.start_serving();
@@ -147,7 +165,9 @@ void Daemon::make_manager() {
   hooks.unhinder = [&readiness] { readiness.lift(kManager); };
   hooks.wrote = [&metrics](bool succeeded) { metrics.count_config_write(succeeded); };
   hooks.fought = [&metrics] { metrics.count_config_fight(); };
+  hooks.is_owner = [this] { return !socket_ || socket_->name() != sys::SocketFile::Name::kTaken; };
   manager_.emplace(assembly_.pool, manager_options(assembly_.config), std::move(hooks), log_);
+  assembly_.primary = [this] { return manager_->primary(); };
 }
 
 void Daemon::copy_configuration() {
@@ -163,12 +183,84 @@ std::optional<int> Daemon::open_socket() {
   socket_.emplace(*std::move(made));
   for (const std::string& warning : socket_->warnings()) log_.warning(warning);
   assembly_.server.serve(socket_->take_listener());
+  open_own_name();
+  assembly_.handover.enter();
   // While another daemon serves, it stays the one to ask until we are ready ourselves.
   if (socket_->is_served()) {
     log_.warning(cat("another daemon listens on ", socket_path_,
                      "; this one takes over as soon as it is ready"));
   }
   return std::nullopt;
+}
+
+// The probes of a pod ask their own daemon, even if another one owns the name of the socket.
+void Daemon::open_own_name() {
+  handover::remove_dead_names(socket_path_);
+  if (own_path_.empty()) return;
+  auto made = sys::SocketFile::make(own_path_);
+  const auto published = made ? made->publish() : Result<void>(made.error());
+  if (!published) return log_.error("the probes of this pod will fail", published.error());
+  assembly_.probes.serve(made->take_listener());
+  own_socket_.reset();
+  own_socket_.emplace(*std::move(made));
+}
+
+bool Daemon::could_serve() const {
+  return objects_read_ && primary_found_ && assembly_.readiness.missing().empty();
+}
+
+aio::Task<void> Daemon::take_name() {
+  while (socket_->is_served() && !could_serve()) {
+    auto waited = co_await change_.wait(Clock::now() + kLook);
+    if (!waited && waited.error().code() != Errc::kTimeout) co_return waited;
+    if (stop_.is_set()) co_return Result<void>();
+  }
+  if (socket_->is_served()) {
+    auto announced = co_await assembly_.handover.announce();
+    if (!announced) co_return announced;
+    // Between the rename and this no client may find us unready.
+    assembly_.readiness.start_serving();
+  }
+  copy_configuration();
+  if (auto published = socket_->publish(); !published) {
+    name_failure_ = std::move(published).error();
+  } else {
+    has_name_ = true;
+    handover::NameHooks hooks{.state = [this] { return look_at_names(); },
+                              .taken = [this] { retire(); },
+                              .lost = [this] { take_name_again(); }};
+    background_.spawn("hand-over", assembly_.handover.follow(std::move(hooks)));
+  }
+  change_.notify_all();
+  co_return Result<void>();
+}
+
+sys::SocketFile::Name Daemon::look_at_names() {
+  using Name = sys::SocketFile::Name;
+  if (own_socket_ && own_socket_->name() == Name::kGone) open_own_name();
+  return socket_ ? socket_->name() : Name::kOurs;
+}
+
+void Daemon::retire() {
+  const std::string what = cat("another daemon has taken ", socket_path_);
+  log_.warning(cat(what, "; this one only finishes its requests"));
+  assembly_.readiness.hinder(kHandover, what);
+  assembly_.pending.stop();
+  assembly_.upkeep.stop();
+  assembly_.objects.stop_renewal();
+  owners_.cancel();
+  if (metrics_server_) metrics_server_->stop();
+  change_.notify_all();
+}
+
+// Daemons of the original remove the name when they end, even if another one owns it by then.
+void Daemon::take_name_again() {
+  auto made = sys::SocketFile::make(socket_path_);
+  const auto published = made ? made->publish() : Result<void>(made.error());
+  if (!published) return log_.error("the socket was removed", published.error());
+  log_.warning(cat(socket_path_, " was removed, and is there again"));
+  assembly_.server.serve(made->take_listener());
+  socket_.emplace(*std::move(made));
 }
 
 void Daemon::start_background() {
@@ -182,8 +274,14 @@ void Daemon::start_background() {
   assembly_.readiness.wait_for(cat("the first reading of ", objects.name()));
   background_.spawn(objects.name(), objects.follow());
   background_.spawn("first reading", note_objects_read());
-  background_.spawn("pods without their networks", assembly_.find_missed_pods());
+  owners_.spawn("pods without their networks", assembly_.find_missed_pods());
+  background_.spawn("owed network statuses", assembly_.statuses.run());
+  owners_.spawn("network statuses of an earlier daemon", assembly_.take_up_statuses());
   background_.spawn("memory", give_memory_back());
+  assembly_.metrics.add_series(metrics::SeriesKind::kGauge, "multus_self_check_findings",
+                               "What the self-check at the start found, by check and severity",
+                               [this] { return self_check_.samples(); });
+  background_.spawn("self-check", self_check_.run());
   if (manager_) {
     background_.spawn("primary CNI configuration", note_primary_found());
   } else {
@@ -195,8 +293,9 @@ void Daemon::start_background() {
   settings.port = *config.metrics_port;
   settings.has_pprof = config.enable_pprof.value_or(false);
   settings.refresh = [this] { return assembly_.records.refresh(); };
+  settings.is_expected = [this] { return assembly_.handover.is_shared(); };
   metrics_server_.emplace(loop_.get_executor(), assembly_.metrics, std::move(settings), log_);
-  background_.spawn("metrics server", metrics_server_->listen());
+  owners_.spawn("metrics server", metrics_server_->listen());
 }
 
 aio::Task<void> Daemon::note_orphans_ended() {
@@ -247,19 +346,14 @@ aio::Task<void> Daemon::note_primary_found() {
 }
 
 aio::asio::awaitable<bool> Daemon::wait_until(const bool* fact) {
-  while (!*fact && !stop_.is_set() && !manager_failure_) (void)co_await change_.wait();
-  co_return !stop_.is_set() && !manager_failure_;
+  const auto may_go_on = [this] { return !stop_.is_set() && !manager_failure_ && !name_failure_; };
+  while (!*fact && may_go_on()) (void)co_await change_.wait();
+  co_return may_go_on();
 }
 
 std::optional<int> Daemon::ended_early() const {
-  if (stop_.is_set() || !manager_failure_) return std::nullopt;
-  return fatal(2, *manager_failure_);
-}
-
-std::optional<int> Daemon::publish_socket() {
-  auto published = socket_->publish();
-  if (!published) return fatal(3, published.error());
-  return std::nullopt;
+  if (stop_.is_set()) return std::nullopt;
+  return manager_failure_ ? fatal(2, *manager_failure_) : fatal(3, *name_failure_);
 }
 
 aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
@@ -287,10 +381,10 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
 
 // Only now: the runtime must not find the file before the daemon answers.
 aio::asio::awaitable<std::optional<int>> Daemon::publish_configuration() {
-  if (!manager_ || stop_.is_set()) co_return std::nullopt;
+  if (!manager_ || stop_.is_set() || assembly_.handover.is_taken()) co_return std::nullopt;
   const auto published = co_await manager_->publish();
   if (!published) co_return fatal(3, published.error());
-  background_.spawn("CNI configuration", manager_->follow());
+  owners_.spawn("CNI configuration", manager_->follow());
   co_return std::nullopt;
 }
 
@@ -298,39 +392,69 @@ aio::asio::awaitable<std::optional<int>> Daemon::publish_configuration() {
 // stays unless the user wants the original's way (pain 3).
 void Daemon::withdraw_configuration() {
   if (!manager_ || !assembly_.config.cleanup_config_on_exit) return;
+  if (assembly_.handover.is_taken()) return;
   if (auto removed = manager_->withdraw(); !removed) {
     log_.error("cannot remove the CNI configuration", removed.error());
   }
 }
 
 aio::asio::awaitable<void> Daemon::shut_down(int code) {
-  // Shims that found us ready a moment ago still get through.
-  if (was_ready_) (void)co_await hurry_.wait(Clock::now() + kLateShims);
+  const auto deadline = Clock::now() + kLateShims + kRunningRequests;
+  if (was_ready_) co_await serve_to_the_last(deadline);
   assembly_.readiness.stop();
   assembly_.pending.stop();
-  assembly_.server.stop_accepting();
-  const bool is_quiet = co_await finish_requests();
+  assembly_.upkeep.stop();
+  // The name first: a client that finds it is served.
   socket_.reset();
+  assembly_.server.stop_accepting();
+  const bool is_quiet = co_await finish_requests(deadline);
   const bool is_written = co_await write_last_events();
   if (metrics_server_) metrics_server_->stop();
+  owners_.cancel();
   background_.cancel();
-  const auto joined = co_await background_.join(Clock::now() + kLastTasks);
+  assembly_.devices.cancel();
+  const auto last = Clock::now() + kLastTasks;
+  const auto released = co_await owners_.join(last);
+  auto joined = co_await background_.join(last);
+  if (joined) joined = co_await assembly_.devices.wait_ended(last);
   withdraw_configuration();
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
   // What still runs refers to everything here: the process ends around it.
-  if (!is_quiet || !is_written || !joined) std::_Exit(code);
+  if (!is_quiet || !is_written || !released || !joined) std::_Exit(code);
+}
+
+// Shims that found us ready a moment ago still get through. Later ones wait for the next daemon. If
+// none comes, none will before this one ends: we serve those, and go on for as long as a slow
+// request keeps us.
+aio::asio::awaitable<void> Daemon::serve_to_the_last(aio::Deadline deadline) {
+  const auto begun = Clock::now();
+  co_await stay_until(begun + kWaitForNext);
+  assembly_.readiness.resume();
+  co_await stay_until(begun + kLateShims);
+  const std::uint64_t seen = assembly_.arrivals.count();
+  while (assembly_.arrivals.serves_among(seen) && Clock::now() < deadline && may_stay()) {
+    co_await stay_until(Clock::now() + 100ms);
+  }
+}
+
+bool Daemon::may_stay() const { return !hurry_.is_set() && !assembly_.handover.is_taken(); }
+
+aio::asio::awaitable<void> Daemon::stay_until(aio::Deadline end) {
+  while (may_stay() && Clock::now() < end) (void)co_await change_.wait(end);
 }
 
 aio::asio::awaitable<bool> Daemon::write_last_events() {
   if (assembly_.objects.failure()) co_return true;
-  const auto written = co_await assembly_.objects.flush(Clock::now() + kLastEvents);
+  const auto deadline = Clock::now() + kLastEvents;
+  const bool has_ended = co_await assembly_.statuses.finish(deadline - kLastEvents / 2);
+  const auto written = co_await assembly_.objects.flush(deadline);
   if (!written) log_.error("the last events were not written", written.error());
-  co_return written.has_value();
+  co_return has_ended&& written.has_value();
 }
 
 // Whether all requests and replays have ended.
-aio::asio::awaitable<bool> Daemon::finish_requests() {
-  const auto deadline = Clock::now() + kRunningRequests;
+aio::asio::awaitable<bool> Daemon::finish_requests(aio::Deadline deadline) {
+  if (hurry_.is_set()) deadline = std::min(deadline, Clock::now() + kRunningRequestsInAHurry);
   const auto drained = co_await assembly_.server.drain(deadline);
   const auto replayed = co_await replays_.join(deadline);
   if (drained && replayed) co_return true;

@@ -15,6 +15,7 @@
 #include "daemon/assembly.h"
 #include "daemon/config.h"
 #include "daemon/logging.h"
+#include "daemon/self_check.h"
 #include "metrics/server.h"
 #include "nodeconf/manager.h"
 #include "sys/socket_file.h"
@@ -35,6 +36,8 @@ class Daemon {
   std::optional<int> refuse_to_start();
   void make_manager();
   std::optional<int> open_socket();
+  // The name for this daemon's own probes, if it has one.
+  void open_own_name();
   void start_background();
   void copy_configuration();
   // From the first delegate that might be run to a stop signal; an exit code if it came to that.
@@ -47,13 +50,24 @@ class Daemon {
   aio::Task<void> give_memory_back();
   aio::Task<void> note_objects_read();
   aio::Task<void> note_primary_found();
+  // At once, or, while another daemon serves, as soon as this one can serve in its place.
+  aio::Task<void> take_name();
+  bool could_serve() const;
+  // What has become of the socket's name.
+  sys::SocketFile::Name look_at_names();
+  // Another daemon has taken it: what the owner of the name does ends; requests go on.
+  void retire();
+  void take_name_again();
   aio::asio::awaitable<std::optional<int>> publish_configuration();
   void withdraw_configuration();
-  std::optional<int> publish_socket();
   aio::asio::awaitable<std::optional<int>> check_self();
   // Ends the process itself, with `code`, if something does not end.
   aio::asio::awaitable<void> shut_down(int code);
-  aio::asio::awaitable<bool> finish_requests();
+  aio::asio::awaitable<void> serve_to_the_last(aio::Deadline deadline);
+  // Neither a further signal nor another daemon makes waiting pointless.
+  bool may_stay() const;
+  aio::asio::awaitable<void> stay_until(aio::Deadline end);
+  aio::asio::awaitable<bool> finish_requests(aio::Deadline deadline);
   aio::asio::awaitable<bool> write_last_events();
 
   void await_signal();
@@ -66,18 +80,23 @@ class Daemon {
   aio::asio::signal_set signals_;
   Assembly assembly_;
   std::string socket_path_;
-  std::optional<sys::SocketFile> socket_;
+  std::string own_path_;  // for the probes of this pod; empty: there is none
+  std::optional<sys::SocketFile> socket_, own_socket_;
+  SelfCheck self_check_;
   std::optional<metrics::Server> metrics_server_;
   std::optional<nodeconf::Manager> manager_;  // of 00-multus.conf; none if it is the user's own
-  std::optional<Error> manager_failure_;
+  std::optional<Error> manager_failure_, name_failure_;
   int signals_seen_ = 0;
   aio::Event stop_, hurry_;
-  aio::Notifier change_;  // a stop signal, or one of the next three
+  aio::Notifier change_;  // a stop signal, the loss of our name, or one of the next four
   bool orphans_ended_ = false;
+  bool has_name_ = false;
   bool objects_read_ = false;
   bool primary_found_ = false;
   bool was_ready_ = false;
-  aio::Group replays_, background_;
+  aio::Group replays_;
+  aio::Group owners_;  // what only the owner of the socket's name does
+  aio::Group background_;
 };
 
 }  // namespace mnet::daemon

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/log_settings.h"
 #include "base/log.h"
 #include "daemon/config.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
+#include "settings/log_settings.h"
 
 namespace mnet::daemon {
 namespace {
@@ -59,9 +59,15 @@ Logging make_logging(const Config& config) {
   const auto files = std::make_shared<Files>(
       logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings),
       out.to_stderr);
-  out.log = Log(files->targets(config.log_file), adapters::level_of(config, out.complaints),
-                config.log_format)
-                .with_elsewhere([files](const std::string& path) { return files->targets(path); });
+  out.last_errors = std::make_shared<LastErrors>();
+  const auto targets = [files, errors = out.last_errors](const std::string& path) {
+    auto all = files->targets(path);
+    all.push_back(errors);
+    return all;
+  };
+  out.log =
+      Log(targets(config.log_file), settings::level_of(config, out.complaints), config.log_format)
+          .with_elsewhere(targets);
   for (const std::string& warning : warnings) out.log.warning(warning);
   return out;
 }

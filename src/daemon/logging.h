@@ -1,11 +1,13 @@
 // The daemon's log, made once from its configuration (02, section 9; 03, 2.13).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/log.h"
 #include "daemon/config.h"
+#include "daemon/status.h"
 
 namespace mnet::daemon {
 
@@ -15,6 +17,7 @@ struct Logging {
   // What went wrong while it was made, for standard error: `multus logging: cannot set logging
   // level to <x>`.
   std::vector<std::string> complaints;
+  std::shared_ptr<LastErrors> last_errors;
 };
 
 // To stderr unless `logToStderr` is false, whether there is a `logFile` or not. The file is rotated

@@ -1,8 +1,11 @@
 #include "daemon/objects.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,8 +84,9 @@ void Objects::wait_for_access(const Error& why) {
 
 Objects::Objects(const aio::asio::any_io_executor& executor, const Config& config,
                  const std::vector<std::string>& environment, aio::BlockingPool& pool,
-                 const Log& log)
+                 const Log& log, ObjectsUse use)
     : log_(log),
+      use_(use),
       folder_path_(config.objects_dir),
       kubeconfig_(json::text_of(config.document.find_folded("kubeconfig"))) {
   if (!folder_path_.empty()) {
@@ -90,7 +94,8 @@ Objects::Objects(const aio::asio::any_io_executor& executor, const Config& confi
         config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir;
     folder_ = std::make_unique<adapters::FolderSource>(
         executor, folder_path_, pool, log,
-        adapters::FolderSettings{.status_dir = store::status_directory(cni_dir), .sweeps = true});
+        adapters::FolderSettings{.status_dir = store::status_directory(cni_dir),
+                                 .sweeps = use == ObjectsUse::kServe});
     return;
   }
   auto certificate = make_certificate(executor, config, environment, pool, log);
@@ -128,6 +133,17 @@ Objects::Sizes Objects::sizes() const {
   return {.pods = now->pods().size(), .networks = now->networks().size()};
 }
 
+std::vector<model::PodObjectPtr> Objects::pods() const {
+  std::vector<model::PodObjectPtr> all;
+  if (kube_) {
+    std::transform(kube_->pods().begin_objects(), kube_->pods().end_objects(),
+                   std::back_inserter(all), [](const auto& entry) { return entry.second; });
+  } else {
+    std::ranges::copy(folder_->snapshot()->pods() | std::views::values, std::back_inserter(all));
+  }
+  return all;
+}
+
 std::uint64_t Objects::readings() const {
   if (!kube_) return 0;
   return kube_->pod_watch().counters().lists + kube_->network_watch().counters().lists;
@@ -135,6 +151,7 @@ std::uint64_t Objects::readings() const {
 
 aio::Task<void> Objects::follow() {
   if (folder_) return folder_->follow();
+  if (use_ == ObjectsUse::kLook) return kube_->follow();
   if (!missing_access_.empty()) return follow_when_readable();
   return certificate_ ? follow_when_known() : kube_->follow();
 }
@@ -158,13 +175,17 @@ aio::Task<void> Objects::follow_when_readable() {
 // Whom the server does not know it tells nothing: watches that fail meanwhile would only be slow to
 // begin later.
 aio::Task<void> Objects::follow_when_known() {
-  aio::Group own(co_await aio::asio::this_coro::executor, log_);
-  own.spawn("certificate of this node", certificate_->run());
+  renewal_ = std::make_unique<aio::Group>(co_await aio::asio::this_coro::executor, log_);
+  renewal_->spawn("certificate of this node", certificate_->run());
   auto known = co_await certificate_->wait_usable(aio::kNoDeadline);
   if (known) known = co_await kube_->follow();
-  own.cancel();
-  (void)co_await aio::shielded(own.join());
+  renewal_->cancel();
+  (void)co_await aio::shielded(renewal_->join());
   co_return known;
+}
+
+void Objects::stop_renewal() {
+  if (renewal_) renewal_->cancel();
 }
 
 aio::Task<void> Objects::wait_loaded(aio::Deadline deadline) {

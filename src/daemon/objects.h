@@ -12,20 +12,28 @@
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
 #include "aio/blocking_pool.h"
+#include "aio/group.h"
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/log.h"
 #include "certs/certs.h"
 #include "daemon/config.h"
 #include "kube/kube.h"
+#include "model/objects.h"
 
 namespace mnet::daemon {
+
+enum class ObjectsUse : std::uint8_t {
+  kServe,
+  kLook,  // nothing is written, no certificate is asked for
+};
 
 class Objects {
  public:
   // Asks for nothing yet. The pool must outlive it, and it its tasks.
   Objects(const aio::asio::any_io_executor& executor, const Config& config,
-          const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log);
+          const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log,
+          ObjectsUse use = ObjectsUse::kServe);
 
   // Why there is no source; nothing else may be called then but source().
   const std::optional<Error>& failure() const { return failure_; }
@@ -51,14 +59,20 @@ class Objects {
     std::size_t pods = 0, networks = 0;
   };
   Sizes sizes() const;
+  // Those of this node.
+  std::vector<model::PodObjectPtr> pods() const;
   // How often everything was read anew, so far.
   std::uint64_t readings() const;
+
+  // The certificate of this node stays as it is: another daemon renews it.
+  void stop_renewal();
 
   // nullptr if there is none of our own.
   certs::NodeCertificate* certificate() { return certificate_.get(); }
   const certs::NodeCertificate* certificate() const { return certificate_.get(); }
   // nullptr if the source is a folder.
   const adapters::KubeSource* kube() const { return kube_.get(); }
+  kube::Api* api() { return kube_ == nullptr ? nullptr : &kube_->api(); }
 
  private:
   // Without access if the kubeconfig cannot be read: follow() waits for it.
@@ -70,12 +84,14 @@ class Objects {
   aio::Task<void> follow_when_known();
 
   const Log log_;
+  const ObjectsUse use_;
   const std::string folder_path_, kubeconfig_;
   std::string missing_access_;  // why the kubeconfig cannot be used, for people; empty: it is
   std::unique_ptr<adapters::FolderSource> folder_;
   std::unique_ptr<certs::NodeCertificate> certificate_;
   std::unique_ptr<adapters::KubeSource> kube_;
   std::optional<Error> failure_;
+  std::unique_ptr<aio::Group> renewal_;  // of the certificate
 };
 
 }  // namespace mnet::daemon

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -11,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
 #include "aio/all.h"
 #include "aio/cancel.h"
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "attach/request.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "base/error_list.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "chain/slots.h"
 #include "daemon/request.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
@@ -33,8 +35,7 @@
 namespace mnet::daemon {
 namespace {
 
-// Side by side; how many delegates that makes is for admission.
-constexpr std::size_t kAtOnce = 8;
+constexpr auto kLongestPause = std::chrono::minutes(10);
 
 // Whether there may be such a file: true even if that cannot be told.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
@@ -64,6 +65,10 @@ Result<CniCall> PendingDelReplay::read(const Record& record) const {
   MNET_TRY(auto&& call, read_cni_call(*record.body, needs_.rules, needs_.next_arrival(), log_));
   if (call.verb != attach::Verb::kDel) {
     return Error(Errc::kInvalid, cat("the command is not DEL but ", go_quoted(call.call.command)));
+  }
+  if (call.request) {
+    call.request->pending_body.clear();
+    call.request->rule = needs_.rule;
   }
   return std::move(call);
 }
@@ -111,16 +116,6 @@ aio::Task<void> PendingDelReplay::forget(PendingKey key) {
   co_return co_await remove(key.cni_dir, found->first);
 }
 
-aio::Task<void> PendingDelReplay::write(std::string cni_dir, wire::Call call, std::string config) {
-  MNET_CO_TRY([[maybe_unused]] const auto& path,
-              co_await needs_.pool.run([cni_dir = std::move(cni_dir), call = std::move(call),
-                                        config = std::move(config)] {
-                return store::PendingDels(cni_dir).write(call.container_id, call.ifname,
-                                                         wire::pending_del_body(call, config));
-              }));
-  co_return Result<void>();
-}
-
 aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
   MNET_CO_TRY([[maybe_unused]] const auto& removed, co_await needs_.pool.run([cni_dir, file] {
     return store::PendingDels(cni_dir).remove(file);
@@ -129,13 +124,15 @@ aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) 
 }
 
 aio::Task<void> PendingDelReplay::run(std::chrono::milliseconds period) {
+  first_pause_ = period;
   while (!stopped_) {
+    if (wake_.is_set()) retries_.clear();
     wake_.reset();
     auto done = co_await round();
     if (!done) log_.error("cannot replay pending DELs", done.error());
     const bool is_cancelled = co_await aio::cancelled();
     if (is_cancelled) co_return aio::cancelled_error();
-    auto woken = co_await wake_.wait(std::chrono::steady_clock::now() + period);
+    auto woken = co_await wake_.wait(next_round(period));
     if (!woken && woken.error().code() != Errc::kTimeout) co_return std::move(woken);
   }
   co_return Result<void>();
@@ -154,6 +151,31 @@ aio::Task<std::size_t> PendingDelReplay::drain() {
   co_return left;
 }
 
+PendingDelReplay::Time PendingDelReplay::next_round(std::chrono::milliseconds period) const {
+  Time next = std::chrono::steady_clock::now() + period;
+  for (const auto& [place, retry] : retries_) next = std::min(next, retry.next);
+  return next;
+}
+
+bool PendingDelReplay::is_due(const Place& place) const {
+  const auto found = retries_.find(place);
+  return found == retries_.end() || found->second.next <= std::chrono::steady_clock::now();
+}
+
+std::chrono::milliseconds PendingDelReplay::put_off(const Place& place) {
+  const auto [retry, is_first] = retries_.try_emplace(
+      place, Retry{.pauses = Backoff(first_pause_, kLongestPause, random_, kFifth), .next = {}});
+  const auto pause = retry->second.pauses.next();
+  retry->second.next = std::chrono::steady_clock::now() + pause;
+  return pause;
+}
+
+std::chrono::seconds PendingDelReplay::oldest_age() const {
+  if (!oldest_) return {};
+  const auto age = std::chrono::system_clock::now() - *oldest_;
+  return std::max(std::chrono::duration_cast<std::chrono::seconds>(age), std::chrono::seconds(0));
+}
+
 void PendingDelReplay::wake() { wake_.set(); }
 
 void PendingDelReplay::stop() {
@@ -163,6 +185,7 @@ void PendingDelReplay::stop() {
 
 aio::Task<void> PendingDelReplay::round() {
   count_ = 0;
+  oldest_.reset();
   const auto directories = directories_;
   ErrorList errors;
   for (const std::string& directory : directories) {
@@ -180,12 +203,20 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
   });
   if (!records) co_return std::move(records).error();
   count_ += records->size();
+  for (const Record& record : *records) {
+    oldest_ = std::min(oldest_.value_or(record.written), record.written);
+  }
+  std::erase_if(retries_, [&](const auto& retry) {
+    return retry.first.first == cni_dir &&
+           std::ranges::find(*records, retry.first.second, &Record::file) == records->end();
+  });
+  std::erase_if(*records, [&](const Record& record) { return !is_due({cni_dir, record.file}); });
   std::vector<aio::Task<void>> batch;
   for (Record& record : *records) {
     if (stopped_) break;
     const bool is_last = &record == &records->back();
     batch.push_back(replay_record(cni_dir, std::move(record)));
-    if (batch.size() < kAtOnce && !is_last) continue;
+    if (batch.size() < needs_.at_once && !is_last) continue;
     const auto results = co_await aio::all(std::exchange(batch, {}));
     for (const auto& result : results) {
       if (!result && result.error().code() != Errc::kCancelled) {
@@ -210,12 +241,17 @@ aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record reco
 aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::string file,
                                                  attach::Request request) {
   const PendingKey key{cni_dir, request.container_id, request.ifname};
-  adapters::SlotRequest turn;
+  chain::SlotRequest turn;
   turn.ticket = request.ticket;
-  turn.ns = request.pod.ns;
+  turn.ns = request.share();
   turn.container_id = request.container_id;
   turn.is_del = true;
   MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await needs_.requests.acquire(std::move(turn)));
+  // An ADD of another daemon ends with the removal of this record.
+  std::shared_ptr<void> lock;
+  if (needs_.locks != nullptr) {
+    MNET_CO_TRY(lock, co_await needs_.locks->lock(key.container_id));
+  }
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
@@ -238,7 +274,8 @@ aio::Task<void> PendingDelReplay::keep(std::string cni_dir, std::string file, Er
   if (is_damage(why) && !is_try_again(why)) {
     co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(why));
   }
-  log_.error(cat("pending DEL ", file, " stays for the next round"), why);
+  const auto pause = std::chrono::ceil<std::chrono::seconds>(put_off({cni_dir, file}));
+  log_.error(cat("pending DEL ", file, " failed and is tried again in ", pause.count(), " s"), why);
   co_return Result<void>();
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,12 +13,14 @@
 #include <string_view>
 #include <utility>
 
+#include "admission/admission.h"
 #include "aio/blocking_pool.h"
 #include "aio/event.h"
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/ports.h"
+#include "base/backoff.h"
 #include "base/log.h"
-#include "daemon/admission.h"
 #include "daemon/request.h"
 #include "metrics/metrics.h"
 #include "store/pending_dels.h"
@@ -34,10 +37,13 @@ struct PendingKey {
 struct PendingDelReplayNeeds {
   aio::BlockingPool& pool;
   attach::Attachments& core;
-  Admission& requests;
+  admission::Admission& requests;
   metrics::Metrics& metrics;
+  attach::ContainerLocks* locks = nullptr;  // none: no other daemon
   RequestRules rules;
   std::function<Arrival()> next_arrival;
+  attach::DelRule* rule = nullptr;  // for every replay; none: in tests
+  std::size_t at_once = 8;          // side by side
 };
 
 class PendingDelReplay {
@@ -68,11 +74,11 @@ class PendingDelReplay {
   aio::Task<void> replay(PendingKey key);
   // Removes the record, if it is for exactly this key.
   aio::Task<void> forget(PendingKey key);
-  // Records a DEL that must be repeated. Durable when this ends.
-  aio::Task<void> write(std::string cni_dir, wire::Call call, std::string config);
 
-  // All records, now and after each `period`, or earlier when woken; until cancelled or stopped.
+  // All records, now and again after pauses that begin with `period` and grow for one that fails;
+  // new ones at least every `period`. Until cancelled or stopped.
   aio::Task<void> run(std::chrono::milliseconds period);
+  // All of them now, whatever their pauses.
   void wake();
   // All records once, where nothing else runs; how many are left then.
   aio::Task<std::size_t> drain();
@@ -82,11 +88,23 @@ class PendingDelReplay {
   const std::set<std::string>& directories() const { return directories_; }
   // Records seen in the last round.
   std::size_t count() const { return count_; }
+  // How long the oldest of these has been waiting, by the wall clock; 0 without any.
+  std::chrono::seconds oldest_age() const;
 
  private:
   using Record = store::PendingDels::Record;
+  using Time = std::chrono::steady_clock::time_point;
+  // One that has failed since this started.
+  struct Retry {
+    Backoff pauses;
+    Time next;
+  };
+  using Place = std::pair<std::string, std::string>;  // cniDir, file
 
   aio::Task<void> round();
+  bool is_due(const Place& place) const;
+  Time next_round(std::chrono::milliseconds period) const;
+  std::chrono::milliseconds put_off(const Place& place);
   aio::Task<void> replay_directory(std::string cni_dir);
   aio::Task<void> replay_record(std::string cni_dir, Record record);
   aio::Task<void> replay_request(std::string cni_dir, std::string file, attach::Request request);
@@ -104,7 +122,11 @@ class PendingDelReplay {
   std::set<std::string> directories_;
   std::multiset<PendingKey> held_;
   aio::Event wake_;  // stays set when a round runs just then
+  std::map<Place, Retry> retries_;
+  std::chrono::milliseconds first_pause_{30'000};
+  Random random_ = make_random();
   std::size_t count_ = 0;
+  std::optional<std::chrono::system_clock::time_point> oldest_;
   bool stopped_ = false;
 };
 

@@ -105,7 +105,7 @@ TEST_F(PendingDelsTest, KeepsARecordWhoseDelegatesFailAndTriesAgain) {
   EXPECT_TRUE(exists(record("c1-eth0.json")));
   service_.with([](Service& inside) { inside.core.succeed("DEL"); });
   while (exists(record("c1-eth0.json"))) std::this_thread::yield();
-  EXPECT_TRUE(service_.lines->has("pending DEL c1-eth0.json stays for the next round"));
+  EXPECT_TRUE(service_.lines->has("pending DEL c1-eth0.json failed and is tried again in"));
 }
 
 TEST_F(PendingDelsTest, SetsRecordsAsideThatNobodyCanUse) {
@@ -238,38 +238,70 @@ TEST_F(PendingDelsTest, ADelWhoseDelegatesFailKeepsTheRecordAndTheRuntimeSeesSuc
   const Error refused = cni::coded(cni::Code::kTryAgainLater, "will not");
   const std::string body = request_body(env_of("DEL", "c1"), "{}");
 
-  end_del({.failed = refused, .keeps_failed = false, .unreadable = {}});
+  end_del({.failed = refused, .is_pending = true});
   EXPECT_EQ(service_.ask("POST", "/cni", body).status, 200);
-  end_del({.failed = refused, .keeps_failed = true, .unreadable = {}});
+  end_del({.failed = refused, .keeps_failed = true});
   EXPECT_EQ(service_.ask("POST", "/cni", body).status, 400);
 
   EXPECT_TRUE(exists(record("c1-eth0.json")));
   EXPECT_TRUE(service_.lines->has("will not"));
 }
 
-TEST_F(PendingDelsTest, ADelWhoseRecordCannotBeReadIsWrittenDownAndRepeated) {
-  end_del({.failed = {},
-           .keeps_failed = false,
-           .unreadable = cni::coded(cni::Code::kTryAgainLater, "input/output error")});
+TEST_F(PendingDelsTest, ADelThatIsPendingIsASuccessForTheRuntime) {
+  end_del({.unreadable = cni::coded(cni::Code::kTryAgainLater, "input/output error"),
+           .is_pending = true});
 
   const auto response = service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}"));
 
   EXPECT_EQ(response.status, 200) << response.body;
-  EXPECT_TRUE(exists(record("c1-eth0.json")));
-  start(5ms);
-  while (service_.calls().size() < 3) std::this_thread::yield();  // two of them by rounds
-  EXPECT_TRUE(exists(record("c1-eth0.json")));
-  EXPECT_EQ(service_.calls().back().request.container_id, "c1");
-  EXPECT_EQ(service_.calls().back().request.args, service_.calls().front().request.args);
-  end_del({});
+}
+
+// What the core is told to record is what a later round posts.
+TEST_F(PendingDelsTest, ADelIsRecordedAsItWouldBePostedAgain) {
+  service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), R"({"name":"x"})"));
+  const attach::Request first = service_.calls().front().request;
+
+  write_record("c1-eth0.json", first.pending_body);
+  start();
+
   while (exists(record("c1-eth0.json"))) std::this_thread::yield();
+  const attach::Request again = service_.calls().back().request;
+  EXPECT_EQ(again.container_id, "c1");
+  EXPECT_EQ(again.args, first.args);
+  EXPECT_EQ(again.conf->name, "x");
+  EXPECT_EQ(again.pending_body, "") << "it is on record already";
+}
+
+TEST_F(PendingDelsTest, WaitsLongerBeforeEachNewAttempt) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+  start(20ms);
+  while (service_.calls().size() < 2) std::this_thread::yield();
+  const auto begun = std::chrono::steady_clock::now();
+
+  while (service_.calls().size() < 5) std::this_thread::yield();
+
+  // 40, 80 and 160 ms, each shorter by a fifth at most.
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 224ms);
+}
+
+TEST_F(PendingDelsTest, OneThatFailsDoesNotDelayANewOne) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+  start();
+  while (!service_.lines->has("pending DEL c1-eth0.json failed")) std::this_thread::yield();
+  service_.with([](Service& inside) { inside.core.succeed("DEL"); });
+  write_del("c2");
+
+  service_.with([](Service& inside) { inside.pending.wake(); });
+
+  while (exists(record("c1-eth0.json")) || exists(record("c2-eth0.json"))) {
+    std::this_thread::yield();
+  }
 }
 
 TEST_F(PendingDelsTest, ADelThatCannotEvenBeWrittenDownIsTheRuntimesToRepeat) {
-  dir_.write("cni", "a file where the directory should be");
-  end_del({.failed = {},
-           .keeps_failed = false,
-           .unreadable = cni::coded(cni::Code::kTryAgainLater, "input/output error")});
+  end_del({.unreadable = cni::coded(cni::Code::kTryAgainLater, "input/output error")});
 
   const auto response = service_.ask("POST", "/cni", request_body(env_of("DEL", "c1"), "{}"));
 
@@ -297,7 +329,7 @@ TEST_F(PendingDelsTest, ARecordThatCannotBeReadStaysForTheNextRound) {
   start(5ms);
 
   while (exists(record("c2-eth0.json"))) std::this_thread::yield();
-  while (!service_.lines->has("pending DEL c1-eth0.json stays for the next round")) {
+  while (!service_.lines->has("pending DEL c1-eth0.json failed and is tried again in")) {
     std::this_thread::yield();
   }
   EXPECT_FALSE(exists(record("bad")));

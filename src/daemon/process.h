@@ -8,6 +8,9 @@
 
 namespace mnet::daemon {
 
+// The pod's UID, by the downward API.
+inline constexpr const char* kPodUidVariable = "MULTUS_POD_UID";
+
 // Puts right what a careless supervisor hands down: closed standard descriptors, blocked or ignored
 // signals, a small number of descriptors. Then lets all threads share one arena of memory. Before
 // any thread is started.

@@ -23,8 +23,11 @@
 #include "daemon/logging.h"
 #include "daemon/process.h"
 #include "daemon/readiness.h"
+#include "daemon/self_check.h"
 #include "daemon/uninstall.h"
+#include "handover/handover.h"
 #include "http/http.h"
+#include "sys/environment.h"
 #include "sys/write_all.h"
 #include "wire/wire.h"
 
@@ -101,12 +104,20 @@ int serve(const CommandLine& line, Config config) {
   return 1;
 }
 
+// Of the daemon in the same pod; without a pod, of whichever serves.
+std::string probed_socket(const Config& config) {
+  const std::string path = wire::socket_path(config.socket_dir);
+  const std::string own =
+      handover::own_socket_path(path, sys::variable(sys::environment(), kPodUidVariable));
+  return own.empty() ? path : own;
+}
+
 // Asks the running daemon; 0 if it says yes within 2 s, else 1 (03, 2.1).
 int probe(const Config& config, const std::string& path) {
   http::ClientRequest request;
   request.target = cat("/", path);
   const auto answer =
-      aio::run(http::request_unix(wire::socket_path(config.socket_dir), std::move(request),
+      aio::run(http::request_unix(probed_socket(config), std::move(request),
                                   std::chrono::steady_clock::now() + std::chrono::seconds(2)));
   if (answer && answer->status == 200) return 0;
   sys::print(STDERR_FILENO, answer ? refusal(*answer) : answer.error().text());
@@ -132,12 +143,16 @@ int run_program(const std::vector<std::string>& words) {
   }
   line->config_file = absolute(line->config_file);
   auto config = load_config(line->config_file, line->overrides);
+  if (!config && line->wants_check) {
+    return report_bad_configuration(config.error(), line->as_json);
+  }
   if (!config) {
     sys::print(STDERR_FILENO, cat("multus-daemon: ", config.error().text()));
     return 1;
   }
   if (!line->probe.empty()) return probe(*config, line->probe);
   if (!is_root()) return 3;
+  if (line->wants_check) return run_self_check(*config, line->as_json);
   if (line->wants_uninstall) return leave_node(*config, line->pauses);
   return serve(*line, *std::move(config));
 }

@@ -33,14 +33,23 @@ bool Readiness::indicator_is_there() const {
   return std::filesystem::exists(indicator_, failed);
 }
 
-std::string Readiness::why_not() const {
-  if (stopping_) return "stopping";
+std::string Readiness::hindrance() const {
   if (const std::string lack = lacks_ ? lacks_() : std::string(); !lack.empty()) {
     return one_line("still waiting for " + lack);
   }
-  if (!hindrances_.empty()) return one_line(hindrances_.begin()->second);
-  if (!serving_) return awaited_.empty() ? "starting" : one_line("still waiting for " + awaited_);
+  return hindrances_.empty() ? std::string() : one_line(hindrances_.begin()->second);
+}
+
+std::string Readiness::missing() const {
+  if (std::string why = hindrance(); !why.empty()) return why;
   return indicator_is_there() ? std::string() : one_line(waiting_text());
+}
+
+std::string Readiness::why_not() const {
+  if (stopping_) return "stopping";
+  if (serving_) return missing();
+  if (std::string why = hindrance(); !why.empty()) return why;
+  return awaited_.empty() ? "starting" : one_line("still waiting for " + awaited_);
 }
 
 std::string Readiness::waiting_text() const {

@@ -32,8 +32,9 @@ class Readiness {
   void hinder(const std::string& who, std::string why) { hindrances_[who] = std::move(why); }
   void lift(const std::string& who) { hindrances_.erase(who); }
 
-  // From the moment a stop signal arrived.
+  // From the moment a stop signal arrived; ready again while no other daemon comes.
   void stop() { stopping_ = true; }
+  void resume() { stopping_ = false; }
   bool stopping() const { return stopping_; }
 
   // Looks at the file each time: a request must not be refused because of what was true a second
@@ -43,7 +44,11 @@ class Readiness {
   // nothing.
   void require(std::function<std::string()> lacks) { lacks_ = std::move(lacks); }
 
-  // Serves, and waits only for what others do: the indicator, what hinders it, what it requires.
+  // What others have to do before it can serve: the indicator, what hinders it, what it requires.
+  // Empty: nothing.
+  std::string missing() const;
+
+  // Serves, and waits only for that.
   bool waits_for_others() const { return serving_ && !stopping_ && !why_not().empty(); }
 
   // Why /readyz says no, on one line: what is waited for, or that the daemon stops. Empty if it
@@ -58,6 +63,8 @@ class Readiness {
   aio::Task<void> report(Log log) const;
 
  private:
+  std::string hindrance() const;
+
   std::string indicator_;
   std::function<std::string()> lacks_;
   std::string awaited_;

@@ -110,6 +110,12 @@ Result<std::string> with_version(std::string config, const json::Object& server_
   return json::dump(document);
 }
 
+// As it would be posted again, with what could be read of it.
+std::string pending_body(wire::Call call, const cni::ArgPairs& args, const json::Object& config) {
+  call.args = cni::args_text(args);
+  return wire::pending_del_body(call, json::dump(config));
+}
+
 }  // namespace
 
 Glance glance(std::string_view body) {
@@ -151,10 +157,11 @@ Result<CniCall> read_cni_call(std::string_view body, const RequestRules& rules, 
     call.request = unknown_command(call.call.command);
     return call;
   }
-  call.config = is_del ? json::dump(merged) : std::string();
-  call.args = is_del ? cni::args_text(args) : std::string();
+  call.config.clear();
+  attach::Request begun = begin_request(call, std::move(arrival));
+  if (is_del) begun.pending_body = pending_body(call.call, args, merged);
   call.request = attach::read_request(
-      *call.verb, begin_request(call, std::move(arrival)),
+      *call.verb, std::move(begun),
       attach::read_conf(*call.verb, std::move(merged), std::move(fault)), std::move(args));
   return call;
 }

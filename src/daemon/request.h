@@ -52,9 +52,7 @@ struct CniCall {
   std::optional<attach::Verb> verb;
   model::Pod pod;
   Result<attach::Request> request;  // an error: what the core refuses, or an unknown command
-  // Of a DEL: as its record would have it. Of /delegate: the delegate's own.
-  std::string config;
-  std::string args;  // of a DEL, likewise
+  std::string config;               // of /delegate: the delegate's own
   std::optional<wire::InterfaceAttributes> attributes;
   std::vector<std::string> skipped_args;  // of a DEL, for the log
   Log log;  // with the request's id, and with the file and the level of its configuration (02-F48)

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "adapters/slots.h"
 #include "aio/cancel.h"
 #include "aio/failpoint.h"
 #include "aio/task.h"
@@ -19,9 +19,11 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/caller.h"
+#include "chain/slots.h"
 #include "daemon/cni_service.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
+#include "handover/handover.h"
 #include "http/http.h"
 #include "wire/wire.h"
 
@@ -50,13 +52,14 @@ void after_sending() { (void)fail_here("reply-after-send"); }
 }  // namespace
 
 struct Routes::Route {
-  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady };
+  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady, kHandover, kStatus };
   std::string_view path;
   Kind kind;
 
   CniPath path_of_cni() const { return kind == Kind::kCni ? CniPath::kCni : CniPath::kDelegate; }
   bool is_probe() const { return kind == Kind::kHealth || kind == Kind::kReady; }
   bool allows(std::string_view method) const {
+    if (kind == Kind::kStatus) return method == "GET";
     return method == "POST" || (is_probe() && method == "GET");
   }
 };
@@ -67,6 +70,8 @@ const Routes::Route* Routes::find(std::string_view path) {
       Route{"/delegate", Route::Kind::kDelegate},
       Route{"/healthz", Route::Kind::kHealth},
       Route{"/readyz", Route::Kind::kReady},
+      Route{handover::kPath, Route::Kind::kHandover},
+      Route{"/status", Route::Kind::kStatus},
   };
   for (const Route& route : kRoutes) {
     if (route.path == path) return &route;
@@ -85,31 +90,56 @@ http::Handler Routes::handler() {
   return [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); };
 }
 
+http::Handler Routes::probe_handler() {
+  return [this](std::shared_ptr<http::Exchange> exchange) {
+    return handle_probe(std::move(exchange));
+  };
+}
+
+std::optional<http::Response> Routes::refuse(const http::Exchange& exchange, const Route* route) {
+  // The file's mode lets only root in; this holds even if an administrator changed it.
+  if (exchange.peer_uid() != needs_.allowed_uid) {
+    log_.error(cat("refused ", excerpt(exchange.method()), " ", excerpt(exchange.path()), " of ",
+                   exchange.peer()));
+    return http::text_response(403, "forbidden");
+  }
+  if (route == nullptr) {
+    log_.error(cat("http not found: ", excerpt(exchange.method()), " ", excerpt(exchange.path()),
+                   " of ", exchange.peer()));
+    http::Response nothing;
+    nothing.status = 404;
+    return counted(exchange, "NotFound", std::move(nothing));
+  }
+  if (route->allows(exchange.method())) return std::nullopt;
+  return counted(exchange, route->path, http::text_response(405, "Method not allowed"));
+}
+
+aio::Task<http::Response> Routes::handle_probe(std::shared_ptr<http::Exchange> exchange) {
+  const Route* route = find(exchange->path());
+  if (route != nullptr && !route->is_probe()) route = nullptr;
+  if (auto refused = refuse(*exchange, route)) return at_once(*std::move(refused));
+  return probe(std::move(exchange), route);
+}
+
 // No coroutine, so that it costs nothing while the request waits for its turn beside a thousand
 // others.
 aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchange) {
-  // The file's mode lets only root in; this holds even if an administrator changed it.
-  if (exchange->peer_uid() != needs_.allowed_uid) {
-    log_.error(cat("refused ", excerpt(exchange->method()), " ", excerpt(exchange->path()), " of ",
-                   exchange->peer()));
-    return at_once(http::text_response(403, "forbidden"));
-  }
   const Route* route = find(exchange->path());
-  if (route == nullptr) {
-    log_.error(cat("http not found: ", excerpt(exchange->method()), " ", excerpt(exchange->path()),
-                   " of ", exchange->peer()));
-    http::Response nothing;
-    nothing.status = 404;
-    return at_once(counted(*exchange, "NotFound", std::move(nothing)));
-  }
-  if (!route->allows(exchange->method())) {
-    return at_once(counted(*exchange, route->path, http::text_response(405, "Method not allowed")));
-  }
+  if (auto refused = refuse(*exchange, route)) return at_once(*std::move(refused));
   if (route->is_probe()) return probe(std::move(exchange), route);
+  if (route->kind == Route::Kind::kHandover) return at_once(hand_over(*exchange));
+  if (route->kind == Route::Kind::kStatus) return tell_status(std::move(exchange), route);
   if (route->path_of_cni() == CniPath::kDelegate && !is_small(*exchange, kSmallDelegate)) {
     return execute_alone(std::move(exchange), route);
   }
   return execute(std::move(exchange), route);
+}
+
+http::Response Routes::hand_over(const http::Exchange& exchange) {
+  const auto shared = needs_.share_locks ? needs_.share_locks() : Result<void>();
+  if (!shared) log_.verbose(cat("another daemon has to wait: ", shared.error().text()));
+  return counted(exchange, handover::kPath,
+                 shared ? http::Response() : http::text_response(503, shared.error().text()));
 }
 
 // A request that fails on its way in is not counted.
@@ -141,12 +171,26 @@ aio::Task<http::Response> Routes::probe(std::shared_ptr<http::Exchange> exchange
   co_return response;
 }
 
+// Waits for no turn: people ask when the node is busy.
+aio::Task<http::Response> Routes::tell_status(std::shared_ptr<http::Exchange> exchange,
+                                              const Route* route) {
+  http::Response response;
+  if (!needs_.status)
+    co_return counted(*exchange, route->path, http::text_response(404, "no status"));
+  MNET_CO_TRY(auto&& body, co_await needs_.status());
+  response.content_type = "application/json";
+  response.body = std::move(body);
+  count(*exchange, route->path, response);
+  co_return response;
+}
+
 aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchange,
                                           const Route* route) {
   const auto refused = [&](const Error& error) {
     return counted(*exchange, route->path, error_response(error));
   };
   Arrival arrival = arrive(*exchange);
+  const Arrivals::Served served(needs_.arrivals, arrival.ticket);
   std::string body;
   const bool is_read = is_small(*exchange, kReadOnArrival);
   if (is_read) {
@@ -196,11 +240,11 @@ void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
 }
 
 // As handle(): what is needed to ask is not kept while the request waits.
-aio::Task<adapters::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
+aio::Task<chain::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
   Glance seen = body.empty() ? Glance{.ns = std::string(kUnread)} : glance(body);
   // It ends those that wait, not those that name no container.
   if (seen.is_del && !seen.container_id.empty()) needs_.requests.dismiss_others(seen.container_id);
-  adapters::SlotRequest turn;
+  chain::SlotRequest turn;
   turn.ticket = ticket;
   turn.ns = std::move(seen.ns);
   turn.container_id = std::move(seen.container_id);

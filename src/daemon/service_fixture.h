@@ -13,20 +13,21 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/slots.h"
+#include "admission/admission.h"
+#include "admission/delegate_times.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "base/log.h"
 #include "base/test_log.h"
 #include "base/text.h"
-#include "daemon/admission.h"
+#include "chain/slots.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
-#include "daemon/delegate_times.h"
 #include "daemon/fake_core.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
+#include "handover/container_locks.h"
 #include "http/http.h"
 #include "http/raw_client.h"
 #include "http/server_fixture.h"
@@ -62,6 +63,7 @@ class Service {
                   .readiness = readiness,
                   .metrics = metrics,
                   .times = times_,
+                  .locks = locks_,
                   .rules = RequestRules(config_)},
                  log),
         routes_({.service = service_,
@@ -81,14 +83,15 @@ class Service {
   Config config_;
   aio::BlockingPool pool_{2};
   Arrivals arrivals_;
-  adapters::UnlimitedSlots slots_;
-  DelegateTimes times_{slots_};
+  chain::UnlimitedSlots slots_;
+  admission::DelegateTimes times_{slots_};
+  handover::ContainerLocks locks_{"/nowhere", {}};  // alone: no file is made
 
  public:
   Readiness readiness;
   metrics::Metrics metrics;
   FakeCore core;
-  Admission requests;
+  admission::Admission requests;
   PendingDelReplay pending;
 
  private:

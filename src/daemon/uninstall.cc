@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "aio/group.h"
 #include "aio/run.h"
+#include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -19,6 +21,7 @@
 #include "daemon/config.h"
 #include "daemon/node_config.h"
 #include "daemon/process.h"
+#include "handover/handover.h"
 #include "http/http.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/restore.h"
@@ -52,6 +55,18 @@ bool somebody_answers(const std::string& socket) {
   const auto answer = aio::run(http::request_unix(
       socket, std::move(request), std::chrono::steady_clock::now() + std::chrono::seconds(2)));
   return answer || answer.error().code() != Errc::kUnavailable;
+}
+
+// Something must read the folder of manifests: a DEL without a record would wait in vain for its
+// first reading.
+aio::Task<std::size_t> drain_with(Assembly* assembly, Log log) {
+  const auto executor = co_await aio::asio::this_coro::executor;
+  aio::Group readers(executor, std::move(log));
+  if (!assembly->config.objects_dir.empty()) readers.spawn("objects", assembly->objects.follow());
+  auto remaining = co_await assembly->pending.drain();
+  readers.cancel();
+  (void)co_await readers.join();
+  co_return remaining;
 }
 
 class Uninstall {
@@ -105,7 +120,7 @@ class Uninstall {
     Assembly assembly(loop.get_executor(), config_, log_);
     const auto ended = aio::run(loop, end_orphans(assembly.pool, log_));
     if (!ended) log_.error("cannot end the delegates of an earlier daemon", ended.error());
-    const auto remaining = aio::run(loop, assembly.pending.drain());
+    const auto remaining = aio::run(loop, drain_with(&assembly, log_));
     remaining_ = remaining ? *remaining : 0;
     unread_ = remaining ? "" : remaining.error().text();
   }
@@ -134,6 +149,7 @@ class Uninstall {
     const bool is_other = ::lstat(socket_.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
     if (is_other) return left(cat(socket_, " is not a socket"));
     remove("socket", socket_);
+    handover::remove_dead_names(socket_);
   }
 
   void report_dels() {

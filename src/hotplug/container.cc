@@ -1,5 +1,7 @@
 #include "hotplug/container.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -43,10 +45,8 @@ aio::Task<void> Container::find() {
                              .may_be_cut = true};
     auto found = co_await source->find_pod(lookup);
     if (found && *found != nullptr && (*found)->is_cut) {
-      auto taken = co_await job.base.take_room(core.ports.room, attach::kLargestWeight);
-      if (!taken) co_return failed(std::move(taken).error());
       lookup.may_be_cut = false;
-      found = co_await source->find_pod(lookup);
+      found = co_await read_whole(std::move(lookup));
     }
     if (!found) co_return failed(std::move(found).error());
     if (*found == nullptr && source->is_complete()) {
@@ -59,6 +59,17 @@ aio::Task<void> Container::find() {
     job.base.args = model::delegate_args(named, job.base.args);
   }
   co_return co_await load();
+}
+
+// What its annotations weigh shows only then.
+aio::Task<model::PodObjectPtr> Container::read_whole(attach::PodLookup lookup) {
+  const std::size_t held = job.base.room->weight();
+  MNET_CO_TRY_VOID(co_await job.base.take_room(core.ports.room, attach::kLargestWeight));
+  MNET_CO_TRY(auto&& whole, co_await core.ports.source->find_pod(std::move(lookup)));
+  MNET_CO_TRY(const std::size_t files, co_await access.weigh());
+  const std::size_t texts = whole == nullptr ? 0 : model::annotation_weight(*whole).total();
+  job.base.room->keep(std::max(held, texts + files));
+  co_return std::move(whole);
 }
 
 aio::Task<void> Container::load() {

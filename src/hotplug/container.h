@@ -26,6 +26,8 @@ class Container {
   // The pod that the request names, then load(). Without a pod: a container that is not a pod, or
   // a source that need not have an object for each pod.
   aio::Task<void> find();
+  // The pod with its annotations, once there is room for them.
+  aio::Task<model::PodObjectPtr> read_whole(attach::PodLookup lookup);
   // What is recorded of the container. An attachment record is made up if there is none.
   aio::Task<void> load();
   // Runs CHECK with what the interface was made with, if it is recorded.

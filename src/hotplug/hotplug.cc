@@ -9,6 +9,7 @@
 #include "aio/task.h"
 #include "attach/containers.h"
 #include "attach/core.h"
+#include "attach/ports.h"
 #include "attach/request.h"
 #include "attach/room.h"
 #include "base/try.h"
@@ -28,18 +29,25 @@ using attach::Verb;
 
 namespace {
 
-// Its records have room with it: they are of the same kind.
-std::size_t weight_of(const Request& request, std::size_t free) {
+std::size_t weight_of(const Request& request) {
   const json::Count count = json::count(request.config);
   model::Weight weight{.bytes = count.bytes, .values = count.values};
   if (request.cni_args) {
     weight += model::weight_of(*request.cni_args, std::max<std::size_t>(1, count.listed));
   }
-  return weight.total() > free ? attach::kLargestWeight : 0;
+  return weight.total();
 }
 
-aio::Task<std::shared_ptr<attach::HeldRoom>> take(attach::Room* room, attach::RoomRequest wanted) {
+// Its records are counted with it: a request that holds room waits for no more.
+aio::Task<std::shared_ptr<attach::HeldRoom>> take(const attach::Core* core,
+                                                  attach::RoomRequest wanted, std::string cni_dir) {
   auto held = std::make_shared<attach::HeldRoom>();
+  attach::Room* room = core->ports.room;
+  if (room == nullptr || wanted.weight <= room->free()) co_return held;
+  MNET_CO_TRY(const auto& records,
+              co_await core->ports.records.load(std::move(cni_dir), wanted.container_id,
+                                                attach::RecordParts::kAll, 0));
+  wanted.weight = std::min(wanted.weight + records.too_heavy.value_or(0), attach::kLargestWeight);
   MNET_CO_TRY_VOID(co_await held->take(room, std::move(wanted)));
   co_return held;
 }
@@ -47,15 +55,15 @@ aio::Task<std::shared_ptr<attach::HeldRoom>> take(attach::Room* room, attach::Ro
 }  // namespace
 
 aio::Task<std::shared_ptr<attach::HeldRoom>> Hotplug::take_room(const Request& request, Verb verb) {
-  attach::Room* room = core_->ports.room;
   attach::RoomRequest wanted;
-  wanted.weight = room == nullptr ? 0 : weight_of(request, room->free());
+  wanted.weight = weight_of(request);
   wanted.ticket = request.request.ticket;
   wanted.ns = request.request.pod.ns;
   wanted.container_id = request.request.container_id;
-  wanted.is_del = verb == Verb::kDel;
-  if (!wanted.is_del) wanted.caller = request.request.caller;
-  return take(room, std::move(wanted));
+  const bool is_del = verb == Verb::kDel;
+  wanted.purpose = is_del ? attach::RoomFor::kDel : attach::RoomFor::kRequest;
+  if (!is_del) wanted.caller = request.request.caller;
+  return take(core_, std::move(wanted), request.request.conf->cni_dir);
 }
 
 aio::Task<cni::NetResult> Hotplug::add(Request request) {

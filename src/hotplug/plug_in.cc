@@ -61,7 +61,9 @@ bool equal_attributes(const json::Object& a, const json::Object& b) {
 }  // namespace
 
 Error PlugIn::with_network(const Error& error) const {
-  return model::add_error(error, container_.job.base.pod, container_.job.delegate.cni_name);
+  const model::Delegate& delegate = container_.job.delegate;
+  return model::add_error(model::with_master(error, delegate), container_.job.base.pod,
+                          delegate.cni_name);
 }
 
 aio::Task<cni::NetResult> PlugIn::run() {
@@ -206,7 +208,7 @@ void PlugIn::announce(const cni::NetResult& result) {
   auto newest = cni::convert(result, cni::kCurrentVersion);
   if (!newest) return;
   attach::Reporter reporter(container_.core, container_.job.base, container_.pod);
-  reporter.send_added(*attachment_, *newest);
+  reporter.send_added({{.attachment = attachment_, .newest = *newest}});
 }
 
 aio::Task<void> PlugIn::add_status(cni::NetResult result) {

@@ -81,11 +81,17 @@ struct Limits {
   Time body_time = std::chrono::seconds(60);
   Time write_time = std::chrono::seconds(30);
   std::size_t connections = 1024;  // more wait in the backlog
+  // For the headers while others wait there: a client that says nothing makes room.
+  Time crowded_time = std::chrono::seconds(2);
   // How much of a body that the handler did not read is still read before the connection is closed:
   // closing a unix socket with unread data resets the peer, which then may not see the answer.
   std::size_t drain_bytes = 1u << 20;
   Time drain_time = std::chrono::seconds(1);
 };
+
+// For a port on which anyone may ask, beside the program's own work: a few clients at a time, which
+// have nothing to say.
+Limits public_limits();
 
 // Serves one request per connection; every response says `Connection: close`. The server itself
 // answers framing errors; they never reach the handler. Everything runs on the executor's one

@@ -174,6 +174,10 @@ class Answer final : public ResponseStream {
   const Headers& headers() const override { return message_.head().headers; }
 
   aio::Task<std::string> read(aio::Deadline deadline) override {
+    if (is_switched()) {
+      if (!unread_.empty()) co_return std::exchange(unread_, {});
+      co_return co_await connection_.stream->read(deadline);
+    }
     for (;;) {
       MNET_CO_TRY(auto&& taken, take_unread());
       if (!taken.empty() || message_.done()) co_return taken;
@@ -201,8 +205,10 @@ class Answer final : public ResponseStream {
     return piece;
   }
 
+  bool is_switched() const { return message_.head().status == 101; }
+
   void finish_if_done() {
-    if (!message_.done() || !connection_.stream) return;
+    if (!message_.done() || !connection_.stream || is_switched()) return;
     if (stays_open(message_.head()) && unread_.empty()) state_->give_back(std::move(connection_));
     connection_.stream.reset();
   }

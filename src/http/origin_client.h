@@ -35,7 +35,7 @@ class ResponseStream {
   virtual int status() const = 0;
   virtual const Headers& headers() const = 0;
   // Some bytes of the body, as soon as there are any; empty at its end. kProtocol, kIo: truncated;
-  // kTimeout.
+  // kTimeout. After 101 (another protocol) these are the bytes of the connection.
   virtual aio::Task<std::string> read(aio::Deadline deadline) = 0;
 };
 

@@ -47,6 +47,17 @@ bool is_passing(int failure) {
 
 }  // namespace
 
+Limits public_limits() {
+  Limits limits;
+  limits.header_bytes = 16u << 10;
+  limits.body_bytes = 0;
+  limits.write_time = std::chrono::seconds(10);
+  limits.connections = 16;
+  limits.crowded_time = std::chrono::milliseconds(200);
+  limits.drain_time = std::chrono::milliseconds(100);
+  return limits;
+}
+
 struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   struct Listener {
     asio::posix::stream_descriptor descriptor;
@@ -67,6 +78,8 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
                                      std::shared_ptr<Listener> listener);
   // Accepts until no connection waits (0), the server is full (0), or accept fails (its errno).
   int accept_waiting(Listener& listener);
+  // Accepts all that wait, however many: there will be no later time.
+  void accept_last(Listener& listener);
   void start(int fd, int family);
   static aio::Task<void> run_connection(std::shared_ptr<Impl> self,
                                         std::shared_ptr<Connection> connection);
@@ -88,6 +101,7 @@ aio::Task<void> Server::Impl::accept_loop(std::shared_ptr<Impl> self,
   Backoff backoff(kFirstPause, kLongestPause, make_random(), {.least = 1, .most = 1.5});
   while (!self->stopping) {
     if (self->is_full()) {
+      for (const auto& one : self->connections) one->hurry(self->limits.crowded_time);
       MNET_CO_TRY_VOID(co_await self->room.wait());
       continue;
     }
@@ -118,6 +132,18 @@ int Server::Impl::accept_waiting(Listener& listener) {
     }
   }
   return 0;
+}
+
+// A unix socket first refuses further clients: one that connected between the last accept and the
+// close would be reset. (On TCP the same call would drop those that wait.)
+void Server::Impl::accept_last(Listener& listener) {
+  const int fd = listener.descriptor.native_handle();
+  if (listener.family == AF_UNIX) ::shutdown(fd, SHUT_RD);
+  for (;;) {
+    const int accepted = ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (accepted < 0 && !is_passing(errno)) return;
+    if (accepted >= 0) start(accepted, listener.family);
+  }
 }
 
 void Server::Impl::start(int fd, int family) {
@@ -172,7 +198,7 @@ void Server::serve(sys::UniqueFd listener) {
 void Server::stop_accepting() {
   impl_->stopping = true;
   for (const auto& listener : impl_->listeners) {
-    (void)impl_->accept_waiting(*listener);
+    impl_->accept_last(*listener);
     error_code ignored;
     listener->descriptor.close(ignored);
   }

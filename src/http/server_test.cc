@@ -440,6 +440,18 @@ TEST(Server, LeavesConnectionsBeyondItsCapInTheBacklog) {
   EXPECT_LE(server.open(), 2u);
 }
 
+TEST(Server, ClosesConnectionsThatSayNothingWhenOthersWait) {
+  Limits limits;
+  limits.connections = 2;
+  limits.header_time = std::chrono::hours(1);
+  limits.crowded_time = 10ms;
+  TestServer server(ignore_body, limits);
+  std::vector<RawClient> silent;
+  for (int i = 0; i < 6; ++i) silent.emplace_back(server.path());
+
+  EXPECT_EQ(status_of(talk(server.path(), "GET / HTTP/1.0\r\n\r\n")), 200);
+}
+
 TEST(Server, ServesBesideTwoThousandIdleConnections) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);

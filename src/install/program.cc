@@ -24,6 +24,7 @@ constexpr std::string_view kSources = "/usr/src/multus-cni/bin";
 struct Options {
   std::string type;
   std::string target = "/host/opt/cni/bin";
+  std::string multusctl_dir = {};  // empty: multusctl is not installed
   bool wants_version = false;
 };
 
@@ -33,9 +34,10 @@ std::string_view program_of(std::string_view type) {
   return type == "thin" ? "multus" : "";
 }
 
-Result<std::string> install(std::string_view program, const std::string& directory) {
+Result<std::string> install(std::string_view program, const std::string& directory,
+                            std::string_view name = {}) {
   std::string source = cat(kSources, "/", program);
-  const auto copied = sys::copy_file(source, cat(directory, "/", program));
+  const auto copied = sys::copy_file(source, cat(directory, "/", name.empty() ? program : name));
   if (!copied) return copied.error().wrap(cat("failed to copy ", source, " to ", directory));
   return source;
 }
@@ -50,6 +52,15 @@ Result<void> install_all(std::string_view program, const std::string& directory)
   return {};
 }
 
+// The file of thin multus, whose name says what it does (decision 0057).
+Result<void> install_multusctl(const std::string& directory) {
+  if (directory.empty()) return {};
+  MNET_TRY_VOID(sys::make_directories(directory, 0755));
+  MNET_TRY([[maybe_unused]] const auto& source, install("multus", directory, "multusctl"));
+  sys::print(STDOUT_FILENO, cat("multusctl copy to ", directory, " succeeded!"));
+  return {};
+}
+
 int run(const Options& options, const PFlags& flags) {
   const std::string_view program = program_of(options.type);
   if (program.empty()) {
@@ -57,7 +68,8 @@ int run(const Options& options, const PFlags& flags) {
                cat("--type is missing or --type has invalid value\n", flags.usage()));
     return 1;
   }
-  const auto done = install_all(program, options.target);
+  auto done = install_all(program, options.target);
+  if (done) done = install_multusctl(options.multusctl_dir);
   if (done) return 0;
   sys::print(STDERR_FILENO, cat("install_multus: ", done.error().text()));
   return 1;
@@ -72,6 +84,8 @@ int run_program(const std::vector<std::string>& words) {
                    " to the host's directory of CNI plugins."));
   flags.text({"type", 't'}, &options.type, "what to install: thick or thin");
   flags.text({"dest-dir", 'd'}, &options.target, "directory to install into");
+  flags.text("multusctl-dir", &options.multusctl_dir,
+             "also install multusctl, into this directory: /host/usr/local/bin");
   flags.boolean("version", &options.wants_version, "print the version and exit");
   const auto status = sys::answer_flags(flags, options.wants_version, "install_multus", words);
   if (status) return *status;

@@ -420,7 +420,8 @@ Result<JsonPath> JsonPath::parse(std::string_view text) {
   };
   if (text.empty()) text = "{}";
   if (text.find('{') == std::string_view::npos) {
-    return refused(cat("it has no action and would never change: did you mean {", text, "}?"));
+    return refused(cat("it has no action and would never change: did you mean {",
+                       text.starts_with('.') ? "" : ".", text, "}?"));
   }
   auto actions = parse_actions(text);
   if (!actions) return refused(actions.error().text());

@@ -133,6 +133,10 @@ aio::Task<std::unique_ptr<http::ResponseStream>> Api::attempt(http::ClientReques
   const std::string_view verb = verb_of(request.method, request.target);
   auto answer = co_await client_->open(std::move(request), deadline);
   ++counts_[{verb, answer ? (*answer)->status() : 0}];
+  if (const auto sent = answer ? parse_date((*answer)->headers()) : std::nullopt) {
+    clock_difference_ =
+        *sent - std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  }
   co_return answer;
 }
 
@@ -188,9 +192,10 @@ Attempts Api::attempts(const Retries& retries) const {
   return {retries, settings_.random, timer().now()};
 }
 
-aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path,
-                                                           aio::Deadline deadline) {
+aio::Task<std::unique_ptr<http::ResponseStream>> Api::open(std::string path, aio::Deadline deadline,
+                                                           http::Headers headers) {
   http::ClientRequest request{.method = "GET", .target = std::move(path)};
+  request.headers = std::move(headers);
   co_return co_await send(std::move(request), deadline);
 }
 

@@ -72,7 +72,8 @@ class Api {
 
   // A GET whose answer is read as it comes; not counted among the requests. A refusal is a success
   // here, too: look at its status.
-  aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline);
+  aio::Task<std::unique_ptr<http::ResponseStream>> open(std::string path, aio::Deadline deadline,
+                                                        http::Headers headers = {});
 
   // Another number for each change of whom we trust and what certificate we show, as a request that
   // began now would find it. Connections that were opened under another one are outdated.
@@ -97,6 +98,9 @@ class Api {
   Attempts attempts(const Retries& retries) const;
   aio::Timer& timer() const { return *settings_.timer; }
 
+  // How much later the server's clock is than ours, as of its last answer; none before the first.
+  std::optional<std::chrono::seconds> clock_difference() const { return clock_difference_; }
+
   const Gate& gate() const { return gate_; }
   // Empty before use().
   const std::string& server() const { return server_; }
@@ -119,6 +123,7 @@ class Api {
   std::uint64_t tls_number_ = 0;
   std::uint64_t requests_ = 0;
   RequestCounts counts_;
+  std::optional<std::chrono::seconds> clock_difference_;
 };
 
 // What the API calls such a request: get, list, watch, create, update, patch, delete; else `other`.

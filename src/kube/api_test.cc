@@ -267,6 +267,17 @@ TEST(Reply, ReadsTheServersOwnWords) {
   EXPECT_FALSE(is_gone(parse_status(500, R"({"code":"x"})")));
 }
 
+TEST(Reply, ReadsTheDateThatServersSend) {
+  const auto date = [](std::string text) { return parse_date({{"Date", std::move(text)}}); };
+
+  EXPECT_EQ(date("Sun, 06 Nov 1994 08:49:37 GMT"), std::chrono::sys_seconds(784111777s));
+  EXPECT_EQ(date("Sunday, 06-Nov-94 08:49:37 GMT"), std::nullopt);
+  EXPECT_EQ(date("Sun, 06 Nov 1994 08:49:37 GMT+1"), std::nullopt);
+  EXPECT_EQ(date(""), std::nullopt);
+  EXPECT_TRUE(date("Fri, 31 Dec 9999 23:59:59 GMT"));
+  EXPECT_EQ(parse_date({}), std::nullopt);
+}
+
 TEST(Reply, TakesOnlySecondsForRetryAfter) {
   const auto parsed = [](std::string text) {
     return parse_retry_after({{"Retry-After", std::move(text)}});

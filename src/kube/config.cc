@@ -49,11 +49,12 @@ class Kubeconfig {
   Kubeconfig(const json::Object& document, std::string directory)
       : document_(document), directory_(std::move(directory)) {}
 
-  Result<Config> read() {
-    std::string context;
-    json::Fields fields(document_, "", json::Match::kExact);
-    fields.read("current-context", context);
-    MNET_TRY_VOID(fields.done());
+  Result<Config> read(std::string context) {
+    if (context.empty()) {
+      json::Fields fields(document_, "", json::Match::kExact);
+      fields.read("current-context", context);
+      MNET_TRY_VOID(fields.done());
+    }
     if (context.empty()) return Error(Errc::kInvalid, "current-context: missing");
     MNET_TRY(auto&& chosen, find("contexts", "context", context));
 
@@ -206,23 +207,24 @@ class Kubeconfig {
 
 }  // namespace
 
-Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory) {
+Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory,
+                                std::string context) {
   MNET_TRY(auto&& documents,
            yaml::parse_documents(text, {.bytes = kMaxKubeconfig, .nodes = 100'000}));
   if (documents.empty()) return Error(Errc::kInvalid, "empty");
   const json::Object* document = documents.front().value.as_object();
   if (document == nullptr) return Error(Errc::kInvalid, "not an object");
-  return Kubeconfig(*document, directory).read();
+  return Kubeconfig(*document, directory).read(std::move(context));
 }
 
-Result<Config> load_kubeconfig(const std::string& path) {
+Result<Config> load_kubeconfig(const std::string& path, const std::string& context) {
   auto text = sys::read_file(path, kMaxKubeconfig);
   if (!text) return std::move(text).error().wrap("kubeconfig");
   // Absolute, as client-go has it: `./login` beside `./kubeconfig` is not `login` of the PATH.
   std::error_code failure;
   const auto directory = std::filesystem::absolute(sys::directory_of(path), failure);
   if (failure) return Error(Errc::kIo, cat("kubeconfig ", path, ": ", failure.message()));
-  auto config = parse_kubeconfig(*text, directory.string());
+  auto config = parse_kubeconfig(*text, directory.string(), context);
   if (!config) return std::move(config).error().wrap(cat("kubeconfig ", path));
   return config;
 }

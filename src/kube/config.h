@@ -55,10 +55,11 @@ struct Config {
   std::optional<ExecPlugin> exec = {};
 };
 
-// The current context's cluster and user. Relative paths are taken to be in `directory`. The error
-// names the member: `users[1].user.exec.command: missing`.
-Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory);
-Result<Config> load_kubeconfig(const std::string& path);
+// Cluster and user of a context; empty: the current one. Relative paths are taken to be in
+// `directory`. The error names the member: `users[1].user.exec.command: missing`.
+Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory,
+                                std::string context = {});
+Result<Config> load_kubeconfig(const std::string& path, const std::string& context = {});
 
 inline constexpr std::string_view kServiceAccountDirectory =
     "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -176,7 +176,7 @@ aio::Task<Reflector::Outcome> Reflector::list_page(std::string query, ListEnd* e
   if (answer->status() != 200) {
     co_return co_await refused(answer);
   }
-  ListReader reader;
+  ListReader reader(settings_.largest);
   for (;;) {
     auto bytes = co_await answer->read(deadline);
     if (!bytes) co_return pause(bytes.error().text());
@@ -282,7 +282,7 @@ Reflector::Outcome Reflector::after_watch(Outcome outcome, Clock::duration lived
 }
 
 aio::Task<Reflector::Outcome> Reflector::read_events(http::ResponseStream* stream) {
-  LineSplitter lines;
+  LineSplitter lines(settings_.largest);
   const auto identity = co_await api_.identity();
   for (;;) {
     const auto silence = is_collecting_ ? settings_.initial_silence : settings_.silence;
@@ -315,6 +315,10 @@ aio::Task<bool> Reflector::is_outdated(std::uint64_t identity) {
 }
 
 std::optional<Reflector::Outcome> Reflector::take(LineSplitter::Line line) {
+  if (line.is_too_long && settings_.largest < kMaxFrame) {
+    ++counters_.skipped;
+    return std::nullopt;
+  }
   if (line.is_too_long) return take_bad_frame("an event is too large");
   auto event = parse_watch_event(line.text, settings_.unused);
   std::string().swap(line.text);

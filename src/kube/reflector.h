@@ -35,6 +35,9 @@ struct ReflectorSettings {
   bool reads_storage = false;
   bool ends_if_unknown = false;  // a 404 of the collection ends run()
   std::size_t page = 500;
+  // Objects with a longer text are none of the sink's: nothing of them is kept, and no list or
+  // watch is repeated for them.
+  std::size_t largest = kMaxFrame;
   // Names of members that the sink does not use: nothing is built of them.
   std::span<const std::string_view> unused = {};
   Time open_time{30'000};        // until the head of an answer

@@ -1,10 +1,13 @@
 #include "kube/reply.h"
 
+#include <time.h>  // strptime, timegm
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,9 +53,9 @@ Errc code_of(int status) {
   }
 }
 
-bool is_too_large(const json::Value& cause) {
+std::string reason_of(const json::Value& cause) {
   const json::Object* object = cause.as_object();
-  return object != nullptr && json::text_at(*object, {"reason"}) == "ResourceVersionTooLarge";
+  return object == nullptr ? "" : json::text_at(*object, {"reason"});
 }
 
 }  // namespace
@@ -74,7 +77,9 @@ Status parse_status(int http_status, std::string_view body) {
     json::Fields inner(details, path, json::Match::kExact);
     inner.read("retryAfterSeconds", wait);
     inner.list("causes", [&out](const json::Value& cause, const std::string&) -> Result<void> {
-      if (is_too_large(cause)) out.is_version_too_large = true;
+      const std::string reason = reason_of(cause);
+      if (reason == "ResourceVersionTooLarge") out.is_version_too_large = true;
+      if (reason == "NamespaceTerminating") out.is_terminating = true;
       return {};
     });
     return inner.done();
@@ -116,6 +121,15 @@ bool is_transient_error(const Error& error) {
 
 bool is_transient(const Result<Reply>& reply) {
   return reply ? is_transient_status(reply->status) : is_transient_error(reply.error());
+}
+
+std::optional<std::chrono::sys_seconds> parse_date(const http::Headers& headers) {
+  const std::string* text = http::find_header(headers, "Date");
+  if (text == nullptr) return std::nullopt;
+  std::tm parts{};
+  const char* end = ::strptime(text->c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
 }
 
 std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers) {

@@ -18,6 +18,7 @@ struct Status {
   std::optional<std::chrono::seconds> retry_after = {};  // details.retryAfterSeconds
   // details.causes: the server does not know the asked resourceVersion yet, or never will.
   bool is_version_too_large = false;
+  bool is_terminating = false;  // the namespace is being deleted: nothing new gets into it
 };
 
 // Any JSON text; an answer that is not a Status keeps its beginning as the message.
@@ -43,6 +44,9 @@ bool is_transient(const Result<Reply>& reply);
 bool is_transient_status(int status);
 bool is_transient_error(const Error& error);
 
+// When the server sent its answer, by its own clock; in the one format that servers use
+// (`Sun, 06 Nov 1994 08:49:37 GMT`).
+std::optional<std::chrono::sys_seconds> parse_date(const http::Headers& headers);
 // Seconds as in the header; dates are not used by API servers.
 std::optional<std::chrono::seconds> parse_retry_after(const http::Headers& headers);
 

@@ -68,8 +68,10 @@ class Attempts {
   bool may_pass(const Result<Reply>& reply, Time now) const {
     if (is_transient(reply)) return true;
     if (!reply) return false;
-    return (reply->status == 403 && now - began_ < rules_.denial) ||
-           (reply->status == 409 && rules_.repeats_conflicts);
+    if (reply->status == 403) {
+      return now - began_ < rules_.denial && !parse_status(403, reply->body).is_terminating;
+    }
+    return reply->status == 409 && rules_.repeats_conflicts;
   }
 
   const Retries rules_;

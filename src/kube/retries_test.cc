@@ -46,6 +46,9 @@ TEST(Attempts, EndWithWhatIsFinal) {
 
 TEST(Attempts, TakeARefusalForFinalAfterAWhile) {
   EXPECT_THAT(pauses_of({.denial = 1s}, Reply{.status = 403}, 0), ElementsAre(250ms, 500ms, 1s));
+  const Reply terminating{.status = 403,
+                          .body = R"({"details":{"causes":[{"reason":"NamespaceTerminating"}]}})"};
+  EXPECT_THAT(pauses_of({.denial = 1s}, terminating, 0), ElementsAre());
 }
 
 }  // namespace

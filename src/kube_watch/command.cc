@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "jsonpath/jsonpath.h"
+#include "nodetools/health_server.h"
 #include "nodetools/options.h"
 
 namespace mnet::kube_watch {
@@ -26,7 +27,7 @@ Error show_usage() { return {Errc::kNotFound, "usage"}; }
 
 struct Given {
   bool all_namespaces = false, allow_empty = false, help = false;
-  std::optional<std::string> label, jsonpath, channel, handler, timeout, kubeconfig;
+  std::optional<std::string> label, jsonpath, channel, handler, timeout, kubeconfig, listen;
 };
 
 Result<void> parse_options(const std::vector<std::string>& words, Given& given) {
@@ -39,6 +40,7 @@ Result<void> parse_options(const std::vector<std::string>& words, Given& given) 
   for (const char* name : {"-h", "--handler"}) options.text(name, &given.handler);
   options.text("--handler-timeout", &given.timeout);
   options.text("--kubeconfig", &given.kubeconfig);
+  options.text("--listen", &given.listen);
   options.boolean("--help", &given.help);
   return options.parse(words);
 }
@@ -87,6 +89,11 @@ Result<void> take_common_options(const Given& given, Command& out) {
     return wrong(cat("--channel: ", go_quoted(out.channel), " is not a file name"));
   }
   if (out.handler.empty()) return wrong("--handler: the name is empty");
+  if (given.listen) {
+    auto listen = nodetools::parse_listen_address(*given.listen);
+    if (!listen) return std::move(listen).error().wrap("--listen");
+    out.listen = *std::move(listen);
+  }
   if (!given.timeout) return {};
   std::uint32_t seconds = 0;
   const char* end = given.timeout->data() + given.timeout->size();
@@ -137,8 +144,8 @@ Result<Command> parse_command(const std::vector<std::string>& words) {
   Command out;
   if (asks_for_help(words)) return out;
   if (words.empty()) return show_usage();
-  if (words.size() == 1 && words[0] == "version") {
-    out.action = Command::Action::kVersion;
+  if (words.size() == 1 && (words[0] == "version" || words[0] == "health")) {
+    out.action = words[0] == "health" ? Command::Action::kHealth : Command::Action::kVersion;
     return out;
   }
   MNET_TRY(auto&& count, take_target(words, out));
@@ -159,7 +166,11 @@ std::string usage() {
 
 Usage: kube-watch object <Type> <[Namespace/]Name> [options]
        kube-watch file <FileName> [options]
+       kube-watch health
        kube-watch version
+
+`health` is for probes: exit status 0 if the kube-watch of this container follows what it was asked to, and the last run
+of its handler succeeded.
 
 An empty Name ("" or Namespace/) means all objects of the type. The handler gets three arguments: the channel file,
 the new value, and the value of its last success. kube-watch runs it once at the start, again after each change, and,
@@ -176,6 +187,7 @@ Options (values follow the =):
   -e,   --allow-empty         run the handler for empty values, too
         --handler-timeout=S   end a handler after S seconds (default 0: never)
         --kubeconfig=F        how to reach the API server (default $KUBECONFIG, ~/.kube/config, the pod's account)
+        --listen=[ADDRESS]:PORT  serve /healthz, /readyz and /metrics there
         --help                show this text
 
 The handler's environment also has KUBE_WATCH_EVENT (ADDED, MODIFIED, DELETED, FILE), KUBE_WATCH_NAMESPACE,

@@ -9,11 +9,12 @@
 
 #include "base/result.h"
 #include "jsonpath/jsonpath.h"
+#include "nodetools/health_server.h"
 
 namespace mnet::kube_watch {
 
 struct Command {
-  enum class Action : std::uint8_t { kObject, kFile, kVersion, kHelp };
+  enum class Action : std::uint8_t { kObject, kFile, kHealth, kVersion, kHelp };
   Action action = Action::kHelp;
 
   std::string type = {};               // of objects, as it was written
@@ -31,6 +32,7 @@ struct Command {
   bool wants_empty = false;
   std::chrono::seconds handler_timeout{0};  // none
   std::string kubeconfig = {};
+  std::optional<nodetools::ListenAddress> listen = {};
   std::vector<std::string> warnings = {};
 };
 

@@ -96,6 +96,7 @@ TEST(Command, RefusesWhatCannotBe) {
       {{"object", "pod,svc", "x"}, "Invalid type: pod,svc"},
       {{"object", "pod/x", "x"}, "Invalid type: pod/x"},
       {{"object", "pod", "x", "-j=.data"}, "did you mean {.data}?"},
+      {{"object", "pod", "x", "-j=fruits"}, "did you mean {.fruits}?"},
       {{"object", "pod", "x", "-j={.data"}, "unclosed action"},
       {{"file", "F", "--handler-timeout=5s"}, "--handler-timeout"},
       {{"file", "F", "--handler-timeout=-1"}, "--handler-timeout"},

@@ -119,17 +119,23 @@ aio::Task<void> Deliveries::deliver(Entry* entry) {
   entry->pending.reset();
   show(*entry, value);
   delivered_ = entry;
+  const auto began = Clock::now();
   auto handled = co_await handle(value, entry->previous);
   delivered_ = nullptr;
+  ++counts_.runs;
+  counts_.time += Clock::now() - began;
   if (handled) {
+    counts_.last_success = Clock::now();
     entry->previous = std::move(value.text);
     entry->backoff.reset();
     entry->not_before = {};
   } else if (handled.error().code() == Errc::kCancelled) {
     co_return handled;
   } else {
+    ++counts_.failures;
     note_failure(*entry, std::move(value), handled.error());
   }
+  tell_();
   co_return Result<void>();
 }
 
@@ -141,21 +147,66 @@ aio::Task<void> Deliveries::handle(Value value, std::string previous) {
 
 void Deliveries::show(Entry& entry, const Value& value) {
   if (entry.shown != value.text) {
-    output_.print(nodetools::block("Channel data", value.text));
-    output_.print(
-        nodetools::block("Channel data diff", nodetools::diff_text(entry.previous, value.text)));
+    if (value.is_private) {
+      output_.print(nodetools::block(
+          "Channel data", cat("(", value.text.size(), " bytes, not shown: not for everyone)")));
+    } else {
+      output_.print(nodetools::block("Channel data", value.text));
+      output_.print(
+          nodetools::block("Channel data diff", nodetools::diff_text(entry.previous, value.text)));
+    }
     entry.shown = value.text;
   }
   output_.print(cat("Handling channel data with ", settings_.handler, "..."));
 }
 
 void Deliveries::note_failure(Entry& entry, Value value, const Error& why) {
-  output_.complain(settings_.handler, cat("Handler failed: ", why.text()));
+  last_failure_ = cat("Handler failed: ", why.text());
+  output_.complain(settings_.handler, last_failure_);
   if (!entry.backoff) {
     entry.backoff.emplace(settings_.first_pause, settings_.longest_pause, make_random(), kExact);
   }
   entry.not_before = Clock::now() + entry.backoff->next();
   if (!entry.pending) entry.pending = std::move(value);
+}
+
+void Deliveries::source_is_known() {
+  if (std::exchange(is_source_known_, true)) return;
+  tell_();
+}
+
+std::string Deliveries::trouble() const {
+  if (!is_source_known_) return "waiting for what is followed";
+  for (const auto& [key, entry] : entries_) {
+    if (entry.backoff) return last_failure_;
+  }
+  const bool is_first =
+      !counts_.last_success && (delivered_ != nullptr || next_due() != aio::kNoDeadline);
+  return is_first ? "the first value is being handled" : "";
+}
+
+std::string Deliveries::metrics() const {
+  std::size_t failing = 0, pending = 0;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.backoff) ++failing;
+    if (!entry.backoff && (entry.pending || &entry == delivered_)) ++pending;
+  }
+  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+  std::string out =
+      cat("# TYPE kube_watch_items gauge\nkube_watch_items{state=\"handled\"} ",
+          entries_.size() - failing - pending, "\nkube_watch_items{state=\"pending\"} ", pending,
+          "\nkube_watch_items{state=\"failing\"} ", failing,
+          "\n# TYPE kube_watch_handler_runs_total counter\nkube_watch_handler_runs_total ",
+          counts_.runs,
+          "\n# TYPE kube_watch_handler_failures_total counter\nkube_watch_handler_failures_total ",
+          counts_.failures,
+          "\n# TYPE kube_watch_handler_seconds summary\nkube_watch_handler_seconds_sum ",
+          seconds(counts_.time), "\nkube_watch_handler_seconds_count ", counts_.runs, "\n");
+  if (counts_.last_success) {
+    out += cat("# TYPE kube_watch_seconds_since_success gauge\nkube_watch_seconds_since_success ",
+               seconds(Clock::now() - *counts_.last_success), "\n");
+  }
+  return out;
 }
 
 HandlerCall Deliveries::call_for(const Value& value, const std::string& previous) const {
@@ -166,6 +217,11 @@ HandlerCall Deliveries::call_for(const Value& value, const std::string& previous
                    .args = {channel_.path(), argument(value.text), argument(previous)},
                    .environment = settings_.environment,
                    .timeout = settings_.timeout};
+  call.still_runs = [this](std::chrono::seconds time) {
+    output_.complain(settings_.handler,
+                     cat("still running after ", time.count(),
+                         " s; new values wait for its end (--handler-timeout can end it)"));
+  };
   sys::set_variable(call.environment, "KUBE_WATCH_EVENT", value.event);
   sys::set_variable(call.environment, "KUBE_WATCH_NAMESPACE", value.ns);
   sys::set_variable(call.environment, "KUBE_WATCH_NAME", value.name);

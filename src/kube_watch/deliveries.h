@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/event.h"
@@ -25,6 +27,7 @@ struct Value {
   std::string text = {};
   std::string event = {};  // ADDED, MODIFIED, DELETED, FILE
   std::string ns = {}, name = {}, resource_version = {};
+  bool is_private = false;  // is not printed: logs have more readers
 };
 
 class Deliveries {
@@ -53,6 +56,15 @@ class Deliveries {
   // Until cancelled, which ends a handler that runs.
   aio::Task<void> run();
   void kill_handler() const { handler_.kill(); }
+
+  // The source has said all that there is now; before that nothing is known.
+  void source_is_known();
+  // Called when the next two may have other answers.
+  void on_change(std::function<void()> tell) { tell_ = std::move(tell); }
+  // What hinders; empty: everything that is known was handled.
+  std::string trouble() const;
+  // In the text format of Prometheus.
+  std::string metrics() const;
 
  private:
   struct Entry {
@@ -83,6 +95,16 @@ class Deliveries {
   const Entry* delivered_ = nullptr;  // the one whose handler runs
   std::uint64_t arrivals_ = 0;
   aio::Notifier changes_;
+
+  struct Counts {
+    std::uint64_t runs = 0, failures = 0;
+    std::chrono::duration<double> time{0};
+    std::optional<std::chrono::steady_clock::time_point> last_success = {};
+  };
+  Counts counts_;
+  bool is_source_known_ = false;
+  std::string last_failure_;
+  std::function<void()> tell_ = [] {};
 };
 
 }  // namespace mnet::kube_watch

@@ -53,9 +53,10 @@ struct Bench {
   ~Bench() { stop(); }
 
   void start() {
-    auto channel = Channel::make(dir / "run/channel");
+    deliveries.reset();
+    auto channel = Channel::make(dir / "run/channel", "file f").value();
     ASSERT_TRUE(channel.has_value());
-    deliveries = std::make_unique<Deliveries>(settings, *channel, output);
+    deliveries = std::make_unique<Deliveries>(settings, *std::move(channel), output);
     ASSERT_TRUE(deliveries->remember("").has_value());
     group = std::make_unique<aio::Group>(loop.get_executor(), Log());
     group->spawn("deliveries", deliveries->run());
@@ -255,13 +256,61 @@ TEST(Deliveries, FailWithAHandlerThatIsNotThereAndGoOnWhenItComes) {
   bench.await_calls("a|\n");
 }
 
+// A script that undoes the work of a handler that failed half-way must know what it was about.
+TEST(Deliveries, NameTheValuesThatWereTriedUntilOneIsHandled) {
+  Bench bench("[ \"$2\" = c ]\n");
+
+  bench.offer("a");
+  ASSERT_TRUE(bench.await([&] { return bench.calls() == "a|\na|\n"; }));
+  EXPECT_EQ(bench.text("run/channel.tried"), "a\n");
+  bench.offer("b");
+  ASSERT_TRUE(bench.await([&] { return bench.text("run/channel.tried") == "a\nb\n"; }));
+  bench.offer("c");
+  ASSERT_TRUE(bench.await([&] { return bench.text("run/channel.prev") == "c\n"; }));
+
+  EXPECT_EQ(bench.text("run/channel.tried"), "");
+}
+
+TEST(Deliveries, PrintNothingThatIsPrivate) {
+  Bench bench;
+
+  bench.deliveries->offer({.text = "password", .event = "FILE", .is_private = true});
+  bench.await_calls("password|\n");
+
+  EXPECT_THAT(bench.output.printed, Not(HasSubstr("password")));
+  EXPECT_THAT(bench.output.printed, HasSubstr("(8 bytes, not shown"));
+}
+
+TEST(Channel, BelongsToOneAndKeepsNothingOfAnother) {
+  const sys::TestDir dir;
+  {
+    const auto first = Channel::make(dir / "channel", "object configmap a").value();
+    ASSERT_TRUE(first->finish("theirs").has_value());
+    EXPECT_FALSE(Channel::make(dir / "channel", "object configmap b").value().has_value());
+  }
+  EXPECT_EQ(Channel::make(dir / "channel", "object configmap a").value()->load_previous().value(),
+            "theirs");
+
+  const auto other = Channel::make(dir / "channel", "object configmap b").value();
+
+  EXPECT_EQ(other->dropped(), "object configmap a");
+  EXPECT_EQ(other->load_previous().value(), "");
+}
+
+TEST(Channel, OfAnEarlierVersionIsTakenOver) {
+  const sys::TestDir dir;
+  dir.write("channel.prev", "value\n");
+
+  EXPECT_EQ(Channel::make(dir / "channel", "file f").value()->load_previous().value(), "value");
+}
+
 TEST(Channel, NeedsAFolderThatCanBeMade) {
   const sys::TestDir dir;
   dir.write("file", "");
   std::filesystem::create_directory(dir / "folder");
 
-  EXPECT_FALSE(Channel::make(dir / "file/channel").has_value());
-  EXPECT_FALSE(Channel::make(dir / "folder").has_value());
+  EXPECT_FALSE(Channel::make(dir / "file/channel", "s").has_value());
+  EXPECT_FALSE(Channel::make(dir / "folder", "s").has_value());
 }
 
 }  // namespace

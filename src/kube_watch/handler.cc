@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -52,15 +54,21 @@ Result<std::string> find_handler(const std::string& name,
   return Error(Errc::kNotFound, cat(name, ": not found in PATH (", folders, ")"));
 }
 
+Result<sys::Child> Handler::start(const HandlerCall& call) const {
+  MNET_TRY(auto&& path, find_handler(call.handler, call.environment));
+  sys::Program program{
+      .path = path, .env = call.environment, .args = call.args, .shares_output = true};
+  auto child = sys::Child::spawn(program);
+  if (child || child.error().os_errno() != ENOEXEC) return child;
+  program.path = "/bin/sh";
+  program.args.insert(program.args.begin(), path);
+  return sys::Child::spawn(program);
+}
+
 aio::Task<void> Handler::run(HandlerCall call) {
-  MNET_CO_TRY(auto&& path, find_handler(call.handler, call.environment));
-  MNET_CO_TRY(auto&& child, sys::Child::spawn({.path = std::move(path),
-                                               .env = std::move(call.environment),
-                                               .args = std::move(call.args),
-                                               .shares_output = true}));
+  MNET_CO_TRY(auto&& child, start(call));
   child_ = std::move(child);
-  const auto deadline = call.timeout.count() == 0 ? aio::kNoDeadline : Clock::now() + call.timeout;
-  auto ended = co_await await_end(deadline);
+  auto ended = co_await await_end_aloud(call);
   if (!ended) {
     const bool is_late = ended.error().code() == Errc::kTimeout;
     auto made_to_end =
@@ -81,6 +89,19 @@ void Handler::kill() const {
 aio::Task<void> Handler::await_end(aio::Deadline deadline) {
   aio::Readable pidfd(co_await aio::asio::this_coro::executor, child_->pidfd());
   co_return co_await aio::with_deadline(pidfd.wait(), deadline);
+}
+
+aio::Task<void> Handler::await_end_aloud(HandlerCall call) {
+  const auto began = Clock::now();
+  const auto deadline = call.timeout.count() == 0 ? aio::kNoDeadline : began + call.timeout;
+  auto word = settings_.first_word;
+  for (;;) {
+    auto ended = co_await await_end(std::min(deadline, began + word));
+    const bool is_late = !ended && ended.error().code() == Errc::kTimeout;
+    if (!is_late || Clock::now() >= deadline) co_return ended;
+    call.still_runs(std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - began));
+    word *= 2;
+  }
 }
 
 aio::Task<void> Handler::end(std::chrono::milliseconds grace) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct HandlerCall {
   std::vector<std::string> args = {};  // after its name
   std::vector<std::string> environment = {};
   std::chrono::seconds timeout{0};  // none
+  // Told again and again, at times that double, while it runs.
+  std::function<void(std::chrono::seconds)> still_runs = [](std::chrono::seconds) {};
 };
 
 class Handler {
@@ -25,6 +28,7 @@ class Handler {
   struct Settings {
     std::chrono::milliseconds after_timeout{5000};  // between TERM and KILL
     std::chrono::milliseconds after_cancel{10'000};
+    std::chrono::milliseconds first_word{60'000};  // of still_runs
   };
   Handler() = default;
   explicit Handler(Settings settings) : settings_(settings) {}
@@ -37,14 +41,17 @@ class Handler {
   void kill() const;
 
  private:
+  Result<sys::Child> start(const HandlerCall& call) const;
   aio::Task<void> await_end(aio::Deadline deadline);
+  aio::Task<void> await_end_aloud(HandlerCall call);
   aio::Task<void> end(std::chrono::milliseconds grace);
 
   Settings settings_ = {};
   std::optional<sys::Child> child_;
 };
 
-// By the rules of execvp: with a slash as it is, else the first executable in PATH.
+// By the rules of execvp, which hold for its content, too (a text without `#!` is run by a shell):
+// with a slash as it is, else the first executable in PATH.
 Result<std::string> find_handler(const std::string& name,
                                  const std::vector<std::string>& environment);
 

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +53,35 @@ TEST(Handler, SaysHowItEnded) {
               HasSubstr("no such file"));
   EXPECT_THAT(aio::run(handler.run({.handler = "no-such"})).error().text(),
               HasSubstr("not found in PATH"));
+}
+
+// As execvp does.
+TEST(Handler, WithoutAnInterpreterIsRunByTheShell) {
+  const sys::TestDir dir;
+  dir.write("handler", "printf '%s|' \"$0\" \"$@\" > \"$OUT\"\n", 0755);
+  Handler handler;
+
+  const auto ran = aio::run(handler.run(
+      {.handler = dir / "handler", .args = {"a", "b c"}, .environment = {"OUT=" + (dir / "out")}}));
+
+  ASSERT_TRUE(ran.has_value()) << ran.error().text();
+  EXPECT_EQ(*sys::read_file(dir / "out"), (dir / "handler") + "|a|b c|");
+}
+
+TEST(Handler, ThatTakesLongIsSpokenOf) {
+  Handler handler({.first_word = 1ms});
+  HandlerCall call = call_of("read line < \"$FIFO\"");
+  const sys::TestDir dir;
+  const std::string fifo = dir / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  call.environment.push_back("FIFO=" + fifo);
+  int told = 0;
+  call.still_runs = [&](std::chrono::seconds) {
+    if (++told == 2) std::ofstream(fifo) << "go\n";
+  };
+
+  EXPECT_TRUE(aio::run(handler.run(call)).has_value());
+  EXPECT_GE(told, 2);
 }
 
 TEST(Handler, IsLookedForAsExecvpDoes) {

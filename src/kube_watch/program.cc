@@ -1,8 +1,10 @@
 #include "kube_watch/program.h"
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,7 @@
 #include "aio/group.h"
 #include "aio/readable.h"
 #include "aio/run.h"
+#include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -28,15 +31,20 @@
 #include "kube_watch/deliveries.h"
 #include "kube_watch/sources.h"
 #include "nodetools/api_access.h"
+#include "nodetools/health.h"
+#include "nodetools/health_server.h"
 #include "nodetools/options.h"
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
+#include "nodetools/stop_signal.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/signals.h"
 
 namespace mnet::kube_watch {
 namespace {
+
+constexpr std::chrono::milliseconds kChannelPoll{200};
 
 // Errors of the client, such as credentials that cannot be read, as lines of our own.
 class ClientLog final : public LogTarget {
@@ -61,6 +69,7 @@ class Watch {
         handling_(executor, [this](const std::string&, const Error& why) { fail(why); }),
         listening_(executor, [this](const std::string&, const Error& why) { fail(why); }) {}
 
+  Deliveries& deliveries() { return deliveries_; }
   Result<void> prepare();
   // The exit status.
   aio::Task<int> run();
@@ -146,12 +155,76 @@ aio::Task<int> Watch::run() {
   co_return has_failed_ ? 1 : 0;
 }
 
-aio::Task<int> watch(const Command* command, Channel channel, sys::Signals* signals,
-                     nodetools::Output* output) {
+// What the values of the channel are of, for the next kube-watch on it.
+std::string subject_of(const Command& command) {
+  if (command.action == Command::Action::kFile) return cat("file ", command.file);
+  return cat("object ", command.type, " ",
+             command.wants_all_namespaces ? "*" : command.ns.value_or(""), "/", command.name,
+             command.label.empty() ? "" : " ", command.label, " ", command.jsonpath);
+}
+
+// Waits for another kube-watch, that of an ending pod say; none if we are told to end first.
+aio::Task<std::optional<Channel>> take_channel(const Command* command, sys::Signals* signals,
+                                               nodetools::Output* output) {
+  nodetools::StopSignal stop(*signals);
+  for (bool is_told = false;; is_told = true) {
+    auto channel = Channel::make(command->channel, subject_of(*command));
+    if (!channel) co_return std::move(channel).error().wrap(command->channel);
+    if (*channel || stop.has_come()) co_return *std::move(channel);
+    if (!is_told) {
+      output->print(
+          cat("Waiting for another kube-watch to leave the channel ", command->channel, "..."));
+    }
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(kChannelPoll));
+  }
+}
+
+// Once the channel is ours.
+aio::Task<int> watch_channel(const Command* command, Channel channel, sys::Signals* signals,
+                             nodetools::Output* output, nodetools::Health* health,
+                             std::function<std::string()>* metrics) {
+  if (!channel.dropped().empty()) {
+    output->complain(command->channel, cat("warning: its last value was of `", channel.dropped(),
+                                           "` and is dropped"));
+  }
+  output->print(cat("Watching channel ", command->channel, "..."));
   const auto executor = co_await aio::asio::this_coro::executor;
   Watch watch(executor, *command, std::move(channel), *signals, *output);
+  Deliveries& deliveries = watch.deliveries();
+  const auto tell = [&deliveries, health] {
+    const std::string trouble = deliveries.trouble();
+    trouble.empty() ? health->ready() : health->not_ready(trouble);
+  };
+  tell();
+  deliveries.on_change(tell);
+  *metrics = [&deliveries] { return deliveries.metrics(); };
   MNET_CO_TRY_VOID(watch.prepare());
   co_return co_await watch.run();
+}
+
+aio::Task<int> watch(const Command* command, sys::Signals* signals, nodetools::Output* output) {
+  const auto executor = co_await aio::asio::this_coro::executor;
+  aio::Group group(executor, Log());
+  nodetools::Health health("kube-watch");
+  group.spawn("health", health.beat());
+  std::function<std::string()> metrics = [] { return std::string(); };
+  std::optional<nodetools::HealthServer> server;
+  if (command->listen) {
+    server.emplace(executor, *command->listen, health, [&metrics] { return metrics(); }, *output);
+    group.spawn("listen", server->run());
+  }
+  health.not_ready("waiting for the channel");
+  Result<int> code(0);
+  auto channel = co_await take_channel(command, signals, output);
+  if (!channel) code = std::move(channel).error();
+  if (channel && *channel) {
+    code =
+        co_await watch_channel(command, **std::move(channel), signals, output, &health, &metrics);
+  }
+  metrics = [] { return std::string(); };
+  group.cancel();
+  (void)co_await group.join();
+  co_return code;
 }
 
 int run_watch(const Command& command, nodetools::Output& output) {
@@ -164,14 +237,8 @@ int run_watch(const Command& command, nodetools::Output& output) {
   output.print(cat("Setting handler ", command.handler, "..."));
   output.print(cat("Setting channel ", command.channel, "..."));
   output.print(cat("Creating channel ", command.channel, "..."));
-  auto channel = Channel::make(command.channel);
-  if (!channel) {
-    output.complain(command.channel, channel.error().text());
-    return 1;
-  }
-  output.print(cat("Watching channel ", command.channel, "..."));
   aio::asio::io_context loop(1);
-  const auto code = aio::run(loop, watch(&command, *std::move(channel), &*signals, &output));
+  const auto code = aio::run(loop, watch(&command, &*signals, &output));
   if (code) return *code;
   output.complain("error", code.error().text());
   return 1;
@@ -189,6 +256,8 @@ int run_program(const std::vector<std::string>& words) {
     case Command::Action::kHelp:
       output.print(usage());
       return 0;
+    case Command::Action::kHealth:
+      return nodetools::check_health("kube-watch", output);
     case Command::Action::kVersion:
       output.print(nodetools::version_text());
       return 0;

@@ -1,5 +1,7 @@
 #include "kube_watch/sources.h"
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -52,6 +54,12 @@ std::string_view event_name(kube::EventType type) {
   }
 }
 
+// Whether not everyone may read it. What is gone meanwhile is told of by another event.
+bool is_private(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) != 0 || (status.st_mode & 0004U) == 0;
+}
+
 }  // namespace
 
 ObjectWatch::ObjectWatch(Command command, std::string default_ns, kube::Api& api,
@@ -71,6 +79,7 @@ aio::Task<void> ObjectWatch::run() {
   output_.print(cat("Watching object ", target(), " jsonpath=", command_.jsonpath, "..."));
   for (;;) {
     MNET_CO_TRY(auto&& resource, co_await resolve());
+    is_secret_ = resource.kind == "Secret";
     kube::ReflectorSettings what = kube::tool_watch(resource.collection_path(ns_));
     what.name = command_.name;
     what.label_selector = command_.label;
@@ -128,7 +137,8 @@ Result<void> ObjectWatch::change(kube::EventType type, const json::Object& objec
                        .event = std::string(event_name(type)),
                        .ns = meta.ns,
                        .name = meta.name,
-                       .resource_version = meta.resource_version});
+                       .resource_version = meta.resource_version,
+                       .is_private = is_secret_});
   } else {
     output_.complain(meta.key(), text.error().text());
   }
@@ -137,6 +147,7 @@ Result<void> ObjectWatch::change(kube::EventType type, const json::Object& objec
 }
 
 void ObjectWatch::commit() {
+  deliveries_.source_is_known();
   if (!follows_one()) deliveries_.keep_only(listed_);
 }
 
@@ -153,6 +164,7 @@ aio::Task<void> FileSource::run() {
   MNET_CO_TRY_VOID(follower.follow(std::set{path_}));
   for (;;) {
     look();
+    deliveries_.source_is_known();
     MNET_CO_TRY_VOID(co_await follower.wait());
   }
 }
@@ -174,7 +186,8 @@ void FileSource::look() {
                      .event = "FILE",
                      .ns = {},
                      .name = path_,
-                     .resource_version = {}});
+                     .resource_version = {},
+                     .is_private = is_private(path_)});
 }
 
 void FileSource::say_once(std::string what) {

@@ -40,6 +40,8 @@ class ObjectWatch final : public kube::Sink {
   void commit() override;
   Result<void> change(kube::EventType type, const json::Object& object) override;
   void trouble(const std::string& why) override;
+  void absent() override { deliveries_.source_is_known(); }
+  void connected() override { deliveries_.source_is_known(); }
 
  private:
   bool follows_one() const { return !command_.name.empty(); }
@@ -54,6 +56,7 @@ class ObjectWatch final : public kube::Sink {
   const Random random_;
   aio::Timer& timer_;  // of pauses while the server does not have what it says that it has
   TypeFinder types_;
+  bool is_secret_ = false;           // that is followed
   std::vector<std::string> listed_;  // the keys of the list that comes in
 };
 

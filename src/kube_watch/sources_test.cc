@@ -37,7 +37,7 @@ TEST(ObjectWatch, PausesLongerAndLongerWhileTheServerDoesNotHaveWhatItSaysThatIt
   const auto api = server.client();
   const sys::TestDir dir;
   nodetools::RecordedOutput output;
-  Deliveries deliveries({}, *Channel::make(dir / "channel"), output);
+  Deliveries deliveries({}, *Channel::make(dir / "channel", "s").value(), output);
   aio::FakeTimer timer(3);
   ObjectWatch source(
       {.type = "configmaps", .label = "a=b"}, "n", *api, deliveries, output, [] { return 0.5; },

@@ -239,6 +239,16 @@ void Metrics::count_missing_plugin(std::string_view type) {
   impl_->missing.Add({{"type", impl_->missing_types.of(type)}}).Increment();
 }
 
+std::vector<std::string> Metrics::missing_plugins() const {
+  std::vector<std::string> types;
+  for (const prometheus::MetricFamily& family : impl_->missing.Collect()) {
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      for (const auto& label : metric.label) types.push_back(label.value);
+    }
+  }
+  return types;
+}
+
 void Metrics::count_config_write(bool succeeded) {
   impl_->config_writes.Add({{"outcome", succeeded ? "success" : "failure"}}).Increment();
 }
@@ -248,6 +258,17 @@ void Metrics::count_config_fight() { impl_->config_fights.Add({}).Increment(); }
 void Metrics::set_certificate_expiry(std::chrono::system_clock::time_point end) {
   const std::chrono::duration<double> since_epoch = end.time_since_epoch();
   impl_->certificate.Add({}).Set(since_epoch.count());
+}
+
+std::optional<std::chrono::system_clock::time_point> Metrics::certificate_expiry() const {
+  for (const prometheus::MetricFamily& family : impl_->certificate.Collect()) {
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      const auto since_epoch = std::chrono::duration<double>(metric.gauge.value);
+      return std::chrono::system_clock::time_point(
+          std::chrono::duration_cast<std::chrono::seconds>(since_epoch));
+    }
+  }
+  return std::nullopt;
 }
 
 void Metrics::add_gauge(const std::string& name, const std::string& help,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,8 @@ class Metrics {
   void observe_delegate(const DelegateRun& run);
   // A plugin that is in none of the directories.
   void count_missing_plugin(std::string_view type);
+  // Their types so far.
+  std::vector<std::string> missing_plugins() const;
 
   // Of the node's own configuration (03, 6): written, or not because something was wrong; and that
   // another party keeps taking the file away (pain 11).
@@ -66,6 +69,8 @@ class Metrics {
   void count_config_fight();
   // When the current client certificate expires (03, 8). Not shown before the first call.
   void set_certificate_expiry(std::chrono::system_clock::time_point end);
+  // None before the first call.
+  std::optional<std::chrono::system_clock::time_point> certificate_expiry() const;
 
   // Shown with the value that `read` yields then.
   void add_gauge(const std::string& name, const std::string& help, std::function<double()> read);

@@ -1,6 +1,5 @@
 #include "metrics/server.h"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,17 +18,6 @@
 
 namespace mnet::metrics {
 namespace {
-
-// Any client may ask here, on the thread that attaches pods: a few scrapers at a time, which have
-// nothing to say.
-http::Limits limits() {
-  http::Limits limits;
-  limits.header_bytes = 16u << 10;
-  limits.body_bytes = 0;
-  limits.write_time = std::chrono::seconds(10);
-  limits.connections = 16;
-  return limits;
-}
 
 // NUL-separated, as Go's profiler answers it.
 std::string command_line() {
@@ -56,7 +44,7 @@ Server::Server(const aio::asio::any_io_executor& executor, Metrics& metrics,
       server_(
           executor,
           [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
-          limits(), log_) {}
+          http::public_limits(), log_) {}
 
 aio::Task<void> Server::listen() {
   if (settings_.port < 0 || settings_.port > 65535) {
@@ -65,6 +53,7 @@ aio::Task<void> Server::listen() {
   }
   Backoff backoff(settings_.retry, settings_.retry * 6 / 5, make_random(),
                   {.least = 1, .most = 1.2});
+  std::string logged;
   while (true) {
     auto listener = http::listen_tcp(settings_.address, static_cast<std::uint16_t>(settings_.port));
     if (listener) {
@@ -72,7 +61,11 @@ aio::Task<void> Server::listen() {
       server_.serve(*std::move(listener));
       co_return Result<void>();
     }
-    log_.error("metrics", listener.error());
+    if (const std::string& why = listener.error().text();
+        why != logged && !settings_.is_expected()) {
+      log_.error("metrics", listener.error());
+      logged = why;
+    }
     MNET_CO_TRY_VOID(co_await aio::sleep_for(backoff.next()));
   }
 }

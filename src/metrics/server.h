@@ -21,6 +21,8 @@ struct ServerSettings {
   bool has_pprof = false;
   // Awaited before a page is made; nothing: the page is made at once.
   std::function<aio::Task<void>()> refresh = {};
+  // Whether a taken port needs no line in the log: the daemon that ends just now has it.
+  std::function<bool()> is_expected = [] { return false; };
   // A port that is taken is tried again after this, with some jitter.
   std::chrono::milliseconds retry = std::chrono::seconds(10);
 };
@@ -31,7 +33,7 @@ class Server {
   Server(const aio::asio::any_io_executor& executor, Metrics& metrics, ServerSettings settings,
          Log log);
 
-  // Goes on until it listens; being unable to is logged and never an error.
+  // Goes on until it listens; being unable to is logged once and never an error.
   aio::Task<void> listen();
   // 0 until it listens.
   std::uint16_t port() const { return port_; }

@@ -137,7 +137,10 @@ void read_header(json::Fields& fields, AttachmentRecord& record) {
   fields.read("podName", record.pod_name);
   fields.read("podUID", record.pod_uid);
   fields.read("static", record.is_static);
+  fields.read("cniPath", record.cni_path);
   read_name(fields, "state", record.state, kRecordStates);
+  fields.read(kStatusOwed, record.status_owed);
+  fields.read("pendingDel", record.is_pending);
 }
 
 }  // namespace
@@ -164,7 +167,10 @@ json::Object encode_record(AttachmentRecord record) {
   object.append("podUID", std::move(record.pod_uid));
   object.append("static", record.is_static);
   object.append("cniArgs", encode_args(record.cni_args));
+  if (!record.cni_path.empty()) object.append("cniPath", std::move(record.cni_path));
   object.append("state", name_of(record.state, kRecordStates));
+  if (record.status_owed) object.append(std::string(kStatusOwed), true);
+  if (record.is_pending) object.append("pendingDel", true);
   json::Array attachments;
   for (RecordedAttachment& attachment : record.attachments) {
     attachments.emplace_back(encode_attachment(std::move(attachment)));

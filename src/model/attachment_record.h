@@ -36,6 +36,9 @@ struct RecordedAttachment {
   std::string added_at;  // RFC 3339
 };
 
+// The member of a record whose network status is not written yet.
+inline constexpr std::string_view kStatusOwed = "statusOwed";
+
 struct AttachmentRecord {
   std::string container_id, netns;
   std::uint64_t netns_inode = 0;
@@ -43,7 +46,11 @@ struct AttachmentRecord {
   std::string pod_ns, pod_name, pod_uid;
   bool is_static = false;
   cni::ArgPairs cni_args;
+  std::string cni_path;  // where the request said that plugins are
   RecordState state = RecordState::kCreating;
+  bool status_owed = false;  // ADD has answered, and the network status is yet to be written
+  // Of `deleting`: a pending DEL is to end it (03, 2.14). If that is gone, a person gave it up.
+  bool is_pending = false;
   std::vector<RecordedAttachment> attachments;  // in the order they were attached
 
   RecordedAttachment* find(std::string_view ifname);

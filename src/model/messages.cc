@@ -6,6 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cni/conf.h"
+#include "json/at.h"
+#include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/pod_args.h"
 
@@ -39,9 +42,26 @@ Error core_error(Error error, const Pod& pod, std::string_view doing) {
   return core_error(std::move(error).wrap(doing), pod);
 }
 
+Error with_master(Error error, const Delegate& delegate) {
+  if (!delegate.list) return error;
+  for (const cni::PluginConf& plugin : delegate.list->plugins) {
+    const std::string master = json::text_of(plugin.object.find_folded("master"));
+    if (master.empty()) continue;
+    const std::string definition =
+        delegate.name == delegate.cni_name ? "" : cat("definition ", excerpt(delegate.name), ", ");
+    return std::move(error).wrap(cat(definition, "master ", go_quoted(master)));
+  }
+  return error;
+}
+
 Error add_error(const Error& error, const Pod& pod, std::string_view network) {
   return prefixed(error, cat("[", identity(pod), ":", excerpt(network),
                              "]: error adding container to network ", go_quoted(network), ": "));
+}
+
+Error held_error(const Error& error, std::string_view device, const AttachmentRecord& holder) {
+  return prefixed(error, cat("device ", excerpt(device), ", which pod ", holder.pod_ns, "/",
+                             holder.pod_name, " holds (container ", holder.container_id, "): "));
 }
 
 Error name_error(Error error, const Delegate& delegate, std::string_view ifname) {

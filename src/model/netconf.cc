@@ -163,6 +163,7 @@ Result<void> read_members(const json::Object& object, NetConf& conf) {
   fields.read("kubeconfig", conf.kubeconfig);
   read_namespaces(fields, conf);
   fields.read("allowedPluginTypes", conf.allowed_plugin_types);
+  fields.read("allowAnnotationDevices", conf.allow_annotation_devices);
   fields.read("readinessindicatorfile", conf.readiness_indicator_file);
   fields.read("retryDeleteOnError", conf.retry_delete_on_error);
   read_lookup_timeout(fields, conf);

@@ -70,6 +70,7 @@ struct NetConf {
   std::optional<std::vector<std::string>> default_network_namespaces;
   // Types that networks which pods select may name; none: all.
   std::optional<std::vector<std::string>> allowed_plugin_types;
+  bool allow_annotation_devices = false;  // also those that the pod was not allocated
 
   std::string readiness_indicator_file;
   std::optional<RuntimeConfig> runtime_config;

@@ -146,4 +146,25 @@ StatusText status_text(const std::vector<NetworkStatus>& statuses) {
   return text;
 }
 
+std::size_t longest_text(const std::vector<NetworkStatus>& statuses) {
+  constexpr std::size_t kAround = 320;  // keys, white space and the numbers of an entry
+  constexpr std::size_t kEscaped = 6;   // bytes that one byte becomes at most
+  const SharedStatus* seen = nullptr;
+  std::size_t shared = 0, all = 0;
+  for (const NetworkStatus& status : statuses) {
+    // The entries of a network stand together.
+    if (status.shared != nullptr && status.shared.get() != seen) {
+      seen = status.shared.get();
+      NetworkStatus alone;
+      alone.shared = status.shared;
+      shared = json::dump(to_json(alone), json::kPretty).size();
+    }
+    std::size_t text = status.name.size() + status.interface.size() + status.mac.size();
+    for (const std::string& ip : status.ips) text += ip.size() + kAround / 8;
+    all += kAround + kEscaped * text + (status.shared == nullptr ? 0 : shared);
+    if (all >= kMaxStatusText) return kMaxStatusText;
+  }
+  return all;
+}
+
 }  // namespace mnet::model

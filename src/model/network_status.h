@@ -68,5 +68,7 @@ class StatusText {
   std::size_t shortened_ = 0, left_out_ = 0;
 };
 StatusText status_text(const std::vector<NetworkStatus>& statuses);
+// A bound of its length, without making it.
+std::size_t longest_text(const std::vector<NetworkStatus>& statuses);
 
 }  // namespace mnet::model

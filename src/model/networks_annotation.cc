@@ -98,30 +98,38 @@ Result<std::vector<NetworkSelectionElement>> parse_comma_format(std::string_view
   return elements;
 }
 
-Result<void> check_ips(const std::vector<std::string>& ips) {
-  for (const std::string& ip : ips) {
-    if (ip.find('/') != std::string::npos) {
-      if (!cni::Cidr::parse(ip))
-        return Error(Errc::kInvalid, cat("failed to parse CIDR ", go_quoted(ip)));
-    } else if (!cni::IpAddress::parse(ip)) {
-      return Error(Errc::kInvalid, cat("failed to parse IP address ", go_quoted(ip)));
-    }
+// `[0].ips[1] of network "blue": why`
+Error refused(const std::string& path, std::string_view field,
+              const NetworkSelectionElement& selection, std::string_view why) {
+  return Error(Errc::kInvalid,
+               cat(path, ".", field, " of network ", go_quoted(selection.name), ": ", why));
+}
+
+Result<void> check_ips(const NetworkSelectionElement& selection, const std::string& path) {
+  for (std::size_t i = 0; i < selection.ips->size(); ++i) {
+    const std::string& ip = (*selection.ips)[i];
+    const bool is_cidr = ip.contains('/');
+    if (is_cidr ? cni::Cidr::parse(ip).has_value() : cni::IpAddress::parse(ip).has_value())
+      continue;
+    return refused(path, cat("ips[", i, "]"), selection,
+                   cat("failed to parse ", is_cidr ? "CIDR " : "IP address ", go_quoted(ip)));
   }
   return {};
 }
 
-Result<void> check_element(const NetworkSelectionElement& selection) {
+Result<void> check_element(const NetworkSelectionElement& selection, const std::string& path) {
   if (selection.ips) {
-    MNET_TRY_VOID(check_ips(*selection.ips));
+    MNET_TRY_VOID(check_ips(selection, path));
   }
   if (!selection.mac.empty() && !is_hardware_address(selection.mac)) {
-    return Error(Errc::kInvalid,
-                 cat("failed to mac: ", go_quoted(selection.mac), " is not a hardware address"));
+    return refused(path, "mac", selection,
+                   cat("failed to mac: ", go_quoted(selection.mac), " is not a hardware address"));
   }
-  if (!selection.infiniband_guid.empty() && !is_hardware_address(selection.infiniband_guid)) {
-    return Error(Errc::kInvalid,
-                 cat("failed to validate infiniband GUID: ", go_quoted(selection.infiniband_guid),
-                     " is not a hardware address"));
+  const std::string& guid = selection.infiniband_guid;
+  if (!guid.empty() && !is_hardware_address(guid)) {
+    return refused(
+        path, "infiniband-guid", selection,
+        cat("failed to validate infiniband GUID: ", go_quoted(guid), " is not a hardware address"));
   }
   return {};
 }
@@ -249,8 +257,7 @@ Result<std::vector<NetworkSelectionElement>> parse_json_format(std::string_view 
     const std::string path = cat("[", i, "]");
     auto element = read_element((*items)[i], path);
     if (!element) return std::move(element).error().wrap(kJsonFormat);
-    if (auto checked = check_element(*element); !checked)
-      return std::move(checked).error().wrap(path);
+    MNET_TRY_VOID(check_element(*element, path));
     elements.push_back(*std::move(element));
   }
   return elements;

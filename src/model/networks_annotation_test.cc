@@ -173,7 +173,11 @@ TEST(JsonFormat, ChecksAddresses) {  // 34, 35
               HasSubstr("failed to parse IP address \"10.0.0.300\""));
   EXPECT_THAT(refusal(R"([{"name":"n","ips":["10.0.0.1/33"]}])"),
               HasSubstr("failed to parse CIDR \"10.0.0.1/33\""));
-  EXPECT_THAT(refusal(R"([{"name":"n","mac":"zz"}])"), HasSubstr("failed to mac"));
+  // Of a pod with several networks people must know which one, and which field.
+  EXPECT_THAT(refusal(R"([{"name":"a"},{"name":"b","ips":["10.0.0.1","x"]}])"),
+              HasSubstr("[1].ips[1] of network \"b\": failed to parse IP address \"x\""));
+  EXPECT_THAT(refusal(R"([{"name":"n","mac":"zz"}])"),
+              HasSubstr("[0].mac of network \"n\": failed to mac"));
   EXPECT_THAT(refusal(R"([{"name":"n","infiniband-guid":"24:8a"}])"),
               HasSubstr("failed to validate infiniband GUID"));
   for (const char* good : {"c2-11-22-33-44-66", "c211.2233.4466", "02:00:5e:10:00:00:00:01"}) {

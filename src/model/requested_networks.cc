@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 #include "model/netconf.h"
 #include "model/networks_annotation.h"
 #include "model/objects.h"
@@ -94,12 +95,25 @@ std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with
   return wanted;
 }
 
+bool may_ask_for_networks(const PodObject& pod) {
+  return pod.annotation(kNetworksAnnotation) != nullptr ||
+         pod.annotation(kDefaultNetworkAnnotation) != nullptr;
+}
+
 bool has_long_annotation(const PodObject& pod) {
   return std::ranges::any_of(std::array{kNetworksAnnotation, kDefaultNetworkAnnotation},
                              [&pod](std::string_view name) {
                                const std::string* text = pod.annotation(name);
                                return text != nullptr && text->size() > kLongAnnotation;
                              });
+}
+
+Weight annotation_weight(const PodObject& pod) {
+  Weight weight;
+  for (const std::string_view name : {kNetworksAnnotation, kDefaultNetworkAnnotation}) {
+    if (const std::string* text = pod.annotation(name)) weight += weight_of(*text);
+  }
+  return weight;
 }
 
 Result<std::set<std::string>> named_networks(const PodObject& pod) {

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 #include "model/netconf.h"
 #include "model/networks_annotation.h"
 #include "model/objects.h"
@@ -43,6 +44,10 @@ struct PodNetworks {
 };
 
 bool has_long_annotation(const PodObject& pod);
+// Whether the pod has an annotation that can name networks, whatever is in it.
+bool may_ask_for_networks(const PodObject& pod);
+// Of the annotations that name networks.
+Weight annotation_weight(const PodObject& pod);
 // The networks that the pod's annotation names, as delegates are named after them. An error if the
 // annotation cannot be read.
 Result<std::set<std::string>> named_networks(const PodObject& pod);

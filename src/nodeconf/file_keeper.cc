@@ -77,6 +77,7 @@ aio::Task<void> FileKeeper::publish(std::string text) {
 aio::Task<void> FileKeeper::write(std::string text) {
   text_ = std::move(text);
   if (text_ == written_ || is_lost_ || Clock::now() < next_try_) co_return Result<void>();
+  if (!hooks_.is_owner()) co_return Result<void>();
   const auto written = co_await pool_.run([this] { return own_.update(text_); });
   if (!written) {
     note_failed_write();
@@ -115,7 +116,7 @@ aio::Task<void> FileKeeper::look() {
 }
 
 aio::Task<void> FileKeeper::put_back(std::string what) {
-  if (Clock::now() < next_try_) co_return Result<void>();
+  if (Clock::now() < next_try_ || !hooks_.is_owner()) co_return Result<void>();
   const auto written = co_await pool_.run([this] { return own_.write(text_); });
   if (!written) {
     note_failed_write();

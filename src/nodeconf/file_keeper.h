@@ -21,6 +21,8 @@ struct ManagerHooks {
   std::function<void()> unhinder;
   std::function<void(bool succeeded)> wrote;
   std::function<void()> fought;
+  // Whether the file is still ours to write: another daemon may serve the node by now.
+  std::function<bool()> is_owner;
 };
 
 class FileKeeper {

@@ -57,6 +57,9 @@ class Manager {
   // Follows the primary and our file after publish(). Returns only when cancelled.
   aio::Task<void> follow();
 
+  // The path of the primary; empty before it is chosen.
+  const std::string& primary() const { return primary_; }
+
   // Removes the file if it is still the one we wrote. When follow() has ended. Blocks.
   Result<bool> withdraw() { return file_.withdraw(); }
 

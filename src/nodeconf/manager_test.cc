@@ -66,6 +66,7 @@ class ManagerTest : public testing::Test {
     hooks.unhinder = [this] { hindrance_.reset(); };
     hooks.wrote = [this](bool succeeded) { writes_.push_back(succeeded); };
     hooks.fought = [this] { ++fights_; };
+    hooks.is_owner = [this] { return is_owner_; };
     manager_ = std::make_unique<Manager>(pool_, options_, std::move(hooks),
                                          Log({lines_}, LogLevel::kDebug));
     return *manager_;
@@ -105,6 +106,7 @@ class ManagerTest : public testing::Test {
 
   sys::TestDir dir_;
   std::string own_path_ = dir_ / "00-multus.conf";
+  bool is_owner_ = true;
   ManagerOptions options_;
   std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
   std::optional<std::string> hindrance_;
@@ -373,6 +375,25 @@ TEST_F(ManagerTest, CannotWriteWithoutADirectory) {
 
   EXPECT_FALSE(aio::run(loop_, manager().publish()).has_value());
   EXPECT_THAT(writes_, ElementsAre(false));
+}
+
+// Pain 43.
+TEST_F(ManagerTest, LeavesTheFileToAnotherDaemonThatServesTheNode) {
+  dir_.write("10-p.conf", conf(""));
+  run();
+  const std::string before = own();
+  is_owner_ = false;
+
+  dir_.write("10-p.conf", with_capability("bandwidth"));
+  ASSERT_TRUE(until_said("\"bandwidth\""));
+  std::filesystem::remove(own_path_);
+  dir_.write("10-p.conf", with_capability("ips"));
+  ASSERT_TRUE(until_said("\"ips\""));
+  dir_.write("10-p.conf", with_capability("mac"));
+  ASSERT_TRUE(until_said("\"mac\""));
+
+  EXPECT_THAT(before, testing::Not(HasSubstr("bandwidth")));
+  EXPECT_EQ(own(), "(none)");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string kubeconfig_of(const AccessOptions& options) {
 
 Result<kube::Config> config_of(const AccessOptions& options) {
   if (const std::string path = kubeconfig_of(options); !path.empty()) {
-    return kube::load_kubeconfig(path);
+    return kube::load_kubeconfig(path, options.context);
   }
   const bool is_pod = !sys::variable(options.environment, "KUBERNETES_SERVICE_HOST").empty() &&
                       !sys::variable(options.environment, "KUBERNETES_SERVICE_PORT").empty() &&

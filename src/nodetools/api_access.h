@@ -16,6 +16,7 @@ namespace mnet::nodetools {
 
 struct AccessOptions {
   std::string kubeconfig = {};  // of the command line; empty: not given
+  std::string context = {};     // likewise: of the kubeconfig
   std::string ns = {};          // likewise
   std::vector<std::string> environment = {};
   std::string account_directory = std::string(kube::kServiceAccountDirectory);

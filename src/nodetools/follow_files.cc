@@ -63,12 +63,14 @@ std::string file_state(const struct stat& status) {
 
 Result<FileFollower> FileFollower::make(aio::asio::any_io_executor executor, Settings settings) {
   MNET_TRY(auto&& inotify, sys::Inotify::make());
-  return FileFollower(std::move(inotify), std::move(executor), settings);
+  return FileFollower(std::move(inotify), std::move(executor), std::move(settings));
 }
 
 FileFollower::FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor,
                            Settings settings)
-    : settings_(settings), inotify_(std::move(inotify)), executor_(std::move(executor)) {}
+    : settings_(std::move(settings)),
+      inotify_(std::move(inotify)),
+      executor_(std::move(executor)) {}
 
 Result<void> FileFollower::follow(std::set<std::string> paths) {
   if (paths == paths_) return {};
@@ -85,7 +87,9 @@ Result<void> FileFollower::follow(std::set<std::string> paths) {
 
 // Walks the path as the kernel does and notes each directory in which a name of it is looked up:
 // links included, up to what does not exist.
-void FileFollower::resolve(const std::string& path, Wanted& out) {
+void FileFollower::resolve(const std::string& path, Wanted& out) const {
+  const bool is_below = !settings_.root.empty() && path.starts_with(settings_.root + "/");
+  const std::string root = is_below ? settings_.root : "/";
   std::deque<std::string> rest = components(path);
   std::string at = "/";
   std::string seen;
@@ -109,7 +113,7 @@ void FileFollower::resolve(const std::string& path, Wanted& out) {
       seen += cat(target, ";");
       auto more = components(target);
       rest.insert(rest.begin(), more.begin(), more.end());
-      if (target.starts_with('/')) at = "/";
+      if (target.starts_with('/')) at = root;
       continue;
     }
     if (rest.empty()) {

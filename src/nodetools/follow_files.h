@@ -29,6 +29,7 @@ class FileFollower {
     Time quiet{100};          // without an event, until a change is told
     Time longest{1000};       // from the first event on
     Time look_again{30'000};  // where no event may come: network file systems, lost ones
+    std::string root = {};    // absolute links below it lead to what is below it
   };
 
   static Result<FileFollower> make(aio::asio::any_io_executor executor, Settings settings);
@@ -54,7 +55,7 @@ class FileFollower {
   FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor, Settings settings);
 
   Wanted wanted() const;
-  static void resolve(const std::string& path, Wanted& out);
+  void resolve(const std::string& path, Wanted& out) const;
   Result<void> arm();
   Result<std::set<int>> watch_all(const Wanted& wanted);
   // Whether something that matters has happened.

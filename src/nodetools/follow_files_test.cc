@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "aio/all.h"
 #include "aio/run.h"
@@ -26,9 +27,11 @@ using namespace std::chrono_literals;
 
 class FollowFiles : public testing::Test {
  protected:
-  void follow(const std::set<std::string>& paths) {
+  void follow(const std::set<std::string>& paths, std::string root = {}) {
     follower = std::make_unique<FileFollower>(
-        FileFollower::make(loop.get_executor(), {.quiet = 20ms, .longest = 200ms}).value());
+        FileFollower::make(loop.get_executor(),
+                           {.quiet = 20ms, .longest = 200ms, .root = std::move(root)})
+            .value());
     ASSERT_TRUE(follower->follow(paths).has_value());
   }
   // Whether a change is told within a time that is short if none is expected.
@@ -81,6 +84,17 @@ TEST_F(FollowFiles, TellsOfAVolumeThatIsSwapped) {
   EXPECT_TRUE(is_told());
   dir.write("volume/..1/f", "old");
   EXPECT_TRUE(is_quiet());
+}
+
+TEST_F(FollowFiles, FollowsAbsoluteLinksInTheRootThatIsNamed) {
+  const std::string path = dir.write("host/real/f", "1");
+  fs::create_symlink("/real/f", dir / "host/link");
+  follow({dir / "host/link"}, dir / "host");
+  EXPECT_TRUE(is_quiet());
+
+  std::ofstream(path, std::ios::app) << "2";
+
+  EXPECT_TRUE(is_told());
 }
 
 // 04, 4: row 92.

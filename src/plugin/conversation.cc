@@ -146,9 +146,10 @@ aio::Task<void> Conversation::finish_pumps() {
 
 Result<Output> Conversation::conclude(const sys::ExitStatus& status) {
   Output output{std::move(channel(Stream::kOut).text), std::move(channel(Stream::kErr).text)};
+  const std::string known = what_.ended ? what_.ended(status) : std::string();
   if (!ended_ && status.success()) return output;
   if (what_.failed && !output.err.empty()) what_.failed(output.err);
-  if (!ended_) return failure(Errc::kPlugin, {status.text(), ""}, output.out, output.err);
+  if (!ended_) return failure(Errc::kPlugin, {status.text(), known}, output.out, output.err);
   // 01, 7.3: this text, whichever signal it obeyed.
   const std::string killed = sys::ExitStatus{.signal = SIGKILL}.text();
   switch (*ended_) {

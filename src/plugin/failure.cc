@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/error.h"
+#include "cni/result.h"
+#include "json/count.h"
 #include "json/json.h"
 
 namespace mnet::plugin {
@@ -35,7 +37,11 @@ std::string without_words(const Ending& ending, std::string_view err) {
   return cat("netplugin failed: ", quoted_end(err), ": ", ending.how);
 }
 
+// Counted first, as a result is: it may be made of what a network's author wrote.
 Result<ErrorObject> read_object(std::string_view out) {
+  if (const std::size_t values = json::count(out).values; values > cni::kMaxResultValues) {
+    return Error(Errc::kInvalid, cat(values, " values, more than ", cni::kMaxResultValues));
+  }
   MNET_TRY(auto&& document, json::parse(out));
   return cni::parse_error_object(document);
 }

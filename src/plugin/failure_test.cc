@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace mnet::plugin {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 ErrorObject object_of(std::string_view out, std::string_view err) {
@@ -52,6 +55,14 @@ TEST(PluginFailure, TakesNothingElseForAnErrorObject) {
                 StartsWith("netplugin failed but error parsing its diagnostic message "))
         << out;
   }
+}
+
+TEST(PluginFailure, BuildsNothingOfTooManyValues) {
+  std::string zeros = "0";
+  while (zeros.size() < 40'000) zeros += ",0";
+
+  EXPECT_THAT(object_of(cat(R"({"code":7,"msg":"m","x":[)", zeros, "]}"), "").msg,
+              HasSubstr("values, more than 10000"));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <optional>
@@ -30,15 +29,6 @@ sys::UniqueFd open_here(const std::string& path, int flags) {
   return sys::UniqueFd(::open(path.c_str(), flags | O_CLOEXEC));
 }
 
-// Relative to `root`: absolute links stay inside it, too.
-sys::UniqueFd open_below(const sys::UniqueFd& root, const std::string& path, int flags) {
-  open_how how{};
-  how.flags = static_cast<unsigned>(flags) | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT;
-  return sys::UniqueFd(
-      static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
-}
-
 Result<void> look_in(const World& world, const std::function<void(const Open&)>& look) {
   if (!world.mount_namespace.empty()) {
     return sys::look_in_mount_namespace(world.mount_namespace, [&] { look(open_here); });
@@ -49,7 +39,7 @@ Result<void> look_in(const World& world, const std::function<void(const Open&)>&
   }
   const sys::UniqueFd root = open_here(world.root, O_PATH | O_DIRECTORY);
   if (!root) return Error::from_errno(errno, cat("open chroot directory ", world.root));
-  look([&](const std::string& path, int flags) { return open_below(root, path, flags); });
+  look([&](const std::string& path, int flags) { return sys::open_below(root, path, flags); });
   return {};
 }
 
@@ -79,6 +69,15 @@ Result<std::optional<std::string>> first_match(std::string_view type,
   return std::nullopt;
 }
 
+// `binDir` is often one of the runtime's CNI_PATH.
+std::vector<std::string> without_repeats(const std::vector<std::string>& dirs) {
+  std::vector<std::string> once;
+  for (const std::string& dir : dirs) {
+    if (std::ranges::find(once, dir) == once.end()) once.push_back(dir);
+  }
+  return once;
+}
+
 }  // namespace
 
 Result<std::string> find_plugin(const World& world, const std::string& type,
@@ -94,8 +93,8 @@ Result<std::string> find_plugin(const World& world, const std::string& type,
   if (!looked) found = looked.error();
   if (!found) return std::move(found).error().wrap(cat("looking for plugin ", go_quoted(type)));
   if (*found) return **std::move(found);
-  return Error(Errc::kNotFound,
-               cat("failed to find plugin ", go_quoted(type), " in path ", bracketed(dirs)));
+  return Error(Errc::kNotFound, cat("failed to find plugin ", go_quoted(type), " in path ",
+                                    bracketed(without_repeats(dirs))));
 }
 
 bool is_machine_code(const World& world, const std::string& binary) {

@@ -38,6 +38,8 @@ TEST_F(FindPlugin, SaysWhatIsWrong) {
   EXPECT_EQ(find_plugin({}, "x", {}).error().text(), "no paths provided");
   EXPECT_EQ(find_plugin({}, "x", {"/a", "/b"}).error().text(),
             "failed to find plugin \"x\" in path [/a /b]");
+  EXPECT_EQ(find_plugin({}, "x", {"/a", "/b", "/a"}).error().text(),
+            "failed to find plugin \"x\" in path [/a /b]");
 }
 
 // Row I2.

@@ -42,6 +42,10 @@ struct Invocation {
   std::size_t max_output = 16u << 20;  // of stdout and of stderr, each
   // Called with the child's process id once it runs, so that a later daemon can find its group.
   std::function<void(pid_t)> started = {};
+  bool is_expendable = false;  // the kernel kills it before us when memory runs out
+  // Called when it has ended, before the task does. The text says what else is known of the end,
+  // for the error of a plugin that printed none.
+  std::function<std::string(const sys::ExitStatus& status)> ended = {};
   // Called with the stderr of a plugin that failed, unless it is empty.
   std::function<void(const std::string& err)> failed = {};
   std::chrono::milliseconds grace = std::chrono::seconds(5);       // zero: SIGKILL at once

@@ -71,7 +71,10 @@ aio::Task<sys::Child> start_patiently(Invocation what) {
 
 Result<sys::Child> start(const Invocation& what) {
   ignore_broken_pipes();
-  sys::Program program{.path = what.binary, .env = what.env, .root = what.world.root};
+  sys::Program program{.path = what.binary,
+                       .env = what.env,
+                       .root = what.world.root,
+                       .is_expendable = what.is_expendable};
   if (what.world.mount_namespace.empty()) return sys::Child::spawn(program);
   MNET_TRY(auto&& mounts, sys::open_mount_namespace(what.world.mount_namespace));
   program.mount_namespace = mounts.get();

@@ -1,6 +1,7 @@
 #include "shim/call.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -85,6 +86,14 @@ bool is_retry_wanted(const Error& error) {
          error.origin()->code == static_cast<std::uint64_t>(Code::kTryAgainLater);
 }
 
+// Where no process listens on the socket: people read this in the events of their pod.
+std::string_view next_step(const Error& why) {
+  const bool is_absent = why.os_errno() == ENOENT || why.os_errno() == ECONNREFUSED;
+  if (!is_absent) return {};
+  return "; multus-daemon does not run on this node: look at its pod (kubectl -n kube-system get "
+         "pods -l app=multus -o wide)";
+}
+
 }  // namespace
 
 Call::Call(const Surroundings& surroundings, const skel::CmdArgs& args)
@@ -115,10 +124,10 @@ Error Call::failed(const Verb& verb, const Error& error) const {
 
 Error Call::unavailable(const Verb& verb, std::string_view said, const Error& why) const {
   if (verb.when_unavailable == Code::kTryAgainLater) {
-    return failed(verb, cni::coded(Code::kTryAgainLater, cat(said, why.text())));
+    return failed(verb, cni::coded(Code::kTryAgainLater, cat(said, why.text(), next_step(why))));
   }
-  Error error =
-      cni::coded(verb.when_unavailable, cat("multus daemon is not available: ", why.text()));
+  Error error = cni::coded(verb.when_unavailable,
+                           cat("multus daemon is not available: ", why.text(), next_step(why)));
   log_.error(error.text());
   return error;
 }

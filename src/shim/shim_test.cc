@@ -301,9 +301,10 @@ TEST_F(Shim, RefusesAnAnswerItCannotReadExceptForDel) {
 
 // 03, 12: row 83.
 TEST_F(Shim, GivesUpOnADaemonThatIsNotThereAndSaysWhy) {
-  const std::string cause =
-      cat("failed to send CNI request: Post \"http://dummy/readyz\": dial unix ", socket(),
-          ": connect: no such file or directory");
+  const std::string cause = cat(
+      "failed to send CNI request: Post \"http://dummy/readyz\": dial unix ", socket(),
+      ": connect: no such file or directory; multus-daemon does not run on this node: look at its "
+      "pod (kubectl -n kube-system get pods -l app=multus -o wide)");
   for (const auto& [command, name] :
        {std::pair{"ADD", "CmdAdd"}, std::pair{"CHECK", "CmdCheck"}, std::pair{"GC", "CmdGC"}}) {
     const Outcome outcome = run(command, config(), short_limits());
@@ -322,7 +323,8 @@ TEST_F(Shim, CallsADaemonThatIsNotThereNotAvailableOnStatus) {
 
   EXPECT_EQ(outcome.error().code, 50u);
   EXPECT_THAT(outcome.error().msg, AllOf(StartsWith("multus daemon is not available: "),
-                                         EndsWith("no such file or directory")));
+                                         HasSubstr("no such file or directory; multus-daemon "
+                                                   "does not run on this node")));
 }
 
 TEST_F(Shim, WaitsUntilTheDaemonIsReady) {

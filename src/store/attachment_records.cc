@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +94,16 @@ Result<std::vector<std::string>> AttachmentRecords::list() const {
     if (std::string id = id_in(entry.name); !id.empty()) ids.push_back(std::move(id));
   }
   return ids;
+}
+
+Result<std::vector<std::string>> AttachmentRecords::list_oldest_first() const {
+  MNET_TRY(auto&& ids, list());
+  std::vector<std::pair<std::chrono::system_clock::time_point, std::string>> by_age;
+  for (std::string& id : ids) by_age.emplace_back(written_at(*path_of(id)), std::move(id));
+  std::ranges::sort(by_age);
+  std::vector<std::string> sorted;
+  for (auto& [written, id] : by_age) sorted.push_back(std::move(id));
+  return sorted;
 }
 
 }  // namespace mnet::store

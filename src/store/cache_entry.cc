@@ -1,5 +1,8 @@
 #include "store/cache_entry.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +50,14 @@ Result<void> read_config(json::Fields& fields, std::string& config) {
   }
   if (from_base64(*encoded, config)) return {};
   return Error(Errc::kInvalid, "config: not base64");
+}
+
+// What is not a small number says nothing: all plugins are left.
+std::optional<std::size_t> deleted_from(const json::Value& document) {
+  json::Fields fields(*document.as_object(), {}, json::Match::kExact);
+  std::optional<std::uint64_t> from;
+  fields.read(kDeletedFrom, from);
+  return fields.done() ? from : std::nullopt;
 }
 
 }  // namespace
@@ -99,15 +110,18 @@ Result<DecodedEntry> parse_entry(const json::Value& document) {
   return out;
 }
 
-Result<json::Value> result_in(std::string text) {
+Result<cni::CachedResult> result_in(std::string text) {
   auto document = json::parse(text);
   std::string().swap(text);
   // The words of the reader that would have looked for the version of a legacy result.
   if (!document) return std::move(document).error().wrap("decoding version from network config");
   auto decoded = parse_entry(*document);
-  if (!decoded || decoded->kind != kCacheKind) return document;
-  if (!decoded->entry.result) return json::Value(json::Object());
-  return *std::move(decoded->entry.result);
+  if (!decoded || decoded->kind != kCacheKind) {
+    return cni::CachedResult{.result = *std::move(document)};
+  }
+  cni::CachedResult cached{.result = json::Object(), .deleted_from = deleted_from(*document)};
+  if (decoded->entry.result) cached.result = *std::move(decoded->entry.result);
+  return cached;
 }
 
 }  // namespace mnet::store

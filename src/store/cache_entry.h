@@ -11,6 +11,8 @@
 namespace mnet::store {
 
 inline constexpr std::string_view kCacheKind = "cniCacheV1";
+// Our own member, which others ignore (cni::CachedResult::deleted_from).
+inline constexpr std::string_view kDeletedFrom = "deletedFrom";
 
 // A text that decodes as an entry, of whatever kind it calls itself.
 struct DecodedEntry {
@@ -23,6 +25,6 @@ Result<DecodedEntry> parse_entry(const json::Value& document);
 
 // The result in the text of a cache file: of an entry, or for any other document the document
 // itself (01, 6.4, legacy).
-Result<json::Value> result_in(std::string text);
+Result<cni::CachedResult> result_in(std::string text);
 
 }  // namespace mnet::store

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -42,10 +43,11 @@ Error no_record(std::string_view file) {
 // None if the file is gone by now.
 std::optional<PendingDels::Record> find_record(const std::string& directory,
                                                const std::string& file) {
-  auto body = find_text(cat(directory, "/", file));
-  if (!body) return PendingDels::Record{file, std::move(body).error()};
+  const std::string path = cat(directory, "/", file);
+  auto body = find_text(path);
+  if (!body) return PendingDels::Record{file, std::move(body).error(), written_at(path)};
   if (!*body) return std::nullopt;
-  return PendingDels::Record{file, **std::move(body)};
+  return PendingDels::Record{file, **std::move(body), written_at(path)};
 }
 
 }  // namespace
@@ -70,6 +72,15 @@ Result<std::vector<PendingDels::Record>> PendingDels::list() const {
   return records;
 }
 
+Result<std::vector<std::string>> PendingDels::list_files() const {
+  MNET_TRY(const auto& entries, list_entries(directory_));
+  std::vector<std::string> files;
+  for (const sys::Entry& entry : entries) {
+    if (is_record(entry.name)) files.push_back(entry.name);
+  }
+  return files;
+}
+
 Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& container_id,
                                                              const std::string& ifname) const {
   const std::string file = pending_del_file(container_id, ifname);
@@ -84,6 +95,17 @@ Result<std::string> PendingDels::write(const std::string& container_id, const st
   std::string path = cat(directory_, "/", file);
   MNET_TRY_VOID(replace_below(directory_, path, body, Durability::kDurable));
   return path;
+}
+
+Result<bool> PendingDels::keep(const std::string& container_id, const std::string& ifname,
+                               std::string_view body) const {
+  MNET_TRY(const auto& found, find(container_id, ifname));
+  // One from the future, by a clock that was set back, would keep its age for ever.
+  const bool is_kept = found && found->body && *found->body == body &&
+                       found->written <= std::chrono::system_clock::now();
+  if (is_kept) return false;
+  MNET_TRY([[maybe_unused]] const auto& path, write(container_id, ifname, body));
+  return true;
 }
 
 Result<bool> PendingDels::remove(const std::string& file) const {

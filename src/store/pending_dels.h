@@ -4,6 +4,7 @@
 // called.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,12 @@ class PendingDels {
     std::string file;  // name inside the directory
     // Meant for /cni. An error if it cannot be read; is_damage() if it never can be (a directory).
     Result<std::string> body;
+    std::chrono::system_clock::time_point written = {};  // by the wall clock
   };
   // In order of their names. No directory: none.
   Result<std::vector<Record>> list() const;
+  // Their names alone.
+  Result<std::vector<std::string>> list_files() const;
   // By name; which container and interface it is for stands in the body alone, since two pairs may
   // share a name.
   Result<std::optional<Record>> find(const std::string& container_id,
@@ -41,6 +45,10 @@ class PendingDels {
   // same name. Yields the path.
   Result<std::string> write(const std::string& container_id, const std::string& ifname,
                             std::string_view body) const;
+  // The same, unless the record says it already: that stays as it is, with its age. True if it is
+  // new.
+  Result<bool> keep(const std::string& container_id, const std::string& ifname,
+                    std::string_view body) const;
   Result<bool> remove(const std::string& file) const;  // true if it was there
   // Moves a record that cannot be used to pending-del/bad/, beside what is there under its name.
   Result<void> set_aside(const std::string& file) const;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -72,6 +73,23 @@ TEST_F(PendingDelsTest, ThatCannotBeReadAreListedSoThatTheyCanBeSetAside) {
 
   EXPECT_THAT(dels_.list().value(), IsEmpty());
   EXPECT_TRUE(std::filesystem::is_directory(dir_ / "pending-del/bad/c1-eth0.json"));
+}
+
+TEST_F(PendingDelsTest, ThatSayTheSameKeepTheirAge) {
+  ASSERT_TRUE(dels_.keep("c1", "eth0", "first").value());
+  const std::filesystem::path path = dir_ / "pending-del/c1-eth0.json";
+  const auto now = std::filesystem::file_time_type::clock::now();
+  std::filesystem::last_write_time(path, now - std::chrono::hours(1));
+
+  EXPECT_FALSE(dels_.keep("c1", "eth0", "first").value());
+  const auto age = std::chrono::system_clock::now() - dels_.list().value()[0].written;
+  EXPECT_GE(age, std::chrono::minutes(59));
+
+  EXPECT_TRUE(dels_.keep("c1", "eth0", "second").value());
+  EXPECT_EQ(dels_.list().value()[0].body.value(), "second");
+  // A clock that was set back since.
+  std::filesystem::last_write_time(path, now + std::chrono::hours(1));
+  EXPECT_TRUE(dels_.keep("c1", "eth0", "second").value());
 }
 
 TEST_F(PendingDelsTest, OfOneNameAreSetAsideSideBySide) {

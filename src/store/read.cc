@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ bool may_exist(const std::string& path) {
 std::size_t size_of(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0;
+}
+
+std::chrono::system_clock::time_point written_at(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return std::chrono::system_clock::now();
+  return std::chrono::system_clock::from_time_t(status.st_mtime);
 }
 
 Result<std::vector<sys::Entry>> list_entries(const std::string& directory) {

@@ -1,6 +1,7 @@
 // Reading files and directories of ours. Internal to store.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ bool may_exist(const std::string& path);
 
 // Of the file; 0 if that cannot be told.
 std::size_t size_of(const std::string& path);
+
+// When the file was written; now if that cannot be told.
+std::chrono::system_clock::time_point written_at(const std::string& path);
 
 // Nothing if there is no directory.
 Result<std::vector<sys::Entry>> list_entries(const std::string& directory);

@@ -104,12 +104,24 @@ Result<void> ResultCache::write(cni::CacheEntry entry, Durability durability) co
   return replace_below(directory_, *path, entry_text(std::move(entry)), durability);
 }
 
-Result<std::optional<json::Value>> ResultCache::find_result(const cni::CacheKey& key) const {
+Result<std::optional<cni::CachedResult>> ResultCache::find_result(const cni::CacheKey& key) const {
   MNET_TRY(auto&& path, path_of(key));
   MNET_TRY(auto&& text, find_cache_file(path));
   if (!text) return std::nullopt;
   MNET_TRY(auto&& result, result_in(*std::move(text)));
   return result;
+}
+
+Result<void> ResultCache::note_deleted(const cni::CacheKey& key, std::size_t from) const {
+  auto noted = edit(
+      key,
+      [from](json::Object& cache_file) -> Result<void> {
+        cache_file.set(std::string(kDeletedFrom), json::Number::of_text(cat(from)));
+        return {};
+      },
+      Durability::kDurable);
+  if (!noted && noted.error().code() == Errc::kNotFound) return {};
+  return noted;
 }
 
 Result<std::optional<cni::CacheEntry>> ResultCache::find(const cni::CacheKey& key) const {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/reading.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "cni/cache.h"
 #include "json/json.h"
 #include "store/store.h"
@@ -111,7 +112,7 @@ TEST_F(ResultCacheTest, KeepsInterfacesOfOneContainerApart) {
 }
 
 TEST_F(ResultCacheTest, FindsNothingWhereThereIsNoEntry) {
-  EXPECT_EQ(cache_.find_result({"net", "c1", "eth0"}).value(), std::nullopt);
+  EXPECT_EQ(cache_.find_result({"net", "c1", "eth0"}).value().has_value(), false);
   EXPECT_FALSE(cache_.find({"net", "c1", "eth0"}).value().has_value());
   EXPECT_TRUE(cache_.remove({"net", "c1", "eth0"}).has_value());
   EXPECT_TRUE(cache_.sync({"net", "c1", "eth0"}).has_value());
@@ -121,8 +122,32 @@ TEST_F(ResultCacheTest, FindsNothingWhereThereIsNoEntry) {
 TEST_F(ResultCacheTest, FindsNothingInADirectoryOfThatName) {
   std::filesystem::create_directories(dir_ / "cni/results/net-c1-eth0");
 
-  EXPECT_EQ(cache_.find_result({"net", "c1", "eth0"}).value(), std::nullopt);
+  EXPECT_EQ(cache_.find_result({"net", "c1", "eth0"}).value().has_value(), false);
   EXPECT_FALSE(cache_.find({"net", "c1", "eth0"}).value().has_value());
+}
+
+TEST_F(ResultCacheTest, RemembersHowFarADelCame) {
+  const cni::CacheKey key{"net", "c1", "eth0"};
+  EXPECT_TRUE(cache_.note_deleted(key, 1).has_value()) << "no such entry is fine";
+  ASSERT_TRUE(cache_.write(entry("net", "c1", "eth0"), Durability::kInPlace).has_value());
+  EXPECT_EQ(cache_.find_result(key).value()->deleted_from, std::nullopt);
+
+  ASSERT_TRUE(cache_.note_deleted(key, 2).has_value());
+  EXPECT_EQ(cache_.find_result(key).value()->deleted_from, 2u);
+  EXPECT_TRUE(cache_.find(key).value().has_value());
+
+  ASSERT_TRUE(cache_.write(entry("net", "c1", "eth0"), Durability::kInPlace).has_value());
+  EXPECT_EQ(cache_.find_result(key).value()->deleted_from, std::nullopt);
+}
+
+TEST_F(ResultCacheTest, TakesNoNonsenseForHowFarADelCame) {
+  for (const char* text : {"-1", "1.5", "\"1\"", "null", "99999999999999999999"}) {
+    place("net-c1-eth0", cat(R"({"kind":"cniCacheV1","containerId":"c1","ifName":"eth0",)",
+                             R"("networkName":"net","result":{},"deletedFrom":)", text, "}"));
+    const auto found = cache_.find_result({"net", "c1", "eth0"}).value();
+    ASSERT_TRUE(found.has_value()) << text;
+    EXPECT_EQ(found->deleted_from, std::nullopt) << text;
+  }
 }
 
 // C4.
@@ -131,7 +156,7 @@ TEST_F(ResultCacheTest, TakesALegacyFileForAResultButForNoConfiguration) {
   place("net-c2-eth0", R"({"kind":"other"})");
   place("net-c3-eth0", "garbage");
 
-  EXPECT_EQ(json::dump(*cache_.find_result({"net", "c1", "eth0"}).value()),
+  EXPECT_EQ(json::dump(cache_.find_result({"net", "c1", "eth0"}).value()->result),
             R"({"cniVersion":"0.2.0","ip4":{"ip":"1.2.3.4/24"}})");
   EXPECT_EQ(cache_.find({"net", "c1", "eth0"}).error().text(),
             "read cached network \"net\" config has wrong kind: ");
@@ -176,7 +201,7 @@ TEST_F(ResultCacheTest, NeverLeavesItsDirectory) {
   const std::vector<std::string> bad = {"..", "../../x", "a/b", "%%", "-a", std::string("a\0b", 3)};
 
   for (const std::string& id : bad) {
-    EXPECT_EQ(cache_.find_result({"n", id, "eth0"}).value(), std::nullopt) << id;
+    EXPECT_EQ(cache_.find_result({"n", id, "eth0"}).value().has_value(), false) << id;
     EXPECT_FALSE(cache_.find({"n", id, "eth0"}).value().has_value()) << id;
     EXPECT_TRUE(cache_.remove({"n", id, "eth0"}).has_value()) << id;
     EXPECT_FALSE(cache_.write(entry("n", id, "eth0"), Durability::kDurable).has_value()) << id;

@@ -32,7 +32,9 @@ class ResultCache {
   // The `result` document of one entry, for cni::read_cached_result: none if there is no file;
   // empty if the entry has none; a legacy file is the result itself (01, 6.4). What is not JSON at
   // all is damage; a file that cannot be read is an error, too.
-  Result<std::optional<json::Value>> find_result(const cni::CacheKey& key) const;
+  Result<std::optional<cni::CachedResult>> find_result(const cni::CacheKey& key) const;
+  // CachedResult::deleted_from, durable. No such entry is fine.
+  Result<void> note_deleted(const cni::CacheKey& key, std::size_t from) const;
   // The whole entry, for its configuration and parameters: none if there is no file. A legacy file
   // is an error, it has neither.
   Result<std::optional<cni::CacheEntry>> find(const cni::CacheKey& key) const;
@@ -115,6 +117,8 @@ class AttachmentRecords {
   // True if it was there.
   Result<bool> remove(const std::string& container_id, Durability durability) const;
   Result<std::vector<std::string>> list() const;  // container ids
+  // By the time when each file was written.
+  Result<std::vector<std::string>> list_oldest_first() const;
 
  private:
   // None if the container id is not safe.

@@ -1,4 +1,4 @@
-// The memory limit of our own control group, version 1 or 2.
+// Memory of our own control group, version 1 or 2: its limit, and what the kernel killed for it.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,9 @@ struct CgroupFiles {
 // In bytes: the smallest limit of our group and of those above it, as far as they are visible from
 // here. None if there is no limit, or none can be read.
 std::optional<std::uint64_t> memory_limit(const CgroupFiles& files = {});
+
+// How many processes of our group the kernel has killed so far because memory ran out. None if that
+// cannot be read.
+std::optional<std::uint64_t> oom_kills(const CgroupFiles& files = {});
 
 }  // namespace mnet::sys

@@ -58,5 +58,30 @@ TEST(MemoryLimit, IsNoneWhenUnlimitedOrUnreadable) {
   EXPECT_EQ(memory_limit({.membership = dir / "none", .mount = dir / "fs"}), std::nullopt);
 }
 
+TEST(OomKills, AreCountedByTheGroupItselfInBothVersions) {
+  const TestDir dir;
+  dir.write("fs/pod/c/memory.events",
+            "low 0\nhigh 0\nmax 7\noom 4\noom_kill 3\noom_group_kill 0\n");
+  dir.write("fs/memory/pod/c/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+
+  EXPECT_EQ(oom_kills(files_of(dir, "0::/pod/c\n")), 3u);
+  EXPECT_EQ(oom_kills(files_of(dir, "4:memory:/pod/c\n")), 5u);
+}
+
+TEST(OomKills, AreFoundAtTheMountInsideACgroupNamespace) {
+  const TestDir dir;
+  dir.write("fs/memory.events", "oom_kill 3\n");
+
+  EXPECT_EQ(oom_kills(files_of(dir, "0::/kubepods/c\n")), 3u);
+}
+
+TEST(OomKills, AreUnknownWhereTheKernelDoesNotTell) {
+  const TestDir dir;
+  dir.write("fs/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n");
+
+  EXPECT_EQ(oom_kills(files_of(dir, "4:memory:/\n")), std::nullopt);
+  EXPECT_EQ(oom_kills({.membership = dir / "none", .mount = dir / "fs"}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace mnet::sys

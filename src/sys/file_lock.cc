@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -38,6 +39,22 @@ bool is_taken(const Result<void>& locked) {
   return !locked && locked.error().os_errno() == EWOULDBLOCK;
 }
 
+Result<FileLock> try_within(const std::function<Result<std::optional<FileLock>>()>& once,
+                            const std::string& path, std::chrono::milliseconds patience,
+                            const FileLock::Stops& stops) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    MNET_TRY(auto&& lock, once());
+    if (lock) return *std::move(lock);
+    if (stops && stops()) return Error(Errc::kCancelled, cat("lock ", path, ": told to stop"));
+    if (std::chrono::steady_clock::now() >= end) {
+      return Error(Errc::kTimeout,
+                   cat("lock ", path, ": another process has held it for too long"));
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
 // Whether the name still means what was opened: the holder before us removed it.
 bool is_still_there(int fd, const std::string& path) {
   struct stat opened{};
@@ -53,6 +70,7 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
   release();
   fd_ = std::move(other.fd_);
   path_ = std::exchange(other.path_, {});
+  was_left_ = other.was_left_;
   return *this;
 }
 
@@ -67,30 +85,37 @@ Result<FileLock> FileLock::take_file(const std::string& path) {
 
 Result<std::optional<FileLock>> FileLock::try_file(const std::string& path) {
   for (;;) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    UniqueFd fd(::open(path.c_str(), kFlags | O_EXCL, 0600));
+    const bool was_there = !fd && errno == EEXIST;
+    if (was_there) fd.reset(::open(path.c_str(), kFlags, 0600));
     if (!fd) return Error::from_errno(errno, cat("open ", path));
     auto locked = lock(fd.get(), kAlone | kAtOnce, path);
     if (is_taken(locked)) return std::optional<FileLock>();
     if (!locked) return std::move(locked).error();
-    if (is_still_there(fd.get(), path)) return std::optional(FileLock(std::move(fd), path));
+    if (!is_still_there(fd.get(), path)) continue;
+    FileLock taken(std::move(fd), path);
+    taken.was_left_ = was_there;
+    return std::optional(std::move(taken));
   }
 }
 
-Result<FileLock> FileLock::take_directory_within(const std::string& path,
-                                                 std::chrono::milliseconds patience) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return Error::from_errno(errno, cat("open ", path));
-  const auto end = std::chrono::steady_clock::now() + patience;
-  for (;;) {
+Result<FileLock> FileLock::take_file_within(const std::string& path,
+                                            std::chrono::milliseconds patience,
+                                            const Stops& stops) {
+  return try_within([&] { return try_file(path); }, path, patience, stops);
+}
+
+Result<FileLock> FileLock::take_directory_within(UniqueFd fd, const std::string& path,
+                                                 std::chrono::milliseconds patience,
+                                                 const Stops& stops) {
+  const auto once = [&]() -> Result<std::optional<FileLock>> {
     auto locked = lock(fd.get(), kAlone | kAtOnce, path);
-    if (locked) return FileLock(std::move(fd), {});
-    if (!is_taken(locked)) return std::move(locked).error();
-    if (std::chrono::steady_clock::now() >= end) {
-      return Error(Errc::kTimeout,
-                   cat("lock ", path, ": another process has held it for too long"));
-    }
-    std::this_thread::sleep_for(kBetweenTries);
-  }
+    if (is_taken(locked)) return std::optional<FileLock>();
+    if (!locked) return std::move(locked).error();
+    return std::optional(FileLock(std::move(fd), {}));
+  };
+  return try_within(once, path, patience, stops);
 }
 
 Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {
@@ -98,6 +123,27 @@ Result<FileLock> FileLock::take_directory(const std::string& path, Kind kind) {
   if (!fd) return Error::from_errno(errno, cat("open ", path));
   MNET_TRY_VOID(lock(fd.get(), kind == Kind::kShared ? kShare : kAlone, path));
   return FileLock(std::move(fd), {});
+}
+
+Result<Presence> Presence::make(const std::string& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return Error::from_errno(errno, cat("open ", directory));
+  struct flock whole{};
+  whole.l_type = F_RDLCK;
+  if (::fcntl(fd.get(), F_OFD_SETLK, &whole) != 0) {
+    return Error::from_errno(errno, cat("lock ", directory));
+  }
+  return Presence(std::move(fd));
+}
+
+// Asks what would keep us from a lock for ourselves alone, which our own shared one does not.
+Result<bool> Presence::is_alone() const {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  if (::fcntl(fd_.get(), F_OFD_GETLK, &whole) != 0) {
+    return Error::from_errno(errno, "looking for other locks");
+  }
+  return whole.l_type == F_UNLCK;
 }
 
 void FileLock::release() {

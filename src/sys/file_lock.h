@@ -1,8 +1,9 @@
-// Locks between processes (flock), given back by the kernel when their holder dies.
+// Locks between processes, given back by the kernel when their holder dies.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,9 @@ class FileLock {
  public:
   FileLock() = default;
   FileLock(FileLock&& other) noexcept
-      : fd_(std::move(other.fd_)), path_(std::exchange(other.path_, {})) {}
+      : fd_(std::move(other.fd_)),
+        path_(std::exchange(other.path_, {})),
+        was_left_(other.was_left_) {}
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock() { release(); }
 
@@ -31,11 +34,22 @@ class FileLock {
   enum class Kind : std::uint8_t { kShared, kExclusive };
   // On a directory that exists; nothing is made.
   static Result<FileLock> take_directory(const std::string& path, Kind kind);
-  // Exclusively. kTimeout if it takes longer than this.
-  static Result<FileLock> take_directory_within(const std::string& path,
-                                                std::chrono::milliseconds patience);
+
+  // kTimeout if it takes longer than this, kCancelled once `stops` says so: it is asked again and
+  // again while another process has the lock.
+  using Stops = std::function<bool()>;
+  static Result<FileLock> take_file_within(const std::string& path,
+                                           std::chrono::milliseconds patience,
+                                           const Stops& stops = {});
+  // On an open directory, exclusively; `path` is for messages.
+  static Result<FileLock> take_directory_within(UniqueFd directory, const std::string& path,
+                                                std::chrono::milliseconds patience,
+                                                const Stops& stops = {});
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
+  // Of try_file(): the file was there, so that its last holder was killed. (Now and then said of
+  // one that another process was about to lock.)
+  bool was_left() const { return was_left_; }
   void release();
 
  private:
@@ -43,6 +57,21 @@ class FileLock {
 
   UniqueFd fd_;
   std::string path_;  // of the file to be removed
+  bool was_left_ = false;
+};
+
+// Shows other processes that this one is there, for as long as this object exists: a shared lock on
+// a directory, which nothing else notices.
+class Presence {
+ public:
+  static Result<Presence> make(const std::string& directory);
+  // Whether no other process has one of the same directory. An error if that cannot be told.
+  Result<bool> is_alone() const;
+
+ private:
+  explicit Presence(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  UniqueFd fd_;
 };
 
 }  // namespace mnet::sys

@@ -95,5 +95,39 @@ TEST(FileLock, SaysWhatCannotBeLocked) {
             Errc::kNotFound);
 }
 
+TEST(FileLock, TellsThatItsLastHolderWasKilled) {
+  const TestDir dir;
+  const std::string path = dir / "lock";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto lock = FileLock::try_file(path);
+    ::_exit(lock && *lock && !(*lock)->was_left() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+
+  auto lock = FileLock::try_file(path);
+
+  ASSERT_TRUE(lock && *lock);
+  EXPECT_TRUE((*lock)->was_left());
+  (*lock)->release();
+  EXPECT_FALSE(FileLock::try_file(path).value()->was_left());
+}
+
+TEST(Presence, IsSeenByOthersUntilItGoes) {
+  const TestDir dir;
+  const auto first = Presence::make(dir.path());
+  ASSERT_TRUE(first) << first.error().text();
+  EXPECT_TRUE(first->is_alone().value());
+  {
+    const auto second = Presence::make(dir.path());
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(first->is_alone().value());
+    EXPECT_FALSE(second->is_alone().value());
+  }
+  EXPECT_TRUE(first->is_alone().value());
+}
+
 }  // namespace
 }  // namespace mnet::sys

@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <linux/nsfs.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <functional>
@@ -45,6 +48,14 @@ Result<void> look_in_mount_namespace(const std::string& path, const std::functio
     return Error::from_errno(thrown.code().value(), "starting a thread");
   }
   return entered;
+}
+
+UniqueFd open_below(const UniqueFd& root, const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags) | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT;
+  return UniqueFd(
+      static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
 }
 
 }  // namespace mnet::sys

@@ -1,4 +1,5 @@
-// Looking at files as another mount namespace shows them (03, 7, delegateMountNamespace).
+// Looking at files as another mount namespace, or another root, shows them (03, 7,
+// delegateMountNamespace and chrootDir).
 #pragma once
 
 #include <functional>
@@ -16,5 +17,9 @@ Result<UniqueFd> open_mount_namespace(const std::string& path);
 // opens are ours afterwards. It runs on a thread made for it, which never comes back from there,
 // while the caller waits: keep it short.
 Result<void> look_in_mount_namespace(const std::string& path, const std::function<void()>& look);
+
+// Opens a path as a process sees it whose root is `root`: absolute links stay inside it, too. Empty
+// if it cannot; errno says why. What /proc links to is not followed.
+UniqueFd open_below(const UniqueFd& root, const std::string& path, int flags);
 
 }  // namespace mnet::sys

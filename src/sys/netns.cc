@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "sys/fd.h"
+#include "sys/mount_namespace.h"
 
 namespace mnet::sys {
 namespace {
@@ -53,6 +54,14 @@ Result<NetNs> NetNs::open(const std::string& path) {
     why = errno;
   }
   if (!fd) return Error::from_errno(why, cat("open ", path));
+  return of(std::move(fd), path);
+}
+
+Result<NetNs> NetNs::open_below(const std::string& root, const std::string& path) {
+  const UniqueFd top(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!top) return Error::from_errno(errno, cat("open ", root));
+  UniqueFd fd = sys::open_below(top, path, O_RDONLY | O_NONBLOCK);
+  if (!fd) return Error::from_errno(errno, cat("open ", path, " below ", root));
   return of(std::move(fd), path);
 }
 

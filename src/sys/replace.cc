@@ -84,6 +84,7 @@ Result<void> replace_at(const Replacement& names, const Fill& fill, const Shape&
                         Durability durability) {
   Temporary temporary(names);
   MNET_TRY_VOID(write_new(names, fill, shape, durability == Durability::kDurable));
+  MNET_TRY_VOID(names.check());
   if (::renameat(names.directory, names.temporary.c_str(), names.directory, names.name.c_str()) !=
       0) {
     return failed("rename", cat(names.prefix, names.temporary, " ", names.prefix, names.name),

@@ -36,6 +36,8 @@ Result<void> replace_with(const std::string& path, const Fill& fill, const Shape
 struct Replacement {
   int directory;
   std::string prefix, temporary, name;
+  // Asked last of all before the rename, which its error prevents.
+  std::function<Result<void>()> check = [] { return Result<void>(); };
 };
 // Writes the temporary file and renames it; the temporary name is gone after any failure. The
 // directory is not synced.

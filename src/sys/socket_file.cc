@@ -55,17 +55,6 @@ std::string temporary_in(const std::string& directory) {
   return name;
 }
 
-// Temporary sockets of daemons that were killed before they published: no process answers there.
-void sweep_dead_sockets(const std::string& directory) {
-  auto entries = list_directory(directory);
-  if (!entries) return;
-  for (const Entry& entry : *entries) {
-    if (entry.kind != EntryKind::kOther || !entry.name.starts_with(kTemporary)) continue;
-    const std::string path = cat(directory, "/", entry.name);
-    if (!is_served_at(path) && errno == ECONNREFUSED) ::unlink(path.c_str());
-  }
-}
-
 enum class Occupant : std::uint8_t { kNone, kSocket, kEmptyDirectory };
 
 Result<Occupant> occupant_of(const std::string& path) {
@@ -133,7 +122,8 @@ Result<SocketFile> SocketFile::make(const std::string& path) {
     out.warnings_.push_back(cat(out.path_, " is an empty directory; it will be removed"));
   }
 
-  sweep_dead_sockets(directory);
+  // Of daemons that were killed before they published.
+  remove_dead_sockets(directory, kTemporary);
   MNET_TRY(auto&& listener, listen_at(temporary));
   out.listener_ = std::move(listener);
   out.current_ = temporary;
@@ -154,12 +144,16 @@ SocketFile::SocketFile(SocketFile&& other) noexcept
       warnings_(std::move(other.warnings_)) {}
 
 SocketFile::~SocketFile() {
-  if (current_.empty()) return;
+  if (!current_.empty() && name() == Name::kOurs) ::unlink(current_.c_str());
+}
+
+SocketFile::Name SocketFile::name() const {
   struct stat ours{};
   struct stat there{};
-  if (!inode_ || ::fstat(inode_.get(), &ours) != 0) return;
-  if (::lstat(current_.c_str(), &there) != 0) return;
-  if (ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) ::unlink(current_.c_str());
+  if (::lstat(current_.c_str(), &there) != 0) return errno == ENOENT ? Name::kGone : Name::kOurs;
+  if (::fstat(inode_.get(), &ours) != 0) return Name::kOurs;
+  const bool is_same = ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+  return is_same ? Name::kOurs : Name::kTaken;
 }
 
 bool SocketFile::is_served() const { return is_served_at(path_); }
@@ -176,6 +170,16 @@ Result<void> SocketFile::publish() {
   }
   current_ = path_;
   return {};
+}
+
+void remove_dead_sockets(const std::string& directory, std::string_view prefix) {
+  auto entries = list_directory(directory);
+  if (!entries) return;
+  for (const Entry& entry : *entries) {
+    if (entry.kind != EntryKind::kOther || !entry.name.starts_with(prefix)) continue;
+    const std::string path = cat(directory, "/", entry.name);
+    if (!is_served_at(path) && errno == ECONNREFUSED) ::unlink(path.c_str());
+  }
 }
 
 }  // namespace mnet::sys

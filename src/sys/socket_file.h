@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -37,6 +38,14 @@ class SocketFile {
   // keeps its connections.
   Result<void> publish();
 
+  enum class Name : std::uint8_t {
+    kOurs,   // or it cannot be told
+    kTaken,  // it leads to something else: a successor's socket
+    kGone,
+  };
+  // What has become of the name, temporary or final.
+  Name name() const;
+
   // The listening socket, non-blocking; can be taken once. The name is removed by this object, not
   // with the socket.
   UniqueFd take_listener() { return std::move(listener_); }
@@ -50,5 +59,8 @@ class SocketFile {
   UniqueFd inode_;  // pins the inode, so that its number cannot come back as another's
   std::vector<std::string> warnings_;
 };
+
+// Removes sockets in `directory` whose name begins so and on which no process listens any more.
+void remove_dead_sockets(const std::string& directory, std::string_view prefix);
 
 }  // namespace mnet::sys

@@ -226,5 +226,43 @@ TEST(SocketFile, CleansThePath) {
   EXPECT_TRUE(can_connect(dir / "multus.sock"));
 }
 
+TEST(SocketFile, KnowsWhatHasBecomeOfItsName) {
+  using Name = SocketFile::Name;
+  const TestDir dir;
+  const std::string path = dir / "multus.sock";
+  auto first = SocketFile::make(path);
+  ASSERT_TRUE(first && first->publish());
+  EXPECT_EQ(first->name(), Name::kOurs);
+
+  auto second = SocketFile::make(path);
+  ASSERT_TRUE(second && second->publish());
+  EXPECT_EQ(first->name(), Name::kTaken);
+  EXPECT_EQ(second->name(), Name::kOurs);
+
+  fs::remove(path);
+  EXPECT_EQ(second->name(), Name::kGone);
+}
+
+TEST(RemoveDeadSockets, LeavesThoseAloneThatAreServedOrHaveOtherNames) {
+  const TestDir dir;
+  {
+    auto dead = SocketFile::make(dir / "x-dead.sock");
+    auto other = SocketFile::make(dir / "other.sock");
+    ASSERT_TRUE(dead && dead->publish() && other && other->publish());
+    fs::rename(dir / "x-dead.sock", dir / "x-left.sock");
+    fs::rename(dir / "other.sock", dir / "left.sock");
+  }
+  auto living = SocketFile::make(dir / "x-living.sock");
+  ASSERT_TRUE(living && living->publish());
+  dir.write("x-file", "text");
+
+  remove_dead_sockets(dir.path(), "x-");
+
+  EXPECT_FALSE(fs::exists(dir / "x-left.sock"));
+  EXPECT_TRUE(fs::exists(dir / "left.sock"));
+  EXPECT_TRUE(fs::exists(dir / "x-living.sock"));
+  EXPECT_TRUE(fs::exists(dir / "x-file"));
+}
+
 }  // namespace
 }  // namespace mnet::sys

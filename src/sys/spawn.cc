@@ -49,6 +49,7 @@ struct Plan {
   char* const* envp = nullptr;
   const char* root = nullptr;
   int mount_namespace = -1;
+  bool is_expendable = false;
   std::array<int, 3> stdio = {-1, -1, -1};
   // Written by the child if it fails.
   int failed_errno = 0;
@@ -97,8 +98,18 @@ MNET_IN_CHILD bool enter_world(Plan& plan) {
   return true;
 }
 
+// Raising it is always allowed. A child of CLONE_VFORK has a score of its own although it still
+// shares our memory. Where it cannot be set (no /proc), the child is as we are.
+MNET_IN_CHILD void become_expendable() {
+  const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score < 0) return;
+  [[maybe_unused]] const auto written = ::write(score, "1000", 4);
+  ::close(score);
+}
+
 MNET_IN_CHILD bool become(Plan& plan) {
   if (::setpgid(0, 0) != 0) return fail(plan, Step::kProcessGroup);
+  if (plan.is_expendable) become_expendable();
   for (int i = 0; i < 3; ++i) {
     if (::dup2(plan.stdio[i], i) < 0) return fail(plan, Step::kDescriptors);
   }
@@ -190,6 +201,10 @@ class SignalsBlocked {
 struct Pipe {
   UniqueFd reader, writer;
 };
+
+std::uint64_t peak_of(const rusage& used) {
+  return static_cast<std::uint64_t>(used.ru_maxrss) << 10;  // the kernel counts in KiB
+}
 
 // Above 2, or dup2 in the child would overwrite one end with another.
 UniqueFd above_stdio(int fd) {
@@ -284,6 +299,7 @@ Result<Child> Child::spawn(const Program& program) {
   plan.envp = envp.data();
   plan.root = program.root.empty() ? nullptr : program.root.c_str();
   plan.mount_namespace = program.mount_namespace;
+  plan.is_expendable = program.is_expendable;
   plan.stdio = {stdio.theirs[0].get(), stdio.theirs[1].get(), stdio.theirs[2].get()};
 
   Started started;
@@ -340,22 +356,31 @@ void Child::signal_group(int signal) const {
 
 std::optional<ExitStatus> Child::reap() {
   if (status_ || pid_ < 0) return status_;
-  siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG) != 0) {
+  int ended = 0;
+  rusage used{};
+  const pid_t found = ::wait4(pid_, &ended, WNOHANG, &used);
+  if (found < 0) {
     // Another thread or a library reaped it: nothing is left to be learned.
     if (errno == ECHILD) status_ = ExitStatus{.exit_code = 255};
     return status_;
   }
-  if (info.si_pid == 0) return std::nullopt;
+  if (found == 0) return std::nullopt;
   ExitStatus status;
-  if (info.si_code == CLD_EXITED) {
-    status.exit_code = info.si_status;
+  if (WIFEXITED(ended)) {
+    status.exit_code = WEXITSTATUS(ended);
   } else {
-    status.signal = info.si_status;
-    status.core_dumped = info.si_code == CLD_DUMPED;
+    status.signal = WTERMSIG(ended);
+    status.core_dumped = WCOREDUMP(ended);
   }
+  status.peak_memory = peak_of(used);
   status_ = status;
   return status_;
+}
+
+std::uint64_t own_peak_memory() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return peak_of(used);
 }
 
 std::string ExitStatus::text() const {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Program {
   int mount_namespace = -1;            // setns to it (CLONE_NEWNS) and chdir "/"; wins over root
   std::vector<std::string> args = {};  // after the first argument, which is its path
   bool shares_output = false;          // it writes where we write and reads nothing: no pipes
+  bool is_expendable = false;          // the first that the kernel kills when memory runs out
 };
 
 // How a child ended: "exit status 3", "signal: killed", "signal: segmentation fault (core dumped)".
@@ -27,6 +29,9 @@ struct ExitStatus {
   int exit_code = 0;  // meaningful if signal == 0
   int signal = 0;
   bool core_dumped = false;
+  // The most bytes that it, or one of its children, had in memory. A child begins in our memory, so
+  // this is never less than what we had ourselves when it was started.
+  std::uint64_t peak_memory = 0;
 
   bool success() const { return signal == 0 && exit_code == 0; }
   std::string text() const;
@@ -65,5 +70,8 @@ class Child {
   UniqueFd pidfd_, stdin_, stdout_, stderr_;
   std::optional<ExitStatus> status_;
 };
+
+// The most bytes that this process ever had in memory.
+std::uint64_t own_peak_memory();
 
 }  // namespace mnet::sys

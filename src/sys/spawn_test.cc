@@ -86,6 +86,26 @@ TEST(Child, TalksThroughThreePipes) {
   EXPECT_EQ(child->reap()->exit_code, 3);
 }
 
+TEST(Child, MayBeTheFirstThatTheKernelKills) {
+  const auto ours = read_file("/proc/self/oom_score_adj");
+  Program program{.path = "/bin/cat", .env = {}, .args = {"/proc/self/oom_score_adj"}};
+
+  EXPECT_EQ(output_of(program), ours.value_or(""));
+  program.is_expendable = true;
+  EXPECT_EQ(output_of(program), "1000\n");
+  EXPECT_EQ(read_file("/proc/self/oom_score_adj").value_or(""), ours.value_or("none"));
+}
+
+TEST(Child, TellsHowMuchMemoryItTook) {
+  const TestDir dir;
+  // A shell that holds a text of 64 MiB.
+  auto child = Child::spawn({.path = script(dir, "x=$(head -c 67108864 /dev/zero | tr '\\0' x)\n"),
+                             .env = {"PATH=/usr/bin:/bin"}});
+  ASSERT_TRUE(child.has_value()) << child.error().text();
+
+  EXPECT_GE(ended(*child).peak_memory, 64u << 20);
+}
+
 TEST(Child, MayShareOurOutput) {
   const TestDir dir;
   const UniqueFd before(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));

@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <string>
 
-#include "adapters/log_settings.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "devices/kubelet_dir.h"
 #include "json/fields.h"
 #include "json/json.h"
+#include "settings/log_settings.h"
 #include "wire/wire.h"
 
 namespace mnet::thin {
@@ -34,10 +35,12 @@ Result<Config> read_config(const json::Object& document) {
   fields.read("cniDir", config.cni_dir);
   fields.read("objectsDir", config.objects_dir);
   fields.read("kubeconfig", config.kubeconfig);
+  fields.read("kubeletDir", config.kubelet_dir);
   read_timeout(fields, config);
-  adapters::read_log_settings(fields, config);
+  settings::read_log_settings(fields, config);
   if (auto read = fields.done(); !read) return read.error().wrap("failed to load netconf");
   if (config.cni_dir.empty()) config.cni_dir = wire::kDefaultCniDir;
+  if (config.kubelet_dir.empty()) config.kubelet_dir = devices::kDefaultKubeletDir;
   return config;
 }
 

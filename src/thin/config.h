@@ -5,17 +5,19 @@
 #include <chrono>
 #include <string>
 
-#include "adapters/log_settings.h"
 #include "base/result.h"
+#include "devices/kubelet_dir.h"
 #include "json/json.h"
+#include "settings/log_settings.h"
 
 namespace mnet::thin {
 
-struct Config : adapters::LogSettings {
+struct Config : settings::LogSettings {
   std::string cni_version;  // of the printed result; empty means 0.1.0
   std::string cni_dir;
   std::string objects_dir;  // empty: there is no object source
   std::string kubeconfig;
+  std::string kubelet_dir = devices::kDefaultKubeletDir;
   std::chrono::milliseconds delegate_timeout = std::chrono::seconds(180);
 };
 

@@ -2,8 +2,10 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/result.h"
@@ -39,7 +41,20 @@ Result<Locks> Locks::for_all(const std::string& cni_dir) {
   MNET_TRY(auto&& directory,
            sys::FileLock::take_directory(cni_dir, sys::FileLock::Kind::kExclusive));
   locks.directory_ = std::move(directory);
+  locks.cni_dir_ = cni_dir;
   return locks;
+}
+
+// The kernel wakes what waits when the lock is free, but does not keep it for them: without the
+// pause this process would have it again before they run.
+Result<void> Locks::let_others_in() {
+  constexpr std::chrono::milliseconds kHeadStart{20};
+  directory_.release();
+  std::this_thread::sleep_for(kHeadStart);
+  MNET_TRY(auto&& directory,
+           sys::FileLock::take_directory(cni_dir_, sys::FileLock::Kind::kExclusive));
+  directory_ = std::move(directory);
+  return {};
 }
 
 }  // namespace mnet::thin

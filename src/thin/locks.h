@@ -16,8 +16,11 @@ class Locks {
   static Result<Locks> for_container(const std::string& cni_dir, const std::string& container_id);
   // GC.
   static Result<Locks> for_all(const std::string& cni_dir);
+  // Of a GC: gives way to what waits, then takes its turn again.
+  Result<void> let_others_in();
 
  private:
+  std::string cni_dir_;  // of a GC
   sys::FileLock directory_;
   sys::FileLock container_;
 };

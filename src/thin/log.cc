@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/log_settings.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
+#include "settings/log_settings.h"
 #include "skel/skel.h"
 #include "thin/config.h"
 
@@ -32,7 +32,7 @@ CallLog::CallLog(const Config& config, const skel::Front& front)
   }
   if (config.log_to_stderr.value_or(true)) targets.push_back(stderr_target());
   std::vector<std::string> complaints;
-  log_ = Log(std::move(targets), adapters::level_of(config, complaints), config.log_format);
+  log_ = Log(std::move(targets), settings::level_of(config, complaints), config.log_format);
   for (const std::string& complaint : complaints) front.write_stderr(cat(complaint, "\n"));
   for (const std::string& warning : warnings) log_.warning(warning);
 }

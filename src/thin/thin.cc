@@ -16,7 +16,7 @@
 #include "adapters/file_ports.h"
 #include "adapters/folder_source.h"
 #include "adapters/kube_source.h"
-#include "adapters/slots.h"
+#include "adapters/node_devices.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
@@ -32,6 +32,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/version.h"
+#include "chain/slots.h"
 #include "cni/error.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -58,18 +59,22 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kBlockingThreads = 2;
 // How long the answer waits for events that are still under way to the API.
 constexpr auto kLastEvents = std::chrono::seconds(2);
+// How long the runtime hears that a delegate's DEL fails, since it first did (02, 6.4).
+constexpr auto kMostOfRetries = std::chrono::minutes(10);
 
 // The core with all it needs, for one request.
 class Node {
  public:
   // `api` may be null.
   Node(const Config& config, const Surroundings& surroundings, std::unique_ptr<kube::Api> api,
-       const Log& log)
+       attach::Options options, const Log& log)
       : ports_(pool_, slots_, exec_settings(config, surroundings), log),
         folder_(make_folder(config, log)),
         kube_(make_kube(std::move(api), log)),
+        devices_(loop_.get_executor(), {.kubelet_dir = config.kubelet_dir}, pool_,
+                 kube_ ? &kube_->api() : nullptr, log),
         background_(loop_.get_executor(), log),
-        attachments_(all_ports(), {.boot_id = sys::boot_id()}) {
+        attachments_(all_ports(), std::move(options)) {
     if (folder_) background_.spawn("objects folder", folder_->follow());
   }
   Node(const Node&) = delete;
@@ -113,6 +118,7 @@ class Node {
     attach::Ports all = ports_.ports();
     if (folder_) all.source = folder_.get();
     if (kube_) all.source = kube_.get();
+    all.devices = &devices_;
     return all;
   }
 
@@ -120,7 +126,9 @@ class Node {
   // runtime waits.
   aio::Task<void> finish() {
     background_.cancel();
+    devices_.cancel();
     auto joined = co_await background_.join();
+    joined = co_await devices_.wait_ended(aio::kNoDeadline);
     if (kube_) {
       kube_->cancel_reads();
       auto sent = co_await kube_->flush(Clock::now() + kLastEvents);
@@ -133,10 +141,11 @@ class Node {
 
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{kBlockingThreads};
-  adapters::UnlimitedSlots slots_;
+  chain::UnlimitedSlots slots_;
   adapters::FilePorts ports_;
   std::unique_ptr<adapters::FolderSource> folder_;
   std::unique_ptr<adapters::KubeSource> kube_;
+  adapters::NodeDevices devices_;
   aio::Group background_;
   attach::Attachments attachments_;
 };
@@ -174,8 +183,10 @@ class Call {
                                   attach::read_conf(verb, std::move(document), std::move(fault)),
                                   attach::parse_args(verb, args_.args)));
     MNET_TRY(auto&& api, make_api(verb));
-    MNET_TRY([[maybe_unused]] const auto& locks, take_locks(verb));
-    Node node(config_, surroundings_, std::move(api), lines_.log());
+    MNET_TRY(auto&& locks, take_locks(verb));
+    attach::Options options{.boot_id = sys::boot_id()};
+    if (verb == Verb::kGc) options.let_others_in = [&locks] { return locks.let_others_in(); };
+    Node node(config_, surroundings_, std::move(api), std::move(options), lines_.log());
     switch (verb) {
       case Verb::kAdd:
         return add(node, std::move(request));
@@ -274,7 +285,7 @@ class Call {
     }
     MNET_TRY(auto&& result, node.run(node.attachments().add(std::move(request))));
     if (*pending) {
-      if (auto forgotten = forget(**pending); !forgotten)
+      if (auto forgotten = forget((*pending)->file); !forgotten)
         return store::pending_in_the_way(forgotten.error());
     }
     return skel::print_result(result, config_.cni_version, surroundings_.front);
@@ -287,29 +298,28 @@ class Call {
   }
 
   Result<void> del(Node& node, attach::Request request) {
+    request.pending_body = wire::pending_del_body(call(), args_.stdin_data);
     MNET_TRY(auto&& outcome, node.run(node.attachments().del(std::move(request))));
-    if (outcome.failed && outcome.keeps_failed) return *std::move(outcome.failed);
-    if (outcome.unreadable) return write_down(*outcome.unreadable);
-    if (outcome.failed)
-      log_.error("DEL succeeds although it could not remove everything", *outcome.failed);
+    if (outcome.failed) return end_failed(outcome);
+    if (outcome.unreadable && !outcome.is_pending) return *std::move(outcome.unreadable);
+    if (outcome.unreadable) return {};
     const auto pending = find_pending();
-    const auto forgotten = pending && *pending ? forget(**pending) : Result<void>();
+    const auto forgotten = pending && *pending ? forget((*pending)->file) : Result<void>();
     if (!pending) log_.error("cannot read pending DELs", pending.error());
     if (!forgotten) log_.error("cannot remove a pending DEL", forgotten.error());
     return {};
   }
 
-  // For a daemon, or for this container's next ADD: the runtime need not wait until it can be read.
-  Result<void> write_down(const Error& unreadable) const {
-    const wire::Call del = call();
-    auto written =
-        store::PendingDels(config_.cni_dir)
-            .write(del.container_id, del.ifname, wire::pending_del_body(del, args_.stdin_data));
-    if (!written) {
-      log_.error("cannot write a pending DEL", written.error());
-      return unreadable;
+  // The runtime tries again for a while; then its pod may go. What is on record stays for a daemon,
+  // for GC or for this container's next ADD.
+  Result<void> end_failed(const attach::DelOutcome& outcome) const {
+    if (!outcome.is_pending) return *outcome.failed;
+    const auto pending = find_pending();
+    if (!pending || !*pending) return *outcome.failed;
+    if (std::chrono::system_clock::now() - (*pending)->written < kMostOfRetries) {
+      return *outcome.failed;
     }
-    log_.error("DEL will be repeated as a pending DEL", unreadable);
+    log_.error("DEL succeeds although it could not remove everything", *outcome.failed);
     return {};
   }
 
@@ -323,13 +333,14 @@ class Call {
   }
 
   // A DEL that a shim wrote down for a daemon that then never came (03, 2.14).
-  Result<std::optional<std::string>> find_pending() const {
-    MNET_TRY(const auto& record,
+  using Pending = std::optional<store::PendingDels::Record>;
+  Result<Pending> find_pending() const {
+    MNET_TRY(auto&& record,
              store::PendingDels(config_.cni_dir).find(args_.container_id, args_.ifname));
     if (!record) return std::nullopt;
     if (!record->body) {
       const Error& why = record->body.error();
-      return is_damage(why) ? Result<std::optional<std::string>>(std::nullopt) : why;
+      return is_damage(why) ? Result<Pending>(std::nullopt) : why;
     }
     const auto body = wire::parse_request(*record->body);
     if (!body) return std::nullopt;
@@ -339,7 +350,7 @@ class Call {
     };
     const bool is_ours =
         is("CNI_CONTAINERID", args_.container_id) && is("CNI_IFNAME", args_.ifname);
-    return is_ours ? std::optional<std::string>(record->file) : std::nullopt;
+    return is_ours ? std::move(record) : std::nullopt;
   }
 
   Result<void> forget(const std::string& file) const {

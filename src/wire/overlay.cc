@@ -1,10 +1,13 @@
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "wire/wire.h"
 
@@ -34,8 +37,13 @@ Result<json::Object> parse_server_config(std::string_view text) {
 }
 
 Result<json::Object> parse_config(std::string_view text) {
+  constexpr std::string_view kUnmarshal = "failed to unmarshall CNI config";
+  if (const std::size_t values = json::count(text).values; values > kMostConfigValues) {
+    return Error(Errc::kInvalid,
+                 cat(kUnmarshal, ": ", values, " values, more than ", kMostConfigValues));
+  }
   auto object = json::parse_object(text);
-  if (!object) return std::move(object).error().wrap("failed to unmarshall CNI config");
+  if (!object) return std::move(object).error().wrap(kUnmarshal);
   return object;
 }
 

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/count.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "wire/wire.h"
@@ -121,6 +122,10 @@ std::string to_text(const Request& request) {
 }
 
 Result<Request> parse_request(std::string_view body) {
+  if (const std::size_t values = json::count(body).values; values > kMostRequestValues) {
+    return Error(Errc::kInvalid,
+                 cat("the request has ", values, " values, more than ", kMostRequestValues));
+  }
   MNET_TRY(auto&& document, json::parse(body));
   Request request;
   if (document.is_null()) return request;

@@ -101,6 +101,16 @@ TEST(ParseRequest, RefusesNestingBeyondTheLimit) {
 }
 
 // 03, 12: row 30.
+TEST(ParseRequest, BuildsNothingOfTooManyValues) {
+  std::string zeros = "0";
+  while (zeros.size() < 2 * kMostRequestValues) zeros += ",0";
+  EXPECT_THAT(parse_request(cat(R"({"x":[)", zeros, "]}")).error().text(),
+              testing::HasSubstr("values, more than 20000"));
+  while (zeros.size() < 2 * kMostConfigValues) zeros += ",0";
+  EXPECT_THAT(parse_config(cat(R"({"x":[)", zeros, "]}")).error().text(),
+              testing::HasSubstr("values, more than 100000"));
+}
+
 TEST(ParseRequest, TakesConfigAsBase64BytesOrObject) {
   EXPECT_EQ(config_of(R"("eyJh\r\nIjoxfQ==")"), R"({"a":1})");
   EXPECT_EQ(config_of("[123,125]"), "{}");

@@ -2,6 +2,7 @@
 // on the way. Pure text to value and back; knows no sockets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,7 +63,10 @@ Result<Call> extract_call(const Request& request);
 // The daemon's own configuration as `overlay` wants it; not an object: `failed to unmarshall
 // CNI override config: …`.
 Result<json::Object> parse_server_config(std::string_view text);
-// The request's; not an object: `failed to unmarshall CNI config: …`.
+// The request's; not an object: `failed to unmarshall CNI config: …`. Both limits are of values at
+// every depth, counted before anything is built: a configuration is a string of its request, and
+// that of a GC lists all attachments of the node.
+inline constexpr std::size_t kMostRequestValues = 20'000, kMostConfigValues = 100'000;
 Result<json::Object> parse_config(std::string_view text);
 // The request's configuration with the daemon's laid over it (03, 2.9 step 4). Numbers stay as they
 // are written.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,5 +31,8 @@ struct Limits {
 // twice is an error (kConflict), as in kubectl's strict mode; so are infinity and not-a-number,
 // which JSON lacks.
 Result<std::vector<Document>> parse_documents(std::string_view text, Limits limits = {});
+
+// The value in block style, ending in a newline; parse_documents() reads the same value from it.
+std::string dump(const json::Value& value);
 
 }  // namespace mnet::yaml

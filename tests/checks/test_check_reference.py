@@ -5,7 +5,7 @@ import re
 import pytest
 from small_tree import ROOT, SCRIPTS
 
-CONFIG = "src/daemon/config.cc"
+CONFIG = "src/settings/config.cc"
 
 
 @pytest.fixture
@@ -50,6 +50,17 @@ def test_refuses_what_the_reference_does_not_have(known, source, addition, compl
     assert complaint in done.stdout
 
 
+def test_refuses_a_key_that_the_self_check_does_not_know(known):
+    known.write("src/selfcheck/daemon_keys.h", 'return {"socketDir"};\n')
+    assert known.check("checks/reference").stdout == ""
+    add(known, CONFIG, 'fields.read("newKey", config.new_key);\n')
+    add(known, "docs/reference.md", "| `newKey` | text |\n")
+
+    done = known.check("checks/reference")
+
+    assert done.stdout == "checks/reference: src/selfcheck/daemon_keys.h lacks the key `newKey` (src/daemon/config.cc)\n"
+
+
 def test_refuses_metrics_without_a_description(known):
     known.write("docs/operating.md", "| `multus_old` | what it is |\n")
     add(known, "src/daemon/metrics.cc", 'counter("multus_old", "Help");\ncounter("multus_new_total", "Help");\n')
@@ -77,7 +88,7 @@ def test_a_key_counts_only_in_its_own_section(known):
 
 
 def test_what_only_tests_know_does_not_count(known):
-    add(known, "src/daemon/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
+    add(known, "src/settings/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
 
     assert known.check("checks/reference").returncode == 0
 

@@ -29,6 +29,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "devices/devices.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/kube.h"
@@ -187,6 +188,7 @@ class Probe {
                   co_await source_.find_network({.ns = command.ns, .name = command.name}));
       co_return network == nullptr ? json::Value() : json::Value(describe(*network));
     }
+    if (command.what == "claimed_devices") co_return co_await claimed_devices(command);
     if (command.what == "find_status") {
       MNET_CO_TRY(auto&& status, co_await source_.find_status(pod_of(command)));
       co_return status ? json::Value(*status) : json::Value();
@@ -210,6 +212,24 @@ class Probe {
     }
     if (!done) co_return std::move(done).error();
     co_return json::Value(true);
+  }
+
+  // What the claims of a pod hold, by resource.
+  aio::Task<json::Value> claimed_devices(Command command) {
+    MNET_CO_TRY(auto&& pod, co_await source_.find_pod(
+                                {.ns = command.ns, .name = command.name, .uid = command.uid}));
+    if (pod == nullptr) co_return Error(Errc::kNotFound, "no such pod");
+    MNET_CO_TRY(auto&& claims, devices::parse_pod_claims(pod->resource_claims));
+    devices::ApiObjects objects(source_.api(), kube::Retries());
+    devices::ClaimedDevices reader(objects, pod->ns, pod->node_name, Log());
+    MNET_CO_TRY(auto&& found, co_await reader.add_to({}, std::move(claims)));
+    json::Object out;
+    for (const auto& [resource, ids] : found) {
+      json::Array all;
+      for (const std::string& id : ids) all.emplace_back(id);
+      out.set(resource, std::move(all));
+    }
+    co_return json::Value(std::move(out));
   }
 
   static model::PodObjectPtr pod_of(const Command& command) {

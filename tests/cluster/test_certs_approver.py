@@ -1,12 +1,16 @@
 """cert-approver against a real API server and signer: each rule, conflicts, outages, several at once."""
 
 import base64
+import contextlib
+import socket
 import subprocess
+import time
 
 import pytest
 
 from harness.cluster.control_plane import Refused
 from harness.cluster.signing import REQUESTS, Approver, SigningCluster, conditions_of, request_object
+from harness.machine.proc import peak_memory
 from harness.machine.wait import until
 from harness.net.api_proxy import ApiProxy
 from harness.net.certificates import openssl
@@ -296,6 +300,34 @@ def test_it_tells_its_health(cluster, approver_program, ask, proxy):
         until(lambda: approver.get("/readyz")[0] == 200, "ready")
     finally:
         assert approver.stop() == 0
+
+
+def test_large_requests_and_heads_take_little_memory(cluster, approvers, ask, tmp_path):
+    """A client that may ask may ask for much, and every process of the node may speak to the port. The shipped limit is 32 Mi."""
+    body = request_object(tmp_path, f"system:multus:{NODE}")
+    large = {**body, "metadata": {"generateName": "large-", "annotations": {"ballast": "x" * 250_000}}}
+    names = [ask(body=large) for _ in range(20)]
+    approver = approvers()
+    heads = []
+    for _ in range(200):
+        connection = socket.create_connection(("127.0.0.1", approver.port))
+        heads.append(connection)
+        connection.setblocking(False)
+        with contextlib.suppress(BlockingIOError, ConnectionError):
+            connection.send(b"GET /metrics HTTP/1.1\r\nX: " + b"y" * 60_000)
+    names += [ask(body=large) for _ in range(10)]
+    small = ask()
+    begin = time.monotonic()
+    assert approver.get("/healthz")[0] == 200
+    took = time.monotonic() - begin
+    until(lambda: decision(cluster, small), "a decision on the small one")
+    peak = peak_memory(approver.process.process.pid)
+    print(f"30 requests of 250 kB, 200 heads of 60 kB: peak {peak / 2**20:.1f} MB, /healthz after {took:.2f} s")
+    for connection in heads:
+        connection.close()
+    assert peak <= 24 * 2**20
+    assert took < 5
+    assert [decision(cluster, name) for name in names] == [[]] * len(names)
 
 
 def test_arguments_are_ignored_and_help_helps(approver_program):

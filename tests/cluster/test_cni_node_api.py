@@ -68,6 +68,7 @@ def test_objects_come_and_go(cni, find, cluster):
     assert first.returncode == 0, first.stderr
     assert first.stdout.endswith("###\nconfigmap/a created\nconfigmap/b created\nDone.\n")
     assert second.stdout.endswith("###\nconfigmap/a serverside-applied\nconfigmap/b serverside-applied\nDone.\n")
+    assert "1 changed, 0 unchanged" in first.stderr and "0 changed, 1 unchanged" in second.stderr
     assert find("a")["data"] == {"x": cni.env["NODE_HOSTNAME"]}
     assert find("a")["metadata"]["managedFields"][0]["manager"] == "cni-node"
 
@@ -278,7 +279,7 @@ def test_clean_up_takes_objects_away_too(cni, lists, find):
     assert cni.installed() == [] and cni.configs() == ["10-calico.conflist"] and find("made") is None
     assert ledger(cni)["manifests"] == []
     order = [line.split(" ")[0] for line in running.stdout.splitlines() if line.startswith(("Uninst", "Deleting"))]
-    assert order == ["Uninstalling", "Deleting", "Uninstalling"]
+    assert order == ["Uninstalling", "Uninstalling", "Deleting"]
 
 
 @pytest.mark.slow
@@ -400,9 +401,34 @@ def test_the_shipped_account_may_do_nothing_else(shipped):
     account = "--as=system:serviceaccount:kube-system:multus-cni"
     for words in (("delete", "clusterrolebindings"), ("create", "clusterrolebindings"), ("list", "pods", "-A"),
                   ("get", "secrets", "-n", "kube-system"), ("get", "configmaps", "-n", "kube-system"),
-                  ("update", "configmaps/multus-cni", "-n", "kube-system")):
+                  ("update", "configmaps/multus-cni", "-n", "kube-system"), ("get", "daemonsets", "-n", "kube-system"),
+                  ("delete", "daemonsets/multus-cni-node", "-n", "kube-system")):
         assert shipped.kubectl("auth", "can-i", *words, account, check=False).strip() == "no", words
     assert shipped.kubectl("auth", "can-i", "get", "configmaps/multus-cni", "-n", "kube-system", account).strip() == "yes"
+
+
+@pytest.mark.spec("04:130")
+def test_only_the_end_of_its_daemonset_takes_everything_away(shipped, cni):
+    """With the account's own rights: a rollout, a deletion, and a deletion of the rights with it."""
+    def run_until(change, *expected):
+        running = cni.start("watch", "--configmap=kube-system/multus-cni", "--cleanup-on-exit",
+                            "--owner=kube-system/multus-cni-node").wait_for("05-multus-cni.conf  installed")
+        change()
+        assert running.stop(timeout=60) == 0, running.stderr
+        assert cni.installed() == list(expected), running.stderr
+        return running.stderr
+    placed = ("ipvlan", "macvlan", "multus-cni")
+    shipped.kubectl("apply", "-f", DEPLOY / "cni-node" / "multus-cni.yaml")
+
+    assert "DaemonSet kube-system/multus-cni-node exists; everything stays" in run_until(lambda: None, *placed)
+    assert "does not exist any more" in run_until(
+        lambda: shipped.kubectl("-n", "kube-system", "delete", "daemonset", "multus-cni-node"))
+    shipped.kubectl("apply", "-f", DEPLOY / "cni-node" / "multus-cni.yaml")
+    assert "is another one now" in run_until(lambda: (
+        shipped.kubectl("-n", "kube-system", "delete", "daemonset", "multus-cni-node"),
+        shipped.kubectl("apply", "-f", DEPLOY / "cni-node" / "multus-cni.yaml")))
+    assert "may not be read any more" in run_until(
+        lambda: shipped.kubectl("-n", "kube-system", "delete", "rolebinding", "multus-cni"))
 
 
 @pytest.mark.slow
@@ -463,5 +489,5 @@ def test_the_original_rights_suffice_until_something_changes(with_binding, cni):
 @pytest.mark.spec("04:110")
 def test_the_shipped_manifests_pass_a_dry_run(cluster):
     for name in sorted(os.listdir(DEPLOY / "cni-node")):
-        if name.endswith(".yaml"):
+        if name.startswith("multus-"):
             cluster.kubectl("apply", "--dry-run=server", "-f", DEPLOY / "cni-node" / name)

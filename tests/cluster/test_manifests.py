@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = ROOT / "deploy"
 ORIGINAL = ROOT / "tests" / "data" / "manifests"
-APPLIED = sorted([*DEPLOY.glob("*.yml"), *DEPLOY.glob("cni-node/*.yaml"), *DEPLOY.glob("kube-watch/kube-watch-*.yaml")])
+APPLIED = sorted([*DEPLOY.glob("*.yml"), *DEPLOY.glob("cni-node/multus-*.yaml"), *DEPLOY.glob("kube-watch/kube-watch-*.yaml")])
 KUSTOMIZED = sorted(path.parent for path in DEPLOY.rglob("kustomization.yaml")
                     if "kind: Kustomization" in path.read_text())
 
@@ -126,12 +126,25 @@ def test_the_thick_daemon_is_never_starved_or_evicted_first(cluster):
     for container in [*pod["initContainers"], *pod["containers"]]:
         resources = container["resources"]
         assert "cpu" not in resources["limits"]
-        assert resources["limits"]["memory"] == resources["requests"]["memory"]
+        assert resources["requests"]["memory"] == "16Mi"  # so that the second pod of an update evicts no other
         assert container["securityContext"]["readOnlyRootFilesystem"]
     assert pod["nodeSelector"] == {"kubernetes.io/os": "linux"}  # pain 56
     daemon = pod["containers"][0]
     assert {probe: daemon[probe]["exec"]["command"][1] for probe in ("startupProbe", "livenessProbe", "readinessProbe")} == {
         "startupProbe": "-probe=healthz", "livenessProbe": "-probe=healthz", "readinessProbe": "-probe=readyz"}
+
+
+# pain 43
+def test_the_thick_daemon_is_replaced_without_a_gap(cluster):
+    daemons = documents(cluster, DEPLOY / "thick")["DaemonSet", "kube-multus-ds"]
+    assert daemons["spec"]["updateStrategy"] == {"type": "RollingUpdate",
+                                                 "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    pod = daemons["spec"]["template"]["spec"]
+    assert pod["terminationGracePeriodSeconds"] == 210
+    (daemon,) = pod["containers"]
+    assert "ports" not in daemon  # two pods of one node could not have the same
+    fields = {one["name"]: one["valueFrom"]["fieldRef"]["fieldPath"] for one in daemon["env"]}
+    assert fields["MULTUS_POD_UID"] == "metadata.uid"
 
 
 # pain 35: each overlay changes paths of the host, and tells the daemon where plugins are then
@@ -164,6 +177,7 @@ def test_the_running_daemonset_can_be_turned_into_its_own_removal(cluster):
     assert "initContainers" not in pod
     container = pod["containers"][0]
     assert container["command"][1:] == ["-uninstall", "-pause"]
+    assert patched["spec"]["updateStrategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
     assert not {"startupProbe", "livenessProbe", "readinessProbe"} & set(container)
     assert container["volumeMounts"] == usual["containers"][0]["volumeMounts"]
 

@@ -5,10 +5,12 @@ import time
 
 import pytest
 
+from harness.cluster.claims import RESOURCE, add_claim, add_claiming_pod, add_slice, device
 from harness.cluster.control_plane import Refused
 from harness.cluster.probe import Failed
 from harness.machine.wait import until
 
+DRIVER = "rights.example.com"
 ENOUGH = 120.0     # seconds for what must succeed
 LONG_WITHOUT = 2.5  # what has not happened by then does not
 
@@ -46,6 +48,10 @@ def write_a_status(probe, space, patience):
     assert space.status_of("foreign") == text
 
 
+def find_claimed_devices(probe, space, patience):
+    assert probe.ask("claimed_devices", namespace=space.namespace, name="claiming") == {RESOURCE: ["id-1"]}
+
+
 def send_events(probe, space, count):
     for _ in range(count):
         probe.ask("send", namespace=space.namespace, name="a", uid="u", reason="AddedInterface", text="x")
@@ -68,6 +74,8 @@ NEEDED = {("network-attachment-definitions", "get"): find_missing_network,
           ("pods", "list"): be_synced,
           ("pods", "watch"): follow_pods,
           ("pods/status", "patch"): write_a_status,
+          ("resourceclaims", "get"): find_claimed_devices,
+          ("resourceslices", "list"): find_claimed_devices,
           ("events", "create"): send_an_event,
           ("events", "patch"): send_an_event_twice}
 # For the original's image under our role; test_peer_daemon.py holds that it needs it.
@@ -94,6 +102,10 @@ def test_every_right_of_our_role_has_its_test(cluster):
 def test_each_right_of_our_role_is_needed(right, space, probes, proxy, account, cluster):
     """With all of them it works; without this one it does not."""
     space.add_pod("foreign", node="another-node", networks="x")
+    if right[0].startswith("resource"):
+        add_slice(space, DRIVER, device("1"), name=right[0])
+        add_claim(space, "c", DRIVER, "1")
+        add_claiming_pod(space, "claiming", "c")
     proxy.refuse("sendInitialEvents", 422)  # lists are needed where lists are not streamed
     rules = without(our_rules(cluster), *OF_THE_ORIGINAL)  # also what is done where patching is forbidden
     whole = probes(proxy.kubeconfig("whole", token=account("whole", rules)), synced=False)

@@ -35,12 +35,12 @@ class Siege:
         self.bystander = bystanders.add_pod("bystander")
         node.host.add_pod("all")
 
-    def ask(self, command, pod, container):
+    def ask(self, command, pod, container, path="/cni", conf=None, ifname="eth0"):
         meta = pod["metadata"]
         args = (f"IgnoreUnknown=1;K8S_POD_NAMESPACE={meta['namespace']};K8S_POD_NAME={meta['name']};"
                 f"K8S_POD_INFRA_CONTAINER_ID={container};K8S_POD_UID={meta['uid']}")
-        request = body(environment(command, self.node.host.pods[0], container, args=args), self.conf)
-        return self.node.daemon.http("POST", "/cni", request, timeout=600)
+        env = {**environment(command, self.node.host.pods[0], container, args=args), "CNI_IFNAME": ifname}
+        return self.node.daemon.http("POST", path, body(env, conf or self.conf), timeout=600)
 
     def add_bystander(self):
         """How long its ADD takes; the DEL after it is not measured."""
@@ -212,7 +212,7 @@ def test_large_arguments_of_many_pods_at_once_share_room(siege, space):
 
 def test_large_definitions_of_many_pods_at_once_share_room(siege, space):
     """Three of them are more than one request may have; some change meanwhile."""
-    config = json.dumps({"cniVersion": "1.0.0", "type": "fake", "ballast": "x" * 1_000_000})
+    config = json.dumps({"cniVersion": "1.0.0", "type": "fake", "ballast": "x" * 500_000})
     space.add_many(space.add_network, [f"n{number}" for number in range(15)], config=config)
     pods = list(space.add_many(
         lambda name: space.add_pod(name, networks=f"n{name[1:]}" if int(name[1:]) % 3 else f"n{name[1:]},n1,n2"),
@@ -224,7 +224,7 @@ def test_large_definitions_of_many_pods_at_once_share_room(siege, space):
         check_answers(siege.ask_at_once("ADD", pods), b"the configurations of all networks of this request")
         changes.result()
         assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
-    siege.judge("15 definitions of 1 MB at once")
+    siege.judge("15 definitions of 500 kB at once")
 
 
 def test_many_values_of_many_pods_at_once_share_room(siege, space):
@@ -237,3 +237,98 @@ def test_many_values_of_many_pods_at_once_share_room(siege, space):
         assert {answer.status for answer in siege.ask_at_once("ADD", pods)} == {200}
         assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
     siege.judge("30 pods with 9,900 values at once")
+
+
+def test_one_namespace_keeps_no_large_request_of_another_waiting(siege, space, fake):
+    """It takes all the room that it may have, with ADDs and DELs whose plugins take 8 s; the bystander's pod is large, too."""
+    slow = {"delay_ms": 8_000}
+    space.add_network("adds", json.dumps(fake.network("adds", ADD=slow)))
+    space.add_network("dels", json.dumps(fake.network("dels", more={"ballast": "y" * 600_000}, DEL=slow)))
+    siege.bystanders.add_network("large", json.dumps(fake.network("large", more={"ballast": "z" * 500_000})))
+    siege.bystander = siege.bystanders.add_pod("large", networks="large")
+    arguments = json.dumps([{"name": "adds", "cni-args": {"ballast": "x" * (ANNOTATION - 60)}}])
+    to_add = [space.add_pod(f"adds-{number}", networks=arguments) for number in range(3)]
+    to_delete = [space.add_pod(f"dels-{number}", networks="dels") for number in range(3)]
+    siege.start()
+    assert {answer.status for answer in siege.ask_at_once("ADD", to_delete)} == {200}
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        begun = [threads.submit(siege.ask_at_once, "ADD", to_add), threads.submit(siege.ask_at_once, "DEL", to_delete)]
+        until(lambda: {call.command for call in fake.calls() if call.end is None} >= {"ADD", "DEL"}, "a slow ADD and a slow DEL")
+        with siege.watched():
+            time.sleep(3)
+        siege.judge("a namespace that takes all the room it may have")
+        for one in begun:
+            one.result()
+    assert {answer.status for answer in siege.ask_at_once("DEL", to_add)} == {200}
+
+
+def test_long_statuses_of_many_pods_at_once_share_room(siege, space, fake):
+    """Of a definition of 12 kB, which takes no room itself."""
+    result = {"cniVersion": "1.0.0", "dns": {"search": ["x" * 5_000]},
+              "interfaces": [{"name": f"e{number}", "sandbox": "/ns"} for number in range(38)]}
+    space.add_network("wide", config=json.dumps(fake.network("wide", ADD={"result": result})))
+    pods = list(space.add_many(lambda name: space.add_pod(name, networks="wide"), [f"p{number}" for number in range(60)]).values())
+    siege.start()
+    with siege.watched():
+        assert {answer.status for answer in siege.ask_at_once("ADD", pods)} == {200}
+        assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
+    siege.judge("60 statuses of 190 kB at once")
+
+
+def test_large_hot_plugs_at_once_share_room(siege, space, fake):
+    """Forty networks of 400 kB are plugged into eight pods at once, and out again."""
+    pods = [space.add_pod(f"p{number}") for number in range(8)]
+    siege.start()
+    assert {answer.status for answer in siege.ask_at_once("ADD", pods)} == {200}
+
+    def plug(command, number):
+        pod = pods[number % len(pods)]
+        return siege.ask(command, pod, f"attacker-{pod['metadata']['name']}", "/delegate",
+                         fake.network(f"hot{number}", more={"ballast": "<" * 50_000 + "x" * 100_000}), f"hot{number}").status
+    with siege.watched(), concurrent.futures.ThreadPoolExecutor(40) as threads:
+        assert set(threads.map(lambda number: plug("ADD", number), range(40))) == {200}
+        assert set(threads.map(lambda number: plug("DEL", number), range(40))) == {200}
+    assert {answer.status for answer in siege.ask_at_once("DEL", pods)} == {200}
+    siege.judge("40 hot-plugged networks of 400 kB at once")
+
+
+def test_strange_bytes_on_the_socket_hold_up_no_pod(siege, node):
+    """Bodies of single bytes, requests after each other, values without end, and half requests that stay."""
+    head = b"POST /delegate HTTP/1.1\r\nHost: a\r\n"
+    values = b'{"x":[' + b"0," * 2_000_000 + b"0]}"
+    attacks = [head + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n{\r\n" * 50_000,
+               (head + b"Content-Length: 2\r\n\r\n{}") * 1000,
+               head + b"Content-Length: %d\r\n\r\n" % len(values) + values,
+               head.replace(b"/delegate", b"/cni") + b"Content-Length: %d\r\n\r\n" % len(values) + values,
+               head + b"X: " + b"y" * 100_000,
+               head + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+               head + b"Content-Length: 10000000\r\n\r\n{"]
+
+    def attack(bytes_):
+        with contextlib.suppress(OSError), contextlib.closing(node.daemon.connect(timeout=20)) as connection:
+            connection.sendall(bytes_)
+            while connection.recv(1 << 16):
+                pass
+    siege.start()
+    with siege.watched(), concurrent.futures.ThreadPoolExecutor(6 * len(attacks)) as threads:
+        list(threads.map(attack, attacks * 6))
+    siege.judge("strange bytes on 42 connections")
+
+
+def test_events_of_a_namespace_that_ends_hold_up_no_others(siege, space, cluster):
+    """The API server refuses new objects there. Nothing deletes the namespace here, so that it stays as it is."""
+    pods = list(space.add_many(lambda name: space.add_pod(name, networks=f"unknown-{name}"),
+                               [f"p{number}" for number in range(20)]).values())
+    siege.start()
+
+    def told():
+        return sum(event["count"] for event in siege.bystanders.events())
+    until(lambda: told() == 5, "the events of the bystander's first ADDs")
+    cluster.request("DELETE", f"/api/v1/namespaces/{space.namespace}")
+    assert {answer.status for answer in siege.ask_at_once("ADD", pods)} == {400}
+    begin = time.monotonic()
+    with siege.watched():
+        until(lambda: told() > 5, "the bystander's event")
+    took = time.monotonic() - begin
+    siege.judge(f"events of a namespace that ends: the bystander's after {took:.1f} s")
+    assert took < 8

@@ -7,10 +7,10 @@
 
 #include "adapters/exec_plugins.h"
 #include "adapters/file_records.h"
-#include "adapters/slots.h"
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "chain/chain.h"
+#include "chain/slots.h"
 #include "inputs.h"
 
 namespace mnet::cnitool {
@@ -36,7 +36,7 @@ class Tool {
   const Inputs inputs_;
   const model::DelegatePtr network_;
   aio::BlockingPool pool_{1};
-  adapters::UnlimitedSlots slots_;
+  chain::UnlimitedSlots slots_;
   adapters::ExecPlugins plugins_;
   adapters::FileRecords records_{pool_, ""};
   chain::Chain chain_;

@@ -1,7 +1,9 @@
-"""The cni-node and kube-watch images: one content, two entry points (04, 0)."""
+"""The cni-node and kube-watch images (04, 0)."""
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -29,15 +31,22 @@ def test_without_arguments_it_says_how_it_is_used(tools, title):
     assert "Cmd" not in image.config["config"] and "User" not in image.config["config"]
 
 
-def test_both_have_the_same_content(tools):
-    assert len({json.dumps(tools[title].manifest["layers"]) for title in TOOLS}) == 1
+def test_kube_watch_has_no_plugins_and_is_small(tools):
+    image = tools["kube-watch"]
+    assert not [entry for entry in image.entries if entry.startswith("/opt") or entry == "/bin/cni-node"]
+    assert image.layer_size() <= 12_000_000
+    assert "/bin/kube-watch" in tools["cni-node"].entries
 
 
 @pytest.mark.spec("04:117")
 def test_it_lists_every_promised_plugin(tools):
-    listed = entry(tools["cni-node"], "list").stdout.splitlines()
+    listed = entry(tools["cni-node"], "list", "-o", "name").stdout.splitlines()
     assert set(PROMISED) <= set(listed)
     assert listed == sorted(listed)
+    for plugin in json.loads(entry(tools["cni-node"], "list", "-o", "json").stdout)["plugins"]:
+        content = (tools["cni-node"].root / "opt/cni/bin" / plugin["name"]).read_bytes()
+        assert plugin["sha256"] == hashlib.sha256(content).hexdigest()
+        assert re.fullmatch(r"\d+\.\d+\.\d+\S*", plugin["version"]), plugin
 
 
 @pytest.mark.spec("04:117")
@@ -75,6 +84,22 @@ def test_scripts_of_users_run(tools):
         assert image.run("/tmp/handler", "a b", "c").stdout == "".join(["a b+c\n", *(f"/bin/{title}\n" for title in TOOLS)])
 
 
+@pytest.mark.parametrize("title", TOOLS)
+def test_scripts_for_bash_run(tools, title):
+    """Arrays, here-strings, regular expressions; and who they are."""
+    image = tools[title]
+    script = image.root / "tmp" / "handler"
+    script.write_text("""#!/bin/bash
+fruits=(orange apple)
+read -r first rest <<< "${fruits[*]}"
+[[ $rest =~ ^a(.*)e$ ]] && echo "$first ${BASH_REMATCH[1]} $(whoami) ~"
+""")
+    script.chmod(0o755)
+    done = image.run("/tmp/handler")
+    assert done.stdout == "orange ppl root ~\n", done.stderr
+    assert image.run("/bin/bash", "-c", "echo ~").stdout == "/root\n"
+
+
 def test_nothing_of_ours_is_where_volumes_are_mounted(tools):
     entries = tools["cni-node"].entries
     assert not [entry for entry in entries if entry.startswith(MOUNTED_OVER) or entry == "/bin/kubectl"]
@@ -82,14 +107,14 @@ def test_nothing_of_ours_is_where_volumes_are_mounted(tools):
 
 @pytest.mark.parametrize("title", TOOLS)
 def test_the_version_files_hold_what_the_commands_print(tools, title):
-    image = tools["cni-node"]
+    image = tools[title]
     assert (image.root / f"{title}-version").read_text() == image.run(f"/bin/{title}", "version").stdout
 
 
 def test_licences_of_plugins_and_busybox_are_in_it(tools):
     image = tools["cni-node"]
     packages = {package["name"]: package["licenseDeclared"] for package in json.loads(image.bill.read_bytes())["packages"]}
-    assert packages["busybox"] == "GPL-2.0-only"
+    assert packages["busybox"] == "GPL-2.0-only" and packages["bash"] == "GPL-3.0-or-later"
     modules = [name for name in packages if name.startswith("github.com/containernetworking/plugins@")]
     assert len(modules) == 2
     for module in modules:

@@ -282,6 +282,21 @@ def test_a_disk_that_fills_up_during_add_undoes_it(host, daemon, shim, pod):
     free(host, STATE)
 
 
+def test_an_add_whose_record_cannot_be_finished_leaves_none(host, daemon, shim, pod, fake):
+    """Room for scratch file, first record and result, none for the last record: it would say for ever that the ADD still runs."""
+    fill(host, STATE, 65536, leave_pages=3)
+    conf = netconf(fake.conf("a"))
+
+    assert shim.add(conf, pod, args=ARGS).ok
+
+    assert "cannot write the attachment record" in daemon.log
+    assert host.files_below(f"{STATE}/_attachments") == []
+    assert shim.add(conf, pod, args=ARGS).ok
+    assert fake.order() == ["ADD a"]  # the second was answered from the other files
+    free(host, STATE)
+    assert shim.delete(conf, pod, args=ARGS).ok
+
+
 def test_a_disk_that_is_full_does_not_stop_delete(host, daemon, shim, pod):
     fill(host, STATE, 65536)
     free(host, STATE)

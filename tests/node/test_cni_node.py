@@ -64,10 +64,11 @@ def test_list_shows_plugins_and_nothing_else(cni):
     (cni.plugin_source / "dangling").symlink_to("nowhere")
     (cni.plugin_source / "Zlink").symlink_to("vlan")
 
-    done = cni.run("list")
+    done = cni.run("list", "-o", "name")
 
     assert done.returncode == 0
     assert done.stdout.splitlines() == sorted(["Zlink", *PLUGINS])
+    assert [line.split()[0] for line in cni.run("list").stdout.splitlines()] == sorted(["Zlink", *PLUGINS])
     assert cni.run("list", "--plugin-source=/nowhere").returncode == 1
     assert cni.run("list", "x").stderr == "Unknown option: x\n"
 
@@ -221,8 +222,8 @@ def test_kinds_have_an_order(cni):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "Uninstalling CNI configuration b.conf...", "Uninstalling CNI configuration a.conf...", "Done.",
-        "Deleting Kubernetes object...", "Done.", "Uninstalling CNI plugin macvlan...",
-        "Uninstalling CNI plugin vlan...", "Done."]
+        "Uninstalling CNI plugin macvlan...", "Uninstalling CNI plugin vlan...", "Done.",
+        "Deleting Kubernetes object...", "Done."]
 
 
 def kubeconfig_to_nowhere(cni):
@@ -357,6 +358,19 @@ def test_what_is_not_for_everyone_is_installed_and_not_printed(cni, words):
     if not words:
         assert (cni.net / "05-m.conf").read_text() == '{"token": "s3cr3t"}\n'
         assert "s3cr3t" not in cni.run("uninstall", "--configs=05-m.conf", "--dry-run").stdout
+
+
+def test_templates_and_manifests_that_are_not_for_everyone_are_not_printed(cni):
+    (cni.templates / "a.conf").write_text('{"token": "s3cr3t"}\n')
+    (cni.templates / "a.conf").chmod(0o400)
+    (cni.manifests / "m.yaml").write_text("# s3cr3t\n")
+    (cni.manifests / "m.yaml").chmod(0o600)
+
+    done = cni.run("install", "--configs=a.conf", "--manifests=m.yaml", KUBECONFIG=str(kubeconfig_to_nowhere(cni)))
+
+    assert done.returncode == 0, done.stderr
+    assert "s3cr3t" not in done.stdout + done.stderr
+    assert (cni.net / "a.conf").stat().st_mode & 0o7777 == 0o600
 
 
 @pytest.mark.spec("04:35", "04:36", "04:38", "04:39", "04:42")

@@ -5,6 +5,8 @@ import re
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 from harness.machine.wait import until
@@ -283,3 +285,75 @@ def test_as_the_first_process_it_reaps_what_handlers_leave(start, tmp_path):
     until(lambda: not children(), "orphan reaped")
     os.kill(first, signal.SIGTERM)
     assert watch.process.wait(90) == 0
+
+
+@pytest.mark.spec("04:125")
+def test_a_channel_belongs_to_one(start, tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name)
+    first = start("file", str(tmp_path / "a"))
+    first.wait_values(("a", ""))
+    second = start("file", str(tmp_path / "b"))
+    second.wait_said("Waiting for another kube-watch to leave the channel")
+    assert (second.channel.parent / "channel.prev").read_text() == "a\n"
+
+    assert first.stop() == 0
+
+    # What the first one has handled is not the second one's previous value.
+    second.wait_values(("a", ""), ("b", ""))
+    second.wait_said("warning: its last value was of `file ")
+    third = start("file", str(tmp_path / "a"))
+    until(lambda: third.out.read_text().count("Waiting for another") == 2, "the third one waits, too")
+    assert third.stop() == 0
+
+
+@pytest.mark.spec("04:126")
+def test_a_handler_needs_no_interpreter_line(start, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"))
+    watch.wait_values(("x", ""))
+    watch.handler.write_text(watch.handler.read_text().removeprefix("#!/bin/sh\n"))
+
+    replace(tmp_path / "file", "y")
+
+    watch.wait_values(("x", ""), ("y", "x"))
+
+
+def test_a_file_that_is_not_for_everyone_is_not_printed(start, tmp_path):
+    (tmp_path / "file").write_text("s3cr3t")
+    (tmp_path / "file").chmod(0o600)
+    watch = start("file", str(tmp_path / "file"))
+
+    watch.wait_values(("s3cr3t", ""))
+
+    assert "s3cr3t" not in watch.out.read_text() + watch.err.read_text()
+
+
+@pytest.mark.spec("04:129")
+def test_health_follows_the_handler(start, kube_watch, tmp_path):
+    (tmp_path / "file").write_text("x")
+    watch = start("file", str(tmp_path / "file"), "--listen=127.0.0.1:0", behaviour='[ "$2" != bad ]',
+                  through=["unshare", "-m"])
+    watch.wait_values(("x", ""))
+    port = re.search(r"Listening on port (\d+)", watch.out.read_text())[1]
+
+    def asked(path):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def health():
+        words = ["nsenter", f"--mount=/proc/{watch.process.pid}/ns/mnt", str(kube_watch), "health"]
+        return subprocess.run(words, capture_output=True, text=True, timeout=60).returncode
+    assert asked("/readyz")[0] == 200 and health() == 0
+    replace(tmp_path / "file", "bad")
+    until(lambda: asked("/readyz")[0] == 503, "not ready")
+    assert "Handler failed: exit 1" in asked("/readyz")[1] and health() == 1
+    replace(tmp_path / "file", "good")
+    until(lambda: asked("/readyz")[0] == 200, "ready")
+    assert health() == 0
+    metrics = asked("/metrics")[1]
+    assert 'kube_watch_items{state="handled"} 1\n' in metrics
+    assert int(re.search(r"kube_watch_handler_failures_total (\d+)", metrics)[1]) >= 1

@@ -265,9 +265,9 @@ def test_clients_that_say_nothing_keep_nobody_from_asking(host, daemon):
     silent.wait()
 
 
-@pytest.mark.slow
-def test_silent_clients_in_every_place_are_cut_after_ten_seconds(host, daemon):
-    silent = host.spawn("/usr/bin/python3", "-I", "-c", SILENT, metrics.PORT, 16, stdin=subprocess.PIPE,
+def test_a_hundred_silent_clients_hold_up_no_scrape(host, daemon):
+    """Sixteen are served at once; those that say nothing make room while others wait."""
+    silent = host.spawn("/usr/bin/python3", "-I", "-c", SILENT, metrics.PORT, 100, stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE)
     assert silent.stdout.readline() == b"connected\n"
     begun = time.monotonic()
@@ -275,7 +275,7 @@ def test_silent_clients_in_every_place_are_cut_after_ten_seconds(host, daemon):
     assert daemon.answers()  # the socket is another matter
     assert metrics.page(host).value("multus_ready") == 1
 
-    assert 8 < time.monotonic() - begun
+    assert time.monotonic() - begun < 8
     silent.stdin.close()
     silent.wait()
 

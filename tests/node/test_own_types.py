@@ -52,10 +52,10 @@ def hidden(plugin_type, **keys):
 
 def assert_told(objects, pod, error, where):
     """The runtime and the pod learn which definition it is, which member, and what to do."""
-    for text in (error["msg"], *objects.messages(pod, "NoNetworkFound")):
+    for text in (error["msg"], *objects.messages(pod, "InvalidNetwork")):
         assert "network-attachment-definition (bad) in namespace (default)" in text, text
         assert f"{where} is multus itself" in text and "correct the types in its configuration" in text, text
-    assert objects.messages(pod, "NoNetworkFound")
+    assert objects.messages(pod, "InvalidNetwork")
 
 
 @pytest.mark.spec("02:60")
@@ -112,7 +112,7 @@ def test_thick_runs_no_program_of_a_definition(host, node, objects, evil, config
     assert node.daemon.cni("GC", {**node.conf, "cniVersion": "1.1.0", "cni.dev/valid-attachments": []}).status == 200
 
     assert evil() == [] and left == [] and pod.links() == set()
-    objects.wait_events(1, pod.pod_name, "NoNetworkFound")
+    objects.wait_events(1, pod.pod_name, "InvalidNetwork")
     assert_told(objects, pod.pod_name, outcome.error, where)
     assert not host.path(f"{TENANT}/log").exists()
 

@@ -55,8 +55,8 @@ def test_a_pod_selects_only_allowed_types(node, fake, evil, make, where, annotat
 
     assert_told(outcome, where)
     assert evil() == [] and fake.calls("ADD") == [] and pod.remembered() == []
-    node.objects.wait_events(1, pod.pod_name, "NoNetworkFound")
-    assert "is not among allowedPluginTypes" in node.objects.messages(pod.pod_name, "NoNetworkFound")[0]
+    node.objects.wait_events(1, pod.pod_name, "InvalidNetwork")
+    assert "is not among allowedPluginTypes" in node.objects.messages(pod.pod_name, "InvalidNetwork")[0]
 
 
 @pytest.mark.spec("02:60")

@@ -331,8 +331,10 @@ def test_failing_deletes_do_not_stop_the_others_and_the_runtime_sees_success(hos
     assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
 
     assert fake.order()[3:] == ["DEL c", "DEL b", "DEL a"]
-    assert host.files_below("/var/lib/cni/multus") == ["results/a-c-pod0-eth0", "results/c-c-pod0-net2"]
-    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200  # finishes from the result cache
+    assert host.files_below("/var/lib/cni/multus") == [
+        "_attachments/c-pod0.json", "c-pod0", "pending-del/c-pod0-eth0.json", "results/a-c-pod0-eth0", "results/c-c-pod0-net2"]
+    assert daemon.cni("DEL", conf, pod, args=ARGS).status == 200
+    assert fake.order()[6:] == ["DEL c", "DEL a"]
     assert host.files_below("/var/lib/cni/multus") == []
 
 

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from harness.machine.host import PLUGIN_DIR, PROGRAMS
+from harness.machine.wait import until
 from harness.node import networks
 from harness.node.cni import KUBERNETES_ARGS, Runtime
 from harness.node.netconf import netconf, netconf_from_files
@@ -157,6 +158,27 @@ def test_gc_waits_for_what_runs(host, thin, fake, pod):
 
     assert fake.order() == ["ADD a", "GC a"]
     assert thin.delete(conf, pod).ok
+
+
+def test_a_slow_gc_of_many_networks_holds_up_others_for_one_of_them(host, thin, fake, pod):
+    """Authors of definitions choose how many networks there are, and which plugins collect."""
+    gates = [fake.gate(), fake.gate()]
+    slow = [fake.conf(f"slow{number}", version="1.1.0", GC={"gate": gate.path}) for number, gate in enumerate(gates)]
+    conf = netconf(*slow, version="1.1.0", type="multus")
+    quick = netconf(fake.conf("quick"), type="multus")
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        collecting = threads.submit(thin.gc, {**conf, "cni.dev/valid-attachments": []})
+        gates[0].reached()
+        adding = threads.submit(thin.add, quick, pod)
+        until(lambda: locks(host), "the lock of the ADD's container")
+        gates[0].open()
+        assert adding.result(30).ok
+        gates[1].reached()
+        gates[1].open()
+        assert collecting.result().ok
+
+    assert fake.order() == ["GC slow0", "ADD quick", "GC slow1"]
+    assert thin.delete(quick, pod).ok
 
 
 def test_what_a_killed_process_left_is_deleted(host, thin, fake, pod):

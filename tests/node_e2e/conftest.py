@@ -17,7 +17,7 @@ from harness.whole_node.installation import Installation, image_archive, manifes
 from harness.whole_node.pod_space import PodSpace
 
 PROGRAMS = ("containerd", "ctr", "runc", "busybox", "nft", "openssl", "clang-19")
-FIRST = ("test_pod_networks", "test_running_pods", "test_settings")
+FIRST = ("test_pod_networks", "test_devices", "test_running_pods", "test_settings")
 
 
 def pytest_collection_modifyitems(config, items):

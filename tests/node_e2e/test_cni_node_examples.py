@@ -21,6 +21,7 @@ WATCHING = ("multus-cni-config.yaml", "multus-cni-rbac.yaml", "multus-cni.yaml")
 CONTAINERS = (*WATCHING[:2], "multus-cni-kube-watch.yaml")
 ORIGINAL = Path(__file__).resolve().parents[1] / "data" / "manifests" / "original-cni-node.yml"
 OUR_IMAGE = f"localhost/cni-node:{(ROOT / 'VERSION').read_text().strip()}"
+ORIGINAL_SIMPLE = ORIGINAL.with_name("original-cni-node-simple.yml")
 KUBECTL = "/opt/bin/kubectl"  # where the original's example looks for it on the node
 PLACED = {"05-multus-cni.conf", "multus-cni", "macvlan", "ipvlan"}
 
@@ -95,6 +96,60 @@ def test_the_simple_example_places_its_files_and_takes_them_off_again(cni_node_i
     space.pod("plain")
     assert list(space.addresses("plain")) == ["eth0"]
     space.close()
+    example.delete()
+    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}")
+
+
+@pytest.mark.ours
+def test_the_originals_simple_example_applies_an_edit_when_its_pods_are_deleted(cni_node_image, poor, leaks):
+    """Its document says: edit the ConfigMap, delete the pods, see it applied."""
+    before = files_of(poor)
+    example = Example(poor, ORIGINAL_SIMPLE)
+    example.apply()
+    until(lambda: poor.host.path(CONFIG).exists(), "the configuration on the node")
+    space = PodSpace(poor.cluster)
+    space.pod("plain")
+    assert list(space.addresses("plain")) == ["eth0"]
+    space.close()
+
+    edited = json.loads(example.system.kubectl("get", "configmap", "multus-cni-configs", "-o", "json"))
+    template = edited["data"]["05-multus-cni.conf"].replace('"name": "multus-cni"', '"name": "edited"')
+    example.system.kubectl("patch", "configmap", "multus-cni-configs", "--patch",
+                           json.dumps({"data": {"05-multus-cni.conf": template}}))
+    example.system.kubectl("delete", "pod", "-l", "app=multus-cni-node")
+
+    until(lambda: poor.host.path(CONFIG).exists() and json.loads(poor.host.path(CONFIG).read_text())["name"] == "edited",
+          lambda: f"the edit on the node\n{example.log()}", 120)
+    example.delete()
+    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}")
+
+
+@pytest.mark.ours
+def test_three_deletes_in_a_row_leave_a_clean_node(cni_node_image, poor, leaks):
+    """Without waiting: the rights may go before the pod has asked whether it is still wanted."""
+    before = files_of(poor)
+    example = Example(poor, *WATCHING)
+    example.apply()
+    until(lambda: poor.host.path(CONFIG).exists(), "the configuration on the node")
+
+    for text in reversed(example.texts):
+        poor.cluster.kubectl("delete", "--wait=false", "-f", "-", stdin=text)
+
+    until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}", 120)
+
+
+@pytest.mark.ours
+def test_a_rollout_of_the_watching_example_takes_nothing_away(cni_node_image, poor, leaks):
+    before = files_of(poor)
+    example = Example(poor, *WATCHING)
+    example.apply()
+    until(lambda: files_of(poor) - before == PLACED, lambda: f"placed: {files_of(poor) - before}")
+    placed = {name: poor.host.path(f"{PLUGINS}/{name}").stat().st_ino for name in PLACED - {"05-multus-cni.conf"}}
+
+    example.system.kubectl("rollout", "restart", "daemonset/multus-cni-node")
+    example.system.kubectl("rollout", "status", "daemonset/multus-cni-node", "--timeout=240s")
+
+    assert {name: poor.host.path(f"{PLUGINS}/{name}").stat().st_ino for name in placed} == placed
     example.delete()
     until(lambda: files_of(poor) == before, lambda: f"a clean node: {files_of(poor) ^ before}")
 

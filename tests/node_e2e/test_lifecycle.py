@@ -1,9 +1,18 @@
-"""Restart, upgrade, crash, reboot and removal, with pods that need their networks all the while."""
+"""Restart, upgrade, crash, reboot and removal, with pods that need their networks all the while.
+
+KILL_SECONDS: for how long the daemon is killed again and again (`make e2e KILL_SECONDS=600`); KILL_SEED repeats a run."""
+
+import contextlib
+import os
+import random
+import signal
+import time
 
 import pytest
 
+from harness.machine.wait import until
 from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN
-from harness.whole_node.pod_load import PodLoad
+from harness.whole_node.pod_load import PodLoad, PodTrickle
 from harness.whole_node.pod_space import pod_object
 
 ALL = {"eth0", "net1", "net2"}
@@ -37,9 +46,72 @@ def test_an_upgrade_of_the_image_and_back_costs_no_pod_an_interface(node, multus
         for image in (new, old):
             multus.set_image(image)
             multus.wait_rolled_out()
-            assert multus.pods()[0]["spec"]["containers"][0]["image"] == image
+            assert image in [pod["spec"]["containers"][0]["image"] for pod in multus.pods()]
 
     load.check(ALL)
+
+
+@pytest.mark.ours
+@pytest.mark.spec("03:157")
+def test_an_upgrade_and_the_way_back_refuse_no_pod(node, multus, space):
+    """Pain 43: pods come and go all the while, and no sandbox fails even once."""
+    space.network("mac", NODE_MACVLAN)
+    space.network("lab", NODE_BRIDGE)
+    old = multus.image
+    new = old.rpartition(":")[0] + ":next"
+    node.ctr("images", "tag", "--force", old, new)
+
+    with PodTrickle(space, "mac, lab", pause=1) as trickle:
+        for image in (new, old):
+            multus.set_image(image)
+            multus.wait_rolled_out()
+        until(lambda: trickle.failure or trickle.deleted == 60, "60 pods came and went", 400)
+
+    assert not trickle.failure and not trickle.refusals()
+    until(lambda: len(multus.pods()) == 1, "the old daemon has ended", 240)
+    assert "no other daemon runs any more" in multus.log()
+    for verb in ("ADD", "DEL"):
+        assert f"{verb} of container" not in multus.log()  # ... failed after N ms
+
+
+def daemons_of(node):
+    return [pid for pid, line in node.host.processes().items()
+            if line.split(" ")[0].endswith("/multus-daemon") and "-probe" not in line]
+
+
+@pytest.mark.short
+@pytest.mark.ours
+@pytest.mark.leaves("firewall chain *")
+def test_a_daemon_that_is_killed_again_and_again_loses_nothing(node, multus, space):
+    """Pods come and go; the daemon dies at random moments, sometimes with its pod, sometimes during an update."""
+    space.network("mac", NODE_MACVLAN)
+    space.network("lab", NODE_BRIDGE)
+    seed = int(os.environ.get("KILL_SEED", "1"))
+    chance, kills = random.Random(seed), 0
+    end = time.monotonic() + float(os.environ.get("KILL_SECONDS", "40"))
+
+    with PodTrickle(space, "mac, lab", at_most=10 ** 6) as trickle:
+        while time.monotonic() < end:
+            if chance.random() < 0.3:
+                multus.restart()
+            time.sleep(chance.uniform(0.5, 6))
+            for pid in daemons_of(node):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    kills += 1
+            # A new pod starts without the kubelet's back-off.
+            multus.system.kubectl("delete", "pod", "-l", "name=multus", "--force", "--grace-period=0", check=False)
+            until(lambda: daemons_of(node), "the next daemon", 120)
+
+    multus.wait_rolled_out()
+    print(f"seed {seed}: {kills} daemons killed, {len(trickle.names)} pods came, {trickle.deleted} went", flush=True)
+    assert not trickle.failure and kills > 3
+    living = {f"load-{number}" for number in range(trickle.deleted, len(trickle.names))}
+    space.wait_ready(*(f"pod/{name}" for name in living))
+    seen = space.logged_addresses()
+    assert all(seen[name].keys() == ALL for name in living), seen
+    space.delete_pods()
+    until(lambda: not any(node.host.path("/var/lib/cni/multus/pending-del").glob("*.json")), "pending DELs replayed", 120)
 
 
 def test_a_daemon_that_vanishes_is_waited_for(multus, load):

@@ -9,8 +9,8 @@
 //     return {.name = "cni-result-convert", .operations = {{"convert", convert}}};
 //   }
 //
-// declare it in groups.h, add it to groups.cc (and take its name off the list of unanswered groups
-// there), and name the source and the libraries it needs in CMakeLists.txt.
+// declare it in groups.h, add it to groups.cc, and name the source and the libraries it needs in
+// CMakeLists.txt.
 //
 // An operation gets a case's `input`, with ${DIR} and ${SELF_NETNS} replaced and `files` and
 // `empty_dirs` laid out in the fresh directory. It yields an object whose members are named as in

@@ -12,6 +12,7 @@ Group cni_result_group();
 Group conflist_load_group();
 Group csr_group();
 Group delegate_conf_group();
+Group devices_group();
 Group gateway_cache_group();
 Group nad_config_group();
 Group netconf_group();
@@ -21,7 +22,6 @@ Group runtime_config_group();
 Group server_request_group();
 Group skel_group();
 
-// Groups that are answered, and empty ones (no operations) for those that no code answers yet.
 std::vector<Group> all_groups();
 
 }  // namespace mnet::vectors

@@ -35,7 +35,9 @@ class LeakCheck:
                 if name not in self.links and kind != "bridge"]
 
     def _pods(self):
-        return [f"interface {name} in pod {pod.name}" for pod in self.host.pods
+        # A test may take the namespace itself away.
+        there = set(self.host.run("ls", "/var/run/netns").stdout.split())
+        return [f"interface {name} in pod {pod.name}" for pod in self.host.pods if pod.name in there
                 for name in sorted(pod.links())]
 
     def _addresses(self):

@@ -7,3 +7,8 @@ REPORT = re.compile(r"ERROR: \w+Sanitizer|runtime error:|WARNING: ThreadSanitize
 
 def assert_clean(text):
     assert not REPORT.search(text), text
+
+
+def are_in(program):
+    """Whether they are compiled in."""
+    return b"__asan_init" in program.read_bytes()

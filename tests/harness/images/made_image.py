@@ -43,6 +43,10 @@ class Made:
     def blob(self, descriptor):
         return json.loads(self._path(descriptor).read_bytes())
 
+    def layer_size(self):
+        """Compressed, in bytes."""
+        return sum(layer["size"] for layer in self.manifest["layers"])
+
     def sizes(self):
         """Compressed and unpacked, in MB, as the last line says."""
         found = re.fullmatch(r"\S+:\S+ ([\d.]+) MB compressed, ([\d.]+) MB unpacked", self.said.splitlines()[-1])

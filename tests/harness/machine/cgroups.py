@@ -30,10 +30,10 @@ def remove(name):
     # Cgroups of other programs may vanish meanwhile; os.walk tolerates that.
     left = sorted((Path(folder) for folder, _, _ in os.walk(CGROUPS) if name in folder.split("/")), reverse=True)
     for folder in left:
-        until(lambda folder=folder: _removed(folder), f"{folder} empty")
+        until(lambda folder=folder: removed(folder), f"{folder} empty")
 
 
-def _removed(folder):
+def removed(folder):
     try:
         folder.rmdir()
     except FileNotFoundError:

@@ -30,9 +30,14 @@ def children_of(pid):
 
 def in_network_of(pid, function):
     """What function() yields in the network namespace of that process."""
+    return in_network(f"/proc/{pid}/ns/net", function)
+
+
+def in_network(path, function):
+    """What function() yields in the network namespace that a file stands for."""
     def enter():
         libc = ctypes.CDLL(None, use_errno=True)
-        with open(f"/proc/{pid}/ns/net", encoding="ascii") as namespace:
+        with open(path, encoding="ascii") as namespace:
             assert libc.setns(namespace.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
         return function()
     with concurrent.futures.ThreadPoolExecutor(1) as thread:  # stays in that namespace, and ends

@@ -110,8 +110,11 @@ class Daemon:
         configuration open, whatever happens to the file."""
         kinds = collections.Counter(kind for kind in self.process.descriptors().values()
                                     if "/00-multus.conf" not in kind)
-        kinds["child"] = len(_children(self.pid))
+        kinds["child"] = len(self.children())
         return kinds
+
+    def children(self):
+        return _children(self.pid)
 
     def connections(self):
         """Inodes of the connections that it has not closed yet, whether or not their clients have."""
@@ -127,14 +130,15 @@ class Daemon:
                 held["socket"] -= len(before)
                 return held
 
-    def wait_idle(self, timeout=PATIENCE):
-        """Waits until it holds nothing that it did not hold when it became ready, if it ever did."""
+    def wait_idle(self, timeout=PATIENCE, kept_sockets=0):
+        """Waits until it holds nothing that it did not hold when it became ready, if it ever did, besides connections that it keeps."""
         if self._idle is None:
             return
+        usual = self._idle + collections.Counter(socket=kept_sockets)
         try:
-            until(lambda: not (self.resources() - self._idle), "idle", timeout)
+            until(lambda: not (self.resources() - usual), "idle", timeout)
         except Late:
-            raise AssertionError(f"daemon still holds {dict(self.resources() - self._idle)}") from None
+            raise AssertionError(f"daemon still holds {dict(self.resources() - usual)}") from None
 
     def wait_log(self, pattern, timeout=PATIENCE, count=1):
         found = re.compile(pattern)

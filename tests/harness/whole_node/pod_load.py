@@ -24,14 +24,17 @@ class PodLoad:
         self._thread.join()
 
     def _make(self):
-        while not self._stopped.wait(self.pause) and len(self.names) < self.at_most:
-            name = f"load-{len(self.names)}"
-            try:
-                self.space.apply(pod_object(name, self.networks))
-            except AssertionError as failed:
-                self.failure = failed
-                return
-            self.names.append(name)
+        while not self._stopped.wait(self.pause) and len(self.names) < self.at_most and not self.failure:
+            self._make_one()
+
+    def _make_one(self):
+        name = f"load-{len(self.names)}"
+        try:
+            self.space.apply(pod_object(name, self.networks))
+        except AssertionError as failed:
+            self.failure = failed
+            return
+        self.names.append(name)
 
     def check(self, interfaces, timeout=300):
         """Every pod that was made runs, with all of them."""
@@ -44,3 +47,32 @@ class PodLoad:
         everything = [address for found in seen.values() for address in found.values()]
         assert len(set(everything)) == len(everything)
         print(f"{len(seen)} pods came meanwhile, each with {', '.join(sorted(interfaces))}", flush=True)
+
+
+class PodTrickle(PodLoad):
+    """The same, and each pod is deleted again when so many newer ones are there."""
+
+    def __init__(self, space, networks, alive=8, **more):
+        super().__init__(space, networks, **more)
+        self.alive, self.deleted = alive, 0
+
+    def _make(self):
+        while not self._stopped.is_set() and not self.failure:
+            made = len(self.names)
+            if made < self.at_most:
+                self._make_one()
+            if len(self.names) - self.deleted > self.alive or made == self.at_most:
+                self._delete_oldest()
+            self._stopped.wait(self.pause)
+
+    def _delete_oldest(self):
+        if self.deleted == len(self.names):
+            return
+        self.space.kubectl("delete", "pod", f"load-{self.deleted}", "--wait=false")
+        self.deleted += 1
+
+    def refusals(self):
+        """What the kubelet says of sandboxes that could not be made or removed."""
+        failed = ("FailedCreatePodSandBox", "FailedKillPod")
+        return [(event["involvedObject"]["name"], event["message"]) for event in self.space.items("events")
+                if event["reason"] in failed]

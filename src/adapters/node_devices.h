@@ -1,0 +1,53 @@
+// attach's devices on a node of Kubernetes: what the kubelet gave to a pod, by its socket or its
+// checkpoint file, and what the pod's claims hold (02, 8).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "base/log.h"
+#include "devices/devices.h"
+#include "kube/kube.h"
+
+namespace mnet::adapters {
+
+struct NodeDevicesSettings {
+  std::string kubelet_dir = devices::kDefaultKubeletDir;
+  devices::KubeletSettings kubelet = {};  // the socket is ours
+};
+
+class NodeDevices : public attach::Devices {
+ public:
+  // `api` may be nullptr: then there are no claims. Both must outlive it.
+  NodeDevices(const aio::asio::any_io_executor& executor, NodeDevicesSettings settings,
+              aio::BlockingPool& pool, kube::Api* api, const Log& log);
+
+  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
+      model::PodObjectPtr pod, std::string request_uid) override;
+  aio::Task<bool> is_device(std::string resource_name) override;
+  std::string name() const override;
+
+  // To be called, and awaited, before this goes.
+  void cancel() { kubelet_.cancel(); }
+  aio::Task<void> wait_ended(aio::Deadline deadline) { return kubelet_.wait_ended(deadline); }
+
+ private:
+  aio::Task<devices::DeviceIds> of_kubelet(model::PodObjectPtr pod, std::string uid);
+  aio::Task<devices::DeviceIds> of_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
+  aio::Task<devices::DeviceIds> read_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
+  aio::Task<devices::Checkpoint> checkpoint();
+
+  const std::string socket_, checkpoint_;
+  aio::BlockingPool& pool_;
+  kube::Api* api_;
+  const Log log_;
+  devices::Kubelet kubelet_;
+  std::optional<devices::ApiObjects> objects_;
+};
+
+}  // namespace mnet::adapters

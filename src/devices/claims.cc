@@ -1,0 +1,267 @@
+#include "devices/claims.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "devices/pod_resources.h"
+#include "json/at.h"
+#include "json/json.h"
+
+namespace mnet::devices {
+namespace {
+
+constexpr std::string_view kDeviceId = "k8s.cni.cncf.io/deviceID";
+constexpr std::string_view kResourceName = "k8s.cni.cncf.io/resourceName";
+
+// The objects in a list; what is not an object the API would have refused.
+std::vector<const json::Object*> objects_in(const json::Value* list) {
+  std::vector<const json::Object*> out;
+  const json::Array* array = json::as_array(list);
+  if (array == nullptr) return out;
+  for (const json::Value& value : *array) {
+    if (value.as_object() != nullptr) out.push_back(value.as_object());
+  }
+  return out;
+}
+
+struct NamedClaim {
+  std::string name, claim;
+};
+
+// `status.resourceClaimStatuses`. An entry without a claim says that none was needed.
+std::vector<NamedClaim> statuses_of(const json::Object& pod) {
+  std::vector<NamedClaim> out;
+  for (const json::Object* one : objects_in(pod.find("status.resourceClaimStatuses"))) {
+    out.push_back({json::text_at(*one, {"name"}), json::text_at(*one, {"resourceClaimName"})});
+  }
+  return out;
+}
+
+void add_name(PodClaims& claims, std::string name) {
+  if (!name.empty() && std::ranges::find(claims.names, name) == claims.names.end()) {
+    claims.names.push_back(std::move(name));
+  }
+}
+
+void read_names(const json::Object& pod, PodClaims& claims) {
+  std::vector<NamedClaim> statuses = statuses_of(pod);
+  for (const json::Object* one : objects_in(pod.find("spec.resourceClaims"))) {
+    const std::string name = json::text_at(*one, {"name"});
+    std::string claim = json::text_at(*one, {"resourceClaimName"});
+    const auto status = std::ranges::find(statuses, name, &NamedClaim::name);
+    if (claim.empty() && status == statuses.end()) claims.is_unfinished = true;
+    if (claim.empty() && status != statuses.end()) claim = status->claim;
+    if (status != statuses.end()) statuses.erase(status);
+    add_name(claims, std::move(claim));
+  }
+  for (NamedClaim& left : statuses) add_name(claims, std::move(left.claim));
+}
+
+void read_extended(const json::Object& pod, PodClaims& claims) {
+  const json::Object* status = json::as_object(pod.find("status.extendedResourceClaimStatus"));
+  if (status == nullptr) return;
+  claims.extended = json::text_at(*status, {"resourceClaimName"});
+  for (const json::Object* one : objects_in(status->find("requestMappings"))) {
+    claims.mappings.push_back(
+        {json::text_at(*one, {"resourceName"}), json::text_at(*one, {"requestName"})});
+  }
+}
+
+std::string attribute(const json::Object& device, std::string_view name) {
+  return json::text_at(device, {"attributes", name, "string"});
+}
+
+std::int64_t integer(const json::Value* value) {
+  const json::Number* number = value == nullptr ? nullptr : value->as_number();
+  return number == nullptr ? 0 : number->as_int64().value_or(0);
+}
+
+}  // namespace
+
+std::string slice_selector(std::string_view node, std::string_view driver) {
+  if (node.empty()) return cat("spec.driver=", driver);
+  return cat("spec.nodeName=", node, ",spec.driver=", driver);
+}
+
+Result<PodClaims> parse_pod_claims(std::string_view text) {
+  PodClaims claims;
+  if (text.empty()) return claims;
+  MNET_TRY(auto&& pod, json::parse_object(text));
+  read_names(pod, claims);
+  read_extended(pod, claims);
+  if (claims.names.size() + claims.mappings.size() > PodClaims::kMost) {
+    return Error(Errc::kInvalid, cat("the pod names more than ", PodClaims::kMost, " claims"));
+  }
+  return claims;
+}
+
+Result<std::vector<ClaimedDevices::Allocated>> ClaimedDevices::parse_allocation(
+    const json::Object& claim, const std::string& name) {
+  const json::Object* allocation = json::as_object(json::find_at(claim, {"status", "allocation"}));
+  if (allocation == nullptr) {
+    return Error(Errc::kUnavailable, cat("claim ", name, " has no device allocation"));
+  }
+  std::vector<Allocated> out;
+  for (const json::Object* one : objects_in(json::find_at(*allocation, {"devices", "results"}))) {
+    out.push_back({.request = json::text_at(*one, {"request"}),
+                   .driver = json::text_at(*one, {"driver"}),
+                   .pool = json::text_at(*one, {"pool"}),
+                   .device = json::text_at(*one, {"device"})});
+  }
+  return out;
+}
+
+aio::Task<std::vector<ClaimedDevices::Allocated>> ClaimedDevices::fetch_allocation(
+    std::string name) {
+  auto claim = co_await objects_.find_claim(ns_, name);
+  if (!claim) co_return std::move(claim).error().wrap(cat("resource claim ", ns_, "/", name));
+  if (!*claim) {
+    co_return Error(Errc::kNotFound, cat("resource claim ", ns_, "/", name, " not found"));
+  }
+  co_return parse_allocation(**claim, name);
+}
+
+// Of several generations of a pool only the newest counts, also for devices that it lacks.
+void ClaimedDevices::read_slice(const json::Object& slice, Wanted& wanted) {
+  const std::string driver = json::text_at(slice, {"spec", "driver"});
+  const std::string pool = json::text_at(slice, {"spec", "pool", "name"});
+  const std::int64_t generation = integer(json::find_at(slice, {"spec", "pool", "generation"}));
+  std::int64_t& newest = wanted.generations.try_emplace(pool, generation).first->second;
+  newest = std::max(newest, generation);
+  for (const json::Object* device : objects_in(json::find_at(slice, {"spec", "devices"}))) {
+    const DeviceKey key{driver, pool, json::text_at(*device, {"name"})};
+    if (!wanted.devices.contains(key)) continue;
+    const auto known = wanted.found.find(key);
+    if (known != wanted.found.end() && known->second.first > generation) continue;
+    wanted.found[key] = {generation,
+                         {attribute(*device, kDeviceId), attribute(*device, kResourceName)}};
+  }
+}
+
+aio::Task<void> ClaimedDevices::read_slices(std::string driver, std::string selector) {
+  Wanted wanted;
+  for (const DeviceKey& key : wanted_) {
+    if (std::get<0>(key) == driver && !known_.contains(key)) wanted.devices.insert(key);
+  }
+  if (wanted.devices.empty()) co_return Result<void>();
+  std::string from;
+  do {
+    auto page = co_await objects_.list_slices(selector, from);
+    if (!page) co_return std::move(page).error().wrap(cat("resource slices of driver ", driver));
+    for (const json::Value& item : page->items) {
+      if (item.as_object() != nullptr) read_slice(*item.as_object(), wanted);
+    }
+    from = std::move(page->next);
+  } while (!from.empty());
+  for (auto& [key, found] : wanted.found) {
+    if (found.first == wanted.generations[std::get<1>(key)]) known_[key] = std::move(found.second);
+  }
+  co_return Result<void>();
+}
+
+// Slices without a node are those of devices that several nodes reach.
+aio::Task<void> ClaimedDevices::fetch_attributes(std::vector<Allocated> allocated) {
+  std::set<std::string> drivers;
+  for (const Allocated& one : allocated) {
+    drivers.insert(one.driver);
+    wanted_.insert(key_of(one));
+  }
+  for (const std::string& driver : drivers) {
+    MNET_CO_TRY_VOID(co_await read_slices(driver, slice_selector(node_, driver)));
+    if (node_.empty()) continue;
+    MNET_CO_TRY_VOID(
+        co_await read_slices(driver, cat("spec.nodeName=,", slice_selector({}, driver))));
+  }
+  co_return Result<void>();
+}
+
+const ClaimedDevices::Attributes* ClaimedDevices::find(const Allocated& one) const {
+  const auto found = known_.find(key_of(one));
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+// Claims may hold devices of other kinds, such as GPUs.
+void ClaimedDevices::add_claim(const std::string& name, const std::vector<Allocated>& allocated,
+                               DeviceIds& out) const {
+  for (const Allocated& one : allocated) {
+    const Attributes* attributes = find(one);
+    if (attributes == nullptr || attributes->device_id.empty() || attributes->resource.empty()) {
+      log_.verbose(cat("device ", excerpt(one.device), " of driver ", excerpt(one.driver),
+                       " in claim ", name, " is not for networks: no slice gives it ", kDeviceId,
+                       " and ", kResourceName));
+      continue;
+    }
+    out[attributes->resource].push_back(attributes->device_id);
+  }
+}
+
+Result<void> ClaimedDevices::add_extended(const PodClaims& claims,
+                                          const std::vector<Allocated>& allocated,
+                                          DeviceIds& out) const {
+  for (const PodClaims::Mapping& mapping : claims.mappings) {
+    bool is_there = false;
+    for (const Allocated& one : allocated) {
+      if (one.request != mapping.request) continue;
+      is_there = true;
+      const Attributes* attributes = find(one);
+      const std::string what = cat("device ", excerpt(one.device), " of claim ", claims.extended);
+      if (attributes == nullptr) {
+        return Error(Errc::kUnavailable, cat(what, ": no resource slice lists it"));
+      }
+      if (attributes->device_id.empty() || attributes->resource.empty()) {
+        return Error(Errc::kInvalid,
+                     cat(what, ": missing required attribute ",
+                         attributes->device_id.empty() ? kDeviceId : kResourceName));
+      }
+      if (attributes->resource != mapping.resource) {
+        return Error(Errc::kInvalid,
+                     cat(what, ": its resource is ", excerpt(attributes->resource),
+                         ", and the pod's status says ", excerpt(mapping.resource)));
+      }
+      out[mapping.resource].push_back(attributes->device_id);
+    }
+    if (!is_there) {
+      return Error(Errc::kInvalid, cat("request ", excerpt(mapping.request), " not found in claim ",
+                                       claims.extended));
+    }
+  }
+  return {};
+}
+
+aio::Task<DeviceIds> ClaimedDevices::add_to(DeviceIds devices, PodClaims claims) {
+  std::vector<std::vector<Allocated>> of_claims;
+  std::vector<Allocated> all, extended;
+  for (const std::string& name : claims.names) {
+    MNET_CO_TRY(auto&& allocated, co_await fetch_allocation(name));
+    all.insert(all.end(), allocated.begin(), allocated.end());
+    of_claims.push_back(std::move(allocated));
+  }
+  if (!claims.extended.empty()) {
+    MNET_CO_TRY(auto&& allocated, co_await fetch_allocation(claims.extended));
+    all.insert(all.end(), allocated.begin(), allocated.end());
+    extended = std::move(allocated);
+  }
+  MNET_CO_TRY_VOID(co_await fetch_attributes(std::move(all)));
+  for (std::size_t i = 0; i < of_claims.size(); ++i) {
+    add_claim(claims.names[i], of_claims[i], devices);
+  }
+  MNET_CO_TRY_VOID(add_extended(claims, extended, devices));
+  co_return devices;
+}
+
+}  // namespace mnet::devices

@@ -1,0 +1,218 @@
+#include "lint/config_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "cni/names.h"
+#include "cni/version.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "lint/lint.h"
+#include "lint/plugins.h"
+#include "lint/spelling.h"
+#include "yaml/places.h"
+
+namespace mnet::lint {
+namespace {
+
+using namespace std::string_view_literals;
+
+std::string below(std::string_view pointer, std::string_view key) {
+  return cat(pointer, yaml::pointer_step(key));
+}
+
+// `type` of a plugin or of its `ipam`.
+void check_type(const std::string& type, const std::string& pointer, const Options& options,
+                Reporter& report) {
+  if (type.empty()) return;
+  if (options.plugins) {
+    if (options.plugins->contains(type)) return;
+    return report.value(pointer, "MN012",
+                        cat("no plugin ", go_quoted(type), " in ", options.plugins_from,
+                            suggestion(type, known_types())));
+  }
+  const auto known = known_types();
+  if (std::ranges::find(known, type) != known.end()) return;
+  const std::string meant = suggestion(type, known);
+  if (!meant.empty()) report.value(pointer, "MN012", cat("unknown type ", go_quoted(type), meant));
+}
+
+bool is_among(std::string_view key, std::span<const std::string_view> keys) {
+  return std::ranges::any_of(keys, [key](auto known) { return json::is_spelling_of(key, known); });
+}
+
+void check_keys(const json::Object& object, std::span<const std::string_view> keys,
+                const std::string& pointer, std::string_view owner, Reporter& report) {
+  std::vector<std::string_view> all(keys.begin(), keys.end());
+  const auto common = common_keys();
+  all.insert(all.end(), common.begin(), common.end());
+  for (const auto& [key, value] : object) {
+    if (is_among(key, all)) continue;
+    const std::string meant = suggestion(key, all);
+    if (meant.empty()) continue;
+    report.key(below(pointer, key), "MN014",
+               cat("unknown key ", go_quoted(key), " of ", owner, meant));
+  }
+}
+
+void check_version(const json::Object& config, Reporter& report) {
+  const std::string version = json::text_at(config, {"cniVersion"});
+  if (version.empty() || cni::is_supported(version)) return;
+  report.value("/cniVersion", "MN015",
+               cat("CNI version ", go_quoted(version), " does not exist here; take one of ",
+                   join(cni::all_versions(), ", ")));
+}
+
+void check_name(const json::Object& config, Reporter& report) {
+  const std::string name = json::text_at(config, {"name"});
+  if (name.empty()) return;
+  if (auto valid = cni::validate_network_name(name); !valid) {
+    report.value("/name", "MN023", valid.error().text());
+  }
+}
+
+void need(const PluginPart& plugin, std::string_view key, Reporter& report) {
+  if (plugin.conf.find_folded(key) != nullptr) return;
+  report.value(plugin.pointer, "MN018", cat(plugin.type, " needs ", go_quoted(key)));
+}
+
+void check_choice(const PluginPart& plugin, std::string_view key,
+                  std::span<const std::string_view> choices, Reporter& report) {
+  const json::Value* value = plugin.conf.find_folded(key);
+  if (value == nullptr || value->is_null()) return;
+  const std::string text = json::text_of(value);
+  if (value->as_string() != nullptr &&
+      (text.empty() || std::ranges::find(choices, text) != choices.end())) {
+    return;
+  }
+  std::vector<std::string> names(choices.begin(), choices.end());
+  report.value(below(plugin.pointer, key), "MN019",
+               cat(key, " of ", plugin.type, " must be one of ", join(names, ", "), ", not ",
+                   value->as_string() != nullptr ? go_quoted(text) : std::string(value->kind())));
+}
+
+void check_number(const PluginPart& plugin, std::string_view key, std::int64_t least,
+                  std::int64_t most, Reporter& report) {
+  const json::Value* value = plugin.conf.find_folded(key);
+  if (value == nullptr || value->is_null()) return;
+  const auto number = value->as_number() == nullptr ? std::nullopt : value->as_number()->as_int64();
+  if (number && *number >= least && *number <= most) return;
+  report.value(below(plugin.pointer, key), "MN019",
+               cat(key, " of ", plugin.type, " must be a number from ", least, " to ", most,
+                   ", not ", excerpt(json::dump(*value))));
+}
+
+void check_boolean(const PluginPart& plugin, std::string_view key, Reporter& report) {
+  const json::Value* value = plugin.conf.find_folded(key);
+  if (value == nullptr || value->is_null() || value->as_bool() != nullptr) return;
+  report.value(
+      below(plugin.pointer, key), "MN019",
+      cat(key, " of ", plugin.type, " must be true or false, not ", excerpt(json::dump(*value))));
+}
+
+constexpr std::array kMacvlanModes = {"bridge"sv, "private"sv, "vepa"sv, "passthru"sv};
+constexpr std::array kIpvlanModes = {"l2"sv, "l3"sv, "l3s"sv};
+constexpr std::array kLinkStates = {"auto"sv, "enable"sv, "disable"sv};
+constexpr std::array kSwitches = {"on"sv, "off"sv};
+constexpr std::array kBridgeSwitches = {"isGateway"sv,   "isDefaultGateway"sv,   "forceAddress"sv,
+                                        "ipMasq"sv,      "hairpinMode"sv,        "promiscMode"sv,
+                                        "macspoofchk"sv, "preserveDefaultVlan"sv};
+
+void check_values(const PluginPart& plugin, Reporter& report) {
+  const std::string& type = plugin.type;
+  if (type == "macvlan") check_choice(plugin, "mode", kMacvlanModes, report);
+  if (type == "ipvlan") check_choice(plugin, "mode", kIpvlanModes, report);
+  if (type == "vlan") {
+    need(plugin, "master", report);
+    need(plugin, "vlanId", report);
+    check_number(plugin, "vlanId", 0, 4094, report);
+  }
+  if (type == "vrf") need(plugin, "vrfname", report);
+  if (type == "bridge") {
+    check_number(plugin, "vlan", 0, 4094, report);
+    for (const std::string_view key : kBridgeSwitches) check_boolean(plugin, key, report);
+  }
+  if (type == "sriov") {
+    check_number(plugin, "vlan", 0, 4094, report);
+    check_choice(plugin, "link_state", kLinkStates, report);
+    check_choice(plugin, "spoofchk", kSwitches, report);
+    check_choice(plugin, "trust", kSwitches, report);
+  }
+  if (find_plugin(type, false) != nullptr) check_number(plugin, "mtu", 0, 65536, report);
+}
+
+void check_host_device(const PluginPart& plugin, Reporter& report) {
+  if (plugin.type != "host-device") return;
+  for (const auto key :
+       {"device"sv, "hwaddr"sv, "kernelpath"sv, "pciBusID"sv, "auxDevice"sv, "runtimeConfig"sv}) {
+    if (plugin.conf.find_folded(key) != nullptr) return;
+  }
+  const json::Object* capabilities = json::as_object(plugin.conf.find_folded("capabilities"));
+  if (capabilities != nullptr && capabilities->find("deviceID") != nullptr) return;
+  report.value(plugin.pointer, "MN018",
+               "host-device needs \"device\", \"hwaddr\", \"kernelpath\" or \"pciBusID\", or the "
+               "capability deviceID and a resource");
+}
+
+void check_plugin(const PluginPart& plugin, const Options& options, Reporter& report) {
+  check_type(plugin.type, below(plugin.pointer, "type"), options, report);
+  if (const KnownPlugin* known = find_plugin(plugin.type, false); known && !known->keys.empty()) {
+    check_keys(plugin.conf, known->keys, plugin.pointer, plugin.type, report);
+  }
+  check_values(plugin, report);
+  const json::Object* ipam = json::as_object(plugin.conf.find_folded("ipam"));
+  if (ipam == nullptr || ipam->empty()) return;
+  const std::string pointer = below(plugin.pointer, "ipam");
+  const std::string type = json::text_of(ipam->find_folded("type"));
+  if (type.empty()) return report.value(pointer, "MN018", "ipam needs \"type\"");
+  check_type(type, below(pointer, "type"), options, report);
+  if (const KnownPlugin* known = find_plugin(type, true)) {
+    check_keys(*ipam, known->keys, pointer, type, report);
+  }
+  check_ipam(*ipam, pointer, report);
+}
+
+}  // namespace
+
+std::vector<PluginPart> plugins_of(const json::Object& config) {
+  std::vector<PluginPart> parts;
+  if (const std::string type = json::text_of(config.find_folded("type")); !type.empty()) {
+    parts.push_back({config, "", type});
+    return parts;
+  }
+  const json::Array* plugins = json::as_array(config.find_folded("plugins"));
+  for (std::size_t i = 0; plugins != nullptr && i < plugins->size(); ++i) {
+    const json::Object* plugin = (*plugins)[i].as_object();
+    if (plugin == nullptr) continue;
+    parts.push_back({*plugin, cat("/plugins/", i), json::text_of(plugin->find_folded("type"))});
+  }
+  return parts;
+}
+
+void check_config(const json::Object& config, const Options& options, Reporter& report) {
+  check_version(config, report);
+  check_name(config, report);
+  const std::vector<PluginPart> plugins = plugins_of(config);
+  const bool is_list = plugins.empty() || !plugins.front().pointer.empty();
+  if (is_list) {
+    check_keys(config, {}, "", "a network", report);
+  } else if (config.find_folded("plugins") != nullptr) {
+    report.key(
+        "/plugins", "MN022",
+        "plugins has no effect beside type: a configuration is one plugin or a list of them");
+  }
+  for (const PluginPart& plugin : plugins) {
+    check_plugin(plugin, options, report);
+    check_host_device(plugin, report);
+  }
+}
+
+}  // namespace mnet::lint

@@ -1,0 +1,283 @@
+#include "lint/objects.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "lint/finding.h"
+#include "lint/text.h"
+#include "model/objects.h"
+#include "yaml/places.h"
+#include "yaml/yaml.h"
+
+namespace mnet::lint {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kDaemonConfigName = "daemon-config.json";
+
+// Keys that only the daemon has: a JSON file with one of them is its configuration.
+constexpr std::array kDaemonKeys = {
+    "chrootDir"sv,       "socketDir"sv,           "cniConfigDir"sv,       "multusConfigFile"sv,
+    "daemonSocketDir"sv, "multusAutoconfigDir"sv, "perNodeCertificate"sv, "objectsDir"sv};
+
+bool has_ending(std::string_view name, std::string_view ending) { return name.ends_with(ending); }
+
+std::string base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+bool is_cni_name(std::string_view name) {
+  return has_ending(name, ".conf") || has_ending(name, ".conflist") || name == "cni-conf.json";
+}
+
+bool is_daemon_config(const json::Object& object) {
+  return std::ranges::any_of(
+      kDaemonKeys, [&object](std::string_view key) { return object.find_folded(key) != nullptr; });
+}
+
+// Text that a program still fills in, such as a template of cni-node (04, 1.8).
+bool is_template(std::string_view text) {
+  const bool has_mark = text.contains("__") || text.contains("{{") || text.contains("${");
+  return has_mark && !json::parse(text);
+}
+
+// What a file or member of this name holds; none: neither.
+std::optional<ConfigKind> kind_of_name(std::string_view name) {
+  if (name == kDaemonConfigName) return ConfigKind::kDaemon;
+  if (is_cni_name(name)) return ConfigKind::kCni;
+  return std::nullopt;
+}
+
+std::optional<ConfigKind> kind_of_file(const File& file) {
+  const std::string name = base_name(file.name);
+  if (const auto kind = kind_of_name(name)) return kind;
+  if (!has_ending(name, ".json")) return std::nullopt;
+  const auto object = json::parse_object(file.text);
+  if (!object || object->find("apiVersion") != nullptr) return std::nullopt;
+  if (is_daemon_config(*object)) return ConfigKind::kDaemon;
+  if (object->find("plugins") != nullptr || object->find("cniVersion") != nullptr) {
+    return ConfigKind::kCni;
+  }
+  return std::nullopt;
+}
+
+// Where the pod template of a workload is; empty: not a workload.
+std::string_view template_of(std::string_view kind) {
+  for (const std::string_view workload : {"Deployment"sv, "StatefulSet"sv, "DaemonSet"sv,
+                                          "ReplicaSet"sv, "Job"sv, "ReplicationController"sv}) {
+    if (kind == workload) return "/spec/template";
+  }
+  return kind == "CronJob" ? "/spec/jobTemplate/spec/template" : "";
+}
+
+const json::Value* find_pointer(const json::Value& value, std::string_view pointer) {
+  const json::Value* at = &value;
+  if (pointer.empty()) return at;
+  for (const std::string_view step : split(pointer.substr(1), '/')) {
+    const json::Object* object = json::as_object(at);
+    if (object == nullptr) return nullptr;
+    at = object->find(step);
+  }
+  return at;
+}
+
+const json::Object* object_at(const json::Value& value, std::string_view pointer) {
+  return json::as_object(find_pointer(value, pointer));
+}
+
+class Reader {
+ public:
+  Reader(FilePtr file, Objects& out, std::vector<Finding>& findings)
+      : file_(std::move(file)), out_(out), findings_(findings) {}
+
+  void read() {
+    if (const auto kind = kind_of_file(*file_)) {
+      out_.configurations.push_back({*kind, base_name(file_->name), file_->name, Text(file_)});
+      return;
+    }
+    auto documents = yaml::parse_documents(file_->text);
+    if (!documents) {
+      const Text whole(file_);
+      const std::string& why = documents.error().text();
+      return report(whole.spot_of_error(why), "MN001", file_->name, whole.without_place(why));
+    }
+    const auto places = yaml::find_places(file_->text);
+    for (std::size_t i = 0; i < documents->size(); ++i) {
+      const bool has_places = places && i < places->size();
+      read_object(
+          {file_, std::move((*documents)[i].value),
+           std::make_shared<const yaml::Places>(has_places ? (*places)[i] : yaml::Places())});
+    }
+  }
+
+ private:
+  void report(Spot spot, std::string_view code, std::string object, std::string text) {
+    findings_.push_back({std::move(spot), code, std::move(object), std::move(text)});
+  }
+
+  void read_object(const Document& document) {
+    const json::Object* object = document.value().as_object();
+    if (object == nullptr) return;
+    const std::string kind = json::text_at(*object, {"kind"});
+    if (kind.ends_with("List")) return read_list(document, *object);
+    if (kind == "NetworkAttachmentDefinition") return read_definition(document, *object);
+    if (kind == "Pod") return read_pod(document, *object);
+    if (kind == "ConfigMap") return read_config_map(document, *object);
+    if (kind.starts_with("VirtualMachine")) return read_machine(document, *object, kind);
+    if (!template_of(kind).empty()) return read_workload(document, *object, kind);
+  }
+
+  void read_list(const Document& document, const json::Object& object) {
+    const json::Array* items = json::as_array(object.find("items"));
+    for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
+      read_object(document.inside(cat("/items/", i), (*items)[i]));
+    }
+  }
+
+  void refuse(const Document& document, const json::Object& object, const Error& why) {
+    const std::string name = cat(json::text_at(object, {"kind"}), " ",
+                                 excerpt(json::text_at(object, {"metadata", "name"})));
+    const std::string_view text = why.text();
+    const std::string pointer = pointer_of(text.substr(0, text.find(": ")));
+    report(document.spot(pointer), "MN002", std::string(trim(name)), why.text());
+  }
+
+  void read_definition(const Document& document, const json::Object& object) {
+    auto read = model::parse_network_definition(object, model::Origin::kManifest);
+    if (!read) return refuse(document, object, read.error());
+    Definition definition{
+        .document = document, .object = *std::move(read), .config = {}, .parsed = {}};
+    if (const auto& config = definition.object.config; config && !trim(*config).empty()) {
+      definition.config = document.text("/spec/config", *config);
+    }
+    out_.definitions.push_back(std::move(definition));
+  }
+
+  void read_pod(const Document& document, const json::Object& object) {
+    auto read = model::parse_pod_object(object, model::Origin::kManifest);
+    if (!read) return refuse(document, object, read.error());
+    PodTemplate pod{.document = document, .kind = "Pod", .pod = *std::move(read)};
+    read_spec(pod, "/spec");
+    out_.pods.push_back(std::move(pod));
+  }
+
+  void read_workload(const Document& document, const json::Object& object,
+                     const std::string& kind) {
+    const std::string pointer(template_of(kind));
+    const json::Object* pods = object_at(document.value(), pointer);
+    const json::Value* metadata = object.find("metadata");
+    if (pods == nullptr || json::as_object(metadata) == nullptr) return;
+    // A template has no name of its own: the workload's stands for it.
+    json::Object as_pod{{"metadata", *metadata}};
+    json::Object& made = *as_pod.find("metadata")->as_object();
+    const json::Value* annotations = json::find_at(*pods, {"metadata", "annotations"});
+    made.set("annotations", annotations == nullptr ? json::Value() : *annotations);
+    auto read = model::parse_pod_object(as_pod, model::Origin::kManifest);
+    if (!read) return refuse(document, object, read.error());
+    PodTemplate pod{.document = document, .kind = kind, .pod = *std::move(read)};
+    pod.template_pointer = pointer;
+    read_spec(pod, cat(pointer, "/spec"));
+    read_replicas(object, pod);
+    out_.pods.push_back(std::move(pod));
+  }
+
+  static void read_replicas(const json::Object& object, PodTemplate& pod) {
+    if (pod.kind == "DaemonSet") {  // one for each node
+      pod.replicas = 2;
+      return;
+    }
+    for (const std::string_view key : {"replicas"sv, "parallelism"sv}) {
+      const json::Value* value = json::find_at(object, {"spec", key});
+      if (value == nullptr || value->as_number() == nullptr) continue;
+      pod.replicas = value->as_number()->as_int64().value_or(1);
+    }
+  }
+
+  static void read_spec(PodTemplate& pod, const std::string& pointer) {
+    const json::Object* spec = object_at(pod.document.value(), pointer);
+    if (spec == nullptr) return;
+    const bool* host = json::as_bool(spec->find("hostNetwork"));
+    pod.is_host_network = host != nullptr && *host;
+    for (const std::string_view list : {"containers"sv, "initContainers"sv}) {
+      const json::Array* containers = json::as_array(spec->find(list));
+      for (std::size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+        add_resources((*containers)[i], pod);
+      }
+    }
+    if (spec->find("resourceClaims") != nullptr) pod.has_claims = true;
+  }
+
+  static void add_resources(const json::Value& container, PodTemplate& pod) {
+    for (const std::string_view part : {"requests"sv, "limits"sv}) {
+      const json::Object* amounts = object_at(container, cat("/resources/", part));
+      if (amounts == nullptr) continue;
+      for (const auto& [name, amount] : *amounts) pod.resources.insert(name);
+    }
+  }
+
+  void read_config_map(const Document& document, const json::Object& object) {
+    const json::Object* data = json::as_object(object.find("data"));
+    if (data == nullptr) return;
+    const std::string name = json::text_at(object, {"metadata", "name"});
+    for (const auto& [key, value] : *data) {
+      const auto kind = kind_of_name(key);
+      const std::string* text = value.as_string();
+      if (!kind || text == nullptr || is_template(*text)) continue;
+      out_.configurations.push_back({*kind, key, cat("ConfigMap ", excerpt(name)),
+                                     document.text(cat("/data", yaml::pointer_step(key)), *text)});
+    }
+  }
+
+  void read_machine(const Document& document, const json::Object& object, const std::string& kind) {
+    VirtualMachine machine{.document = document,
+                           .kind = kind,
+                           .ns = json::text_at(object, {"metadata", "namespace"}),
+                           .name = excerpt(json::text_at(object, {"metadata", "name"})),
+                           .networks = {}};
+    if (machine.ns.empty()) machine.ns = "default";
+    const std::string base =
+        kind == "VirtualMachineInstance" ? "/spec/networks" : "/spec/template/spec/networks";
+    const json::Array* networks = json::as_array(find_pointer(document.value(), base));
+    for (std::size_t i = 0; networks != nullptr && i < networks->size(); ++i) {
+      const json::Object* network = (*networks)[i].as_object();
+      const json::Value* name =
+          network == nullptr ? nullptr : json::find_at(*network, {"multus", "networkName"});
+      if (json::as_string(name) == nullptr) continue;
+      machine.networks.push_back({cat(base, "/", i, "/multus/networkName"), *name->as_string()});
+    }
+    if (!machine.networks.empty()) out_.machines.push_back(std::move(machine));
+  }
+
+  const FilePtr file_;
+  Objects& out_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+std::string PodTemplate::annotation_pointer(std::string_view key) const {
+  return cat(template_pointer, "/metadata/annotations", yaml::pointer_step(key));
+}
+
+Text PodTemplate::annotation_text(std::string_view key) const {
+  const std::string* value = pod.annotation(key);
+  return document.text(annotation_pointer(key), value == nullptr ? std::string() : *value);
+}
+
+void read_file(const FilePtr& file, Objects& out, std::vector<Finding>& findings) {
+  Reader(file, out, findings).read();
+}
+
+}  // namespace mnet::lint

@@ -1,0 +1,372 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cni/address.h"
+#include "cni/names.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "lint/config_rules.h"
+#include "lint/rules.h"
+#include "lint/spelling.h"
+#include "model/networks_annotation.h"
+#include "model/requested_networks.h"
+#include "model/selection_element.h"
+#include "yaml/places.h"
+
+namespace mnet::lint {
+namespace {
+
+using namespace std::string_view_literals;
+using model::NetworkSelectionElement;
+
+constexpr std::array kElementKeys = {"name"sv, "namespace"sv, "ips"sv, "mac"sv, "infiniband-guid"sv,
+                                     "interface"sv, "deviceID"sv, "interfaceRequest"sv,
+                                     "cni-args"sv, "portMappings"sv, "bandwidth"sv,
+                                     "default-route"sv, "ipam-claim-reference"sv,
+                                     // Without effect, but in the original's own examples.
+                                     "gateway"sv};
+constexpr std::array kAnnotations = {
+    "k8s.v1.cni.cncf.io/networks"sv,        "k8s.v1.cni.cncf.io/network-status"sv,
+    "k8s.v1.cni.cncf.io/networks-status"sv, "k8s.v1.cni.cncf.io/resourceName"sv,
+    "v1.multus-cni.io/default-network"sv,   "v1.multus-cni.io/skip-default-networks"sv};
+
+std::string quoted_key(const NetworkSelectionElement& element) {
+  return excerpt(cat(element.ns, "/", element.name));
+}
+
+// The names of the definitions in a namespace.
+std::vector<std::string_view> names_in(const Known& known, std::string_view ns) {
+  std::vector<std::string_view> names;
+  for (const auto& [key, definition] : known.definitions) {
+    if (definition->object.ns == ns) names.push_back(definition->object.name);
+  }
+  return names;
+}
+
+// Names that differ in their numbers alone are those of different definitions.
+bool is_numbered_alike(std::string_view a, std::string_view b) {
+  const auto without_digits = [](std::string_view name) {
+    std::string out(name);
+    std::erase_if(out, [](char c) { return c >= '0' && c <= '9'; });
+    return out;
+  };
+  return without_digits(a) == without_digits(b);
+}
+
+// What to say of a definition that is not among the files; empty: it may be elsewhere.
+std::string missing_text(const Known& known, const std::string& ns, const std::string& name) {
+  const std::string key = cat(ns, "/", name);
+  if (known.definitions.contains(key)) return {};
+  const auto names = names_in(known, ns);
+  std::string meant = is_numbered_alike(name, nearest(name, names)) ? "" : suggestion(name, names);
+  if (meant.empty() && known.options.has_all_definitions) {
+    for (const auto& [other, definition] : known.definitions) {
+      if (definition->object.name != name) continue;
+      meant = cat(", but there is ", other);
+      break;
+    }
+  }
+  if (meant.empty() && !known.options.has_all_definitions) return {};
+  return cat("no definition ", excerpt(key), meant);
+}
+
+class PodCheck {
+ public:
+  PodCheck(const PodTemplate& pod, const Known& known, std::vector<Finding>& out)
+      : pod_(pod), known_(known), out_(out) {}
+
+  void run() {
+    check_annotation_names();
+    check_place();
+    const std::string* text = pod_.pod.annotation(model::kNetworksAnnotation);
+    const bool has_networks = text != nullptr && !trim(*text).empty();
+    if (pod_.is_host_network && has_networks) {
+      report(pod_.document.spot(pod_.annotation_pointer(model::kNetworksAnnotation), Part::kKey),
+             "MN040", "the pod is in the host's network: no network is attached to it");
+    }
+    check_skip();
+    check_default_network();
+    if (has_networks) check_networks(*text);
+  }
+
+ private:
+  void report(Spot spot, std::string_view code, std::string text) {
+    out_.push_back({std::move(spot), code, pod_.title(), std::move(text)});
+  }
+
+  void refuse(const Text& place, const Error& why) {
+    report(place.spot_of_error(why.text()), "MN030", place.without_place(why.text()));
+  }
+
+  void check_annotation_names() {
+    for (const auto& [key, value] : pod_.pod.annotations) {
+      if (std::ranges::find(kAnnotations, key) != kAnnotations.end()) continue;
+      const std::string_view meant = nearest(key, kAnnotations);
+      const bool is_ours =
+          key.starts_with("k8s.v1.cni.cncf.io/") || key.starts_with("v1.multus-cni.io/");
+      if (meant.empty() || (!is_ours && distance(key, meant) > 2)) continue;
+      report(pod_.document.spot(pod_.annotation_pointer(key), Part::kKey), "MN036",
+             cat("unknown annotation ", go_quoted(key), ", did you mean ", go_quoted(meant), "?"));
+    }
+  }
+
+  // Annotations of a Deployment itself do not reach its pods.
+  void check_place() {
+    if (pod_.template_pointer.empty()) return;
+    const json::Object* object = pod_.document.value().as_object();
+    const json::Object* annotations =
+        json::as_object(json::find_at(*object, {"metadata", "annotations"}));
+    if (annotations == nullptr) return;
+    for (const std::string_view key : {model::kNetworksAnnotation, model::kDefaultNetworkAnnotation,
+                                       model::kSkipDefaultNetworksAnnotation}) {
+      if (annotations->find(key) == nullptr) continue;
+      report(pod_.document.spot(cat("/metadata/annotations", yaml::pointer_step(key)), Part::kKey),
+             "MN037",
+             cat("the annotation is on the ", pod_.kind, ", not on its pods: move it to ",
+                 path_text(pod_.template_pointer, false), ".metadata.annotations"));
+    }
+  }
+
+  void check_skip() {
+    const std::string* skip = pod_.pod.annotation(model::kSkipDefaultNetworksAnnotation);
+    if (skip == nullptr || *skip == "true" || *skip == "false") return;
+    report(pod_.annotation_text(model::kSkipDefaultNetworksAnnotation).spot(), "MN030",
+           cat("must be \"true\" or \"false\", not ", go_quoted(*skip)));
+  }
+
+  void check_default_network() {
+    const std::string* text = pod_.pod.annotation(model::kDefaultNetworkAnnotation);
+    if (text == nullptr) return;
+    const Text place = pod_.annotation_text(model::kDefaultNetworkAnnotation);
+    const auto element =
+        model::parse_default_network_annotation(*text, known_.conf.multus_namespace);
+    if (!element) return refuse(place, element.error());
+    refuse_missing(*element, place.spot());
+    // Only the default network: what the daemon says of its namespace.
+    model::PodObject only = pod_.pod;
+    only.annotations.erase(std::string(model::kNetworksAnnotation));
+    const auto read = model::read_pod_networks(known_.conf, only);
+    if (!read && read.error().code() == Errc::kDenied) {
+      report(place.spot(), "MN038", read.error().text());
+    }
+  }
+
+  void check_networks(const std::string& text) {
+    const Text place = pod_.annotation_text(model::kNetworksAnnotation);
+    const auto elements = model::parse_networks_annotation(text, pod_.pod.ns);
+    if (!elements) return refuse(place, elements.error());
+    const auto document = json::parse_unambiguous(text);
+    const json::Array* items = document ? document->as_array() : nullptr;
+    if (items != nullptr) check_keys(*items, place);
+    std::vector<Spot> spots;
+    for (std::size_t i = 0; i < elements->size(); ++i) {
+      spots.push_back(items != nullptr ? place.spot(cat("/", i)) : spot_of_item(place, i));
+      check_element((*elements)[i], spots.back(), items == nullptr ? nullptr : &place, i);
+    }
+    check_interfaces(*elements, spots);
+    check_default_routes(*elements, spots);
+  }
+
+  // Of the comma format: the item's first byte.
+  static Spot spot_of_item(const Text& place, std::size_t index) {
+    std::size_t at = 0;
+    for (; index > 0; --index) at = place.text().find(',', at) + 1;
+    return place.spot_at(
+        std::min(place.text().size(), place.text().find_first_not_of(" \t\n", at)));
+  }
+
+  void check_keys(const json::Array& items, const Text& place) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const json::Object* item = items[i].as_object();
+      if (item == nullptr) continue;
+      for (const auto& [key, value] : *item) {
+        const bool is_known = std::ranges::any_of(
+            kElementKeys, [&key](auto known) { return json::is_spelling_of(key, known); });
+        if (is_known) continue;
+        report(
+            place.spot(cat("/", i, yaml::pointer_step(key)), Part::kKey), "MN031",
+            cat("unknown key ", go_quoted(key), " has no effect", suggestion(key, kElementKeys)));
+      }
+    }
+  }
+
+  void refuse_missing(const NetworkSelectionElement& element, const Spot& spot) {
+    if (std::string text = missing_text(known_, element.ns, element.name); !text.empty()) {
+      report(spot, "MN032", std::move(text));
+    }
+  }
+
+  void check_element(const NetworkSelectionElement& element, const Spot& spot, const Text* json,
+                     std::size_t index) {
+    if (!may_select(known_.conf, pod_.pod.ns, element.ns)) {
+      report(spot, "MN038",
+             cat("namespaceIsolation is on: a pod in ", pod_.pod.ns, " cannot select ",
+                 quoted_key(element), "; take a definition of ", pod_.pod.ns, ", or name ",
+                 excerpt(element.ns), " in globalNamespaces"));
+    }
+    refuse_missing(element, spot);
+    const auto at = [&](std::string_view key) {
+      return json == nullptr ? spot : json->spot(cat("/", index, yaml::pointer_step(key)));
+    };
+    check_fixed(element, at);
+    const auto found = known_.definitions.find(cat(element.ns, "/", element.name));
+    if (found == known_.definitions.end()) return;
+    check_resource(*found->second, spot);
+    if (found->second->parsed) check_capabilities(element, *found->second, at);
+  }
+
+  // One address for several pods: the second pod fails, or both are unreachable.
+  void check_fixed(const NetworkSelectionElement& element, const auto& at) {
+    if (pod_.replicas < 2) return;
+    const bool has_ips = element.ips && !element.ips->empty();
+    if (!has_ips && element.mac.empty()) return;
+    report(at(has_ips ? "ips" : "mac"), "MN041",
+           cat("all pods of the ", pod_.kind, " would have the same ",
+               has_ips ? "addresses" : "hardware address", ": leave them to IPAM, or run one pod"));
+  }
+
+  void check_resource(const Definition& definition, const Spot& spot) {
+    const std::string& resource = definition.object.resource_name;
+    if (resource.empty() || pod_.has_claims || pod_.resources.contains(resource)) return;
+    report(spot, "MN021",
+           cat("the network needs a device of ", excerpt(resource),
+               ", which no container of the pod requests: add it to resources.requests and limits "
+               "(a resource injector may do so)"));
+  }
+
+  void check_capabilities(const NetworkSelectionElement& element, const Definition& definition,
+                          const auto& at) {
+    const auto lacks = [&definition](std::string_view name) {
+      for (const PluginPart& plugin : plugins_of(*definition.parsed)) {
+        const json::Object* all = json::as_object(plugin.conf.find_folded("capabilities"));
+        const bool* has = all == nullptr ? nullptr : json::as_bool(all->find(name));
+        if (has != nullptr && *has) return false;
+      }
+      return true;
+    };
+    const auto warn = [&](std::string_view key, std::string_view capability) {
+      report(at(key), "MN033",
+             cat(go_quoted(key), " has no effect: no plugin of ", definition.key(),
+                 " has the capability ", capability, "; add \"capabilities\": {\"", capability,
+                 "\": true} to the plugin that shall get it"));
+    };
+    const bool has_ips = element.ips && !element.ips->empty();
+    if (has_ips && lacks("ips")) warn("ips", "ips");
+    if (has_ips && !lacks("ips")) check_prefixes(*element.ips, definition, at);
+    if (element.port_mappings && lacks("portMappings")) warn("portMappings", "portMappings");
+    if (element.bandwidth && lacks("bandwidth")) warn("bandwidth", "bandwidth");
+    if (!element.infiniband_guid.empty() && lacks("infinibandGUID")) {
+      warn("infiniband-guid", "infinibandGUID");
+    }
+    if (!element.mac.empty() && lacks("mac") && !takes_mac(definition)) warn("mac", "mac");
+  }
+
+  // Plugins that read the address from CNI_ARGS or args.cni, which need no capability; of plugins
+  // that we do not know nothing is said.
+  static bool takes_mac(const Definition& definition) {
+    return !std::ranges::all_of(plugins_of(*definition.parsed), [](const PluginPart& plugin) {
+      return plugin.type == "ipvlan" || plugin.type == "ptp" || plugin.type == "vlan" ||
+             plugin.type == "portmap" || plugin.type == "bandwidth" || plugin.type == "firewall";
+    });
+  }
+
+  // The plugin static takes addresses with prefix length only.
+  void check_prefixes(const std::vector<std::string>& ips, const Definition& definition,
+                      const auto& at) {
+    const bool is_static =
+        std::ranges::any_of(plugins_of(*definition.parsed), [](const PluginPart& plugin) {
+          const json::Object* ipam = json::as_object(plugin.conf.find_folded("ipam"));
+          return ipam != nullptr && json::text_of(ipam->find_folded("type")) == "static";
+        });
+    if (!is_static) return;
+    for (const std::string& ip : ips) {
+      if (ip.contains('/')) continue;
+      report(at("ips"), "MN034",
+             cat("ipam \"static\" needs a prefix length: ", excerpt(ip), "/",
+                 cni::IpAddress::parse(ip).value().is_v4() ? "24" : "64", " or the like"));
+    }
+  }
+
+  void check_interfaces(const std::vector<NetworkSelectionElement>& elements,
+                        const std::vector<Spot>& spots) {
+    std::map<std::string, std::size_t> taken = {{"eth0", elements.size()}};
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const std::string& asked = elements[i].ifname;
+      if (!asked.empty()) {
+        if (auto valid = cni::validate_ifname(asked); !valid) {
+          report(spots[i], "MN035", valid.error().text());
+          continue;
+        }
+      }
+      const std::string name = asked.empty() ? cat("net", i + 1) : asked;
+      const auto [other, is_new] = taken.emplace(name, i);
+      if (is_new) continue;
+      const bool is_first = other->second == elements.size();
+      report(spots[i], "MN035",
+             cat("interface ", excerpt(name), " is taken by ",
+                 is_first ? "the pod's first network" : quoted_key(elements[other->second]),
+                 "; choose another name"));
+    }
+  }
+
+  void check_default_routes(const std::vector<NetworkSelectionElement>& elements,
+                            const std::vector<Spot>& spots) {
+    std::map<bool, std::size_t> owners;  // by family
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      std::set<bool> families;
+      for (const std::string& gateway : elements[i].gateways.value_or(std::vector<std::string>())) {
+        families.insert(cni::IpAddress::parse(gateway).value().is_v4());
+      }
+      for (const bool is_v4 : families) {
+        const auto [owner, is_new] = owners.emplace(is_v4, i);
+        if (is_new) continue;
+        report(spots[i], "MN039",
+               cat(quoted_key(elements[owner->second]), " has a default-route for ",
+                   is_v4 ? "IPv4" : "IPv6", ", too: only one of them can be used"));
+      }
+    }
+  }
+
+  const PodTemplate& pod_;
+  const Known& known_;
+  std::vector<Finding>& out_;
+};
+
+}  // namespace
+
+void check_pod(const PodTemplate& pod, const Known& known, std::vector<Finding>& out) {
+  PodCheck(pod, known, out).run();
+}
+
+void check_machine(const VirtualMachine& machine, const Known& known, std::vector<Finding>& out) {
+  for (const VirtualMachine::Network& network : machine.networks) {
+    const Spot spot = machine.document.spot(network.pointer);
+    const auto elements = model::parse_networks_annotation(network.name, machine.ns);
+    if (!elements || elements->size() != 1) {
+      out.push_back({spot, "MN030", machine.title(),
+                     elements ? "networkName must name one definition" : elements.error().text()});
+      continue;
+    }
+    const NetworkSelectionElement& element = elements->front();
+    if (!may_select(known.conf, machine.ns, element.ns)) {
+      out.push_back({spot, "MN038", machine.title(),
+                     cat("namespaceIsolation is on: a pod in ", machine.ns, " cannot select ",
+                         quoted_key(element))});
+    }
+    if (std::string text = missing_text(known, element.ns, element.name); !text.empty()) {
+      out.push_back({spot, "MN032", machine.title(), std::move(text)});
+    }
+  }
+}
+
+}  // namespace mnet::lint

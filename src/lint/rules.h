@@ -1,0 +1,37 @@
+// The rules, one call for each kind of thing. Internal.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lint/finding.h"
+#include "lint/lint.h"
+#include "lint/objects.h"
+#include "model/netconf.h"
+
+namespace mnet::lint {
+
+// What the rules know beside the thing they look at.
+struct Known {
+  const Options& options;
+  const Objects& objects;
+  // As the daemon's configuration among the files says, else its defaults.
+  model::NetConf conf = {};
+  std::map<std::string, const Definition*, std::less<>> definitions = {};  // by namespace/name
+};
+
+void check_definition(const Definition& definition, const Known& known, std::vector<Finding>& out);
+void check_pod(const PodTemplate& pod, const Known& known, std::vector<Finding>& out);
+void check_machine(const VirtualMachine& machine, const Known& known, std::vector<Finding>& out);
+void check_configuration(const Configuration& configuration, const Known& known,
+                         std::vector<Finding>& out);
+// What only several things together show.
+void check_together(const Known& known, std::vector<Finding>& out);
+
+// Whether a pod of that namespace may select a definition of the other one (02, 3.8).
+bool may_select(const model::NetConf& conf, const std::string& pod_namespace,
+                const std::string& definition_namespace);
+
+}  // namespace mnet::lint

@@ -1,0 +1,47 @@
+#include "multusctl/about.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/text.h"
+#include "multusctl/commands.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(About, NamesEveryCommandInHelpManualAndCompletion) {
+  for (const Command& command : all_commands()) {
+    const std::string name(command.name);
+    EXPECT_THAT(help_text("multusctl", nullptr), HasSubstr(cat("  ", name, " ")));
+    EXPECT_THAT(man_page(), HasSubstr(cat(".SS multusctl ", name)));
+    for (const char* shell : {"bash", "zsh", "fish"}) {
+      EXPECT_THAT(completion_script(shell), HasSubstr(name)) << shell;
+    }
+  }
+}
+
+TEST(About, NamesEveryFlagOfACommand) {
+  for (const Command& command : all_commands()) {
+    const std::string help = help_text("kubectl multus", &command);
+    EXPECT_THAT(help, HasSubstr(cat("  kubectl multus ", command.name)));
+    for (const std::string_view flag : command.flags) EXPECT_THAT(help, HasSubstr(cat("--", flag)));
+    for (const Flag& flag : all_flags()) {
+      if (is_global(flag.name)) EXPECT_THAT(help, HasSubstr(cat("--", flag.name)));
+    }
+  }
+}
+
+TEST(About, TellsEachCommandItsOwnFormats) {
+  EXPECT_THAT(help_text("multusctl", find_command("lint")), HasSubstr("json, github"));
+  EXPECT_THAT(help_text("multusctl", find_command("version")), Not(HasSubstr("github")));
+}
+
+TEST(About, KnowsThreeShells) { EXPECT_EQ(completion_script("csh"), ""); }
+
+}  // namespace
+}  // namespace mnet::multusctl

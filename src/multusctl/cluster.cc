@@ -1,0 +1,105 @@
+#include "multusctl/cluster.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "kube/api.h"
+#include "nodetools/api_access.h"
+
+namespace mnet::multusctl {
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+
+std::string path_of(const Resource& resource, const std::string& ns) {
+  return cat(resource.group.empty() ? "/api/" : "/apis/", resource.group,
+             resource.group.empty() ? "" : "/", resource.version, ns.empty() ? "" : "/namespaces/",
+             ns, "/", resource.name);
+}
+
+// The server says who may not do what; people need to know which rule to add.
+Error missing_right(const Error& denied, const std::string& verb, const Resource& resource,
+                    const std::string& ns) {
+  return denied.with_text(cat("needs the right to ", verb, " ", resource.name,
+                              resource.group.empty() ? "" : ".", resource.group,
+                              ns.empty() ? " in all namespaces" : cat(" in namespace ", ns), ": ",
+                              denied.text()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Cluster>> Cluster::open(const Invocation& invocation,
+                                               const Surroundings& surroundings) {
+  nodetools::AccessOptions options{.kubeconfig = invocation.text("kubeconfig"),
+                                   .context = invocation.text("context"),
+                                   .ns = invocation.text("namespace"),
+                                   .environment = surroundings.environment};
+  MNET_TRY(auto&& client, nodetools::make_api_client(options, "multusctl", Log()));
+  std::string ns = invocation.has("all-namespaces") ? std::string() : std::move(client.ns);
+  return std::unique_ptr<Cluster>(new Cluster(std::move(client.api), std::move(ns)));
+}
+
+aio::Task<std::string> Cluster::fetch(std::string verb, Resource resource, std::string ns,
+                                      std::string path, std::string body) {
+  kube::Call call{.path = std::move(path), .max_bytes = 64u << 20};
+  if (!body.empty()) {
+    call.method = "POST";
+    call.body = std::move(body);
+  }
+  auto reply = co_await api_->call(std::move(call), std::chrono::steady_clock::now() + kPatience);
+  if (!reply) co_return std::move(reply).error().wrap(api_->server());
+  if (reply->ok()) co_return std::move(reply->body);
+  const Error error = reply->error();
+  if (error.code() == Errc::kDenied) co_return missing_right(error, verb, resource, ns);
+  co_return error;
+}
+
+aio::Task<json::Array> Cluster::list(Resource resource, std::string ns, std::string query) {
+  json::Array all;
+  std::string next;
+  do {
+    const std::string path = cat(path_of(resource, ns), "?limit=500", query.empty() ? "" : "&",
+                                 query, next.empty() ? "" : "&continue=", kube::query_value(next));
+    MNET_CO_TRY(const std::string body, co_await fetch("list", resource, ns, path));
+    MNET_CO_TRY(json::Object page, json::parse_object(body));
+    json::Value* items = page.find("items");
+    if (items == nullptr || items->as_array() == nullptr) {
+      co_return Error(Errc::kProtocol,
+                      cat("the server's list of ", resource.name, " has no items"));
+    }
+    for (json::Value& item : *items->as_array()) all.push_back(std::move(item));
+    next = json::text_at(page, {"metadata", "continue"});
+  } while (!next.empty());
+  co_return all;
+}
+
+aio::Task<json::Object> Cluster::create(Resource resource, json::Object object) {
+  MNET_CO_TRY(const std::string body,
+              co_await fetch("create", resource, "", path_of(resource, ""), json::dump(object)));
+  co_return json::parse_object(body);
+}
+
+aio::Task<std::string> Cluster::run(kube::Exec what, aio::Deadline deadline) {
+  MNET_CO_TRY(auto&& output, co_await kube::exec(api_.get(), std::move(what), deadline));
+  if (output.exit_code == 0) co_return std::move(output.out);
+  co_return Error(Errc::kUnavailable,
+                  cat("exit code ", output.exit_code, ": ", excerpt(trim(output.err), 400)));
+}
+
+aio::Task<json::Object> Cluster::get(Resource resource, std::string ns, std::string name) {
+  MNET_CO_TRY(const std::string body,
+              co_await fetch("get", resource, ns,
+                             cat(path_of(resource, ns), "/", kube::query_value(name))));
+  co_return json::parse_object(body);
+}
+
+}  // namespace mnet::multusctl

@@ -1,0 +1,63 @@
+// The cluster as its API server tells of it, asked with the user's own rights. A right that is
+// missing is named in the error.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "aio/task.h"
+#include "base/result.h"
+#include "json/json.h"
+#include "kube/api.h"
+#include "kube/exec.h"
+#include "multusctl/commands.h"
+#include "multusctl/invocation.h"
+
+namespace mnet::multusctl {
+
+// A kind of objects: what RBAC calls it, and where its collection is.
+struct Resource {
+  std::string_view group;  // empty: core
+  std::string_view version, name;
+};
+inline constexpr Resource kPods{"", "v1", "pods"};
+inline constexpr Resource kConfigMaps{"", "v1", "configmaps"};
+inline constexpr Resource kNodes{"", "v1", "nodes"};
+inline constexpr Resource kDefinitions{"k8s.cni.cncf.io", "v1", "network-attachment-definitions"};
+
+class Cluster {
+ public:
+  // By kubeconfig, environment or service account; asks nothing yet.
+  static Result<std::unique_ptr<Cluster>> open(const Invocation& invocation,
+                                               const Surroundings& surroundings);
+
+  // Where its tasks run: kept connections belong to it.
+  aio::asio::io_context& loop() { return loop_; }
+
+  // The namespace that commands mean: of -n or the context; empty with -A.
+  const std::string& ns() const { return ns_; }
+
+  // All objects, page by page; `ns` empty: of all namespaces. kNotFound if the cluster does not
+  // have that kind.
+  aio::Task<json::Array> list(Resource resource, std::string ns, std::string query = {});
+  // kNotFound if there is none.
+  aio::Task<json::Object> get(Resource resource, std::string ns, std::string name);
+  // The object that the server made of it.
+  aio::Task<json::Object> create(Resource resource, json::Object object);
+  // What a command in a container prints; an exit code other than 0 is an error.
+  aio::Task<std::string> run(kube::Exec what, aio::Deadline deadline);
+
+ private:
+  Cluster(std::unique_ptr<kube::Api> api, std::string ns)
+      : api_(std::move(api)), ns_(std::move(ns)) {}
+  aio::Task<std::string> fetch(std::string verb, Resource resource, std::string ns,
+                               std::string path, std::string body = {});
+
+  aio::asio::io_context loop_{1};  // outlives the connections of the next
+  std::unique_ptr<kube::Api> api_;
+  std::string ns_;
+};
+
+}  // namespace mnet::multusctl

@@ -1,0 +1,51 @@
+// The one table of commands and flags: parser, help, completion and manual page are made from it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nodetools/output.h"
+
+namespace mnet::multusctl {
+
+struct Invocation;
+
+// Where a command runs: tests bring their own.
+struct Surroundings {
+  nodetools::Output& output;
+  std::vector<std::string> environment;
+  bool is_terminal = false;     // stdout
+  bool shows_progress = false;  // on stderr
+};
+
+struct Flag {
+  std::string_view name;
+  char letter = 0;                    // of the short form; 0: none
+  std::string_view placeholder = {};  // of its value; empty: it is a switch
+  std::string_view help;
+};
+
+using Run = int (*)(const Invocation& invocation, Surroundings& surroundings);
+
+struct Command {
+  std::string_view name;
+  std::string_view arguments;                       // `FILE|DIR|-...`
+  std::string_view summary;                         // one line
+  std::string_view description;                     // paragraphs
+  std::span<const std::string_view> flags;          // by name, beside the global ones
+  std::span<const std::string_view> outputs = {};   // what -o may be, beside nothing
+  std::span<const std::string_view> examples = {};  // command lines without the program's name
+  std::span<const std::string_view> choices = {};   // what the argument may be, if that is fixed
+  Run run = nullptr;
+};
+
+std::span<const Command> all_commands();
+const Command* find_command(std::string_view name);
+// Those of every command come first.
+std::span<const Flag> all_flags();
+const Flag& flag_of(std::string_view name);  // only of a flag in the table
+bool is_global(std::string_view flag);
+
+}  // namespace mnet::multusctl

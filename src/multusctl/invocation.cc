@@ -1,0 +1,86 @@
+#include "multusctl/invocation.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/pflags.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "lint/spelling.h"
+#include "multusctl/commands.h"
+
+namespace mnet::multusctl {
+namespace {
+
+std::string program_of(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "kubectl-multus" ? "kubectl multus" : "multusctl";
+}
+
+Error unknown_command(const std::string& program, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const Command& command : all_commands()) names.push_back(command.name);
+  return Error(Errc::kInvalid,
+               cat("unknown command ", go_quoted(word), lint::suggestion(word, names), "\nRun '",
+                   program, " --help' for the list of commands."));
+}
+
+Result<void> check_flags(const Invocation& line, const PFlags& flags) {
+  for (const Flag& flag : all_flags()) {
+    if (!flags.given(flag.name) || is_global(flag.name)) continue;
+    const auto taken = line.command->flags;
+    if (std::ranges::find(taken, flag.name) == taken.end()) {
+      return Error(Errc::kInvalid,
+                   cat(line.command->name, " has no flag --", flag.name, "\nRun '", line.program,
+                       " ", line.command->name, " --help' for its flags."));
+    }
+  }
+  const std::string output = line.text("output");
+  const auto known = line.command->outputs;
+  if (!output.empty() && std::ranges::find(known, output) == known.end()) {
+    return Error(Errc::kInvalid, cat("-o ", excerpt(output), ": ", line.command->name, " prints ",
+                                     join({known.begin(), known.end()}, ", ")));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Invocation> parse_invocation(std::string_view path, const std::vector<std::string>& words) {
+  Invocation line{.program = program_of(path)};
+  std::map<std::string, std::string, std::less<>> texts;
+  std::map<std::string, bool, std::less<>> switches;
+  PFlags flags(line.program, "");
+  for (const Flag& flag : all_flags()) {
+    const std::string name(flag.name);
+    if (name == "help") continue;  // PFlags has it
+    if (flag.placeholder.empty()) {
+      flags.boolean({name, flag.letter}, &switches[name], "");
+    } else {
+      flags.text({name, flag.letter}, &texts[name], "");
+    }
+  }
+  MNET_TRY(const auto outcome, flags.parse(words));
+  for (auto& [name, value] : texts) {
+    if (flags.given(name)) line.texts.emplace(name, std::move(value));
+  }
+  for (const auto& [name, is_on] : switches) {
+    if (is_on) line.switches.insert(name);
+  }
+  if (outcome == PFlags::Outcome::kHelp) line.switches.insert("help");
+  line.arguments = flags.rest();
+  if (line.arguments.empty()) return line;
+  line.command = find_command(line.arguments.front());
+  if (line.command == nullptr) return unknown_command(line.program, line.arguments.front());
+  line.arguments.erase(line.arguments.begin());
+  MNET_TRY_VOID(check_flags(line, flags));
+  return line;
+}
+
+}  // namespace mnet::multusctl

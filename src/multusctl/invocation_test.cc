@@ -1,0 +1,51 @@
+#include "multusctl/invocation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "multusctl/commands.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ParseInvocation, TakesFlagsBeforeAndAfterTheCommand) {
+  const auto line = parse_invocation(
+      "/usr/bin/multusctl", {"--kubeconfig=k", "lint", "-o", "json", "a", "--strict", "b"});
+
+  ASSERT_TRUE(line.has_value()) << line.error().text();
+  EXPECT_EQ(line->program, "multusctl");
+  EXPECT_EQ(line->command, find_command("lint"));
+  EXPECT_THAT(line->arguments, ElementsAre("a", "b"));
+  EXPECT_EQ(line->text("kubeconfig"), "k");
+  EXPECT_EQ(line->text("output"), "json");
+  EXPECT_TRUE(line->has("strict"));
+  EXPECT_FALSE(line->has("cluster"));
+}
+
+TEST(ParseInvocation, CallsItselfAsItWasCalled) {
+  EXPECT_EQ(parse_invocation("/x/kubectl-multus", {})->program, "kubectl multus");
+}
+
+TEST(ParseInvocation, RefusesWhatTheCommandDoesNotTake) {
+  const auto command = parse_invocation("multusctl", {"lnit"});
+  const auto flag = parse_invocation("multusctl", {"version", "--strict"});
+  const auto format = parse_invocation("multusctl", {"lint", "-o", "xml", "f"});
+  const auto unknown = parse_invocation("multusctl", {"lint", "--loud"});
+
+  ASSERT_TRUE(!command && !flag && !format && !unknown);
+  EXPECT_THAT(command.error().text(), HasSubstr("did you mean \"lint\"?"));
+  EXPECT_THAT(flag.error().text(), HasSubstr("version has no flag --strict"));
+  EXPECT_THAT(format.error().text(), HasSubstr("lint prints json, github"));
+  EXPECT_THAT(unknown.error().text(), HasSubstr("--loud"));
+}
+
+TEST(ParseInvocation, KnowsHelpEverywhere) {
+  EXPECT_TRUE(parse_invocation("multusctl", {"--help"})->has("help"));
+  EXPECT_TRUE(parse_invocation("multusctl", {"lint", "-h"})->has("help"));
+}
+
+}  // namespace
+}  // namespace mnet::multusctl

@@ -1,0 +1,227 @@
+#include "multusctl/lint_command.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "lint/lint.h"
+#include "lint/report.h"
+#include "multusctl/cluster.h"
+#include "multusctl/commands.h"
+#include "multusctl/invocation.h"
+#include "multusctl/print.h"
+#include "sys/file.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using namespace std::string_view_literals;
+using Files = std::vector<lint::FilePtr>;
+
+constexpr std::size_t kMaxFile = 16u << 20;
+constexpr int kMaxDepth = 32;
+constexpr std::array kEndings = {".yaml"sv, ".yml"sv, ".json"sv, ".conf"sv, ".conflist"sv};
+
+// What lint reads from the cluster, besides the daemon's ConfigMap.
+constexpr std::array kWorkloads = {kPods,
+                                   Resource{"apps", "v1", "deployments"},
+                                   Resource{"apps", "v1", "statefulsets"},
+                                   Resource{"apps", "v1", "daemonsets"},
+                                   Resource{"batch", "v1", "jobs"},
+                                   Resource{"batch", "v1", "cronjobs"},
+                                   Resource{"kubevirt.io", "v1", "virtualmachines"}};
+
+bool is_read(std::string_view name) {
+  return !name.starts_with('.') && std::ranges::any_of(kEndings, [name](std::string_view ending) {
+    return name.ends_with(ending);
+  });
+}
+
+Result<void> add_file(const std::string& path, Files& out) {
+  MNET_TRY(auto&& text, sys::read_file(path, kMaxFile));
+  out.push_back(std::make_shared<const lint::File>(lint::File{path, std::move(text)}));
+  return {};
+}
+
+bool is_directory(const std::string& path) {
+  struct stat seen{};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+Result<void> add_directory(const std::string& path, Files& out, int depth_left) {
+  if (depth_left == 0)
+    return Error(Errc::kInvalid, cat(path, ": directories are nested too deeply"));
+  MNET_TRY(auto&& entries, sys::list_directory(path));
+  for (const sys::Entry& entry : entries) {
+    const std::string below = cat(path, path.ends_with('/') ? "" : "/", entry.name);
+    if (entry.kind == sys::EntryKind::kDirectory && !entry.name.starts_with('.')) {
+      MNET_TRY_VOID(add_directory(below, out, depth_left - 1));
+    } else if (entry.kind != sys::EntryKind::kDirectory && is_read(entry.name) &&
+               !is_directory(below)) {
+      MNET_TRY_VOID(add_file(below, out));
+    }
+  }
+  return {};
+}
+
+Result<Files> read_arguments(const std::vector<std::string>& arguments) {
+  Files files;
+  for (const std::string& argument : arguments) {
+    if (argument == "-") {
+      MNET_TRY(auto&& text, sys::read_all(STDIN_FILENO, "standard input", kMaxFile));
+      files.push_back(std::make_shared<const lint::File>(lint::File{"stdin", std::move(text)}));
+    } else if (is_directory(argument)) {
+      MNET_TRY_VOID(add_directory(argument, files, kMaxDepth));
+    } else {
+      MNET_TRY_VOID(add_file(argument, files));
+    }
+  }
+  return files;
+}
+
+// Items of a list lack their kind.
+void add_objects(json::Array objects, std::string_view kind, Files& out) {
+  for (json::Value& value : objects) {
+    json::Object* object = value.as_object();
+    if (object == nullptr) continue;
+    // A pod of a workload repeats what its template says.
+    const json::Array* owners =
+        json::as_array(json::find_at(*object, {"metadata", "ownerReferences"}));
+    if (kind == "Pod" && owners != nullptr && !owners->empty()) continue;
+    object->set("kind", kind);
+    if (json::Value* metadata = object->find("metadata"); json::as_object(metadata) != nullptr) {
+      metadata->as_object()->erase("managedFields");
+    }
+    const std::string name =
+        cat(to_lower(kind), "/", json::text_at(*object, {"metadata", "namespace"}), "/",
+            json::text_at(*object, {"metadata", "name"}));
+    out.push_back(std::make_shared<const lint::File>(
+        lint::File{name, json::dump(*object, {.indent = 2, .escape_html = false})}));
+  }
+}
+
+std::string_view kind_of(const Resource& resource) {
+  for (const auto& [name, kind] : {std::pair("pods"sv, "Pod"sv),
+                                   {"deployments", "Deployment"},
+                                   {"statefulsets", "StatefulSet"},
+                                   {"daemonsets", "DaemonSet"},
+                                   {"jobs", "Job"},
+                                   {"cronjobs", "CronJob"},
+                                   {"virtualmachines", "VirtualMachine"}}) {
+    if (resource.name == name) return kind;
+  }
+  return "NetworkAttachmentDefinition";
+}
+
+// Where the manifests put the daemon's configuration; without it lint takes the defaults.
+aio::Task<void> add_daemon_config(Cluster* cluster, Files* out) {
+  auto map = co_await cluster->get(kConfigMaps, "kube-system", "multus-daemon-config");
+  if (!map) co_return Result<void>();
+  json::Array one;
+  one.push_back(*std::move(map));
+  add_objects(std::move(one), "ConfigMap", *out);
+  co_return Result<void>();
+}
+
+aio::Task<Files> fetch_objects(Cluster* cluster, std::string ns, bool with_workloads) {
+  Files files;
+  MNET_CO_TRY(json::Array definitions, co_await cluster->list(kDefinitions, ""));
+  add_objects(std::move(definitions), "NetworkAttachmentDefinition", files);
+  MNET_CO_TRY_VOID(co_await add_daemon_config(cluster, &files));
+  if (!with_workloads) co_return files;
+  for (const Resource& resource : kWorkloads) {
+    auto objects = co_await cluster->list(resource, ns);
+    if (!objects && objects.error().code() == Errc::kNotFound) continue;  // no KubeVirt here
+    if (!objects) co_return objects.error();
+    add_objects(*std::move(objects), kind_of(resource), files);
+  }
+  co_return files;
+}
+
+Result<void> add_plugins(const std::string& directory, lint::Options& options) {
+  MNET_TRY(auto&& entries, sys::list_directory(directory));
+  auto& plugins = options.plugins.emplace();
+  for (const sys::Entry& entry : entries) plugins.insert(entry.name);
+  options.plugins_from = directory;
+  return {};
+}
+
+struct Inputs {
+  Files files;
+  lint::Options options;
+  std::size_t shown = 0;  // the first files, of which findings are shown
+};
+
+Result<Inputs> read_inputs(const Invocation& invocation, const Surroundings& surroundings) {
+  Inputs inputs;
+  MNET_TRY(auto&& files, read_arguments(invocation.arguments));
+  inputs.files = std::move(files);
+  inputs.shown = inputs.files.size();
+  if (const std::string directory = invocation.text("node-bin-dir"); !directory.empty()) {
+    MNET_TRY_VOID(add_plugins(directory, inputs.options));
+  }
+  if (!invocation.has("cluster")) return inputs;
+  MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
+  const bool is_all = invocation.arguments.empty();
+  MNET_TRY(auto&& fetched,
+           aio::run(cluster->loop(),
+                    fetch_objects(cluster.get(), invocation.text("namespace"), is_all)));
+  for (lint::FilePtr& file : fetched) inputs.files.push_back(std::move(file));
+  inputs.options.has_all_definitions = true;
+  if (is_all) inputs.shown = inputs.files.size();
+  return inputs;
+}
+
+// Those of the cluster's objects are not the user's question if the user named files.
+void keep_shown(const Inputs& inputs, std::vector<lint::Finding>& findings) {
+  std::erase_if(findings, [&inputs](const lint::Finding& finding) {
+    const auto shown = inputs.files.begin() + static_cast<std::ptrdiff_t>(inputs.shown);
+    return std::none_of(inputs.files.begin(), shown, [&finding](const lint::FilePtr& file) {
+      return file->name == finding.spot.file;
+    });
+  });
+}
+
+}  // namespace
+
+int run_lint(const Invocation& invocation, Surroundings& surroundings) {
+  nodetools::Output& output = surroundings.output;
+  if (invocation.arguments.empty() && !invocation.has("cluster")) {
+    output.complain("lint", "name files or directories, - for standard input, or --cluster");
+    return 2;
+  }
+  const auto inputs = read_inputs(invocation, surroundings);
+  if (!inputs) {
+    output.complain("lint", inputs.error().text());
+    return 1;
+  }
+  std::vector<lint::Finding> findings = lint::lint(inputs->files, inputs->options);
+  keep_shown(*inputs, findings);
+  const std::string format = invocation.text("output");
+  if (format == "json") {
+    (void)print_value(lint::to_json(findings), invocation, surroundings);
+  } else if (!findings.empty()) {
+    output.print(format == "github" ? lint::to_github(findings)
+                                    : lint::to_text(findings, wants_colour(surroundings)));
+  }
+  const lint::Counts counts = lint::count(findings);
+  return counts.errors > 0 || (invocation.has("strict") && counts.warnings > 0) ? 1 : 0;
+}
+
+}  // namespace mnet::multusctl

@@ -1,0 +1,152 @@
+#include "multusctl/node_status.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "json/at.h"
+#include "json/json.h"
+
+namespace mnet::multusctl {
+namespace {
+
+std::int64_t number_at(const json::Object& object, std::initializer_list<std::string_view> keys) {
+  const json::Value* value = json::find_at(object, keys);
+  const json::Number* number = value == nullptr ? nullptr : value->as_number();
+  return number == nullptr ? 0 : number->as_int64().value_or(0);
+}
+
+bool is_ready(const json::Object& status) {
+  const bool* ready = json::as_bool(status.find("ready"));
+  return ready != nullptr && *ready;
+}
+
+std::vector<std::string> texts_at(const json::Object& status, std::string_view key) {
+  std::vector<std::string> texts;
+  const json::Array* list = json::as_array(status.find(key));
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    texts.push_back(excerpt(json::text_of(&(*list)[i]), 400));
+  }
+  return texts;
+}
+
+std::string work_at(const json::Object& status, std::string_view key) {
+  return cat(number_at(status, {key, "running"}), "+", number_at(status, {key, "waiting"}));
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::vector<std::string> cells_of(const json::Object& status, const std::string& node,
+                                  bool is_wide) {
+  std::vector<std::string> cells = {node,
+                                    json::text_at(status, {"multus"}),
+                                    is_ready(status) ? "yes" : "no",
+                                    base_name(json::text_at(status, {"primary", "file"})),
+                                    work_at(status, "requests"),
+                                    work_at(status, "delegates"),
+                                    cat(number_at(status, {"containers"})),
+                                    cat(number_at(status, {"pendingDels"})),
+                                    cat(number_at(status, {"podsWithoutNetworks"}))};
+  if (!is_wide) return cells;
+  cells.push_back(json::text_at(status, {"primary", "why"}));
+  cells.push_back(json::text_at(status, {"objects", "from"}));
+  cells.push_back(join(texts_at(status, "missingPlugins"), ","));
+  cells.push_back(json::text_at(status, {"certificateEnd"}));
+  cells.push_back(json::text_at(status, {"tokenEnd"}));
+  return cells;
+}
+
+void add_counts(const json::Object& status, std::vector<std::string>& out) {
+  if (const auto count = number_at(status, {"pendingDels"}); count > 0) {
+    out.push_back(cat(count,
+                      " pending DELs: the daemon repeats them every 30 s; the log says why they "
+                      "fail"));
+  }
+  if (const auto count = number_at(status, {"damagedDels"}); count > 0) {
+    out.push_back(cat(count,
+                      " damaged pending DELs in pending-del/bad below cniDir: look at them, then "
+                      "remove them"));
+  }
+  if (const auto count = number_at(status, {"podsWithoutNetworks"}); count > 0) {
+    out.push_back(cat(count,
+                      " pods run without the networks they ask for: `multusctl pods -A` names "
+                      "them; delete them to have them attached"));
+  }
+}
+
+}  // namespace
+
+Result<NodeStatus> NodeStatus::parse(std::string node, std::string_view text) {
+  MNET_TRY(auto&& object, json::parse_object(text));
+  if (number_at(object, {"version"}) != 1) {
+    return Error(Errc::kProtocol,
+                 "the daemon's status has another version: take the multusctl of its "
+                 "release");
+  }
+  if (node.empty()) node = json::text_at(object, {"node"});
+  return NodeStatus{.node = std::move(node), .status = std::move(object)};
+}
+
+Table status_table(const std::vector<NodeStatus>& nodes, bool is_wide) {
+  std::vector<std::string> headers = {"NODE",      "VERSION",    "READY",   "PRIMARY", "REQUESTS",
+                                      "DELEGATES", "CONTAINERS", "PENDING", "MISSED"};
+  if (is_wide) {
+    for (const char* more : {"CHOSEN", "OBJECTS", "MISSING-PLUGINS", "CERTIFICATE", "TOKEN"}) {
+      headers.emplace_back(more);
+    }
+  }
+  Table table(headers);
+  for (const NodeStatus& node : nodes) {
+    if (node.status) {
+      table.add(cells_of(*node.status, node.node, is_wide));
+    } else {
+      std::vector<std::string> cells(headers.size(), "?");
+      cells[0] = node.node;
+      cells[2] = "unknown";
+      table.add(std::move(cells));
+    }
+  }
+  return table;
+}
+
+std::vector<std::string> troubles_of(const NodeStatus& node) {
+  if (!node.status) return {node.why};
+  const json::Object& status = *node.status;
+  std::vector<std::string> out;
+  if (!is_ready(status)) out.push_back(cat("not ready: ", json::text_at(status, {"reason"})));
+  if (auto lacks = json::text_at(status, {"objects", "lacks"}); !lacks.empty()) {
+    out.push_back(cat("cannot read objects: ", lacks));
+  }
+  add_counts(status, out);
+  if (const auto missing = texts_at(status, "missingPlugins"); !missing.empty()) {
+    out.push_back(cat("plugins that are not on the node: ", join(missing, ", "),
+                      ": install them, or correct the definitions (`multusctl lint --cluster`)"));
+  }
+  if (const auto errors = texts_at(status, "lastErrors"); !errors.empty()) {
+    out.push_back(cat("last error: ", errors.back()));
+  }
+  return out;
+}
+
+json::Object to_json(const std::vector<NodeStatus>& nodes) {
+  json::Array list;
+  for (const NodeStatus& node : nodes) {
+    json::Object one{{"node", node.node}};
+    if (node.status) {
+      one.set("status", *node.status);
+    } else {
+      one.set("error", node.why);
+    }
+    list.push_back(std::move(one));
+  }
+  return json::Object{{"version", 1}, {"nodes", std::move(list)}};
+}
+
+}  // namespace mnet::multusctl

@@ -1,0 +1,63 @@
+#include "multusctl/node_status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "json/json.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kGood =
+    R"({"version":1,"multus":"0.1.0","node":"n1","ready":true,"reason":"",)"
+    R"("primary":{"file":"/etc/cni/net.d/10-flannel.conflist","why":"the first by name"},)"
+    R"("objects":{"from":"the API","lacks":""},"requests":{"running":2,"waiting":7},)"
+    R"("delegates":{"running":4,"waiting":0},"containers":31,"pendingDels":0,"damagedDels":0,)"
+    R"("podsWithoutNetworks":0,"missingPlugins":[],"certificateEnd":null,"tokenEnd":null,"lastErrors":[]})";
+
+TEST(NodeStatus, IsOneRowForEachNode) {
+  const auto good = NodeStatus::parse("", kGood);
+  ASSERT_TRUE(good.has_value()) << good.error().text();
+  const NodeStatus silent{.node = "n2", .status = {}, .why = "no answer within 10 s"};
+
+  EXPECT_EQ(status_table({*good, silent}, false).text(true),
+            "NODE   VERSION   READY     PRIMARY               REQUESTS   DELEGATES   CONTAINERS   "
+            "PENDING   MISSED\n"
+            "n1     0.1.0     yes       10-flannel.conflist   2+7        4+0         31           "
+            "0         0\n"
+            "n2     ?         unknown   ?                     ?          ?           ?            "
+            "?         ?\n");
+  EXPECT_THAT(troubles_of(*good), IsEmpty());
+  EXPECT_THAT(troubles_of(silent), ElementsAre("no answer within 10 s"));
+}
+
+TEST(NodeStatus, TellsWhatIsWrongAndWhatToDo) {
+  std::string bad(kGood);
+  const auto replace = [&bad](std::string_view from, std::string_view to) {
+    bad.replace(bad.find(from), from.size(), to);
+  };
+  replace(R"("ready":true,"reason":"")", R"("ready":false,"reason":"no primary")");
+  replace(R"("pendingDels":0)", R"("pendingDels":3)");
+  replace(R"("missingPlugins":[])", R"("missingPlugins":["macvlan"])");
+  replace(R"("lastErrors":[])", R"("lastErrors":["a","b"])");
+  const auto node = NodeStatus::parse("n1", bad);
+
+  ASSERT_TRUE(node.has_value());
+  EXPECT_THAT(troubles_of(*node),
+              ElementsAre("not ready: no primary", HasSubstr("3 pending DELs"),
+                          HasSubstr("not on the node: macvlan"), "last error: b"));
+}
+
+TEST(NodeStatus, RefusesAVersionThatItDoesNotKnow) {
+  EXPECT_FALSE(NodeStatus::parse("n", R"({"version":2})").has_value());
+  EXPECT_FALSE(NodeStatus::parse("n", "no").has_value());
+}
+
+}  // namespace
+}  // namespace mnet::multusctl

@@ -1,0 +1,87 @@
+#include "multusctl/pod_networks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::string_view kStatus =
+    R"([{"name":"cbr0","interface":"eth0","ips":["10.244.0.5"],"mac":"0a:00:00:00:00:01","default":true},)"
+    R"({"name":"default/blue","interface":"net1","ips":["10.1.0.5"],"mac":"0a:00:00:00:00:02"}])";
+
+json::Object pod(const json::Object& annotations, std::string phase = "Running",
+                 bool is_host = false) {
+  return {{"metadata",
+           json::Object{{"namespace", "default"}, {"name", "web"}, {"annotations", annotations}}},
+          {"spec", json::Object{{"nodeName", "n1"}, {"hostNetwork", is_host}}},
+          {"status", json::Object{{"phase", phase}}}};
+}
+
+json::Object asks(std::string_view networks, std::string_view status = {}) {
+  json::Object annotations{{"k8s.v1.cni.cncf.io/networks", networks}};
+  if (!status.empty()) annotations.set("k8s.v1.cni.cncf.io/network-status", status);
+  return annotations;
+}
+
+std::vector<std::string> states(const PodRows& rows) {
+  std::vector<std::string> out;
+  for (const NetworkRow& row : rows.networks) {
+    out.push_back(cat(row.network, " ", row.interface, " ", row.state));
+    EXPECT_EQ(row.why.empty(), row.state == "ok" || row.state == "not-asked") << row.state;
+  }
+  return out;
+}
+
+TEST(PodNetworks, ShowsWhatWasAskedAndGot) {
+  const PodRows rows = rows_of(pod(asks("blue", kStatus)), {"default/blue"});
+
+  EXPECT_EQ(rows.node, "n1");
+  EXPECT_THAT(states(rows), ElementsAre("cbr0 eth0 ok", "default/blue net1 ok"));
+  EXPECT_THAT(rows.networks[1].ips, ElementsAre("10.1.0.5"));
+}
+
+TEST(PodNetworks, TellsWhyANetworkIsNotThere) {
+  const DefinitionNames known = {"default/blue", "default/green"};
+
+  EXPECT_THAT(
+      states(rows_of(pod(asks("blue,green", kStatus)), known)),
+      ElementsAre("cbr0 eth0 ok", "default/blue net1 ok", "default/green net2 not-attached"));
+  EXPECT_THAT(
+      states(rows_of(pod(asks("red", kStatus)), known)),
+      ElementsAre("cbr0 eth0 ok", "default/red net1 no-definition", "default/blue net1 not-asked"));
+  EXPECT_THAT(states(rows_of(pod(asks("green")), known)),
+              ElementsAre("default/green net1 no-status"));
+  EXPECT_THAT(states(rows_of(pod(asks("green"), "Pending"), known)),
+              ElementsAre("default/green net1 pending"));
+  EXPECT_THAT(states(rows_of(pod(asks("Green!")), known)), ElementsAre("  bad-annotation"));
+  EXPECT_THAT(states(rows_of(pod(asks("green", "{")), known)), ElementsAre("  bad-status"));
+  EXPECT_THAT(states(rows_of(pod(asks("green"), "Running", true), known)),
+              ElementsAre("green  host-network"));
+}
+
+TEST(PodNetworks, MarksAnotherAddressThanWasAsked) {
+  const auto first =
+      rows_of(pod(asks(R"([{"name":"blue","ips":["10.1.0.9/24"]}])", kStatus)), {"default/blue"});
+  const auto same =
+      rows_of(pod(asks(R"([{"name":"blue","ips":["10.1.0.5/24"]}])", kStatus)), {"default/blue"});
+  const auto mac = rows_of(pod(asks(R"([{"name":"blue","mac":"0A:00:00:00:00:03"}])", kStatus)),
+                           {"default/blue"});
+
+  EXPECT_EQ(first.networks.back().state, "other-address");
+  EXPECT_THAT(first.networks.back().why, HasSubstr("asked for 10.1.0.9/24 and got 10.1.0.5"));
+  EXPECT_EQ(same.networks.back().state, "ok");
+  EXPECT_EQ(mac.networks.back().state, "other-mac");
+}
+
+}  // namespace
+}  // namespace mnet::multusctl

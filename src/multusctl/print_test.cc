@@ -1,0 +1,23 @@
+#include "multusctl/print.h"
+
+#include <gtest/gtest.h>
+
+namespace mnet::multusctl {
+namespace {
+
+TEST(Table, AlignsColumnsAsKubectlDoes) {
+  Table table({"POD", "IPS", "STATE"});
+  table.add({"web-0", "10.0.0.1", "ok"});
+  table.add({"a-longer-name", "", "missing"});
+
+  EXPECT_EQ(table.text(true),
+            "POD             IPS        STATE\n"
+            "web-0           10.0.0.1   ok\n"
+            "a-longer-name   <none>     missing\n");
+  EXPECT_EQ(table.text(false),
+            "web-0           10.0.0.1   ok\n"
+            "a-longer-name   <none>     missing\n");
+}
+
+}  // namespace
+}  // namespace mnet::multusctl

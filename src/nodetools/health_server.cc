@@ -1,0 +1,105 @@
+#include "nodetools/health_server.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "aio/cancel.h"
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "http/http.h"
+#include "nodetools/health.h"
+#include "nodetools/output.h"
+
+namespace mnet::nodetools {
+namespace {
+
+constexpr std::chrono::seconds kBetweenTries{10};
+constexpr std::chrono::hours kLong{24 * 365};
+constexpr std::chrono::milliseconds kGrace{500};
+
+// Any client may ask: few at a time, which have nothing to say.
+http::Limits limits() {
+  http::Limits limits;
+  limits.header_bytes = 16u << 10;
+  limits.body_bytes = 0;
+  limits.write_time = std::chrono::seconds(10);
+  limits.connections = 16;
+  return limits;
+}
+
+}  // namespace
+
+Result<ListenAddress> parse_listen_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const auto bad = Error(Errc::kInvalid, cat("not [ADDRESS]:PORT: ", text));
+  if (colon == std::string_view::npos) return bad;
+  std::string_view address = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  } else if (address.find(':') != std::string_view::npos) {
+    return bad;
+  }
+  ListenAddress out{.address = std::string(address)};
+  const auto read = std::from_chars(port.data(), port.data() + port.size(), out.port);
+  if (read.ec != std::errc() || read.ptr != port.data() + port.size()) return bad;
+  return out;
+}
+
+HealthServer::HealthServer(const aio::asio::any_io_executor& executor, ListenAddress where,
+                           const Health& health, Metrics metrics, Output& output)
+    : where_(std::move(where)),
+      health_(health),
+      metrics_(std::move(metrics)),
+      output_(output),
+      server_(
+          executor,
+          [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
+          limits(), Log()) {}
+
+aio::Task<void> HealthServer::run() {
+  for (;;) {
+    auto listener = http::listen_tcp(where_.address, where_.port);
+    if (!listener) {
+      output_.complain("--listen", listener.error().text());
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenTries));
+      continue;
+    }
+    output_.print(cat("Listening on port ", http::local_port(*listener).value_or(0), "..."));
+    server_.serve(*std::move(listener));
+    Result<void> waited;
+    while (waited) waited = co_await aio::sleep_for(kLong);
+    server_.stop_accepting();
+    (void)co_await aio::shielded(server_.drain(std::chrono::steady_clock::now() + kGrace));
+    co_return waited;
+  }
+}
+
+aio::Task<http::Response> HealthServer::handle(std::shared_ptr<http::Exchange> exchange) {
+  if (exchange->method() != "GET" && exchange->method() != "HEAD") {
+    co_return http::text_response(405, "Method not allowed");
+  }
+  const std::string path(exchange->path());
+  if (path == "/healthz") co_return http::text_response(200, "ok");
+  if (path == "/readyz") {
+    co_return http::text_response(health_.is_ready() ? 200 : 503, health_.why());
+  }
+  if (path != "/metrics") co_return http::text_response(404, "404 page not found");
+  auto response = http::text_response(200, metrics_());
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  co_return response;
+}
+
+}  // namespace mnet::nodetools

@@ -1,0 +1,24 @@
+// What a visit to the API server told. Pure.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "selfcheck/finding.h"
+
+namespace mnet::selfcheck {
+
+struct ApiVisit {
+  std::string server;                 // its address; empty: none is known
+  std::optional<Error> failure = {};  // of the way to it
+  // What we need and may not do, as `list pods: <the server's words>`.
+  std::vector<std::string> refused = {};
+  // How much later its clock is than ours.
+  std::optional<std::chrono::seconds> clock_difference = {};
+};
+Findings judge_api(const ApiVisit& visit);
+
+}  // namespace mnet::selfcheck

@@ -1,0 +1,48 @@
+// What a self-check found: one thing that is wrong on this node, why it matters and what to do. Who
+// prints, logs or counts it is not its concern.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/json.h"
+
+namespace mnet::selfcheck {
+
+enum class Severity : std::uint8_t {
+  kWarning,  // something is odd, or will fail some day
+  kError,    // pods fail because of it, or would
+};
+std::string_view name_of(Severity severity);  // "warning", "error"
+
+struct Finding {
+  Severity severity = Severity::kWarning;
+  std::string_view check;  // one of kChecks
+  // Sentences without the full stop.
+  std::string what, why, advice;
+};
+using Findings = std::vector<Finding>;
+
+// Every self-check, in the order in which they are shown. Labels of the metric.
+inline constexpr std::string_view kConfiguration = "configuration";
+inline constexpr std::string_view kFolders = "folders";
+inline constexpr std::string_view kMounts = "mounts";
+inline constexpr std::string_view kPlugins = "plugins";
+inline constexpr std::string_view kMasters = "masters";
+inline constexpr std::string_view kApi = "api";
+inline constexpr std::string_view kClock = "clock";
+inline constexpr std::string_view kResources = "resources";
+inline constexpr std::string_view kCniConfigurations = "cni-configurations";
+inline constexpr std::string_view kLeftovers = "leftovers";
+
+void append(Findings& to, Findings more);
+bool has_error(const Findings& findings);
+
+// `error: plugins: <what>. <why>. <advice>.`
+std::string line_of(const Finding& finding);
+// {"ok": bool, "findings": [{"severity", "check", "what", "why", "advice"}]}; not ok: has_error().
+json::Object json_of(const Findings& findings);
+
+}  // namespace mnet::selfcheck

@@ -1,0 +1,22 @@
+// Keys of a configuration that no reader knows: they are legal and have no effect, so a misspelt
+// one is noticed only by what does not happen. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/json.h"
+#include "selfcheck/finding.h"
+
+namespace mnet::selfcheck {
+
+// Keys are compared as they are read: letter case does not count. Keys that begin with `_` or `//`
+// are comments. `file` is where the document was read.
+Findings check_keys(const json::Object& document, const std::vector<std::string>& known,
+                    std::string_view file);
+
+// The known key that differs in the fewest letters; empty if none is near.
+std::string_view nearest_key(std::string_view key, const std::vector<std::string>& known);
+
+}  // namespace mnet::selfcheck

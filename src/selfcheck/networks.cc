@@ -1,0 +1,125 @@
+#include "selfcheck/networks.h"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "json/at.h"
+#include "json/json.h"
+
+namespace mnet::selfcheck {
+namespace {
+
+constexpr std::size_t kMostNamed = 5;
+
+// Which networks need a thing that is missing.
+using Users = std::map<std::string, std::vector<std::string>>;
+
+std::string text_in(const json::Object& object, std::string_view key) {
+  return json::text_of(object.find(key));
+}
+
+bool is_true(const json::Object& object, std::string_view key) {
+  const bool* value = json::as_bool(object.find(key));
+  return value != nullptr && *value;
+}
+
+std::vector<const json::Object*> plugins_of(const json::Object& config) {
+  const json::Array* list = json::as_array(config.find("plugins"));
+  if (list == nullptr) return {&config};
+  std::vector<const json::Object*> plugins;
+  for (const json::Value& plugin : *list) {
+    if (plugin.as_object() != nullptr) plugins.push_back(plugin.as_object());
+  }
+  return plugins;
+}
+
+std::vector<std::string> types_of(const json::Object& plugin) {
+  std::vector<std::string> types = {text_in(plugin, "type"),
+                                    json::text_of(json::find_at(plugin, {"ipam", "type"}))};
+  std::erase_if(types, [](const std::string& type) { return type.empty(); });
+  return types;
+}
+
+void note(Users& users, const std::string& what, const std::string& network) {
+  auto& networks = users[what];
+  if (networks.empty() || networks.back() != network) networks.push_back(network);
+}
+
+std::string list(const std::vector<std::string>& networks) {
+  const auto first = networks | std::views::take(kMostNamed);
+  std::string text = join(std::vector<std::string>(first.begin(), first.end()), ", ");
+  if (networks.size() > kMostNamed) text += cat(" and ", networks.size() - kMostNamed, " more");
+  return text;
+}
+
+Finding unreadable(const std::string& network, const Error& why) {
+  return {.severity = Severity::kError,
+          .check = kPlugins,
+          .what = cat("the configuration of the network ", network,
+                      " cannot be read: ", excerpt(why.text())),
+          .why = "Pods that ask for it do not start",
+          .advice = "Correct spec.config of the definition"};
+}
+
+Finding no_plugin(const std::string& type, const std::vector<std::string>& networks,
+                  const NodeView& node) {
+  return {.severity = Severity::kError,
+          .check = kPlugins,
+          .what = cat("the plugin ", go_quoted(type), " is not in ", node.plugin_dir),
+          .why = cat("Pods with the network ", list(networks), " do not start on this node"),
+          .advice = "Install it there, or name its directory with binDir"};
+}
+
+Finding no_link(const std::string& what, const std::vector<std::string>& networks) {
+  return {.severity = Severity::kError,
+          .check = kMasters,
+          .what = what,
+          .why = cat("Pods with the network ", list(networks), " do not start on this node"),
+          .advice =
+              "Make the interface, correct spec.config of the definition, or keep such pods "
+              "away from this node"};
+}
+
+}  // namespace
+
+std::string missing_link(const json::Object& plugin,
+                         const std::function<bool(const std::string& ifname)>& has_link) {
+  // The interface is the container's own then.
+  if (is_true(plugin, "linkInContainer")) return {};
+  const std::string_view key = text_in(plugin, "type") == "host-device" ? "device" : "master";
+  const std::string ifname = text_in(plugin, key);
+  if (ifname.empty() || has_link(ifname)) return {};
+  return cat(key, " ", go_quoted(ifname), " does not exist on this node");
+}
+
+Findings check_networks(const std::vector<Network>& networks, const NodeView& node) {
+  Findings found;
+  Users plugins, links;
+  for (const Network& network : networks) {
+    const auto config = json::parse_object(network.config);
+    if (!config) {
+      found.push_back(unreadable(network.name, config.error()));
+      continue;
+    }
+    for (const json::Object* plugin : plugins_of(*config)) {
+      for (const std::string& type : types_of(*plugin)) {
+        if (!plugins.contains(type) && node.has_plugin(type)) continue;
+        note(plugins, type, network.name);
+      }
+      const std::string link = missing_link(*plugin, node.has_link);
+      if (!link.empty()) note(links, link, network.name);
+    }
+  }
+  for (const auto& [type, users] : plugins) found.push_back(no_plugin(type, users, node));
+  for (const auto& [link, users] : links) found.push_back(no_link(link, users));
+  return found;
+}
+
+}  // namespace mnet::selfcheck

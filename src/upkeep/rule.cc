@@ -1,0 +1,166 @@
+#include "upkeep/rule.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "attach/room.h"
+#include "base/error.h"
+#include "base/reading.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cni/result.h"
+#include "json/json.h"
+#include "model/attachment.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+
+namespace mnet::upkeep {
+namespace {
+
+std::set<std::string> addresses_in(const json::Value& result) {
+  std::set<std::string> addresses;
+  const auto read = cni::read_result(result);
+  if (!read) return addresses;
+  for (const cni::IpConfig& ip : read->ips) addresses.insert(ip.address.address.text());
+  return addresses;
+}
+
+Error held(const model::Attachment& network, const std::string& holder) {
+  return Error(Errc::kConflict, cat("network ", excerpt(network.delegate.cni_name), ", interface ",
+                                    excerpt(network.ifname), " of container ", network.container_id,
+                                    " is not deleted, because ", holder));
+}
+
+}  // namespace
+
+bool Rule::Holding::overlaps(const Holding& other) const {
+  if (!device_id.empty() && device_id == other.device_id) return true;
+  return network == other.network && std::ranges::any_of(addresses, [&](const auto& one) {
+           return other.addresses.contains(one);
+         });
+}
+
+aio::Task<bool> Rule::is_needed(std::string, std::string) { co_return true; }
+
+aio::Task<std::optional<model::AttachmentRecord>> Rule::find_record(std::string cni_dir,
+                                                                    std::string container_id) {
+  using Found = std::optional<model::AttachmentRecord>;
+  MNET_CO_TRY(auto&& stored,
+              co_await records_.load(std::move(cni_dir), std::move(container_id),
+                                     attach::RecordParts::kRecord, attach::kAnyWeight));
+  if (!stored.record) {
+    if (is_damage(stored.record.error())) co_return Found();
+    co_return std::move(stored.record).error();
+  }
+  if (!*stored.record) co_return Found();
+  auto decoded = model::decode_record(**stored.record);
+  co_return decoded ? Found(*std::move(decoded)) : Found();
+}
+
+aio::Task<Namespace> Rule::find_namespace(std::string netns, std::string boot_id,
+                                          std::uint64_t inode) {
+  if (netns.empty()) co_return Namespace::kGone;
+  const auto seen = co_await links_.look(std::move(netns), {});
+  if (!seen && seen.error().code() == Errc::kNotFound) co_return Namespace::kGone;
+  if (!seen && seen.error().code() == Errc::kInvalid) co_return Namespace::kUnknown;
+  if (!seen) co_return seen.error();
+  co_return boot_id == boot_id_&& inode != 0 && seen->netns.inode == inode ? Namespace::kSame
+                                                                           : Namespace::kOther;
+}
+
+aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
+                                                 std::vector<model::AttachmentPtr> networks) {
+  const std::string container_id = networks.front()->container_id;
+  MNET_CO_TRY(const auto& record, co_await find_record(cni_dir, container_id));
+  std::vector<Holding> wanted;
+  for (const model::AttachmentPtr& network : networks) {
+    MNET_CO_TRY(auto&& holding, co_await holding_of(cni_dir, network));
+    wanted.push_back(std::move(holding));
+  }
+  MNET_CO_TRY(const auto& holders, co_await find_holders(cni_dir, container_id, std::move(wanted)));
+
+  Verdicts verdicts;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    if (!holders[i].empty()) {
+      verdicts.emplace_back(held(*networks[i], holders[i]));
+      continue;
+    }
+    MNET_CO_TRY(auto&& netns, co_await netns_for(networks[i], record));
+    if (netns == networks[i]->netns) {
+      verdicts.emplace_back(networks[i]);
+      continue;
+    }
+    auto moved = std::make_shared<model::Attachment>(*networks[i]);
+    moved->netns = std::move(netns);
+    verdicts.emplace_back(std::move(moved));
+  }
+  co_return verdicts;
+}
+
+// A path that leads to nothing does no harm.
+aio::Task<std::string> Rule::netns_for(model::AttachmentPtr network,
+                                       std::optional<model::AttachmentRecord> record) {
+  const std::string boot_id = record ? record->boot_id : std::string();
+  const std::uint64_t inode = record ? record->netns_inode : 0;
+  MNET_CO_TRY(const Namespace where, co_await find_namespace(network->netns, boot_id, inode));
+  const bool may_be_entered = where == Namespace::kSame || where == Namespace::kGone;
+  co_return may_be_entered ? network->netns : std::string();
+}
+
+Rule::Holding Rule::holding_of(const model::RecordedAttachment& recorded) {
+  return {.device_id = recorded.device_id,
+          .network = recorded.cni_name,
+          .addresses = recorded.result ? addresses_in(*recorded.result) : std::set<std::string>()};
+}
+
+// An entry that cannot be read is Chain's business.
+aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::AttachmentPtr network) {
+  Holding holding{.device_id = network->delegate.selection.device_id,
+                  .network = network->delegate.cni_name,
+                  .addresses = {}};
+  const auto cached = co_await results_.find_result(std::move(cni_dir), network->key());
+  if (cached && *cached) holding.addresses = addresses_in((*cached)->result);
+  co_return holding;
+}
+
+// One record after the other: each may be large. A namespace that cannot be looked at is a living
+// one's.
+aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
+                                                       std::string container_id,
+                                                       std::vector<Holding> wanted) {
+  std::vector<std::string> holders(wanted.size());
+  if (std::ranges::all_of(wanted, &Holding::is_empty)) co_return holders;
+  MNET_CO_TRY(const auto& ids, co_await records_.list(cni_dir));
+  for (const std::string& id : ids) {
+    if (id == container_id) continue;
+    MNET_CO_TRY(const auto& record, co_await find_record(cni_dir, id));
+    if (!record) continue;
+    std::set<std::size_t> shared;
+    for (const model::RecordedAttachment& one : record->attachments) {
+      const Holding theirs = holding_of(one);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (wanted[i].overlaps(theirs)) shared.insert(i);
+      }
+    }
+    if (shared.empty()) continue;
+    const auto where = co_await find_namespace(record->netns, record->boot_id, record->netns_inode);
+    if (where && (*where == Namespace::kGone || *where == Namespace::kOther)) continue;
+    for (const std::size_t i : shared) {
+      holders[i] = cat("its device or address now belongs to container ", id, " of pod ",
+                       excerpt(record->pod_ns), "/", excerpt(record->pod_name));
+    }
+  }
+  co_return holders;
+}
+
+}  // namespace mnet::upkeep

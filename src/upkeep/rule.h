@@ -1,0 +1,72 @@
+// The rule for every DEL that the runtime did not just ask for. One function decides: judge().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/ports.h"
+#include "chain/results.h"
+#include "json/json.h"
+#include "model/attachment.h"
+#include "model/attachment_record.h"
+
+namespace mnet::upkeep {
+
+// What a path says about the namespace that a record is about.
+enum class Namespace : std::uint8_t {
+  kSame,     // it leads to it
+  kOther,    // it leads to another: the path was used again
+  kGone,     // there is nothing at the path
+  kUnknown,  // what is there is not known to be a namespace
+};
+
+class Rule : public attach::DelRule {
+ public:
+  // The ports must outlive it, and it must outlive its tasks. `boot_id`: of this boot.
+  Rule(attach::Records& records, chain::Results& results, attach::Links& links, std::string boot_id)
+      : records_(records), results_(results), links_(links), boot_id_(std::move(boot_id)) {}
+
+  // A pending DEL is needed until it succeeds.
+  aio::Task<bool> is_needed(std::string cni_dir, std::string container_id) override;
+  // - The plugins get no namespace if the path leads to another one than was recorded.
+  // - A network stays while a living container holds its device, or one of its addresses on the
+  //   same network.
+  // (That a DEL resumes at the plugin that failed is true of every DEL: chain::Chain::del().)
+  aio::Task<Verdicts> judge(std::string cni_dir,
+                            std::vector<model::AttachmentPtr> networks) override;
+
+  // The record of a container; none if there is none or it is damaged.
+  aio::Task<std::optional<model::AttachmentRecord>> find_record(std::string cni_dir,
+                                                                std::string container_id);
+  // Where `netns` leads, seen from the record. An error if that cannot be told now.
+  aio::Task<Namespace> find_namespace(std::string netns, std::string boot_id, std::uint64_t inode);
+
+ private:
+  // What can be in one container's hands only.
+  struct Holding {
+    std::string device_id;
+    std::string network;              // of the addresses, by its CNI name
+    std::set<std::string> addresses;  // without prefix lengths
+    bool is_empty() const { return device_id.empty() && addresses.empty(); }
+    bool overlaps(const Holding& other) const;
+  };
+  static Holding holding_of(const model::RecordedAttachment& recorded);
+  aio::Task<Holding> holding_of(std::string cni_dir, model::AttachmentPtr network);
+  // For each of them the living container that holds it, for people; empty: none.
+  aio::Task<std::vector<std::string>> find_holders(std::string cni_dir, std::string container_id,
+                                                   std::vector<Holding> wanted);
+  aio::Task<std::string> netns_for(model::AttachmentPtr network,
+                                   std::optional<model::AttachmentRecord> record);
+
+  attach::Records& records_;
+  chain::Results& results_;
+  attach::Links& links_;
+  std::string boot_id_;
+};
+
+}  // namespace mnet::upkeep

@@ -1,0 +1,168 @@
+#include "upkeep/rule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "attach/attach.h"
+#include "attach/node_fixture.h"
+#include "attach/request.h"
+#include "attach/request_text.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "model/attachment_record.h"
+
+namespace mnet::upkeep {
+namespace {
+
+using attach::RequestText;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Containers in namespaces of their own, whose DELs the rule judges. Every fake plugin gives the
+// same address.
+class RuleTest : public attach::NodeTest {
+ protected:
+  void add_container(const std::string& id, const std::string& network, std::uint64_t inode) {
+    const std::string netns = cat("/", id);
+    node_.links.namespaces[netns];
+    node_.links.inodes[netns] = inode;
+    auto added = add(of(id, network));
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+  }
+  static RequestText of(const std::string& id, const std::string& network) {
+    RequestText text = request(delegates({network}));
+    text.container_id = id;
+    text.netns = cat("/", id);
+    return text;
+  }
+  Result<attach::DelOutcome> del_later(const std::string& id) {
+    auto request = attach::read_text(attach::Verb::kDel, of(id, "other"), log_);
+    request->rule = &rule_;
+    return aio::run(loop_, attachments_.typed().del(*std::move(request)));
+  }
+  std::string netns_of_run() const { return node_.plugins.runs.at(0).netns; }
+
+  Rule rule_{node_.records, node_.records, node_.links, ""};
+};
+
+TEST_F(RuleTest, ADelGetsTheNamespaceThatWasRecorded) {
+  add_container("c1", "a", 7);
+
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+
+  EXPECT_EQ(netns_of_run(), "/c1");
+}
+
+// `/proc/<pid>` is used again.
+TEST_F(RuleTest, ADelGetsNoNamespaceWhereAnotherIsNow) {
+  add_container("c1", "a", 7);
+  node_.links.inodes["/c1"] = 8;
+
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+
+  EXPECT_EQ(netns_of_run(), "");
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
+TEST_F(RuleTest, ADelGetsNoNamespaceOfAnotherBoot) {
+  add_container("c1", "a", 7);
+  Rule rebooted(node_.records, node_.records, node_.links, "another boot");
+  auto request = attach::read_text(attach::Verb::kDel, of("c1", "a"), log_);
+  request->rule = &rebooted;
+
+  EXPECT_TRUE(attach::complete(aio::run(loop_, attachments_.typed().del(*std::move(request)))));
+
+  EXPECT_EQ(netns_of_run(), "");
+}
+
+TEST_F(RuleTest, ADelGetsNoNamespaceWhereNoneWasRecorded) {
+  add_container("c1", "a", 7);
+  node_.records.records.clear();
+
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+
+  EXPECT_EQ(netns_of_run(), "");
+}
+
+TEST_F(RuleTest, NothingRunsWhileTheNamespaceCannotBeLookedAt) {
+  add_container("c1", "a", 7);
+  node_.links.error = Error::from_errno(EMFILE, "open /c1");
+
+  EXPECT_FALSE(attach::complete(del_later("c1")));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(node_.records.records.contains("c1"));
+}
+
+TEST_F(RuleTest, ANetworkStaysWhileALivingContainerHoldsItsAddress) {
+  add_container("c1", "a", 7);
+  add_container("c2", "a", 8);
+  node_.links.namespaces.erase("/c1");
+
+  const auto held = del_later("c1");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  ASSERT_TRUE(held && held->failed);
+  EXPECT_THAT(held->failed->text(),
+              HasSubstr("network a, interface eth0 of container c1 is not deleted, because its "
+                        "device or address now belongs to container c2 of pod ns1/p1"));
+  EXPECT_TRUE(node_.records.records.contains("c1"));
+  node_.links.namespaces.erase("/c2");
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+}
+
+TEST_F(RuleTest, AnAddressOnAnotherNetworkIsAnotherAddress) {
+  add_container("c1", "a", 7);
+  add_container("c2", "b", 8);
+
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+}
+
+TEST_F(RuleTest, ANetworkStaysWhileALivingContainerHoldsItsDevice) {
+  add_container("c1", "a", 7);
+  add_container("c2", "b", 8);
+  for (const char* id : {"c1", "c2"}) {
+    auto record = model::decode_record(node_.records.records.at(id)).value();
+    record.attachments[0].device_id = "0000:3b:02.1";
+    node_.records.records[id] = model::encode_record(record);
+  }
+  node_.records.scratch.at("c1")[0].as_object()->set("deviceID", "0000:3b:02.1");
+
+  EXPECT_FALSE(attach::complete(del_later("c1")));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  node_.links.inodes["/c2"] = 9;  // the path is used again: its container is gone
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+}
+
+TEST_F(RuleTest, NothingRunsWhileARecordCannotBeRead) {
+  add_container("c1", "a", 7);
+  node_.records.find_record_error = Error::from_errno(EIO, "read");
+
+  EXPECT_FALSE(attach::complete(del_later("c1")));
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// One that the runtime asks for is its own business.
+TEST_F(RuleTest, ADelOfTheRuntimeIsNotJudged) {
+  add_container("c1", "a", 7);
+  node_.links.inodes["/c1"] = 8;
+  auto request = attach::read_text(attach::Verb::kDel, of("c1", "a"), log_);
+
+  EXPECT_TRUE(attach::complete(aio::run(loop_, attachments_.typed().del(*std::move(request)))));
+
+  EXPECT_EQ(netns_of_run(), "/c1");
+}
+
+}  // namespace
+}  // namespace mnet::upkeep

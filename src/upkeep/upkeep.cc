@@ -1,0 +1,438 @@
+#include "upkeep/upkeep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/cancel.h"
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/container_records.h"
+#include "attach/core.h"
+#include "attach/ports.h"
+#include "attach/recorded_attachments.h"
+#include "attach/remove.h"
+#include "attach/request.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cni/args.h"
+#include "cni/cache.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/netconf.h"
+#include "model/objects.h"
+#include "upkeep/decision.h"
+#include "upkeep/rule.h"
+
+namespace mnet::upkeep {
+namespace {
+
+std::string_view name_of(Action action) {
+  switch (action) {
+    case Action::kFinish:
+      return "finish";
+    case Action::kDrop:
+      return "drop";
+    case Action::kDelete:
+      return "delete";
+    default:
+      return "none";
+  }
+}
+
+std::string described(const model::AttachmentRecord& record) {
+  std::string text = cat("container ", record.container_id);
+  if (!record.pod_name.empty()) {
+    text += cat(" of pod ", excerpt(record.pod_ns), "/", excerpt(record.pod_name));
+  }
+  return text;
+}
+
+std::string arg(const cni::ArgPairs& args, std::string_view key) {
+  const std::string* value = cni::find_arg(args, key);
+  return value == nullptr ? std::string() : *value;
+}
+
+// What the result cache knows of a container that has no attachment record.
+model::AttachmentRecord header_of(const cni::CacheEntry& entry) {
+  model::AttachmentRecord header;
+  header.container_id = entry.container_id;
+  header.netns = entry.netns;
+  header.cni_args = entry.cni_args;
+  header.pod_ns = arg(entry.cni_args, "K8S_POD_NAMESPACE");
+  header.pod_name = arg(entry.cni_args, "K8S_POD_NAME");
+  header.pod_uid = arg(entry.cni_args, "K8S_POD_UID");
+  header.state = model::RecordState::kReady;
+  return header;
+}
+
+bool is_half_done(const model::RecordedAttachment& attachment) {
+  return attachment.state != model::AttachmentState::kAttached;
+}
+
+bool lives(const Facts& facts) { return facts.is_of_this_boot && facts.netns == Namespace::kSame; }
+
+}  // namespace
+
+// Asks again when the container is ours; otherwise the rule of every such DEL.
+class Upkeep::StillNeeded : public attach::DelRule {
+ public:
+  StillNeeded(Upkeep& owner, const Item* item, Action action)
+      : owner_(owner), item_(item), action_(action) {}
+
+  aio::Task<bool> is_needed(std::string, std::string) override {
+    MNET_CO_TRY(const bool is_still, co_await owner_.is_still(item_, action_));
+    was_needed = is_still;
+    co_return is_still;
+  }
+  aio::Task<Verdicts> judge(std::string cni_dir,
+                            std::vector<model::AttachmentPtr> networks) override {
+    return owner_.rule_.judge(std::move(cni_dir), std::move(networks));
+  }
+
+  bool was_needed = false;
+
+ private:
+  Upkeep& owner_;
+  const Item* item_;
+  const Action action_;
+};
+
+void Upkeep::stop() { stop_.set(); }
+
+aio::Task<void> Upkeep::run() {
+  while (!stop_.is_set()) {
+    auto done = co_await round();
+    if (!done) log_.error("cannot look for unfinished records", done.error());
+    const bool is_cancelled = co_await aio::cancelled();
+    if (is_cancelled) co_return aio::cancelled_error();
+    auto stopped = co_await stop_.wait(std::chrono::steady_clock::now() + pause());
+    if (!stopped && stopped.error().code() != Errc::kTimeout) co_return std::move(stopped);
+  }
+  co_return Result<void>();
+}
+
+// Not all nodes of a cluster at once. Earlier where the grace of a container ends.
+std::chrono::milliseconds Upkeep::pause() {
+  auto pause = Backoff(settings_.period, 2 * settings_.period, random_, kFifth).next();
+  const auto now = clock_();
+  for (const auto& [place, first] : first_seen_gone_) {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(first + settings_.grace - now);
+    if (left.count() > 0) pause = std::min<std::chrono::milliseconds>(pause, left);
+  }
+  return pause;
+}
+
+aio::Task<void> Upkeep::round() {
+  Items items;
+  const std::set<std::string> directories = node_.directories();
+  for (const std::string& directory : directories) {
+    MNET_CO_TRY_VOID(co_await look(directory, &items));
+  }
+  compare(items);
+  gone_ = 0;
+  for (const auto& item : items) {
+    if (stop_.is_set()) break;
+    const Decision decision = decide(item->facts, settings_.mode);
+    const bool seems_gone = decision.action == Action::kWatch ||
+                            decision.action == Action::kReport ||
+                            decision.action == Action::kDelete;
+    if (seems_gone) ++gone_;
+    auto done = co_await act(item.get(), decision);
+    if (!done && done.error().code() == Errc::kCancelled) co_return std::move(done);
+    if (!done) log_.error(cat("cannot finish ", described(item->record)), done.error());
+  }
+  co_return Result<void>();
+}
+
+// The oldest first.
+aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
+  MNET_CO_TRY(const auto& containers, co_await node_.list_records(cni_dir));
+  MNET_CO_TRY(const auto& pending, co_await node_.list_pending(cni_dir));
+  MNET_CO_TRY(auto&& results, co_await core_.core().ports.records.list_results(cni_dir));
+  const auto begin = items->size();
+  for (const std::string& id : containers) {
+    auto item = co_await read(cni_dir, id);
+    if (!item) {
+      log_.error(cat("cannot read the attachment record of container ", id), item.error());
+      // Unknown, so that not even the result cache may be judged by.
+      std::erase_if(results.entries, [&](const auto& entry) { return entry.container_id == id; });
+      continue;
+    }
+    if (*item == nullptr) continue;
+    const bool lacks_result =
+        std::ranges::any_of((*item)->record.attachments, [&](const model::RecordedAttachment& one) {
+          return std::ranges::none_of(results.entries, [&](const cni::CacheEntry& entry) {
+            return entry.container_id == id && entry.network == one.cni_name &&
+                   entry.ifname == one.ifname;
+          });
+        });
+    (*item)->facts.is_complete = !lacks_result;
+    (*item)->record.attachments.clear();
+    std::erase_if(results.entries, [&](const auto& entry) { return entry.container_id == id; });
+    items->push_back(*std::move(item));
+  }
+  MNET_CO_TRY_VOID(co_await find_cached(cni_dir, std::move(results.entries), items));
+  for (auto i = begin; i < items->size(); ++i) {
+    Item& item = *(*items)[i];
+    item.facts.has_pending = std::ranges::any_of(pending, [&](const std::string& file) {
+      return file.starts_with(cat(item.record.container_id, "-"));
+    });
+    MNET_CO_TRY_VOID(co_await find_facts(&item));
+    note_gone(&item);
+  }
+  co_return Result<void>();
+}
+
+// None if it is gone by now, or damaged.
+aio::Task<std::unique_ptr<Upkeep::Item>> Upkeep::read(std::string cni_dir,
+                                                      std::string container_id) {
+  MNET_CO_TRY(auto&& record, co_await rule_.find_record(cni_dir, container_id));
+  if (!record) co_return nullptr;
+  auto item = std::make_unique<Item>();
+  item->cni_dir = std::move(cni_dir);
+  item->record = *std::move(record);
+  item->facts.state = item->record.state;
+  item->facts.awaits_pending = item->record.is_pending;
+  for (const model::RecordedAttachment& one : item->record.attachments) {
+    if (one.source == model::Source::kCluster) item->ifname = one.ifname;
+    if (is_half_done(one)) item->half_done.push_back(one.ifname);
+  }
+  co_return std::move(item);
+}
+
+// Containers that the original, or an earlier version, left behind. What a runtime wrote for Multus
+// itself is not ours.
+aio::Task<void> Upkeep::find_cached(std::string cni_dir, std::vector<cni::CacheEntry> entries,
+                                    Items* items) {
+  std::set<std::string> seen;
+  for (const cni::CacheEntry& entry : entries) {
+    if (!seen.insert(entry.container_id).second) continue;
+    auto config = co_await core_.core().ports.records.find_config(
+        cni_dir, {entry.network, entry.container_id, entry.ifname});
+    if (!config || !*config) continue;
+    const auto delegate = model::parse_delegate(**config);
+    if (!delegate || attach::is_of_runtime(*delegate, model::NetConf())) continue;
+    auto item = std::make_unique<Item>();
+    item->cni_dir = cni_dir;
+    item->record = header_of(entry);
+    item->has_record = false;
+    items->push_back(std::move(item));
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> Upkeep::find_facts(Item* item) {
+  const model::AttachmentRecord& record = item->record;
+  Facts& facts = item->facts;
+  facts.is_of_this_boot = record.boot_id.empty() || record.boot_id == core_.core().options.boot_id;
+  const auto where =
+      co_await rule_.find_namespace(record.netns, record.boot_id, record.netns_inode);
+  if (!where && where.error().code() == Errc::kCancelled) co_return where.error();
+  facts.netns = where ? *where : Namespace::kUnknown;
+  if (record.netns.empty()) facts.netns = Namespace::kUnknown;
+  // Whose namespace is there is not on record: it may be this container's.
+  if (record.netns_inode == 0 && facts.netns == Namespace::kOther) facts.netns = Namespace::kSame;
+  facts.has_pod = !record.pod_uid.empty() && node_.knows_pods();
+  facts.pod = node_.find_pod(record);
+  facts.sees_host = node_.sees_host();
+  co_return Result<void>();
+}
+
+void Upkeep::note_gone(Item* item) {
+  const Place place{item->cni_dir, item->record.container_id};
+  if (!is_gone(item->facts)) {
+    first_seen_gone_.erase(place);
+    reported_.erase(place);
+    return;
+  }
+  const auto now = clock_();
+  const auto first = first_seen_gone_.try_emplace(place, now).first->second;
+  item->facts.is_past_grace = now - first >= settings_.grace;
+}
+
+// A running pod whose namespace is not there says that we cannot see namespaces as they are.
+void Upkeep::compare(const Items& items) {
+  std::map<std::string, std::size_t> living;  // containers by pod UID
+  std::set<Place> places;
+  for (const auto& item : items) {
+    places.insert({item->cni_dir, item->record.container_id});
+    if (lives(item->facts)) ++living[item->record.pod_uid];
+  }
+  std::erase_if(first_seen_gone_, [&](const auto& one) { return !places.contains(one.first); });
+  std::erase_if(reported_, [&](const Place& one) { return !places.contains(one); });
+
+  bool sees_all = true;
+  for (const auto& item : items) {
+    Facts& facts = item->facts;
+    facts.has_living_sibling =
+        !item->record.pod_uid.empty() && !lives(facts) && living.contains(item->record.pod_uid);
+    const bool is_missing = facts.pod == PodState::kRunning && facts.is_of_this_boot &&
+                            facts.state == model::RecordState::kReady && !lives(facts) &&
+                            !facts.has_living_sibling;
+    if (is_missing) sees_all = false;
+    if (is_missing && sees_running_pods_) {
+      log_.error(cat("the namespace ", excerpt(item->record.netns), " of ", described(item->record),
+                     ", which runs, cannot be seen; no container is taken for gone; check that the "
+                     "daemon's mounts of /run/netns and of the host's root have mountPropagation "
+                     "HostToContainer"));
+    }
+  }
+  sees_running_pods_ = sees_all;
+  for (const auto& item : items) item->facts.sees_running_pods = sees_all;
+}
+
+aio::Task<void> Upkeep::act(const Item* item, Decision decision) {
+  switch (decision.action) {
+    case Action::kFinish:
+    case Action::kDelete:
+      return del(item, decision);
+    case Action::kDrop:
+      return drop(item);
+    case Action::kReport:
+      report(*item, decision);
+      break;
+    case Action::kKeep:
+    case Action::kWatch:
+      break;
+  }
+  return undo_half_done(item);
+}
+
+aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
+  auto now = std::make_unique<Item>(*item);
+  if (item->has_record) {
+    MNET_CO_TRY(auto&& read_again, co_await read(item->cni_dir, item->record.container_id));
+    if (read_again == nullptr) co_return false;
+    // Another ADD has written it since.
+    if (read_again->record.netns_inode != item->record.netns_inode) co_return false;
+    now->record = std::move(read_again->record);
+    now->facts.state = now->record.state;
+    now->facts.awaits_pending = now->record.is_pending;
+  }
+  MNET_CO_TRY_VOID(co_await find_facts(now.get()));
+  co_return decide(now->facts, settings_.mode).action == action;
+}
+
+// A DEL that fails is a pending DEL by the time it ends.
+aio::Task<void> Upkeep::del(const Item* item, Decision decision) {
+  // What works on it now may change everything; there is another round.
+  if (core_.core().containers.is_busy(item->record.container_id)) co_return Result<void>();
+  MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
+  StillNeeded rule(*this, item, decision.action);
+  request.rule = &rule;
+  MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
+  if (stop_.is_set()) co_return Result<void>();
+  const auto outcome = co_await core_.del(std::move(request));
+  if (outcome && !rule.was_needed) co_return Result<void>();
+  auto deleted = attach::complete(outcome);
+  node_.count(name_of(decision.action), deleted.has_value());
+  if (!deleted) co_return deleted;
+  log_.warning(cat("networks of ", described(item->record), " were deleted: ", decision.reason));
+  tell_owner(*item, decision);
+  co_return Result<void>();
+}
+
+aio::Task<void> Upkeep::drop(const Item* item) {
+  const std::string& id = item->record.container_id;
+  attach::Core& core = core_.core();
+  MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core.containers.lock(id));
+  MNET_CO_TRY(const bool is_still_so, co_await is_still(item, Action::kDrop));
+  if (!is_still_so) co_return Result<void>();
+  MNET_CO_TRY(const auto& record, co_await rule_.find_record(item->cni_dir, id));
+  if (record) {
+    for (const model::RecordedAttachment& one : record->attachments) {
+      MNET_CO_TRY_VOID(
+          co_await core.ports.results.remove_result(item->cni_dir, {one.cni_name, id, one.ifname}));
+    }
+  }
+  MNET_CO_TRY(const auto& removed, co_await core.ports.records.remove(item->cni_dir, id));
+  MNET_CO_TRY_VOID(removed.record);
+  MNET_CO_TRY_VOID(removed.scratch);
+  node_.count(name_of(Action::kDrop), true);
+  log_.warning(cat("the records of ", described(item->record),
+                   " were removed: its pending DEL was removed by hand"));
+  co_return Result<void>();
+}
+
+aio::Task<void> Upkeep::undo_half_done(const Item* item) {
+  if (item->facts.state != model::RecordState::kReady || item->facts.has_pending) {
+    co_return Result<void>();
+  }
+  for (const std::string& ifname : item->half_done) {
+    if (stop_.is_set()) break;
+    MNET_CO_TRY_VOID(co_await undo_half_done(item, ifname));
+  }
+  co_return Result<void>();
+}
+
+// One network that was being plugged in or out of a container that lives on (05, 3.10).
+aio::Task<void> Upkeep::undo_half_done(const Item* item, std::string ifname) {
+  MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
+  request.rule = &rule_;
+  MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
+  const attach::Job job(std::move(request), attach::Verb::kDel);
+  attach::Core& core = core_.core();
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core.containers.lock(item->record.container_id));
+  attach::RecordAccess access(core, job);
+  MNET_CO_TRY(auto&& records, co_await access.load());
+  if (!records.attachment_record) co_return Result<void>();
+  model::AttachmentRecord record = *records.attachment_record;
+  const model::RecordedAttachment* half = record.find(ifname);
+  const bool is_still_so =
+      record.state == model::RecordState::kReady && half != nullptr && is_half_done(*half);
+  if (!is_still_so) co_return Result<void>();
+
+  const model::AttachmentPtr attachment = attach::attachment_of(job, record, *half, false);
+  if (half->result) co_await access.restore_result(attachment, *half->result);
+  attach::Remover remover(core, job);
+  const attach::Removal removal = co_await remover.remove({attachment});
+  const auto removed = removal.complete();
+  node_.count(name_of(Action::kFinish), removed.has_value());
+  if (!removed) co_return removed;
+  log_.warning(cat("network ", excerpt(half->network), ", interface ", excerpt(ifname), " of ",
+                   described(record), " was deleted: it was being plugged in or out"));
+  if (records.delegates) {
+    MNET_CO_TRY_VOID(co_await access.mark_removed(std::move(records), {ifname}));
+  }
+  std::erase_if(record.attachments, [&](const auto& one) { return one.ifname == ifname; });
+  co_return co_await access.save_record(std::move(record));
+}
+
+void Upkeep::report(const Item& item, Decision decision) {
+  if (!reported_.insert({item.cni_dir, item.record.container_id}).second) return;
+  log_.warning(cat("the namespace of ", described(item.record), " is gone and ", decision.reason,
+                   ", but its networks are not deleted: ",
+                   settings_.mode == Mode::kReport ? "`reconcile` is \"report\""
+                                                   : "the host's namespaces cannot be seen"));
+}
+
+void Upkeep::tell_owner(const Item& item, Decision decision) const {
+  attach::ObjectSource* source = core_.core().ports.source;
+  if (source == nullptr || item.record.pod_name.empty()) return;
+  auto pod = std::make_shared<model::PodObject>();
+  pod->ns = item.record.pod_ns;
+  pod->name = item.record.pod_name;
+  pod->uid = item.record.pod_uid;
+  source->send({.pod = std::move(pod),
+                .is_warning = false,
+                .reason = "RemovedLeftovers",
+                .message = cat("networks of container ", item.record.container_id,
+                               " were removed: ", decision.reason)});
+}
+
+}  // namespace mnet::upkeep

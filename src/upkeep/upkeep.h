@@ -1,0 +1,134 @@
+// Goes through the records of a node at the start of the daemon and again and again: ADDs and DELs
+// that a crash cut off are undone or finished, records of containers that are gone are deleted
+// through their plugins. What fails becomes a pending DEL, whose replay tries again. Lives on the
+// event loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "base/backoff.h"
+#include "base/log.h"
+#include "cni/cache.h"
+#include "model/attachment_record.h"
+#include "upkeep/decision.h"
+#include "upkeep/rule.h"
+
+namespace mnet::upkeep {
+
+// What upkeep needs of the program around it.
+class Node {
+ public:
+  virtual ~Node() = default;
+  // Where records are.
+  virtual std::set<std::string> directories() const = 0;
+  // The containers with an attachment record, the oldest first.
+  virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
+  // Names of the files of pending DELs.
+  virtual aio::Task<std::vector<std::string>> list_pending(std::string cni_dir) = 0;
+  // Whether a pod that is not in the store does not exist.
+  virtual bool knows_pods() const = 0;
+  // Of the pod that a record is about.
+  virtual PodState find_pod(const model::AttachmentRecord& record) const = 0;
+  // Whether namespaces are looked at as the host has them.
+  virtual bool sees_host() const = 0;
+  // The DEL of a container, as the runtime would send it. Of the record only what is not about
+  // single networks counts.
+  virtual Result<attach::Request> make_del(const std::string& cni_dir,
+                                           const model::AttachmentRecord& record,
+                                           const std::string& ifname) = 0;
+  // Waits for a slot, behind all others; it is given back with what this yields.
+  virtual aio::Task<std::shared_ptr<void>> take_turn(attach::Request request) = 0;
+  // One that was finished, dropped or deleted; by the action's name.
+  virtual void count(std::string_view action, bool succeeded) = 0;
+};
+
+struct Settings {
+  Mode mode = Mode::kOn;
+  std::chrono::milliseconds grace = std::chrono::minutes(10);
+  std::chrono::milliseconds period = std::chrono::minutes(10);
+};
+
+class Upkeep {
+ public:
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;
+  // All must outlive it, and it must outlive its tasks.
+  Upkeep(attach::Attachments& core, Rule& rule, Node& node, Settings settings, Log log,
+         Clock clock = std::chrono::steady_clock::now)
+      : core_(core),
+        rule_(rule),
+        node_(node),
+        settings_(settings),
+        log_(std::move(log)),
+        clock_(std::move(clock)) {}
+
+  // Rounds until cancelled or stopped.
+  aio::Task<void> run();
+  // Nothing begins any more; run() ends with what has begun.
+  void stop();
+  // Once through all records.
+  aio::Task<void> round();
+
+  // Of the last round: containers that seem to be gone and are still on record; and whether the
+  // namespaces of running pods could be seen.
+  std::size_t gone() const { return gone_; }
+  bool sees_running_pods() const { return sees_running_pods_; }
+
+ private:
+  // One container on record, without what its networks were made with.
+  struct Item {
+    std::string cni_dir;
+    model::AttachmentRecord record;
+    std::string ifname = "eth0";         // of the cluster network
+    bool has_record = true;              // else the result cache alone knows it
+    std::vector<std::string> half_done;  // interfaces that were being plugged in or out
+    Facts facts;
+  };
+  using Items = std::vector<std::unique_ptr<Item>>;
+  using Place = std::pair<std::string, std::string>;  // cniDir, container id
+  class StillNeeded;
+
+  std::chrono::milliseconds pause();
+  aio::Task<void> look(std::string cni_dir, Items* items);
+  aio::Task<void> find_facts(Item* item);
+  aio::Task<std::unique_ptr<Item>> read(std::string cni_dir, std::string container_id);
+  aio::Task<void> find_cached(std::string cni_dir, std::vector<cni::CacheEntry> entries,
+                              Items* items);
+  void compare(const Items& items);
+  void note_gone(Item* item);
+  aio::Task<void> act(const Item* item, Decision decision);
+  aio::Task<void> del(const Item* item, Decision decision);
+  aio::Task<void> drop(const Item* item);
+  aio::Task<void> undo_half_done(const Item* item);
+  aio::Task<void> undo_half_done(const Item* item, std::string ifname);
+  // Asked when the container is ours: time has passed since the decision.
+  aio::Task<bool> is_still(const Item* item, Action action);
+  void report(const Item& item, Decision decision);
+  void tell_owner(const Item& item, Decision decision) const;
+
+  attach::Attachments& core_;
+  Rule& rule_;
+  Node& node_;
+  const Settings settings_;
+  const Log log_;
+  const Clock clock_;
+  Random random_ = make_random();
+  std::map<Place, std::chrono::steady_clock::time_point> first_seen_gone_;
+  std::set<Place> reported_;
+  std::size_t gone_ = 0;
+  bool sees_running_pods_ = true;
+  aio::Event stop_;
+};
+
+}  // namespace mnet::upkeep

@@ -1,0 +1,454 @@
+#include "upkeep/upkeep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/run.h"
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/node_fixture.h"
+#include "attach/request.h"
+#include "attach/request_text.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "cni/args.h"
+#include "model/attachment_record.h"
+#include "upkeep/decision.h"
+#include "upkeep/rule.h"
+
+namespace mnet::upkeep {
+namespace {
+
+using attach::RequestText;
+using model::RecordState;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+constexpr const char* kDir = "/var/lib/cni/multus";
+
+class FakeUpkeepNode : public Node {
+ public:
+  FakeUpkeepNode(attach::FakeNode& node, Log log) : node_(node), log_(std::move(log)) {}
+
+  std::set<std::string> directories() const override { return {kDir}; }
+  aio::Task<std::vector<std::string>> list_records(std::string) override {
+    std::vector<std::string> ids;
+    for (const auto& [id, record] : node_.records.records) ids.push_back(id);
+    co_return ids;
+  }
+  aio::Task<std::vector<std::string>> list_pending(std::string) override {
+    std::vector<std::string> files;
+    for (const auto& [key, body] : node_.pending.bodies) files.push_back(cat(key, ".json"));
+    co_return files;
+  }
+  bool knows_pods() const override { return true; }
+  PodState find_pod(const model::AttachmentRecord& record) const override {
+    if (!is_synced) return PodState::kUnknown;
+    const auto found = pods.find(record.pod_uid);
+    return found == pods.end() ? PodState::kAbsent : found->second;
+  }
+  bool sees_host() const override { return sees; }
+  Result<attach::Request> make_del(const std::string&, const model::AttachmentRecord& record,
+                                   const std::string& ifname) override {
+    RequestText text;
+    text.container_id = record.container_id;
+    text.netns = record.netns;
+    text.ifname = ifname;
+    text.path = record.cni_path;
+    text.args = cni::args_text(record.cni_args);
+    text.config = R"({"name":"multus","type":"multus","delegates":[{"name":"x","type":"fake"}]})";
+    text.pending_body = "as recorded";
+    return attach::read_text(attach::Verb::kDel, text, log_);
+  }
+  aio::Task<std::shared_ptr<void>> take_turn(attach::Request) override {
+    if (on_turn) on_turn();
+    co_return std::make_shared<int>(0);
+  }
+  void count(std::string_view action, bool succeeded) override {
+    counts.push_back(cat(action, succeeded ? " done" : " failed"));
+  }
+
+  std::map<std::string, PodState> pods;  // by UID
+  bool is_synced = true, sees = true;
+  std::function<void()> on_turn;
+  std::vector<std::string> counts;
+
+ private:
+  attach::FakeNode& node_;
+  Log log_;
+};
+
+class UpkeepTest : public attach::NodeTest {
+ protected:
+  // A container of pod `uid` in a namespace of its own. Their addresses are on networks of their
+  // own: what living containers hold is the rule's business.
+  void add_container(const std::string& id, const std::string& uid) {
+    const std::string netns = cat("/", id);
+    node_.links.namespaces[netns];
+    node_.links.inodes[netns] = ++inode_;
+    RequestText text = request(delegates({cat("n-", id)}));
+    text.container_id = id;
+    text.netns = netns;
+    text.args = uid.empty() ? "" : cat("K8S_POD_NAMESPACE=ns1;K8S_POD_NAME=p;K8S_POD_UID=", uid);
+    auto added = add(text);
+    ASSERT_TRUE(added) << added.error().text();
+    forget();
+    if (!uid.empty()) around_.pods[uid] = PodState::kRunning;
+  }
+  void edit(const std::string& id, const std::function<void(model::AttachmentRecord&)>& change) {
+    auto record = model::decode_record(node_.records.records.at(id)).value();
+    change(record);
+    node_.records.records[id] = model::encode_record(record);
+  }
+  void lose_namespace(const std::string& id) { node_.links.namespaces.erase(cat("/", id)); }
+  void end_pod(const std::string& uid) { around_.pods.erase(uid); }
+  void round() {
+    const auto done = aio::run(loop_, upkeep_.round());
+    ASSERT_TRUE(done) << done.error().text();
+  }
+  void round_after_grace() {
+    round();
+    now_ += std::chrono::minutes(10);
+    round();
+  }
+  std::vector<std::string> recorded() const {
+    std::vector<std::string> ids;
+    for (const auto& [id, record] : node_.records.records) ids.push_back(id);
+    return ids;
+  }
+
+  std::uint64_t inode_ = 100;
+  std::chrono::steady_clock::time_point now_;
+  FakeUpkeepNode around_{node_, log_};
+  Rule rule_{node_.records, node_.records, node_.links, ""};
+  Settings settings_;
+  Upkeep upkeep_{attachments_.typed(), rule_, around_, settings_, log_, [this] { return now_; }};
+};
+
+TEST_F(UpkeepTest, LeavesLivingContainersAlone) {
+  add_container("c1", "u1");
+  add_container("c2", "");
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.calls, IsEmpty());
+  EXPECT_EQ(upkeep_.gone(), 0u);
+}
+
+TEST_F(UpkeepTest, UndoesAnAddThatACrashCutOff) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kCreating; });
+  node_.records.results.clear();
+
+  round();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+  EXPECT_EQ(node_.plugins.runs[0].netns, "/c1");
+  EXPECT_THAT(recorded(), IsEmpty());
+  EXPECT_THAT(around_.counts, ElementsAre("finish done"));
+  EXPECT_TRUE(
+      logged("networks of container c1 of pod ns1/p were deleted: its ADD was not finished"));
+}
+
+// The last write of its record may have failed.
+TEST_F(UpkeepTest, KeepsAnAddThatMayHaveBeenAnswered) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kCreating; });
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(UpkeepTest, FinishesADelThatACrashCutOff) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
+
+  round();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+  EXPECT_THAT(recorded(), IsEmpty());
+}
+
+TEST_F(UpkeepTest, WhatFailsBecomesAPendingDel) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
+  node_.plugins.errors.emplace("DEL n-c1", Error(Errc::kPlugin, "no"));
+
+  round();
+  round();
+
+  EXPECT_THAT(node_.pending.bodies, ElementsAre(std::pair("c1-eth0", "as recorded")));
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0")) << "the replay tries again";
+  EXPECT_THAT(around_.counts, ElementsAre("finish failed"));
+}
+
+TEST_F(UpkeepTest, DropsWhatAPersonGaveUp) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) {
+    record.state = RecordState::kDeleting;
+    record.is_pending = true;
+  });
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// It was the oldest of them, and meanwhile its ADD has ended.
+TEST_F(UpkeepTest, AsksAgainWhenItsTurnHasCome) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
+  around_.on_turn = [this] {
+    edit("c1", [](auto& record) { record.state = RecordState::kReady; });
+  };
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(around_.counts, IsEmpty());
+}
+
+// 05, 3.10
+TEST_F(UpkeepTest, UndoesWhatWasBeingPluggedInOrOut) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) {
+    model::RecordedAttachment half = record.attachments[0];
+    half.source = model::Source::kDelegateApi;
+    half.cni_name = "hot";
+    half.config.set("name", "hot");
+    half.ifname = "net7";
+    half.result.reset();
+    half.state = model::AttachmentState::kAdding;
+    record.attachments.push_back(half);
+  });
+
+  round();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL hot net7"));
+  const auto record = model::decode_record(node_.records.records.at("c1"));
+  EXPECT_EQ(record->find("net7"), nullptr);
+  EXPECT_NE(record->find("eth0"), nullptr);
+  EXPECT_EQ(record->state, RecordState::kReady);
+}
+
+// pain 8
+TEST_F(UpkeepTest, DeletesAContainerWhoseNamespaceAndPodAreGone) {
+  add_container("c1", "u1");
+  add_container("c2", "u2");
+  lose_namespace("c1");
+  end_pod("u1");
+
+  round();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(upkeep_.gone(), 1u);
+  now_ += std::chrono::minutes(9);
+  round();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  now_ += std::chrono::minutes(1);
+  round();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+  EXPECT_THAT(recorded(), ElementsAre("c2"));
+  EXPECT_TRUE(logged("networks of container c1 of pod ns1/p were deleted: its pod is gone"));
+}
+
+TEST_F(UpkeepTest, CountsTheGraceAnewForANamespaceThatCameBack) {
+  add_container("c1", "u1");
+  end_pod("u1");
+  lose_namespace("c1");
+  round();
+  now_ += std::chrono::minutes(9);
+  node_.links.namespaces["/c1"];
+  round();
+  lose_namespace("c1");
+  now_ += std::chrono::minutes(9);
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// containerd died between ADD and saving: the kubelet makes another sandbox, and no DEL ever comes.
+TEST_F(UpkeepTest, DeletesAContainerWhosePodLivesInAnother) {
+  add_container("c1", "u1");
+  add_container("c2", "u1");
+  lose_namespace("c1");
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+  EXPECT_THAT(recorded(), ElementsAre("c2"));
+}
+
+TEST_F(UpkeepTest, DeletesNothingWhileThePodsAreNotKnown) {
+  add_container("c1", "u1");
+  lose_namespace("c1");
+  end_pod("u1");
+  around_.is_synced = false;
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(UpkeepTest, DeletesNothingWhileNamespacesOfRunningPodsCannotBeSeen) {
+  add_container("c1", "u1");
+  add_container("c2", "u2");
+  lose_namespace("c1");
+  lose_namespace("c2");
+  end_pod("u1");
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_FALSE(upkeep_.sees_running_pods());
+  EXPECT_TRUE(logged("the namespace /c2 of container c2 of pod ns1/p, which runs, cannot be seen"));
+  node_.links.namespaces["/c2"];
+  round();
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+}
+
+TEST_F(UpkeepTest, OnlyReportsWithoutTheHostsView) {
+  add_container("c1", "u1");
+  lose_namespace("c1");
+  end_pod("u1");
+  around_.sees = false;
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(logged("but its networks are not deleted: the host's namespaces cannot be seen"));
+}
+
+TEST_F(UpkeepTest, DeletesAContainerThatIsNotAPodOnlyAfterAReboot) {
+  add_container("c1", "");
+  lose_namespace("c1");
+  round_after_grace();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  edit("c1", [](auto& record) { record.boot_id = "before"; });
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+}
+
+// v4.3.0 forgets the cluster network of every deleted pod.
+TEST_F(UpkeepTest, DeletesWhatTheOriginalLeftBehind) {
+  add_container("c1", "u1");
+  node_.records.records.clear();
+  node_.records.scratch.clear();
+
+  round_after_grace();
+  EXPECT_THAT(node_.runs(), IsEmpty()) << "its namespace is there";
+  end_pod("u1");
+  round_after_grace();
+  EXPECT_THAT(node_.runs(), IsEmpty()) << "its namespace is there";
+  lose_namespace("c1");
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
+  EXPECT_THAT(node_.records.results, IsEmpty());
+}
+
+// Whatever happens in whatever order, a container that lives keeps its networks, and in the end
+// those that do not live are gone. Pods, namespaces and time are the world's; what the daemon sees
+// of them may be less.
+TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::minstd_rand random(seed);
+    const auto draw = [&](unsigned limit) { return static_cast<unsigned>(random() % limit); };
+    std::set<std::string> living;
+    std::map<std::string, std::string> pod_of;
+    for (unsigned step = 0; step < 40; ++step) {
+      const std::string id = cat("c", seed, "-", draw(5));
+      const std::string uid = cat("u", seed, "-", draw(3));
+      switch (draw(8)) {
+        case 0:  // the kubelet makes a sandbox, and its others of the pod are dead
+          if (pod_of.contains(id) || node_.links.error) break;
+          for (const auto& [other, others_uid] : pod_of) {
+            if (others_uid != uid || !living.contains(other)) continue;
+            lose_namespace(other);
+            living.erase(other);
+          }
+          add_container(id, uid);
+          pod_of[id] = uid;
+          living.insert(id);
+          break;
+        case 1:  // a pod goes, and no DEL comes
+          for (const auto& [other, others_uid] : pod_of) {
+            if (others_uid != uid) continue;
+            lose_namespace(other);
+            living.erase(other);
+          }
+          end_pod(uid);
+          break;
+        case 2:  // the daemon's view is lost, of one or of all
+          if (draw(2) == 0) {
+            node_.links.error = Error(Errc::kNotFound, "not seen");
+          } else if (pod_of.contains(id)) {
+            lose_namespace(id);
+          }
+          break;
+        case 3:  // and comes back
+          node_.links.error.reset();
+          for (const std::string& one : living) node_.links.namespaces[cat("/", one)];
+          break;
+        case 4:
+          around_.is_synced = !around_.is_synced;
+          break;
+        case 5:
+          around_.sees = !around_.sees;
+          break;
+        default:
+          now_ += std::chrono::minutes(draw(15));
+          break;
+      }
+      forget();
+      round();
+      for (const std::string& run : node_.runs()) {
+        for (const std::string& one : living) {
+          EXPECT_THAT(run, testing::Not(HasSubstr(cat("n-", one, " ")))) << "seed " << seed;
+        }
+      }
+    }
+    node_.links.error.reset();
+    for (const std::string& one : living) node_.links.namespaces[cat("/", one)];
+    around_.is_synced = around_.sees = true;
+    for (const auto& [id, uid] : pod_of) {
+      if (!living.contains(id) &&
+          std::ranges::none_of(living, [&](const auto& one) { return pod_of.at(one) == uid; })) {
+        end_pod(uid);
+      }
+    }
+    round_after_grace();
+    EXPECT_THAT(recorded(), testing::ElementsAreArray(living)) << "seed " << seed;
+    // The next node.
+    node_.records.records.clear();
+    node_.records.scratch.clear();
+    node_.records.results.clear();
+    around_.pods.clear();
+  }
+}
+
+}  // namespace
+}  // namespace mnet::upkeep

@@ -1,0 +1,26 @@
+"""The examples of a document: shell blocks after a comment that says where they run, and the lines that they must print."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+BLOCK = re.compile(r"<!-- run: (\w+) -->\n```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?", re.S)
+
+
+@dataclass(frozen=True)
+class Example:
+    where: str
+    script: str
+    lines: tuple
+
+    def check(self, said):
+        missing = [line for line in self.lines if line not in said.splitlines()]
+        assert not missing, f"{missing} in:\n{said}"
+
+
+def examples(name, where):
+    text = (ROOT / "docs" / name).read_text()
+    found = [Example(*match.group(1, 2), tuple((match[3] or "").splitlines())) for match in BLOCK.finditer(text)]
+    assert len(found) == text.count("```sh"), "a shell block that no test runs"
+    return [example for example in found if example.where == where]

@@ -1,0 +1,138 @@
+"""Delegates that need much memory, in a control group with a limit (03, 2.11; pains 1 and 2). The daemon lives, and what fails once
+succeeds when the runtime tries again."""
+
+import concurrent.futures
+from pathlib import Path
+
+import pytest
+
+from harness.machine import cgroups
+from harness.machine.wait import until
+from harness.node.daemon import default_config
+
+pytestmark = [pytest.mark.cgroups, pytest.mark.without_sanitizers, pytest.mark.release("limits")]
+
+MEMORY = Path("/sys/fs/cgroup/memory")
+IN_GROUP = 'echo 0 > "$1/cgroup.procs"; shift; exec "$@"'
+
+
+class Group:
+    """A control group of version 1 with a limit, and the processes that were killed in it."""
+
+    def __init__(self, limit):
+        self.name = cgroups.new_name("memory")
+        self.folder = MEMORY / self.name
+        self.folder.mkdir()
+        (self.folder / "memory.limit_in_bytes").write_text(str(limit << 20))
+
+    @property
+    def kills(self):
+        lines = (self.folder / "memory.oom_control").read_text().split()
+        return int(lines[lines.index("oom_kill") + 1])
+
+    def start(self, daemons, **keys):
+        return daemons.launch(default_config(**keys), through=("/bin/sh", "-c", IN_GROUP, "sh", str(self.folder))).wait_ready()
+
+
+@pytest.fixture
+def group():
+    """Makes groups; each is removed when its processes are gone."""
+    made = []
+
+    def make(limit):
+        made.append(Group(limit))
+        return made[-1]
+    yield make
+    for one in made:
+        until(lambda one=one: cgroups.removed(one.folder), f"{one.folder} empty")
+
+
+def conf(fake, **behaviour):
+    return {"cniVersion": "1.0.0", "name": "multus", "type": "multus-shim", "delegates": [fake.network("large", **behaviour)]}
+
+
+def all_at_once(daemon, command, config, pod, names, width=60):
+    with concurrent.futures.ThreadPoolExecutor(width) as threads:
+        answers = threads.map(lambda name: daemon.cni(command, config, pod, container_id=name), names)
+        return dict(zip(names, answers, strict=True))
+
+
+def until_all_succeed(daemon, config, pod, names):
+    """As a runtime does: what failed is deleted and added again. Gives the first failures."""
+    first, left = {}, list(names)
+    for _ in range(10):
+        answers = all_at_once(daemon, "ADD", config, pod, left)
+        failed = {name: answer.text for name, answer in answers.items() if answer.status != 200}
+        first = first or failed
+        if not failed:
+            return first
+        left = sorted(failed)
+        assert {answer.status for answer in all_at_once(daemon, "DEL", config, pod, left).values()} == {200}
+    raise AssertionError(f"still failing after ten attempts: {failed}")
+
+
+@pytest.mark.slow
+def test_sixty_pods_with_delegates_of_55_mb_in_the_shipped_limit(group, host, daemons, fake):
+    shipped = group(272)
+    daemon = shipped.start(daemons)
+    pod = host.add_pod("all")
+    config = conf(fake, ADD={"allocate_mb": 55}, DEL={"allocate_mb": 55})
+    names = [f"c{number}" for number in range(60)]
+
+    first = until_all_succeed(daemon, config, pod, names)
+
+    assert daemon.process.running
+    for text in first.values():
+        assert "the kernel killed it because memory ran out" in text, text
+    known = shipped.kills
+    daemon.wait_log("plugin .* took .* MiB of memory: each run of it counts for 2 slots")
+    # From now on their size is known: none is killed.
+    assert {answer.status for answer in all_at_once(daemon, "DEL", config, pod, names).values()} == {200}
+    again = all_at_once(daemon, "ADD", config, pod, names)
+    assert {answer.status for answer in again.values()} == {200} and shipped.kills == known
+    assert {answer.status for answer in all_at_once(daemon, "DEL", config, pod, names).values()} == {200}
+    print(f"killed while their size was not known: {known}")
+
+
+@pytest.mark.slow
+def test_a_thousand_adds_in_a_group_of_64_mib(group, host, daemons, fake):
+    small = group(64)
+    daemon = small.start(daemons, logLevel="error")
+    pod = host.add_pod("all")
+    config = conf(fake)
+    names = [f"c{number}" for number in range(1000)]
+
+    until_all_succeed(daemon, config, pod, names)
+
+    assert daemon.process.running
+    assert {answer.status for answer in all_at_once(daemon, "DEL", config, pod, names).values()} == {200}
+    print(f"killed: {small.kills}")
+
+
+def test_the_kernel_kills_a_delegate_and_not_the_daemon(group, host, daemons, fake):
+    small = group(64)
+    daemon = small.start(daemons)
+    pod = host.add_pod("one")
+
+    answer = daemon.cni("ADD", conf(fake, ADD={"allocate_mb": 200}), pod)
+
+    assert answer.status == 400 and "the kernel killed it because memory ran out" in answer.text, answer.text
+    assert daemon.process.running and small.kills == 1
+    assert daemon.cni("DEL", conf(fake), pod).status == 200
+
+
+def test_delegates_are_the_first_to_be_killed(host, daemons, fake):
+    daemon = daemons.launch(default_config()).wait_ready()
+    gate = fake.gate()
+    pod = host.add_pod("one")
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        adding = threads.submit(daemon.cni, "ADD", conf(fake, ADD={"gate": gate.path}), pod)
+        gate.reached()
+        (delegate,) = daemon.children()
+        score = Path(f"/proc/{delegate}/oom_score_adj").read_text().strip()
+        own = Path(f"/proc/{daemon.pid}/oom_score_adj").read_text().strip()
+        gate.open()
+        assert adding.result().status == 200
+
+    assert score == "1000" and own != "1000"
+    assert daemon.cni("DEL", conf(fake), pod).status == 200

@@ -1,0 +1,125 @@
+"""multusctl on a node: the program itself, and the status of a daemon from its socket."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from harness.machine.host import PROGRAMS
+
+CTL = f"{PROGRAMS}/multusctl"
+ORIGINAL = Path.home() / "go/pkg/mod/gopkg.in/k8snetworkplumbingwg/multus-cni.v4@v4.3.0"
+
+
+@pytest.fixture
+def ctl(program):
+    """Runs multusctl of this build on this machine."""
+    path = program("multusctl")
+
+    def run(*words, stdin="", **environment):
+        return subprocess.run([path, *map(str, words)], input=stdin, capture_output=True, text=True,
+                              env={**os.environ, **environment})
+    return run
+
+
+def test_a_mistake_is_told_with_its_place_and_makes_the_exit_status(ctl):
+    done = ctl("lint", "-", stdin="kind: NetworkAttachmentDefinition\nmetadata: {name: bad}\nspec:\n  config: |\n"
+                                  "    {\"name\": \"x\", \"plugins\": [{\"type\": \"brigde\"}]}\n")
+
+    assert done.returncode == 1
+    assert done.stdout == ('stdin:5:40 spec.config .plugins[0].type error MN012 default/bad: unknown type "brigde", '
+                           'did you mean "bridge"?\n')
+    assert ctl("lint", "-", stdin="kind: Pod\nmetadata: {name: web}\n").returncode == 0
+
+
+def test_nothing_is_found_in_the_originals_own_examples(ctl):
+    """Its manifests and examples; of examples with placeholders only what is whole."""
+    if not ORIGINAL.exists():
+        pytest.skip("the original's module is not here: scripts/peer")
+    done = ctl("lint", ORIGINAL / "examples", ORIGINAL / "deployments")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("shell, words", [("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])])
+def test_completion_scripts_are_scripts_of_their_shells(ctl, tmp_path, shell, words):
+    script = tmp_path / "script"
+    script.write_text(ctl("completion", shell).stdout)
+
+    assert "lint" in script.read_text()
+    if shutil.which(words[0]):
+        subprocess.run([*words, script], check=True)
+
+
+def test_bash_completes_commands_flags_and_formats(ctl, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(ctl("completion", "bash").stdout)
+
+    def complete(*words):
+        ask = (f"source {script}; COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; "
+               "_multusctl; printf '%s\\n' \"${COMPREPLY[@]}\"")
+        return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+
+    assert complete("multusctl", "li") == ["lint"]
+    assert complete("multusctl", "lint", "--str") == ["--strict"]
+    assert complete("multusctl", "pods", "-o", "") == ["wide", "json", "yaml"]
+    assert complete("multusctl", "completion", "z") == ["zsh"]
+
+
+def test_a_wrong_command_line_is_exit_2_with_a_hint(ctl):
+    done = ctl("stauts")
+
+    assert done.returncode == 2
+    assert 'did you mean "status"?' in done.stderr
+
+
+def test_it_starts_at_once(ctl):
+    """The budget is 20 ms on a quiet machine; what is measured here tells it from a program that asks something first."""
+    ctl("version")
+    begin = time.monotonic()
+    for _ in range(5):
+        assert ctl("version").returncode == 0
+    assert (time.monotonic() - begin) / 5 < 1
+
+
+def test_the_status_of_a_daemon_is_one_command(host, daemons):
+    daemons()
+
+    done = host.run(CTL, "status", "-o", "json")
+
+    (node,) = json.loads(done.stdout)["nodes"]
+    assert node["status"]["version"] == 1 and node["status"]["ready"] is True
+    assert node["status"]["containers"] == 0 and node["status"]["pendingDels"] == 0
+    shown = host.run(CTL, "status").stdout.splitlines()
+    assert shown[0].split() == ["NODE", "VERSION", "READY", "PRIMARY", "REQUESTS", "DELEGATES", "CONTAINERS", "PENDING", "MISSED"]
+    assert shown[1].split()[-7:-5] == ["yes", "<none>"] or "yes" in shown[1].split()
+
+
+def test_the_status_counts_what_is_attached_and_names_what_is_missing(node, host):
+    pod = node.pod(networks="")
+    assert pod.add().ok
+    bad = node.pod(networks="none")
+    node.objects.network("none", {"cniVersion": "1.0.0", "name": "none", "type": "not-there"})
+    assert not bad.add().ok
+
+    status = json.loads(host.run(CTL, "status", "-o", "json").stdout)["nodes"][0]["status"]
+
+    assert status["containers"] == 1
+    assert status["missingPlugins"] == ["not-there"]
+    told = host.run(CTL, "status").stderr
+    assert "plugins that are not on the node: not-there" in told
+
+
+def test_without_a_daemon_it_says_what_to_do(host):
+    done = host.run(CTL, "status", "--socket", "/run/multus/multus.sock", check=False)
+
+    assert done.returncode == 1
+    assert "is multus-daemon running on this node" in done.stderr
+
+
+def test_other_methods_than_get_are_refused(daemon):
+    assert daemon.http("POST", "/status", b"{}").status == 405
+    assert daemon.http("GET", "/status").status == 200
