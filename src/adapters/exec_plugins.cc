@@ -177,6 +177,9 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   call.config = std::move(what.config);
   const auto begun = Clock::now();
   std::string complaint;
+  call.started = [&what](pid_t) {
+    if (what.started != nullptr) *what.started = true;
+  };
   call.failed = [&complaint](const std::string& err) { complaint = end_of(err); };
   FinishedRun run{.type = name_of(what.binary), .command = what.command, .waited = begun - asked};
   call.ended = [this, &run](const sys::ExitStatus& status) -> std::string {

@@ -138,7 +138,7 @@ TEST_F(KubeEventsTest, CountsARepeatOnTheFirstOne) {
 
 TEST_F(KubeEventsTest, OfANamespaceThatCannotBeWrittenToHoldUpNoOthers) {
   refused_ = "/namespaces/ending/";
-  for (int i = 0; i < 400; ++i) events_.send(warning(cat("lost ", i), "ending", cat("pod-", i)));
+  for (int i = 0; i < 900; ++i) events_.send(warning(cat("lost ", i), "ending", cat("pod-", i)));
 
   events_.send(warning("kept"));
 

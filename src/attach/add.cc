@@ -248,10 +248,17 @@ aio::Task<void> Adding::end() {
 // The scratch file stays for the runtime's DEL; but a caller that is gone may never send one (03,
 // 2.11), so then it goes, if nothing is left to delete.
 aio::Task<void> Adding::undo() {
-  MNET_CO_TRY_VOID(co_await networks_->take_down());
-  if (!gone()) co_return Result<void>();
+  auto undone = co_await networks_->take_down();
   RecordAccess access(core_, job_);
-  co_return co_await access.remove();
+  if (undone && gone()) co_return co_await access.remove();
+  // The DEL of a plugin that cannot be started would fail as its ADD did, for ever.
+  if (auto untouched = networks_->untouched(); !untouched.empty()) {
+    MNET_CO_TRY(ContainerRecords record, co_await access.load_readable());
+    if (record.delegates) {
+      MNET_CO_TRY_VOID(co_await access.mark_removed(std::move(record), std::move(untouched)));
+    }
+  }
+  co_return undone;
 }
 
 }  // namespace mnet::attach

@@ -52,15 +52,26 @@ TEST_F(AddTest, HasTheScratchFileInPlaceBeforeTheFirstPluginAndAllOnDiskBeforeTh
   EXPECT_TRUE(node_.records.results.contains("b-c1-net1"));
 }
 
-TEST_F(AddTest, DeletesNothingOfANetworkWhosePluginIsNotOnTheNode) {
-  node_.plugins.missing.insert("tb");
+// Neither the rollback nor the runtime's DEL, which would fail as the ADD did, at every retry.
+TEST_F(AddTest, NeverDeletesANetworkOfWhichNoPluginRan) {
+  for (auto* cause : {&node_.plugins.missing, &node_.plugins.not_executable}) {
+    SCOPED_TRACE(cause == &node_.plugins.missing ? "missing" : "not executable");
+    const auto networks = R"("delegates":[{"name":"a","type":"ta"},{"name":"b","type":"tb"}])";
+    cause->insert("tb");
+    node_.calls.clear();
 
-  auto result = add(request(R"("delegates":[{"name":"a","type":"ta"},{"name":"b","type":"tb"}])"));
+    ASSERT_FALSE(add(request(networks)));
+    EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
+    EXPECT_TRUE(node_.records.scratch.contains("c1"));
 
-  ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().text(), HasSubstr("failed to find plugin \"tb\""));
-  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0"));
-  EXPECT_THAT(node_.records.scratch, IsEmpty());
+    node_.calls.clear();
+    auto deleted = try_del(request(networks));
+    ASSERT_TRUE(deleted);
+    EXPECT_FALSE(deleted->failed) << deleted->failed->text();
+    EXPECT_THAT(node_.runs(), ElementsAre("DEL a eth0"));
+    EXPECT_THAT(node_.records.scratch, IsEmpty());
+    cause->clear();
+  }
 }
 
 TEST_F(AddTest, NamesTheMasterThatAPluginDoesNotFind) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,18 +137,17 @@ aio::Task<void> NetworkAttacher::run_batch(model::Batch batch) {
 
 aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
   if (starter_->gone()) co_return aio::cancelled_error();
-  // Noted before the call: a plugin that fails may still have left half its work behind.
-  touched_[index] = true;
   const model::AttachmentPtr attachment = attachments_[index];
   co_await copy_device_info(attachment);
   const auto kept = index == unwritten_ ? std::nullopt : std::optional(Durability::kInPlace);
-  auto result = co_await chain_.add(attachment, kept);
+  bool has_run = false;
+  auto result = co_await chain_.add(attachment, kept, &has_run);
+  touched_[index] = has_run;  // one that fails may still have left half its work behind
   if (!result) {
     unwritten_.reset();  // there is nothing to write
     // No plugin starts any more, not even after one that runs in another chain.
     starter_->leave();
-    const bool never_ran = co_await lacks_plugin(attachment, result.error().code());
-    touched_[index] = !never_ran;
+    if (!has_run) co_await Remover(core_, job_).remove_device_info(attachment);
     co_return co_await with_holder(std::move(result).error(), attachment);
   }
   results_[index] = *std::move(result);
@@ -157,15 +157,6 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
     device_infos_[index] = co_await reporter_.find_device_info(attachment->capability_args);
   }
   co_return Result<void>();
-}
-
-// Whether nothing of it ran because its first plugin is not on the node: a DEL would fail for the
-// same reason, and say that the rollback is incomplete.
-aio::asio::awaitable<bool> NetworkAttacher::lacks_plugin(model::AttachmentPtr attachment,
-                                                         Errc code) {
-  if (code != Errc::kNotFound) co_return false;
-  const auto there = co_await chain_.expect_plugin(std::move(attachment));
-  co_return !there && there.error().code() == Errc::kNotFound;
 }
 
 // What has happened now that this network is there, and all before it. A result without content has
@@ -266,6 +257,14 @@ aio::Task<void> NetworkAttacher::take_down() {
   Remover remover(core_, job_);
   const Removal removal = co_await remover.remove(std::move(touched));
   co_return removal.complete();
+}
+
+std::set<std::string> NetworkAttacher::untouched() const {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < attachments_.size(); ++i) {
+    if (!touched_[i]) names.insert(attachments_[i]->ifname);
+  }
+  return names;
 }
 
 }  // namespace mnet::attach

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ class NetworkAttacher {
   aio::Task<void> run();
   // Removes what run() may have left, newest first.
   aio::Task<void> take_down();
+  // Interfaces of networks of which no plugin ever ran: there is nothing to remove.
+  std::set<std::string> untouched() const;
   // The text of the network status of them all; none if there is no pod, or nothing to say.
   aio::Task<std::optional<std::string>> status();
   aio::Task<void> write_status(std::string text) { return reporter_.write_status(std::move(text)); }
@@ -59,7 +62,6 @@ class NetworkAttacher {
  private:
   aio::Task<void> run_batch(model::Batch batch);
   aio::Task<void> attach_network(std::size_t index);
-  aio::asio::awaitable<bool> lacks_plugin(model::AttachmentPtr attachment, Errc code);
   aio::Task<void> follow_up(std::size_t index);
   aio::Task<void> settle_conditional_routes();
   aio::Task<void> edit_routes(std::size_t index, model::RouteEdit edit);

@@ -31,11 +31,11 @@ class Remover {
   // From last to first; a failure does not stop the others. Device information goes with each. If
   // the request has a rule, only what that allows is run.
   aio::asio::awaitable<Removal> remove(std::vector<model::AttachmentPtr> planned);
+  aio::asio::awaitable<void> remove_device_info(model::AttachmentPtr attachment);
 
  private:
   aio::asio::awaitable<std::vector<model::AttachmentPtr>> judged(
       std::vector<model::AttachmentPtr> attachments, Removal* removal);
-  aio::asio::awaitable<void> remove_device_info(model::AttachmentPtr attachment);
 
   const Core& core_;
   const Job& job_;

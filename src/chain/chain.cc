@@ -160,11 +160,12 @@ aio::Task<void> Chain::start_early(model::AttachmentPtr attachment, std::size_t 
 }
 
 aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment,
-                                     std::optional<Durability> kept) {
+                                     std::optional<Durability> kept, bool* has_run) {
   if (!attachment->delegate.list) co_return attachment->delegate.list.error();
   const cni::ConfList& list = *attachment->delegate.list;
 
   Progress progress;
+  progress.has_run = has_run;
   for (std::size_t i = 0; i < list.plugins.size(); ++i) {
     auto added = co_await add_plugin(attachment, i, &progress);
     if (!added) {
@@ -195,7 +196,7 @@ aio::Task<void> Chain::expect_plugin(model::AttachmentPtr attachment) {
 // While one plugin works, the next gets ready.
 aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t index,
                                   Progress* progress) {
-  auto adding = run_add(attachment, index, std::exchange(progress->next, {}), &progress->result);
+  auto adding = run_add(attachment, index, std::exchange(progress->next, {}), progress);
   if (!may_start_early(*attachment, index + 1)) {
     co_return co_await std::move(adding);
   }
@@ -206,9 +207,9 @@ aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t i
   co_return std::move(ended.front());
 }
 
-// `result` is that of the plugin before, and becomes this one's.
+// The result is that of the plugin before, and becomes this one's.
 aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t index, EarlyRun early,
-                               cni::NetResult* result) {
+                               Progress* progress) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
   MNET_CO_TRY_VOID(check_types(conf));
@@ -218,16 +219,17 @@ aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t inde
     run = add_run_of(*attachment, std::move(binary));
   }
   MNET_CO_TRY_VOID(validate(*attachment));
-  const json::Value prev_result = index == 0 ? json::Value() : json::Value(cni::to_json(*result));
+  const json::Value prev_result = index == 0 ? json::Value() : json::Value(cni::to_json(progress->result));
   MNET_CO_TRY(auto&& config, cni::plugin_stdin(conf, list.name, list.version, prev_result,
                                                attachment->capability_args));
   if (caller_gone()) co_return aio::cancelled_error();
 
   run.config = std::move(config);
+  run.started = progress->has_run;
   auto running = early ? early(std::move(run.config)) : plugins_.run(std::move(run));
   MNET_CO_TRY(auto&& output, co_await std::move(running));
   MNET_CO_TRY(auto&& read, cni::read_plugin_output(output, list.version));
-  *result = std::move(read);
+  progress->result = std::move(read);
   co_return Result<void>();
 }
 

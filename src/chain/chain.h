@@ -44,9 +44,11 @@ class Chain {
   // 5.2. The last plugin's result, as it answered. Nothing is undone after a failure. Ends with
   // kCancelled before the first plugin that would start after the caller has left. `kept` is for
   // the result's cache entry; none: the caller writes cache_entry() itself, with not_remembered()
-  // as the error if it cannot.
+  // as the error if it cannot. `has_run` becomes true once a plugin runs: without that there is
+  // nothing to undo.
   aio::Task<cni::NetResult> add(model::AttachmentPtr attachment,
-                                std::optional<Durability> kept = Durability::kInPlace);
+                                std::optional<Durability> kept = Durability::kInPlace,
+                                bool* has_run = nullptr);
   // Whether add() could start at all: its first plugin is installed. The error is add()'s.
   aio::Task<void> expect_plugin(model::AttachmentPtr attachment);
   // 5.4. Runs even if the caller has left. Plugins that must not be run are skipped and logged:
@@ -71,6 +73,7 @@ class Chain {
   struct Progress {
     cni::NetResult result;  // of the last one
     EarlyRun next;          // if it runs already
+    bool* has_run = nullptr;
   };
   // Whether this plugin may be run at all.
   Result<void> check_types(const cni::PluginConf& conf) const;
@@ -80,7 +83,7 @@ class Chain {
   aio::Task<void> add_plugin(model::AttachmentPtr attachment, std::size_t index,
                              Progress* progress);
   aio::Task<void> run_add(model::AttachmentPtr attachment, std::size_t index, EarlyRun early,
-                          cni::NetResult* result);
+                          Progress* progress);
   aio::Task<void> run_plugin(model::AttachmentPtr attachment, std::size_t index,
                              std::string command, json::Value prev_result);
   static Result<std::string> detached_config(const model::Delegate& delegate, std::size_t index,

@@ -48,6 +48,8 @@ class FakePlugins : public Plugins {
     const std::string network = text_in(config, "name");
     const std::string type = what.binary.substr(what.binary.rfind('/') + 1);
     const std::string what_for = cat(what.command, " ", network);
+    if (not_executable.contains(type)) co_return Error(Errc::kPlugin, "permission denied");
+    if (what.started != nullptr) *std::exchange(what.started, nullptr) = true;
     if (const auto held = holds.find(what_for); held != holds.end()) {
       const std::shared_ptr<Hold> hold = held->second;
       hold->reached.set();
@@ -101,6 +103,7 @@ class FakePlugins : public Plugins {
   std::map<std::string, Error> errors;
   std::map<std::string, std::string> answers;
   std::set<std::string> missing;   // types without an executable
+  std::set<std::string> not_executable;
   bool has_room_to_spare = false;  // for plugins that start ahead of their turn
   int early = 0;                   // those that wait for their configuration
   std::map<std::string, std::shared_ptr<Hold>> holds;

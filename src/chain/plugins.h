@@ -26,6 +26,7 @@ struct PluginRun {
   std::uint64_t ticket = 0;
   std::string pod_namespace;       // of the request's pod: namespaces share the slots
   std::shared_ptr<Caller> caller;  // may leave while this waits for its slot; none: run it
+  bool* started = nullptr;         // becomes true once the executable runs; outlives run()
 };
 
 // A plugin that was started ahead of its turn and waits for its configuration: called with it,

@@ -167,7 +167,7 @@ aio::Task<cni::NetResult> PlugIn::attach() {
 
 aio::Task<cni::NetResult> PlugIn::run_plugins() {
   chain::Chain chain = attach::chain_of(container_.core, container_.job.base);
-  auto result = co_await chain.add(attachment_, Durability::kDurable);
+  auto result = co_await chain.add(attachment_, Durability::kDurable, &has_run_);
   if (!result) co_return with_network(result.error());
   // A result in a version that cannot be converted does not count (02, 5.1).
   auto newest = cni::convert(*result, cni::kCurrentVersion);
@@ -191,8 +191,11 @@ aio::Task<cni::NetResult> PlugIn::run_plugins() {
 aio::Task<void> PlugIn::undo() {
   model::Attachment again = *attachment_;
   again.args = container_.job.base.args;  // requested addresses are for ADD only (02, 6.3)
-  auto deleted =
-      co_await container_.take_down(std::make_shared<const model::Attachment>(std::move(again)));
+  Result<void> deleted;
+  if (has_run_) {
+    deleted =
+        co_await container_.take_down(std::make_shared<const model::Attachment>(std::move(again)));
+  }
   if (deleted) {
     container_.drop();
   } else {

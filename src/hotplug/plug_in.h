@@ -36,6 +36,7 @@ class PlugIn {
   Container& container_;
   attach::Containers::RunningAdd& running_;
   model::AttachmentPtr attachment_;
+  bool has_run_ = false;  // one of its plugins
 };
 
 }  // namespace mnet::hotplug
