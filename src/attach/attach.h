@@ -66,6 +66,8 @@ struct DelOutcome {
   std::optional<Error> unreadable = {};
   // The DEL is recorded as a pending DEL: the runtime need not try again.
   bool is_pending = false;
+  // Nothing of what is left was ever attached: the ADD failed, and so does what undoes it.
+  bool is_of_failed_add = false;
 };
 // Success if the DEL removed everything; otherwise the error to retry on.
 Result<void> complete(const Result<DelOutcome>& outcome);

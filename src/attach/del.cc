@@ -72,6 +72,18 @@ PodEvent not_removed(const model::Pod& pod, const Error& why) {
                          why.text())};
 }
 
+// Whether the ADD of a network that is left has succeeded, as far as the records tell.
+bool may_be_attached(const ContainerRecords& record, const std::set<std::string>& gone) {
+  if (!record.attachment_record || !record.unreadable.empty() || !record.entries.empty()) {
+    return true;
+  }
+  return std::ranges::any_of(record.attachment_record->attachments,
+                             [&gone](const model::RecordedAttachment& one) {
+                               return one.state != model::AttachmentState::kAdding &&
+                                      !gone.contains(one.ifname);
+                             });
+}
+
 void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
   for (const Error& error : errors.errors()) job.log.error(what, error);
 }
@@ -203,8 +215,9 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
     outcome.is_pending =
         co_await keep_pending(outcome.failed ? *outcome.failed : *outcome.unreadable);
   }
-  auto kept = co_await keep_rest(std::move(removal), outcome.is_pending);
-  if (!kept) job_.log.error("error saving the delegates", kept.error());
+  const auto was_attached = co_await keep_rest(std::move(removal), outcome.is_pending);
+  if (!was_attached) job_.log.error("error saving the delegates", was_attached.error());
+  outcome.is_of_failed_add = was_attached && !*was_attached;
   if (was_short) co_return *std::move(outcome.failed);
   co_return outcome;
 }
@@ -230,20 +243,23 @@ Error Deleting::try_again(const Error& error) const {
   return cni::coded(cni::Code::kTryAgainLater, model::core_error(error, job_.pod).text());
 }
 
-// The retry needs only what is still there. Read again: while the plugins ran, no second copy of
-// what they were given was held.
-aio::Task<void> Deleting::keep_rest(Removal removal, bool is_pending) {
+// The retry needs only what is still there, and may end if none of it was ever attached. Read again:
+// while the plugins ran, no second copy of what they were given was held.
+aio::Task<bool> Deleting::keep_rest(Removal removal, bool is_pending) {
   // Nothing was tried: nothing changes.
-  if (removal.removed.empty() && is_short(removal)) co_return Result<void>();
+  if (removal.removed.empty() && is_short(removal)) co_return true;
   std::set<std::string> gone;
   for (const model::AttachmentPtr& removed : removal.removed) gone.insert(removed->ifname);
   MNET_CO_TRY(ContainerRecords record, co_await access_.load_readable());
+  const bool was_attached = may_be_attached(record, gone);
   if (record.attachment_record) {
     record.attachment_record->is_pending = is_pending;
     co_await keep_record(*record.attachment_record, gone);
   }
-  if (!record.delegates || gone.empty()) co_return Result<void>();
-  co_return co_await access_.mark_removed(std::move(record), std::move(gone));
+  if (record.delegates && !gone.empty()) {
+    MNET_CO_TRY_VOID(co_await access_.mark_removed(std::move(record), std::move(gone)));
+  }
+  co_return was_attached;
 }
 
 // Nothing may be plugged into it any more (05, 3.3).

@@ -44,7 +44,7 @@ class Deleting {
   Error try_again(const Error& error) const;
   // Whether a pending DEL will repeat it.
   aio::asio::awaitable<bool> keep_pending(Error why);
-  aio::Task<void> keep_rest(Removal removal, bool is_pending);
+  aio::Task<bool> keep_rest(Removal removal, bool is_pending);
   aio::asio::awaitable<void> keep_record(model::AttachmentRecord attachment_record,
                                          std::set<std::string> gone);
 

@@ -319,6 +319,25 @@ TEST_F(DelTest, RunsAllWhateverFails) {
 }
 
 // pains 4 and 7
+TEST_F(DelTest, TellsWhetherWhatIsLeftWasEverAttached) {
+  const Error no(Errc::kPlugin, "no");
+  for (const bool fails : {true, false}) {
+    RequestText what = request(delegates({"a", "b"}));
+    what.pending_body = "as posted";
+    if (fails) node_.plugins.errors.emplace("ADD b", no);
+    node_.plugins.errors.emplace("DEL b", no);
+    EXPECT_NE(add(what).has_value(), fails);
+
+    const auto outcome = try_del(what);
+
+    ASSERT_TRUE(outcome);
+    EXPECT_TRUE(outcome->failed);
+    EXPECT_EQ(outcome->is_of_failed_add, fails);
+    node_.plugins.errors.clear();
+    ASSERT_TRUE(del(what));
+  }
+}
+
 TEST_F(DelTest, ADelegateThatFailsLeavesItsRecordsAndAPendingDel) {
   add_and_forget(delegates({"a", "b"}));
   node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "no"));

@@ -36,6 +36,9 @@ namespace mnet::daemon {
 namespace {
 
 constexpr auto kLongestPause = std::chrono::minutes(10);
+// How long the DEL of an ADD that failed is tried: each retry of the kubelet makes another, for as
+// long as the pod is there.
+constexpr auto kFailedAddEnds = std::chrono::minutes(10);
 
 // Whether there may be such a file: true even if that cannot be told.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
@@ -230,7 +233,7 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
 aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record) {
   auto call = read(record);
   if (call && call->request) {
-    co_return co_await replay_request(std::move(cni_dir), std::move(record.file),
+    co_return co_await replay_request(std::move(cni_dir), std::move(record),
                                       *std::move(call->request));
   }
   if (call) needs_.metrics.count_replay(false);
@@ -238,8 +241,9 @@ aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record reco
                           call ? call->request.error() : call.error());
 }
 
-aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::string file,
+aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record record,
                                                  attach::Request request) {
+  std::string file = std::move(record.file);
   const PendingKey key{cni_dir, request.container_id, request.ifname};
   chain::SlotRequest turn;
   turn.ticket = request.ticket;
@@ -265,6 +269,12 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, std::strin
   // Its own configuration is at fault: the daemon's was read at its start.
   if (outcome && outcome->is_unknown) {
     co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(deleted).error());
+  }
+  const auto age = std::chrono::system_clock::now() - record.written;
+  if (outcome && outcome->is_of_failed_add && age >= kFailedAddEnds) {
+    log_.error(cat("pending DEL ", file, " is given up: its ADD failed, and so did every DEL since"),
+               deleted.error());
+    co_return co_await remove(std::move(cni_dir), std::move(file));
   }
   co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error());
 }

@@ -107,7 +107,7 @@ class PendingDelReplay {
   std::chrono::milliseconds put_off(const Place& place);
   aio::Task<void> replay_directory(std::string cni_dir);
   aio::Task<void> replay_record(std::string cni_dir, Record record);
-  aio::Task<void> replay_request(std::string cni_dir, std::string file, attach::Request request);
+  aio::Task<void> replay_request(std::string cni_dir, Record record, attach::Request request);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
   // For the next round, or set aside if it never can be replayed.

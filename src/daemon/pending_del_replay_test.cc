@@ -82,6 +82,21 @@ TEST_F(PendingDelsTest, ReplaysEveryRecordAtTheStartAndRemovesIt) {
   EXPECT_THAT(metrics(), HasSubstr("multus_pending_del_replays_total{outcome=\"success\"} 2\n"));
 }
 
+// A pod that cannot start makes another one at every retry of the kubelet.
+TEST_F(PendingDelsTest, GivesUpTheDelOfAFailedAddAfterTenMinutes) {
+  write_del("new");
+  write_del("old");
+  std::filesystem::last_write_time(record("old-eth0.json"),
+                                   std::filesystem::file_time_type::clock::now() - 11min);
+  end_del({.failed = cni::coded(cni::Code::kTryAgainLater, "will not"), .is_of_failed_add = true});
+
+  start();
+
+  while (exists(record("old-eth0.json"))) std::this_thread::yield();
+  EXPECT_TRUE(service_.lines->has("pending DEL old-eth0.json is given up"));
+  EXPECT_TRUE(exists(record("new-eth0.json")));
+}
+
 // As over any request: the node's paths are not the record's to choose.
 TEST_F(PendingDelsTest, LaysTheDaemonsConfigurationOverARecord) {
   write_record("c1-eth0.json",

@@ -247,9 +247,11 @@ int report(const Findings& findings, bool as_json) {
 
 aio::Task<std::vector<selfcheck::Network>> SelfCheck::fetch_networks() {
   std::vector<selfcheck::Network> networks;
+  // As few as a request makes: pods choose the names.
+  attach::LiveReads reads(aio::kNoDeadline, attach::LiveReads::Others::kGoOn);
   for (const auto& [ns, name] : wanted_networks(objects_)) {
     const auto definition =
-        co_await objects_.source()->find_network({.ns = ns, .name = name, .reads = nullptr});
+        co_await objects_.source()->find_network({.ns = ns, .name = name, .reads = &reads});
     if (!definition) continue;  // the API is away: another finding
     if (*definition == nullptr) {
       found_.push_back(no_definition(cat(ns, "/", name)));

@@ -20,8 +20,8 @@ Findings judge_api(const ApiVisit& visit) {
              .what = cat("the API server ", visit.server,
                          " cannot be asked: ", excerpt(visit.failure->text())),
              .why = "Pods that ask for networks do not start",
-             .advice = "Look at the kubeconfig of the daemon, its certificates and the way to the "
-                       "server"}};
+             .advice = "Look at the kubeconfig of the daemon, its certificates, the clock of this "
+                       "node and the way to the server"}};
   }
   Findings found;
   for (const std::string& refusal : visit.refused) {

@@ -364,7 +364,7 @@ aio::Task<void> Upkeep::drop(const Item* item) {
   MNET_CO_TRY_VOID(removed.scratch);
   node_.count(name_of(Action::kDrop), true);
   log_.warning(cat("the records of ", described(item->record),
-                   " were removed: its pending DEL was removed by hand"));
+                   " were removed: its pending DEL was given up or removed by hand"));
   co_return Result<void>();
 }
 

@@ -140,8 +140,8 @@ def test_hundreds_of_networks_are_attached_and_removed(quiet, fake):
     assert pod.remembered() == []
 
 
-def test_a_configuration_of_a_mebibyte_reaches_its_plugin(quiet, fake):
-    filler = "x" * (1 << 20)
+def test_a_configuration_of_half_a_mebibyte_reaches_its_plugin(quiet, fake):
+    filler = "x" * (1 << 19)
     quiet.network("huge", fake.conf("huge", more={"filler": filler}))
     pod = quiet.pod("huge")
 

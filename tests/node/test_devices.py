@@ -114,6 +114,7 @@ def test_a_kubelet_that_restarts_meanwhile(daemon, fake, kubelet):
     assert pod.delete().ok
 
 
+@pytest.mark.without_sanitizers
 @pytest.mark.spec("02:87")
 def test_an_answer_of_a_full_node(daemon, fake, kubelet):
     """Just within 16 MiB; and more than that."""

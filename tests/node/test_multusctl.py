@@ -99,11 +99,11 @@ def test_the_status_of_a_daemon_is_one_command(host, daemons):
 
 
 def test_the_status_counts_what_is_attached_and_names_what_is_missing(node, host):
-    pod = node.pod(networks="")
+    pod = node.pod()
     assert pod.add().ok
-    bad = node.pod(networks="none")
-    node.objects.network("none", {"cniVersion": "1.0.0", "name": "none", "type": "not-there"})
-    assert not bad.add().ok
+    node.network("none", {"cniVersion": "1.0.0", "name": "none", "type": "not-there"})
+    bad = node.pod("none")
+    assert not bad.add().ok and bad.delete().ok
 
     status = json.loads(host.run(CTL, "status", "-o", "json").stdout)["nodes"][0]["status"]
 
@@ -111,6 +111,7 @@ def test_the_status_counts_what_is_attached_and_names_what_is_missing(node, host
     assert status["missingPlugins"] == ["not-there"]
     told = host.run(CTL, "status").stderr
     assert "plugins that are not on the node: not-there" in told
+    assert pod.delete().ok
 
 
 def test_without_a_daemon_it_says_what_to_do(host):

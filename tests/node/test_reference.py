@@ -46,4 +46,4 @@ def test_help_is_really_read(host, program):
 
     shown = shown_by(host, "multus-daemon")
 
-    assert {"config", "probe", "metricsPort", "multus-log-max-size"} <= shown
+    assert {"config", "probe", "metricsPort", "check", "uninstall"} <= shown

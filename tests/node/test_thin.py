@@ -74,8 +74,8 @@ def test_a_folder_of_manifests(host, thin, objects):
     status = json.loads(objects.status_text("web"))
     assert [(entry["name"], entry["interface"]) for entry in status] == [
         ("cluster", "eth0"), ("default/storage", "net1")]
-    assert objects.messages("web") == ["Add eth0 [10.244.0.2/24] from cluster",
-                                       "Add net1 [10.10.1.77/24] from default/storage"]
+    assert objects.messages("web") == [
+        "Add eth0 [10.244.0.2/24] from cluster; Add net1 [10.10.1.77/24] from default/storage"]
 
     assert thin.check(conf, pod, args=args_of(pod)).ok
     pod.ip("link", "set", "net1", "down")

@@ -115,7 +115,7 @@ def test_a_delete_that_cannot_read_one_file_takes_the_others_and_is_repeated(hos
         assert host.files_below(FOLDER) == [PENDING]
         daemon.kill()
         daemon = daemons()
-        until(lambda: "stays for the next round" in daemon.log, "a round")
+        until(lambda: "failed and is tried again in" in daemon.log, "a round")
         assert host.files_below(FOLDER) == [PENDING]
     daemon.kill()
     daemons()
@@ -179,7 +179,7 @@ def test_a_pending_delete_that_cannot_be_read_stays(host, daemons, pod, fake):
 
     with unreadable(host, f"{FOLDER}/{PENDING}"):
         daemon = daemons()
-        until(lambda: "c-pod0-eth0.json stays for the next round" in daemon.log, "a round")
+        until(lambda: "c-pod0-eth0.json failed and is tried again in" in daemon.log, "a round")
         answer = daemon.cni("ADD", conf, pod, args=ARGS)
 
         assert (answer.status, code_of(answer)) == (400, 11), answer.body

@@ -66,12 +66,13 @@ def test_a_replayed_delete_leaves_a_namespace_alone_whose_path_is_used_again(hos
     leave_pending_del(host, pod, conf, args_of(pod))
     lose(host, pod)
     host.run("ip", "netns", "add", pod.name)
-    pod.ip("link", "add", "eth0", "type", "dummy")
+    pod.ip("link", "add", "eth0", "type", "bridge")
 
     daemons()
 
     until(lambda: is_clean(host), lambda: host.files_below(CNI_DIR))
     assert pod.links() == {"eth0"}
+    pod.ip("link", "delete", "eth0")
 
 
 def test_a_replayed_delete_waits_while_a_living_pod_holds_its_address(host, daemons, shim, pod):

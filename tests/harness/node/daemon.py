@@ -113,6 +113,10 @@ class Daemon:
         kinds["child"] = len(self.children())
         return kinds
 
+    def links(self):
+        """What its descriptors are."""
+        return set(_links(self.pid))
+
     def children(self):
         return _children(self.pid)
 
