@@ -44,6 +44,6 @@ else()
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(mnet_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
       -fstack-clash-protection -fcf-protection -ffunction-sections -fdata-sections -g1)
-    target_link_options(mnet_flags INTERFACE -Wl,--gc-sections -Wl,-O2)
+    target_link_options(mnet_flags INTERFACE -Wl,--gc-sections,--icf=safe -Wl,-O2)
   endif()
 endif()

@@ -9,8 +9,12 @@
 
 namespace {
 
-void take_all(mnet::kube::FrameReader& frames, std::string& seen) {
-  for (auto message = frames.next(); message && *message; message = frames.next()) {
+// False after an error, which ends the connection.
+bool take_all(mnet::kube::FrameReader& frames, std::string& seen) {
+  for (;;) {
+    auto message = frames.next();
+    if (!message) return false;
+    if (!*message) return true;
     seen += (*message)->payload;
     seen += static_cast<char>((*message)->opcode);
     (void)mnet::kube::parse_exit_status((*message)->payload);
@@ -24,10 +28,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   mnet::kube::FrameReader whole, pieces;
   std::string at_once, bit_by_bit;
   whole.put(bytes);
-  take_all(whole, at_once);
+  (void)take_all(whole, at_once);
   for (const char byte : bytes) {
     pieces.put(std::string_view(&byte, 1));
-    take_all(pieces, bit_by_bit);
+    if (!take_all(pieces, bit_by_bit)) break;
   }
   if (at_once != bit_by_bit) std::abort();
   return 0;

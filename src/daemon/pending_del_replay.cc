@@ -272,8 +272,9 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
   }
   const auto age = std::chrono::system_clock::now() - record.written;
   if (outcome && outcome->is_of_failed_add && age >= kFailedAddEnds) {
-    log_.error(cat("pending DEL ", file, " is given up: its ADD failed, and so did every DEL since"),
-               deleted.error());
+    log_.error(
+        cat("pending DEL ", file, " is given up: its ADD failed, and so did every DEL since"),
+        deleted.error());
     co_return co_await remove(std::move(cni_dir), std::move(file));
   }
   co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error());

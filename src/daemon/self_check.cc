@@ -61,8 +61,11 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view kPluginDir = "/opt/cni/bin";
 constexpr std::string_view kNamespaces = "/run/netns";
+constexpr std::string_view kHostLocal =
+    "/var/lib/cni/networks";  // where host-local keeps addresses
 // Pods of one node name a handful; more are not looked at, so that no tenant makes this costly.
 constexpr std::size_t kMostNetworks = 200;
+constexpr std::size_t kMostText = 1u << 20;  // of their configurations; no more are looked at
 constexpr auto kPatience = 20s;
 constexpr auto kAnswerTime = 5s;
 constexpr std::array<std::string_view, 2> kNeeded = {
@@ -164,6 +167,7 @@ Findings check_files(const Config& config) {
   append(found, check_descriptors());
   append(found, check_runtime_directory(config));
   append(found, selfcheck::check_leftovers(cni_dir(config), std::chrono::system_clock::now()));
+  append(found, selfcheck::check_addresses(cat(config.chroot_dir, kHostLocal), cni_dir(config)));
   return found;
 }
 
@@ -249,13 +253,16 @@ aio::Task<std::vector<selfcheck::Network>> SelfCheck::fetch_networks() {
   std::vector<selfcheck::Network> networks;
   // As few as a request makes: pods choose the names.
   attach::LiveReads reads(aio::kNoDeadline, attach::LiveReads::Others::kGoOn);
+  std::size_t bytes = 0;
   for (const auto& [ns, name] : wanted_networks(objects_)) {
+    if (bytes > kMostText) break;
     const auto definition =
         co_await objects_.source()->find_network({.ns = ns, .name = name, .reads = &reads});
     if (!definition) continue;  // the API is away: another finding
     if (*definition == nullptr) {
       found_.push_back(no_definition(cat(ns, "/", name)));
     } else if ((*definition)->config && !(*definition)->config->empty()) {
+      bytes += (*definition)->config->size();
       networks.push_back({.name = (*definition)->key(), .config = *(*definition)->config});
     }
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,7 @@
 #include "http/http.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/restore.h"
+#include "store/store.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
 #include "wire/wire.h"
@@ -91,6 +93,7 @@ class Uninstall {
     // A DEL may have come in between; from now on none can.
     drain();
     report_dels();
+    sweep();
     remove("shim", shim_path(config_));
     remove_socket();
     return std::move(outcome_);
@@ -123,6 +126,15 @@ class Uninstall {
     const auto remaining = aio::run(loop, drain_with(&assembly, log_));
     remaining_ = remaining ? *remaining : 0;
     unread_ = remaining ? "" : remaining.error().text();
+    directories_ = assembly.pending.directories();
+  }
+
+  // What killed daemons left half written: nothing writes there any more.
+  void sweep() {
+    for (const std::string& directory : directories_) {
+      const auto swept = store::sweep(directory, 0);
+      if (!swept) log_.error("cannot remove temporary files", swept.error());
+    }
   }
 
   void remove_configuration() {
@@ -166,6 +178,7 @@ class Uninstall {
   Uninstalled outcome_;
   std::size_t remaining_ = 0;
   std::string unread_;
+  std::set<std::string> directories_;  // in which records were looked for
 };
 
 }  // namespace

@@ -4,9 +4,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/text.h"
+#include "cni/cache.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -34,7 +39,75 @@ std::size_t count_old(const std::string& directory, std::chrono::system_clock::t
   return count;
 }
 
+// Of all networks together; more are not looked at.
+constexpr std::size_t kMostAddresses = 10'000;
+constexpr std::size_t kMostOfAddress = 1024;
+
+// The container that has an address: the first line of host-local's file. Empty if that cannot be
+// told.
+std::string holder_of(const std::string& path) {
+  const auto text = sys::read_file(path, kMostOfAddress);
+  if (!text) return {};
+  return std::string(trim(std::string_view(*text).substr(0, text->find('\n'))));
+}
+
+// Containers of which anything is on record. An error is not an absence: none if that cannot be
+// told.
+std::optional<std::set<std::string>> recorded_containers(const std::string& cni_dir) {
+  std::set<std::string> known;
+  const auto results = store::ResultCache(cni_dir).list_all();
+  if (!results || !results->unreadable.empty()) return std::nullopt;
+  for (const cni::CacheEntry& entry : results->entries) known.insert(entry.container_id);
+  const auto scratch = store::ScratchFiles(cni_dir).list();
+  const auto records = store::AttachmentRecords(cni_dir).list();
+  if (!scratch || !records) return std::nullopt;
+  known.insert(scratch->begin(), scratch->end());
+  known.insert(records->begin(), records->end());
+  return known;
+}
+
+std::vector<std::string> names_in(const std::string& directory, sys::EntryKind kind) {
+  std::vector<std::string> names;
+  const auto entries = sys::list_directory(directory);
+  if (!entries) return names;
+  for (const sys::Entry& entry : *entries) {
+    if (entry.kind == kind) names.push_back(entry.name);
+  }
+  return names;
+}
+
 }  // namespace
+
+Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir) {
+  Findings found;
+  std::size_t looked_at = 0;
+  for (const std::string& network : names_in(ipam_dir, sys::EntryKind::kDirectory)) {
+    const std::string directory = cat(ipam_dir, "/", network);
+    std::size_t count = 0;
+    std::string example;
+    std::optional<std::set<std::string>> known;  // read after the names: a record comes first
+    for (const std::string& name : names_in(directory, sys::EntryKind::kRegular)) {
+      if (name == "lock" || name.starts_with("last_reserved_ip")) continue;
+      if (++looked_at > kMostAddresses) break;
+      const std::string holder = holder_of(cat(directory, "/", name));
+      if (holder.empty()) continue;
+      if (!known) known = recorded_containers(cni_dir);
+      if (!known) return {};
+      if (known->contains(holder)) continue;
+      if (count++ == 0) example = cat(name, " of container ", excerpt(holder));
+    }
+    if (count == 0) continue;
+    found.push_back({.severity = Severity::kWarning,
+                     .check = kLeftovers,
+                     .what = cat(count, " addresses in ", directory,
+                                 " belong to containers that are not on record, such as ", example),
+                     .why = "Unless another program than Multus runs host-local here, nothing will "
+                            "free them, and the network runs out of addresses",
+                     .advice = "Compare with `crictl pods -o yaml`; remove the files of containers "
+                               "that do not exist"});
+  }
+  return found;
+}
 
 Findings check_leftovers(const std::string& cni_dir, std::chrono::system_clock::time_point now) {
   Findings found;

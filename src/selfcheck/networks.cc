@@ -9,14 +9,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/at.h"
+#include "json/count.h"
 #include "json/json.h"
 
 namespace mnet::selfcheck {
 namespace {
 
 constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMostValues = 10'000;
 
 // Which networks need a thing that is missing.
 using Users = std::map<std::string, std::vector<std::string>>;
@@ -28,6 +31,14 @@ std::string text_in(const json::Object& object, std::string_view key) {
 bool is_true(const json::Object& object, std::string_view key) {
   const bool* value = json::as_bool(object.find(key));
   return value != nullptr && *value;
+}
+
+// Counted before anything is built: whoever writes definitions chooses these bytes (02, 10).
+Result<json::Object> read(const std::string& config) {
+  if (json::count(config).values > kMostValues) {
+    return Error(Errc::kInvalid, cat("it has more than ", kMostValues, " values"));
+  }
+  return json::parse_object(config);
 }
 
 std::vector<const json::Object*> plugins_of(const json::Object& config) {
@@ -103,7 +114,7 @@ Findings check_networks(const std::vector<Network>& networks, const NodeView& no
   Findings found;
   Users plugins, links;
   for (const Network& network : networks) {
-    const auto config = json::parse_object(network.config);
+    const auto config = read(network.config);
     if (!config) {
       found.push_back(unreadable(network.name, config.error()));
       continue;

@@ -85,6 +85,16 @@ TEST(Networks, AConfigurationThatCannotBeReadIsAnError) {
   EXPECT_THAT(found[0].what, HasSubstr("network default/a cannot be read"));
 }
 
+TEST(Networks, AConfigurationOfManyValuesIsNotBuilt) {
+  std::string config = R"({"type":"bridge","x":[0)";
+  for (int i = 0; i < 10'000; ++i) config += ",0";
+
+  const Findings found = check_networks({{"default/a", config + "]}"}}, node());
+
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].what, HasSubstr("it has more than 10000 values"));
+}
+
 TEST(Networks, ValuesOfOtherKindsAreNoNeeds) {
   const std::string config = R"({"plugins":[5,{"type":7,"master":[],"ipam":"x"},null]})";
 

@@ -58,7 +58,7 @@ def test_refuses_a_key_that_the_self_check_does_not_know(known):
 
     done = known.check("checks/reference")
 
-    assert done.stdout == "checks/reference: src/selfcheck/daemon_keys.h lacks the key `newKey` (src/daemon/config.cc)\n"
+    assert done.stdout == "checks/reference: src/selfcheck/daemon_keys.h lacks the key `newKey` (src/settings/config.cc)\n"
 
 
 def test_refuses_metrics_without_a_description(known):

@@ -206,7 +206,7 @@ def test_a_denied_request_is_followed_by_another(node, approvers, cluster):
 
     daemon.wait_log(rf"the request {name} was denied")
     until(lambda: node.events("CertificateNotIssued"), "the event")
-    until(lambda: len(node.requests()) > 1, "the next request")
+    until(lambda: len(node.requests()) > 1, "the next request, after 1 to 2 minutes", 180)
     approvers()
     daemon.wait_ready()
 

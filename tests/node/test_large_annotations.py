@@ -47,7 +47,7 @@ def test_what_is_attached_takes_little_memory(node, fake):
     """As much as is taken, in an annotation that is full."""
     node.configure(fake.conf("cluster"))
     node.network("n", fake.conf("n"))
-    arguments = ",".join(["0"] * 9000)
+    arguments = ",".join(["0"] * 2000)
     wishes = filled('[{"name":"n","cni-args":{"a":[%s],"b":"' % arguments, "x", '"}}]')
     pod = node.pod(wishes)
 

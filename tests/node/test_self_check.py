@@ -163,6 +163,21 @@ def test_leftovers(host, check):
         host.path(f"{PENDING}/{name}").unlink()
 
 
+def test_addresses_of_containers_that_nothing_records(host, check):
+    """host-local's own format: the container, then the interface."""
+    host.write("/var/lib/cni/networks/lan/10.1.0.2", "known\r\neth0")
+    host.write("/var/lib/cni/networks/lan/last_reserved_ip.0", "10.1.0.2")
+    host.write("/var/lib/cni/multus/_attachments/known.json", "{}")
+    assert not any("leftovers" in line for line in check().lines)
+
+    host.write("/var/lib/cni/networks/lan/10.1.0.3", "lost\r\neth0")
+    checked = check()
+    checked.find("warning: leftovers: 1 addresses in /var/lib/cni/networks/lan belong to containers that are not on record, "
+                 "such as 10.1.0.3 of container lost.")
+    assert host.path("/var/lib/cni/networks/lan/10.1.0.3").exists()
+    host.run("rm", "-r", "/var/lib/cni/networks/lan", "/var/lib/cni/multus/_attachments")
+
+
 def test_mounts_of_the_host_that_do_not_reach_the_daemon(host, check):
     """A container of its own, with the host's root at /hostroot, without propagation."""
     host.path("/hostroot").mkdir()
