@@ -77,11 +77,10 @@ bool may_be_attached(const ContainerRecords& record, const std::set<std::string>
   if (!record.attachment_record || !record.unreadable.empty() || !record.entries.empty()) {
     return true;
   }
-  return std::ranges::any_of(record.attachment_record->attachments,
-                             [&gone](const model::RecordedAttachment& one) {
-                               return one.state != model::AttachmentState::kAdding &&
-                                      !gone.contains(one.ifname);
-                             });
+  return std::ranges::any_of(
+      record.attachment_record->attachments, [&gone](const model::RecordedAttachment& one) {
+        return one.state != model::AttachmentState::kAdding && !gone.contains(one.ifname);
+      });
 }
 
 void log_all(const Job& job, const ErrorList& errors, std::string_view what) {
@@ -243,8 +242,8 @@ Error Deleting::try_again(const Error& error) const {
   return cni::coded(cni::Code::kTryAgainLater, model::core_error(error, job_.pod).text());
 }
 
-// The retry needs only what is still there, and may end if none of it was ever attached. Read again:
-// while the plugins ran, no second copy of what they were given was held.
+// The retry needs only what is still there, and may end if none of it was ever attached. Read
+// again: while the plugins ran, no second copy of what they were given was held.
 aio::Task<bool> Deleting::keep_rest(Removal removal, bool is_pending) {
   // Nothing was tried: nothing changes.
   if (removal.removed.empty() && is_short(removal)) co_return true;

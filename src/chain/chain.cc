@@ -219,7 +219,8 @@ aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t inde
     run = add_run_of(*attachment, std::move(binary));
   }
   MNET_CO_TRY_VOID(validate(*attachment));
-  const json::Value prev_result = index == 0 ? json::Value() : json::Value(cni::to_json(progress->result));
+  const json::Value prev_result =
+      index == 0 ? json::Value() : json::Value(cni::to_json(progress->result));
   MNET_CO_TRY(auto&& config, cni::plugin_stdin(conf, list.name, list.version, prev_result,
                                                attachment->capability_args));
   if (caller_gone()) co_return aio::cancelled_error();

@@ -102,7 +102,7 @@ class FakePlugins : public Plugins {
   std::vector<PluginRun> runs;
   std::map<std::string, Error> errors;
   std::map<std::string, std::string> answers;
-  std::set<std::string> missing;   // types without an executable
+  std::set<std::string> missing;  // types without an executable
   std::set<std::string> not_executable;
   bool has_room_to_spare = false;  // for plugins that start ahead of their turn
   int early = 0;                   // those that wait for their configuration
