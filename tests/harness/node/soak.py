@@ -46,9 +46,6 @@ CONTAINER = re.compile(r"s\d{7}")
 
 # Of a sandbox. Doubtful: an ADD failed or was not answered. Ending: a DEL was sent and not answered with success, so that only another one follows.
 ABSENT, ATTACHED, DOUBTFUL, ENDING = "absent", "attached", "doubtful", "ending"
-# TODO(issue 18, point 2): a delegate's failed DEL is forgotten until the next DEL (02, 6.4), so what it leaves is not a violation.
-FORGETS_FAILED_DELS = True
-DELEGATE_FAULTS = {"delegate killed", "delegate wrong"}
 
 
 class Violation(AssertionError):
@@ -307,7 +304,7 @@ class Soak:
         if box.state == ABSENT:
             self.add(box, rng)
         elif box.state != ATTACHED:
-            is_again = box.state == DOUBTFUL and not FORGETS_FAILED_DELS and rng.random() < 0.1
+            is_again = box.state == DOUBTFUL and rng.random() < 0.1
             (self.add if is_again else self.delete)(box, rng)
         else:
             deeds = {self.delete: 50, self.check: 15, self.add: 6, self.plug: 18, self.overlap: 5, self.lose_netns: 2,
@@ -338,8 +335,6 @@ class Soak:
         # Read in this order: a pending DEL may be done between the two.
         is_pending = box.container in self.evidence.pending()
         left = left and self.evidence.of(box)
-        if left and not is_pending and FORGETS_FAILED_DELS and self.active & DELEGATE_FAULTS:
-            return
         self.require(box, not left or is_pending, lambda: f"DEL succeeded; there is still {sorted(left)}")
         with self.gc_lock:
             box.renew()
@@ -394,8 +389,6 @@ class Soak:
 
     def tear(self, box, rng):
         """One file of the container is cut, or filled with zeros, as after a power cut; the others must do."""
-        if FORGETS_FAILED_DELS and self.active & DELEGATE_FAULTS:
-            return self.delete(box, rng)
         file = self.a_file_of(box, rng)
         content = file.read_bytes()
         file.write_bytes(rng.choice([b"", content[:len(content) // 2], bytes(len(content))]))
@@ -541,7 +534,7 @@ class Soak:
         for container in self.strays(boxes):
             raise Violation(f"{container} is gone; there is still {self.evidence.all().get(container)}\n{self.told(container)}")
         doubles = self.host.path(f"{LEDGER}/doubles")
-        if doubles.exists() and not FORGETS_FAILED_DELS:
+        if doubles.exists():
             twice = CONTAINER.search(doubles.read_text())[0]
             raise Violation(f"{twice} was attached twice without a DEL in between: {doubles.read_text()}\n{self.told(twice)}")
 
