@@ -145,18 +145,22 @@ Result<void> Chain::check_types_for_removal(const cni::PluginConf& conf) const {
   return cni::check_types_for_removal(conf.object, *setting_.own_type);
 }
 
-bool Chain::may_start_early(const model::Attachment& attachment, std::size_t index) const {
-  const auto& plugins = attachment.delegate.list->plugins;
-  return setting_.starts_early && index < plugins.size() && waits_for_config(plugins[index].type) &&
-         check_types(plugins[index]) && validate(attachment) && !caller_gone();
+bool Chain::may_start_early(const cni::PluginConf& conf) const {
+  return setting_.starts_early && waits_for_config(conf.type) && check_types(conf);
 }
 
-aio::Task<void> Chain::start_early(model::AttachmentPtr attachment, std::size_t index,
-                                   EarlyRun* early) {
-  const std::string& type = attachment->delegate.list->plugins[index].type;
-  auto started = co_await plugins_.start_early(type, add_run_of(*attachment));
+aio::Task<void> Chain::start_early(std::string type, PluginRun run, EarlyRun* early) {
+  auto started = co_await plugins_.start_early(std::move(type), std::move(run));
   if (started) *early = *std::move(started);
   co_return Result<void>();
+}
+
+aio::Task<void> Chain::run_beside(aio::Task<void> running, aio::Task<void> starting) {
+  std::vector<aio::Task<void>> both;
+  both.push_back(std::move(running));  // first: it has what it needs before the other takes time
+  both.push_back(std::move(starting));
+  auto ended = co_await aio::all(std::move(both));
+  co_return std::move(ended.front());
 }
 
 aio::Task<cni::NetResult> Chain::add(model::AttachmentPtr attachment,
@@ -196,15 +200,14 @@ aio::Task<void> Chain::expect_plugin(model::AttachmentPtr attachment) {
 // While one plugin works, the next gets ready.
 aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t index,
                                   Progress* progress) {
+  const auto& plugins = attachment->delegate.list->plugins;
   auto adding = run_add(attachment, index, std::exchange(progress->next, {}), progress);
-  if (!may_start_early(*attachment, index + 1)) {
+  const bool is_last = index + 1 == plugins.size();
+  if (is_last || !may_start_early(plugins[index + 1]) || !validate(*attachment) || caller_gone()) {
     co_return co_await std::move(adding);
   }
-  std::vector<aio::Task<void>> both;
-  both.push_back(std::move(adding));  // first: it has what it needs before the other takes time
-  both.push_back(start_early(attachment, index + 1, &progress->next));
-  auto ended = co_await aio::all(std::move(both));
-  co_return std::move(ended.front());
+  auto starting = start_early(plugins[index + 1].type, add_run_of(*attachment), &progress->next);
+  co_return co_await run_beside(std::move(adding), std::move(starting));
 }
 
 // The result is that of the plugin before, and becomes this one's.
@@ -246,16 +249,31 @@ aio::Task<cni::CachedResult> Chain::cached_result(model::AttachmentPtr attachmen
 }
 
 aio::Task<void> Chain::run_plugin(model::AttachmentPtr attachment, std::size_t index,
-                                  std::string command, json::Value prev_result) {
+                                  std::string command, json::Value prev_result, EarlyRun early) {
   const cni::ConfList& list = *attachment->delegate.list;
   const cni::PluginConf& conf = list.plugins[index];
-  MNET_CO_TRY(auto&& binary, co_await plugins_.find(conf.type, setting_.dirs));
+  PluginRun run;
+  if (!early) {
+    MNET_CO_TRY(auto&& binary, co_await plugins_.find(conf.type, setting_.dirs));
+    run = run_of(*attachment, std::move(binary), std::move(command));
+  }
   MNET_CO_TRY(auto&& config, cni::plugin_stdin(conf, list.name, list.version, prev_result,
                                                attachment->capability_args));
-  PluginRun run = run_of(*attachment, std::move(binary), std::move(command));
   run.config = std::move(config);
-  MNET_CO_TRY([[maybe_unused]] const auto& output, co_await plugins_.run(std::move(run)));
+  auto running = early ? early(std::move(run.config)) : plugins_.run(std::move(run));
+  MNET_CO_TRY([[maybe_unused]] const auto& output, co_await std::move(running));
   co_return Result<void>();
+}
+
+// As in an ADD, in the other direction.
+aio::Task<void> Chain::del_plugin(model::AttachmentPtr attachment, std::size_t index,
+                                  json::Value prev_result, EarlyRun* next) {
+  const auto& plugins = attachment->delegate.list->plugins;
+  auto deleting =
+      run_plugin(attachment, index, "DEL", std::move(prev_result), std::exchange(*next, {}));
+  if (index == 0 || !may_start_early(plugins[index - 1])) co_return co_await std::move(deleting);
+  auto starting = start_early(plugins[index - 1].type, run_of(*attachment, {}, "DEL"), next);
+  co_return co_await run_beside(std::move(deleting), std::move(starting));
 }
 
 aio::Task<void> Chain::check(model::AttachmentPtr attachment) {
@@ -320,6 +338,7 @@ aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedR
   const cni::ConfList& list = *attachment->delegate.list;
   const std::size_t end =
       std::min(known.deleted_from.value_or(list.plugins.size()), list.plugins.size());
+  EarlyRun next;
   for (std::size_t i = end; i-- > 0;) {
     if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
       log_.error(
@@ -328,7 +347,7 @@ aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedR
           checked.error());
       continue;
     }
-    auto deleted = co_await run_plugin(attachment, i, "DEL", known.result);
+    auto deleted = co_await del_plugin(attachment, i, known.result, &next);
     if (!deleted && is_unknown_container(deleted.error())) {
       log_.verbose(cat("DEL: plugin ", description(list.plugins[i]), " does not know container ",
                        attachment->container_id));

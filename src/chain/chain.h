@@ -32,7 +32,7 @@ class Chain {
     std::uint64_t ticket = 0;
     std::string pod_namespace = {};  // of the request's pod, if it names one
     std::shared_ptr<Caller> caller;
-    bool starts_early = false;  // plugins of an ADD that may start early (chain/early_start.h)
+    bool starts_early = false;  // plugins that may start early (chain/early_start.h)
     // The `type` of the node's own configuration: no plugin that names it, or Multus under another
     // of its names, is run (cni/types.h). None: all are run, as a container runtime does.
     std::optional<std::string> own_type = {};
@@ -78,14 +78,18 @@ class Chain {
   // Whether this plugin may be run at all.
   Result<void> check_types(const cni::PluginConf& conf) const;
   Result<void> check_types_for_removal(const cni::PluginConf& conf) const;
-  bool may_start_early(const model::Attachment& attachment, std::size_t index) const;
-  aio::Task<void> start_early(model::AttachmentPtr attachment, std::size_t index, EarlyRun* early);
+  bool may_start_early(const cni::PluginConf& conf) const;
+  aio::Task<void> start_early(std::string type, PluginRun run, EarlyRun* early);
+  // Runs one plugin while the next gets ready, if that may start early.
+  aio::Task<void> run_beside(aio::Task<void> running, aio::Task<void> starting);
   aio::Task<void> add_plugin(model::AttachmentPtr attachment, std::size_t index,
                              Progress* progress);
   aio::Task<void> run_add(model::AttachmentPtr attachment, std::size_t index, EarlyRun early,
                           Progress* progress);
   aio::Task<void> run_plugin(model::AttachmentPtr attachment, std::size_t index,
-                             std::string command, json::Value prev_result);
+                             std::string command, json::Value prev_result, EarlyRun early = {});
+  aio::Task<void> del_plugin(model::AttachmentPtr attachment, std::size_t index,
+                             json::Value prev_result, EarlyRun* next);
   static Result<std::string> detached_config(const model::Delegate& delegate, std::size_t index,
                                              json::Object values);
   aio::Task<void> run_detached(std::string type, std::string command, std::string config);

@@ -147,6 +147,30 @@ TEST_F(ChainTest, AddStartsTheNextPluginWhileOneWorks) {
   EXPECT_EQ(node_.plugins.early, 0);
 }
 
+TEST_F(ChainTest, DelStartsTheNextPluginWhileOneWorks) {
+  node_.plugins.has_room_to_spare = true;
+
+  ASSERT_TRUE(del(attachment(list_text("1.0.0", kReal))));
+
+  EXPECT_THAT(node_.calls, ElementsAre("DEL n eth0", "early portmap", "DEL n eth0", "early bridge",
+                                       "DEL n eth0", "remove result n-c1-eth0"));
+  ASSERT_THAT(node_.plugins.runs, SizeIs(3));
+  EXPECT_EQ(node_.plugins.runs[1].binary, "/bin/portmap");
+  EXPECT_EQ(node_.plugins.runs[1].command, "DEL");
+  EXPECT_EQ(node_.plugins.early, 0);
+}
+
+TEST_F(ChainTest, DelTellsNothingToAPluginBeforeOneThatFails) {
+  node_.plugins.has_room_to_spare = true;
+  node_.plugins.errors.emplace("DEL n tuning", Error(Errc::kPlugin, "no"));
+
+  EXPECT_FALSE(del(attachment(list_text("1.0.0", kReal))));
+
+  EXPECT_THAT(node_.calls, Contains("early portmap"));
+  EXPECT_THAT(node_.plugins.runs, SizeIs(1));
+  EXPECT_EQ(node_.plugins.early, 0);
+}
+
 TEST_F(ChainTest, AddTellsNothingToAPluginBehindOneThatFails) {
   node_.plugins.has_room_to_spare = true;
   node_.plugins.errors.emplace("ADD n bridge", Error(Errc::kPlugin, "no"));
