@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "cni/cache.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -57,7 +56,7 @@ std::optional<std::set<std::string>> recorded_containers(const std::string& cni_
   std::set<std::string> known;
   const auto results = store::ResultCache(cni_dir).list_all();
   if (!results || !results->unreadable.empty()) return std::nullopt;
-  for (const cni::CacheEntry& entry : results->entries) known.insert(entry.container_id);
+  for (const auto& entry : results->entries) known.insert(entry.container_id);
   const auto scratch = store::ScratchFiles(cni_dir).list();
   const auto records = store::AttachmentRecords(cni_dir).list();
   if (!scratch || !records) return std::nullopt;

@@ -33,7 +33,7 @@ bool is_true(const json::Object& object, std::string_view key) {
   return value != nullptr && *value;
 }
 
-// Counted before anything is built: whoever writes definitions chooses these bytes (02, 10).
+// Counted before anything is built: the author of a definition chooses these bytes (02, 10).
 Result<json::Object> read(const std::string& config) {
   if (json::count(config).values > kMostValues) {
     return Error(Errc::kInvalid, cat("it has more than ", kMostValues, " values"));
