@@ -3,6 +3,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <cstddef>
 #include <exception>
 #include <list>
@@ -20,7 +21,7 @@
 
 namespace mnet::aio {
 
-struct Group::State {
+struct Group::State : std::enable_shared_from_this<Group::State> {
   // The signal must not move until the task has ended.
   using Running = std::list<asio::cancellation_signal>;
 
@@ -29,12 +30,14 @@ struct Group::State {
 
   asio::any_io_executor executor;
   OnError on_error;
-  Running running;
+  Running running, finished;
   Notifier ended;
   bool closed = false;
 
+  // A cancellation from outside the loop may be queued, and refers to its signal: that goes after.
   void end(Running::iterator place, const std::string& name, const Result<void>& result) {
-    running.erase(place);
+    finished.splice(finished.end(), running, place);
+    asio::post(executor, [state = shared_from_this(), place] { state->finished.erase(place); });
     if (!result && result.error().code() != Errc::kCancelled && on_error) {
       on_error(name, result.error());
     }

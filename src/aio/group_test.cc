@@ -81,6 +81,20 @@ TEST_F(GroupTest, CancelEndsAllSilentlyAndClosesTheGroup) {
   EXPECT_THAT(errors, IsEmpty());
 }
 
+// Outside the loop a cancellation is queued: by the time it is carried out, the task may be over.
+TEST_F(GroupTest, ATaskMayEndBeforeItsCancellationArrives) {
+  Group group(loop.get_executor(), recorder());
+  auto event = std::make_shared<Event>();
+  group.spawn("a", waits(event));
+  loop.poll();
+
+  event->set();
+  group.cancel();
+
+  EXPECT_TRUE(run(loop, group.join()).has_value());
+  EXPECT_THAT(errors, IsEmpty());
+}
+
 TEST_F(GroupTest, TasksOutliveADroppedGroupOnlyToBeCancelled) {
   auto event = std::make_shared<Event>();
   const std::weak_ptr<Event> held = event;
