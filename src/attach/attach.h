@@ -46,6 +46,7 @@ struct Request {
   // Of a DEL: what is recorded if it must be repeated (03, 2.14). Empty: it is on record already.
   std::string pending_body = {};
   DelRule* rule = nullptr;  // of a DEL; none: the runtime has just asked for it
+  bool is_last = false;     // of a DEL that is given up: a plugin that fails stops no other
 
   // With whom it shares slots.
   std::string share() const { return rule == nullptr ? pod.ns : std::string(kBackground); }

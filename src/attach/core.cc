@@ -79,6 +79,7 @@ chain::Chain chain_of(const Core& core, const Job& job,
   setting.caller = caller == nullptr ? job.request.caller : caller;
   setting.starts_early = job.conf.parallel_attach != model::ParallelAttach::kOff;
   setting.own_type = job.conf.type;
+  setting.goes_on = job.request.is_last;
   return chain::Chain(core.ports.plugins, core.ports.results, std::move(setting), job.log);
 }
 

@@ -339,6 +339,7 @@ aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedR
   const std::size_t end =
       std::min(known.deleted_from.value_or(list.plugins.size()), list.plugins.size());
   EarlyRun next;
+  ErrorList failed;
   for (std::size_t i = end; i-- > 0;) {
     if (auto checked = check_types_for_removal(list.plugins[i]); !checked) {
       log_.error(
@@ -354,13 +355,17 @@ aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedR
       continue;
     }
     if (deleted) continue;
+    if (setting_.goes_on) {
+      failed.add(from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete"));
+      continue;
+    }
     if (i + 1 < end) {
       auto noted = co_await results_.note_deleted(setting_.cni_dir, key_of(*attachment), i + 1);
       if (!noted) log_.error("cannot note how far a DEL came", noted.error());
     }
     co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
   }
-  co_return Result<void>();
+  co_return failed.join(" / ");
 }
 
 Result<std::string> Chain::detached_config(const model::Delegate& delegate, std::size_t index,

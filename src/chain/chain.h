@@ -33,6 +33,7 @@ class Chain {
     std::string pod_namespace = {};  // of the request's pod, if it names one
     std::shared_ptr<Caller> caller;
     bool starts_early = false;  // plugins that may start early (chain/early_start.h)
+    bool goes_on = false;       // a plugin whose DEL fails stops no other one of its network
     // The `type` of the node's own configuration: no plugin that names it, or Multus under another
     // of its names, is run (cni/types.h). None: all are run, as a container runtime does.
     std::optional<std::string> own_type = {};

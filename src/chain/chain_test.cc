@@ -160,6 +160,18 @@ TEST_F(ChainTest, DelStartsTheNextPluginWhileOneWorks) {
   EXPECT_EQ(node_.plugins.early, 0);
 }
 
+TEST_F(ChainTest, ADelThatIsGivenUpRunsEveryPlugin) {
+  Chain::Setting setting;
+  setting.cni_dir = "/cni";
+  setting.goes_on = true;
+  Chain last(node_.plugins, node_.results, setting, Log());
+  node_.plugins.errors.emplace("DEL n p3", Error(Errc::kPlugin, "no"));
+
+  EXPECT_FALSE(aio::run(last.del(attachment(list_text("1.0.0", kThree)))));
+
+  EXPECT_THAT(node_.plugins.runs, SizeIs(3));
+}
+
 TEST_F(ChainTest, DelTellsNothingToAPluginBeforeOneThatFails) {
   node_.plugins.has_room_to_spare = true;
   node_.plugins.errors.emplace("DEL n tuning", Error(Errc::kPlugin, "no"));

@@ -147,7 +147,7 @@ aio::Task<std::size_t> PendingDelReplay::drain() {
   const auto directories = directories_;
   for (const std::string& directory : directories) {
     MNET_CO_TRY(const auto& records, co_await needs_.pool.run([directory] {
-      return store::PendingDels(directory).list();
+      return store::PendingDels(directory).list_files();
     }));
     left += records.size();
   }
@@ -199,26 +199,27 @@ aio::Task<void> PendingDelReplay::round() {
 }
 
 aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
-  auto records = co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Record>> {
+  using Listed = store::PendingDels::Listed;
+  MNET_CO_TRY(auto&& listed, co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Listed>> {
     // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
     (void)store::sweep(cni_dir, sys::kTemporaryAge);
-    return store::PendingDels(cni_dir).list();
-  });
-  if (!records) co_return std::move(records).error();
-  count_ += records->size();
-  for (const Record& record : *records) {
-    oldest_ = std::min(oldest_.value_or(record.written), record.written);
+    return store::PendingDels(cni_dir).list_written();
+  }));
+  count_ += listed.size();
+  for (const Listed& one : listed) {
+    oldest_ = std::min(oldest_.value_or(one.written), one.written);
   }
+  // In order of their names, as both are.
   std::erase_if(retries_, [&](const auto& retry) {
     return retry.first.first == cni_dir &&
-           std::ranges::find(*records, retry.first.second, &Record::file) == records->end();
+           !std::ranges::binary_search(listed, retry.first.second, {}, &Listed::file);
   });
-  std::erase_if(*records, [&](const Record& record) { return !is_due({cni_dir, record.file}); });
+  std::erase_if(listed, [&](const Listed& one) { return !is_due({cni_dir, one.file}); });
   std::vector<aio::Task<void>> batch;
-  for (Record& record : *records) {
+  for (Listed& one : listed) {
     if (stopped_) break;
-    const bool is_last = &record == &records->back();
-    batch.push_back(replay_record(cni_dir, std::move(record)));
+    const bool is_last = &one == &listed.back();
+    batch.push_back(replay_file(cni_dir, std::move(one.file)));
     if (batch.size() < needs_.at_once && !is_last) continue;
     const auto results = co_await aio::all(std::exchange(batch, {}));
     for (const auto& result : results) {
@@ -228,6 +229,15 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
     }
   }
   co_return Result<void>();
+}
+
+// Read only now: there may be thousands of them, and tenants choose what is in them.
+aio::Task<void> PendingDelReplay::replay_file(std::string cni_dir, std::string file) {
+  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([&cni_dir, &file] {
+    return store::PendingDels(cni_dir).read(file);
+  }));
+  if (!record) co_return Result<void>();
+  co_return co_await replay_record(std::move(cni_dir), *std::move(record));
 }
 
 aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record) {
@@ -260,6 +270,8 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
   // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
   log_.verbose(cat("replaying the pending DEL ", file));
+  const bool is_old = std::chrono::system_clock::now() - record.written >= kFailedAddEnds;
+  attach::Request last_try = is_old ? request : attach::Request();
   const auto outcome = co_await needs_.core.del(std::move(request));
   auto deleted = attach::complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
@@ -270,8 +282,10 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
   if (outcome && outcome->is_unknown) {
     co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(deleted).error());
   }
-  const auto age = std::chrono::system_clock::now() - record.written;
-  if (outcome && outcome->is_of_failed_add && age >= kFailedAddEnds) {
+  if (outcome && outcome->is_of_failed_add && is_old) {
+    // Plugins that would succeed must not keep what they gave because another one fails.
+    last_try.is_last = true;
+    (void)co_await needs_.core.del(std::move(last_try));
     log_.error(
         cat("pending DEL ", file, " is given up: its ADD failed, and so did every DEL since"),
         deleted.error());

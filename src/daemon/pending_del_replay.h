@@ -106,6 +106,7 @@ class PendingDelReplay {
   Time next_round(std::chrono::milliseconds period) const;
   std::chrono::milliseconds put_off(const Place& place);
   aio::Task<void> replay_directory(std::string cni_dir);
+  aio::Task<void> replay_file(std::string cni_dir, std::string file);
   aio::Task<void> replay_record(std::string cni_dir, Record record);
   aio::Task<void> replay_request(std::string cni_dir, Record record, attach::Request request);
   aio::Task<void> remove(std::string cni_dir, std::string file);

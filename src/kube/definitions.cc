@@ -24,7 +24,7 @@ namespace {
 // A resource has a domain and a name; a plugin's type is the name of a file, and most
 // chains have two or three.
 constexpr std::size_t kMaxResourceName = 253 + 1 + 63;
-constexpr std::size_t kMaxTypesBytes = 255;
+constexpr std::size_t kMaxTypesBytes = 255, kMaxTypes = 8;
 // The nodes of list and map, the definition's names.
 constexpr std::size_t kTextOverhead = 512;
 
@@ -74,7 +74,9 @@ std::vector<std::string> types_in(std::string_view config) {
   Strings strings(config);
   while (strings.next()) {
     if (strings.string() != "type" || !strings.names_a_string() || !strings.next()) continue;
-    if (strings.string().size() >= left) break;
+    if (strings.string().size() >= left || types.size() == kMaxTypes) break;
+    if (strings.string().empty() || std::ranges::find(types, strings.string()) != types.end())
+      continue;
     types.emplace_back(strings.string());
     left -= strings.string().size() + 1;
   }

@@ -159,5 +159,15 @@ TEST_F(DefinitionsTest, TellWhatIsSmallOfEach) {
   EXPECT_THAT(store_.find("n", "broken")->plugin_types, IsEmpty());
 }
 
+// Each takes memory on every node, whatever is in it.
+TEST_F(DefinitionsTest, KeepAFewTypesOfEach) {
+  std::string many = R"({"plugins":[{"type":""},{"type":"a"},{"type":"a"})";
+  for (char type = 'b'; type <= 'z'; ++type) many += cat(R"(,{"type":")", type, R"("})");
+  ASSERT_TRUE(store_.change(EventType::kAdded, definition("many", 1, many + "]}")).has_value());
+
+  EXPECT_THAT(store_.find("n", "many")->plugin_types,
+              ElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+}
+
 }  // namespace
 }  // namespace mnet::kube

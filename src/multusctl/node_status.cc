@@ -23,6 +23,11 @@ std::int64_t number_at(const json::Object& object, std::initializer_list<std::st
   return number == nullptr ? 0 : number->as_int64().value_or(0);
 }
 
+// The text of a node that may not be what it says it is, for a terminal.
+std::string shown(const json::Object& object, std::initializer_list<std::string_view> keys) {
+  return excerpt(json::text_at(object, keys), 400);
+}
+
 bool is_ready(const json::Object& status) {
   const bool* ready = json::as_bool(status.find("ready"));
   return ready != nullptr && *ready;
@@ -46,28 +51,29 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 std::vector<std::string> cells_of(const json::Object& status, const std::string& node,
                                   bool is_wide) {
   std::vector<std::string> cells = {node,
-                                    json::text_at(status, {"multus"}),
+                                    shown(status, {"multus"}),
                                     is_ready(status) ? "yes" : "no",
-                                    base_name(json::text_at(status, {"primary", "file"})),
+                                    base_name(shown(status, {"primary", "file"})),
                                     work_at(status, "requests"),
                                     work_at(status, "delegates"),
                                     cat(number_at(status, {"containers"})),
                                     cat(number_at(status, {"pendingDels"})),
                                     cat(number_at(status, {"podsWithoutNetworks"}))};
   if (!is_wide) return cells;
-  cells.push_back(json::text_at(status, {"primary", "why"}));
-  cells.push_back(json::text_at(status, {"objects", "from"}));
+  cells.push_back(shown(status, {"primary", "why"}));
+  cells.push_back(shown(status, {"objects", "from"}));
   cells.push_back(join(texts_at(status, "missingPlugins"), ","));
-  cells.push_back(json::text_at(status, {"certificateEnd"}));
-  cells.push_back(json::text_at(status, {"tokenEnd"}));
+  cells.push_back(shown(status, {"certificateEnd"}));
+  cells.push_back(shown(status, {"tokenEnd"}));
   return cells;
 }
 
 void add_counts(const json::Object& status, std::vector<std::string>& out) {
   if (const auto count = number_at(status, {"pendingDels"}); count > 0) {
-    out.push_back(cat(count,
-                      " pending DELs: the daemon repeats them every 30 s; the log says why they "
-                      "fail"));
+    out.push_back(
+        cat(count,
+            " pending DELs: the daemon repeats them after pauses of up to ten minutes; the log "
+            "says why they fail"));
   }
   if (const auto count = number_at(status, {"damagedDels"}); count > 0) {
     out.push_back(cat(count,
@@ -90,7 +96,7 @@ Result<NodeStatus> NodeStatus::parse(std::string node, std::string_view text) {
                  "the daemon's status has another version: take the multusctl of its "
                  "release");
   }
-  if (node.empty()) node = json::text_at(object, {"node"});
+  node = node.empty() ? shown(object, {"node"}) : excerpt(node);
   return NodeStatus{.node = std::move(node), .status = std::move(object)};
 }
 
@@ -120,8 +126,8 @@ std::vector<std::string> troubles_of(const NodeStatus& node) {
   if (!node.status) return {node.why};
   const json::Object& status = *node.status;
   std::vector<std::string> out;
-  if (!is_ready(status)) out.push_back(cat("not ready: ", json::text_at(status, {"reason"})));
-  if (auto lacks = json::text_at(status, {"objects", "lacks"}); !lacks.empty()) {
+  if (!is_ready(status)) out.push_back(cat("not ready: ", shown(status, {"reason"})));
+  if (auto lacks = shown(status, {"objects", "lacks"}); !lacks.empty()) {
     out.push_back(cat("cannot read objects: ", lacks));
   }
   add_counts(status, out);

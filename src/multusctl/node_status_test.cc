@@ -54,6 +54,17 @@ TEST(NodeStatus, TellsWhatIsWrongAndWhatToDo) {
                           HasSubstr("not on the node: macvlan"), "last error: b"));
 }
 
+TEST(NodeStatus, ShowsNothingOfANodeThatATerminalObeys) {
+  const auto status = NodeStatus::parse(
+      "", R"({"version":1,"node":"a\u001b[2J","multus":"\u001b]0;x","reason":"\u001b[31m"})");
+
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->node, "a\\x1b[2J");
+  for (const std::string& trouble : troubles_of(*status)) {
+    EXPECT_EQ(trouble.find('\x1b'), std::string::npos) << trouble;
+  }
+}
+
 TEST(NodeStatus, RefusesAVersionThatItDoesNotKnow) {
   EXPECT_FALSE(NodeStatus::parse("n", R"({"version":2})").has_value());
   EXPECT_FALSE(NodeStatus::parse("n", "no").has_value());

@@ -95,6 +95,14 @@ TEST(Networks, AConfigurationOfManyValuesIsNotBuilt) {
   EXPECT_THAT(found[0].what, HasSubstr("it has more than 10000 values"));
 }
 
+TEST(Networks, OnlySoManyThingsThatAreMissingAreTold) {
+  std::vector<Network> networks;
+  for (int i = 0; i < 1000; ++i)
+    networks.push_back({"a", R"({"type":"x)" + std::to_string(i) + "\"}"});
+
+  EXPECT_THAT(check_networks(networks, node()), SizeIs(20));
+}
+
 TEST(Networks, ValuesOfOtherKindsAreNoNeeds) {
   const std::string config = R"({"plugins":[5,{"type":7,"master":[],"ipam":"x"},null]})";
 

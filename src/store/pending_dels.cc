@@ -81,11 +81,24 @@ Result<std::vector<std::string>> PendingDels::list_files() const {
   return files;
 }
 
-Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& container_id,
-                                                             const std::string& ifname) const {
-  const std::string file = pending_del_file(container_id, ifname);
+Result<std::vector<PendingDels::Listed>> PendingDels::list_written() const {
+  MNET_TRY(auto&& files, list_files());
+  std::vector<Listed> listed;
+  for (std::string& file : files) {
+    const auto written = written_at(cat(directory_, "/", file));
+    listed.push_back({std::move(file), written});
+  }
+  return listed;
+}
+
+Result<std::optional<PendingDels::Record>> PendingDels::read(const std::string& file) const {
   if (!is_record(file)) return std::nullopt;
   return find_record(directory_, file);
+}
+
+Result<std::optional<PendingDels::Record>> PendingDels::find(const std::string& container_id,
+                                                             const std::string& ifname) const {
+  return read(pending_del_file(container_id, ifname));
 }
 
 Result<std::string> PendingDels::write(const std::string& container_id, const std::string& ifname,

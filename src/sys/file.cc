@@ -79,18 +79,18 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t max_by
     if (static_cast<std::size_t>(status.st_size) > max_bytes) return failed("read", path, EFBIG);
     room = static_cast<std::size_t>(status.st_size) + 1;
   }
+  bytes.resize(room);
   for (std::size_t have = 0;;) {
-    bytes.resize(have + room);
-    const ssize_t got = ::read(fd, bytes.data() + have, room);
+    if (have == bytes.size()) bytes.resize(have + std::max(kChunk, have));
+    const ssize_t got = ::read(fd, bytes.data() + have, bytes.size() - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed("read", path, errno);
     have += static_cast<std::size_t>(got);
     if (have > max_bytes) return failed("read", path, EFBIG);
-    if (got == 0) {
-      bytes.resize(have);
-      return bytes;
-    }
-    room = std::max(kChunk, have);
+    if (got > 0) continue;
+    bytes.resize(have);
+    if (bytes.capacity() - have > kChunk / 2) bytes.shrink_to_fit();
+    return bytes;
   }
 }
 
