@@ -228,7 +228,9 @@ aio::Task<void> Daemon::take_name() {
     has_name_ = true;
     handover::NameHooks hooks{.state = [this] { return look_at_names(); },
                               .taken = [this] { retire(); },
-                              .lost = [this] { take_name_again(); }};
+                              .lost = [this] { take_name_again(); },
+                              .is_served = [this] { return !socket_ || socket_->is_served(); },
+                              .abandoned = [this] { end_abandoned(); }};
     background_.spawn("hand-over", assembly_.handover.follow(std::move(hooks)));
   }
   change_.notify_all();
@@ -250,6 +252,15 @@ void Daemon::retire() {
   assembly_.objects.stop_renewal();
   owners_.cancel();
   if (metrics_server_) metrics_server_->stop();
+  change_.notify_all();
+}
+
+// It cannot serve again: a later daemon could not have asked it for its locks. The kubelet starts a
+// new one.
+void Daemon::end_abandoned() {
+  log_.error(cat("the daemon that had taken ", socket_path_,
+                 " is gone, and no other has come: this one ends, to be started anew"));
+  stop_.set();
   change_.notify_all();
 }
 

@@ -57,6 +57,7 @@ class Daemon {
   sys::SocketFile::Name look_at_names();
   // Another daemon has taken it: what the owner of the name does ends; requests go on.
   void retire();
+  void end_abandoned();
   void take_name_again();
   aio::asio::awaitable<std::optional<int>> publish_configuration();
   void withdraw_configuration();

@@ -123,7 +123,7 @@ aio::Task<void> Handover::follow(NameHooks hooks) {
 
 void Handover::look_at_name(const NameHooks& hooks) {
   using Name = sys::SocketFile::Name;
-  if (is_taken_) return;
+  if (is_taken_) return look_for_heir(hooks);
   const Name now = hooks.state();
   if (now != Name::kGone) missing_since_.reset();
   if (now == Name::kTaken) {
@@ -137,6 +137,17 @@ void Handover::look_at_name(const NameHooks& hooks) {
     missing_since_.reset();
     hooks.lost();
   }
+}
+
+// The daemon that took the name may have been that of a pod which goes, and started late: nobody
+// starts it again.
+void Handover::look_for_heir(const NameHooks& hooks) {
+  if (is_abandoned_) return;
+  if (hooks.is_served()) return missing_since_.reset();
+  if (!missing_since_) missing_since_ = Clock::now();
+  if (Clock::now() - *missing_since_ < pace_.missing) return;
+  is_abandoned_ = true;
+  hooks.abandoned();
 }
 
 aio::Task<void> Handover::look_for_others() {

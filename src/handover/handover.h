@@ -40,8 +40,10 @@ struct Pace {
 // What happens to the name. All are set.
 struct NameHooks {
   std::function<sys::SocketFile::Name()> state;
-  std::function<void()> taken;  // once: another daemon serves from now on
-  std::function<void()> lost;   // no daemon has it: it is to be taken again
+  std::function<void()> taken;      // once: another daemon serves from now on
+  std::function<void()> lost;       // no daemon has it: it is to be taken again
+  std::function<bool()> is_served;  // whether a daemon listens there
+  std::function<void()> abandoned;  // once: the one that had taken it is gone, and no other came
 };
 
 class Handover {
@@ -73,6 +75,7 @@ class Handover {
  private:
   void lock();
   void look_at_name(const NameHooks& hooks);
+  void look_for_heir(const NameHooks& hooks);
   aio::Task<void> look_for_others();
   // False if another one may be there.
   bool is_alone() const;
@@ -84,7 +87,7 @@ class Handover {
   ContainerLocks locks_;
   nodeconf::Changes changes_;
   std::optional<sys::Presence> presence_;
-  bool is_taken_ = false;
+  bool is_taken_ = false, is_abandoned_ = false;
   std::optional<std::chrono::steady_clock::time_point> missing_since_;
 };
 

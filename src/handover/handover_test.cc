@@ -63,7 +63,9 @@ class HandoverTest : public testing::Test {
   void follow() {
     NameHooks hooks{.state = [this] { return name_; },
                     .taken = [this] { ++taken_; },
-                    .lost = [this] { ++lost_; }};
+                    .lost = [this] { ++lost_; },
+                    .is_served = [this] { return is_served_; },
+                    .abandoned = [this] { ++abandoned_; }};
     group_.spawn("follow", handover_.follow(std::move(hooks)));
   }
   static aio::Task<void> poll_for(std::function<bool()> fact) {
@@ -101,7 +103,8 @@ class HandoverTest : public testing::Test {
   aio::asio::io_context loop_{1};
   aio::Group group_{loop_.get_executor(), Log()};
   Name name_ = Name::kOurs;
-  int taken_ = 0, lost_ = 0, searches_ = 0;
+  bool is_served_ = true;
+  int taken_ = 0, lost_ = 0, abandoned_ = 0, searches_ = 0;
   std::function<void()> on_search_;
   std::vector<std::string> asked_;
   std::optional<sys::SocketFile> socket_;
@@ -149,6 +152,22 @@ TEST_F(HandoverTest, GoesOnLockingIfAThirdDaemonComesDuringThatSearch) {
   EXPECT_TRUE(until([this] { return searches_ == 1; }));
   EXPECT_TRUE(handover_.is_shared());
   on_search_ = nullptr;  // the third one goes, which is looked at once more
+}
+
+// Otherwise it would be there for ever, alive and not ready, and the node without a daemon.
+TEST_F(HandoverTest, TellsOnceThatTheOneThatTookTheNameIsGone) {
+  handover_.enter();
+  follow();
+  name_ = Name::kTaken;
+  ASSERT_TRUE(until([this] { return taken_ > 0; }));
+  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(30ms)));
+  EXPECT_EQ(abandoned_, 0);
+
+  is_served_ = false;
+
+  EXPECT_TRUE(until([this] { return abandoned_ > 0; }));
+  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(10ms)));
+  EXPECT_EQ(abandoned_, 1);
 }
 
 TEST_F(HandoverTest, TellsOnceThatTheNameIsTakenAndLocksFromThenOn) {

@@ -248,6 +248,20 @@ def test_a_name_that_is_removed_comes_back(host, daemons):
     daemon.wait_ready()  # it keeps the old socket, for clients that found the name before; from here on nothing may be added
 
 
+def test_an_old_daemon_ends_when_the_new_one_is_gone(host, daemons):
+    """The kubelet starts it anew; it would be alive and useless otherwise, for ever."""
+    old = daemons()
+    new = daemons.launch()
+    wait_taken(host, old, new)
+
+    new.kill()
+
+    assert old.process.wait() == 0
+    old.ending = True
+    assert "this one ends, to be started anew" in old.log
+    daemons()
+
+
 def test_three_daemons_in_a_row(host, daemons, shim, pod, fake):
     """The first one still works for a container when the third one gets a request for it."""
     gate = fake.gate()
