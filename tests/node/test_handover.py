@@ -28,7 +28,7 @@ class Trickle:
     """`with Trickle(...):` adds and deletes containers through the shim, some at a time, for as long as the block runs."""
 
     def __init__(self, host, shim, conf, workers=3):
-        self.shim, self.conf = shim, conf
+        self.host, self.shim, self.conf = host, shim, conf
         self.failures, self.done = [], 0
         self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._work, args=[host.add_pod()]) for _ in range(workers)]
@@ -52,6 +52,9 @@ class Trickle:
                 if not answer.ok:
                     self.failures.append(answer)
                 self.done += 1
+            # Each container has a namespace of its own, as under a runtime.
+            self.host.run("ip", "netns", "delete", pod.name)
+            self.host.run("ip", "netns", "add", pod.name)
 
 
 def wait_taken(host, old, new):
