@@ -23,7 +23,7 @@ def test_the_last_line_says_name_and_sizes(multus):
 # pain 54
 def test_it_is_small(multus):
     compressed, unpacked = multus.sizes()
-    assert compressed <= 25 and unpacked <= 40
+    assert compressed <= 16 and unpacked <= 40
 
 
 def differences(left, right):
