@@ -89,11 +89,12 @@ func (s *server) List(context.Context, *podresources.ListPodResourcesRequest) (*
 		return nil, err
 	}
 	answer := &podresources.ListPodResourcesResponse{}
+	var pods []pod
 	for i := 0; i < all.Fill; i++ {
-		all.Pods = append([]pod{{Namespace: "fill", Name: fmt.Sprintf("p%d", i), Containers: []container{
-			{Name: strings.Repeat("x", 1000), Devices: map[string][]string{"r": {"1"}}}}}}, all.Pods...)
+		pods = append(pods, pod{Namespace: "fill", Name: fmt.Sprintf("p%d", i), Containers: []container{
+			{Name: strings.Repeat("x", 1000), Devices: map[string][]string{"r": {"1"}}}}})
 	}
-	for _, one := range all.Pods {
+	for _, one := range append(pods, all.Pods...) {
 		listed := &podresources.PodResources{Name: one.Name, Namespace: one.Namespace}
 		for _, inside := range one.Containers {
 			listed.Containers = append(listed.Containers, &podresources.ContainerResources{
