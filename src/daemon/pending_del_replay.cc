@@ -233,7 +233,7 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
 
 // Read only now: there may be thousands of them, and tenants choose what is in them.
 aio::Task<void> PendingDelReplay::replay_file(std::string cni_dir, std::string file) {
-  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([&cni_dir, &file] {
+  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([cni_dir, file] {
     return store::PendingDels(cni_dir).read(file);
   }));
   if (!record) co_return Result<void>();
