@@ -139,8 +139,8 @@ void Handover::look_at_name(const NameHooks& hooks) {
   }
 }
 
-// The daemon that took the name may have been that of a pod which goes, and started late: nobody
-// starts it again.
+// The daemon that took the name may have been that of a pod which goes, and started late: the
+// kubelet does not start it again.
 void Handover::look_for_heir(const NameHooks& hooks) {
   if (is_abandoned_) return;
   if (hooks.is_served()) return missing_since_.reset();
