@@ -203,7 +203,7 @@ aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
   MNET_CO_TRY(auto&& listed, co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Listed>> {
     // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
     (void)store::sweep(cni_dir, sys::kTemporaryAge);
-    return store::PendingDels(cni_dir).list_written();
+    return store::PendingDels(cni_dir).list();
   }));
   count_ += listed.size();
   for (const Listed& one : listed) {
@@ -287,7 +287,9 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
     last_try.is_last = true;
     (void)co_await needs_.core.del(std::move(last_try));
     log_.error(
-        cat("pending DEL ", file, " is given up: its ADD failed, and so did every DEL since"),
+        cat("pending DEL ", file,
+            " is given up: its ADD failed, and so did every DEL since; free by hand what the "
+            "plugin may hold"),
         deleted.error());
     co_return co_await remove(std::move(cni_dir), std::move(file));
   }

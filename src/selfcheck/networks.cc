@@ -19,7 +19,7 @@ namespace mnet::selfcheck {
 namespace {
 
 constexpr std::size_t kMostNamed = 5;
-// Plugins, or interfaces, that are missing; more are not told: definitions may name thousands.
+// Plugins, or interfaces, that are missing and named: definitions may want thousands.
 constexpr std::size_t kMostMissing = 20;
 constexpr std::size_t kMostValues = 10'000;
 
@@ -60,10 +60,12 @@ std::vector<std::string> types_of(const json::Object& plugin) {
   return types;
 }
 
-void note(Users& users, const std::string& what, const std::string& network) {
-  if (users.size() >= kMostMissing && !users.contains(what)) return;
+// False if there are too many already to tell of this one.
+bool note(Users& users, const std::string& what, const std::string& network) {
+  if (users.size() >= kMostMissing && !users.contains(what)) return false;
   auto& networks = users[what];
   if (networks.empty() || networks.back() != network) networks.push_back(network);
+  return true;
 }
 
 std::string list(const std::vector<std::string>& networks) {
@@ -101,6 +103,14 @@ Finding no_link(const std::string& what, const std::vector<std::string>& network
               "away from this node"};
 }
 
+Finding even_more() {
+  return {.severity = Severity::kError,
+          .check = kPlugins,
+          .what = cat("more than ", kMostMissing, " plugins or interfaces are missing"),
+          .why = "Pods with other networks do not start on this node, either",
+          .advice = "Mend what is named, then check again"};
+}
+
 }  // namespace
 
 std::string missing_link(const json::Object& plugin,
@@ -116,6 +126,7 @@ std::string missing_link(const json::Object& plugin,
 Findings check_networks(const std::vector<Network>& networks, const NodeView& node) {
   Findings found;
   Users plugins, links;
+  bool is_all = true;
   for (const Network& network : networks) {
     const auto config = read(network.config);
     if (!config) {
@@ -125,14 +136,15 @@ Findings check_networks(const std::vector<Network>& networks, const NodeView& no
     for (const json::Object* plugin : plugins_of(*config)) {
       for (const std::string& type : types_of(*plugin)) {
         if (!plugins.contains(type) && node.has_plugin(type)) continue;
-        note(plugins, type, network.name);
+        is_all &= note(plugins, type, network.name);
       }
       const std::string link = missing_link(*plugin, node.has_link);
-      if (!link.empty()) note(links, link, network.name);
+      if (!link.empty()) is_all &= note(links, link, network.name);
     }
   }
   for (const auto& [type, users] : plugins) found.push_back(no_plugin(type, users, node));
   for (const auto& [link, users] : links) found.push_back(no_link(link, users));
+  if (!is_all) found.push_back(even_more());
   return found;
 }
 

@@ -62,16 +62,6 @@ std::string pending_del_file(std::string_view container_id, std::string_view ifn
 
 PendingDels::PendingDels(const std::string& cni_dir) : directory_(pending_del_directory(cni_dir)) {}
 
-Result<std::vector<PendingDels::Record>> PendingDels::list() const {
-  MNET_TRY(const auto& entries, list_entries(directory_));
-  std::vector<Record> records;
-  for (const sys::Entry& entry : entries) {
-    if (!is_record(entry.name)) continue;
-    if (auto record = find_record(directory_, entry.name)) records.push_back(*std::move(record));
-  }
-  return records;
-}
-
 Result<std::vector<std::string>> PendingDels::list_files() const {
   MNET_TRY(const auto& entries, list_entries(directory_));
   std::vector<std::string> files;
@@ -81,7 +71,7 @@ Result<std::vector<std::string>> PendingDels::list_files() const {
   return files;
 }
 
-Result<std::vector<PendingDels::Listed>> PendingDels::list_written() const {
+Result<std::vector<PendingDels::Listed>> PendingDels::list() const {
   MNET_TRY(auto&& files, list_files());
   std::vector<Listed> listed;
   for (std::string& file : files) {

@@ -33,16 +33,14 @@ class PendingDels {
     Result<std::string> body;
     std::chrono::system_clock::time_point written = {};  // by the wall clock
   };
-  // In order of their names. No directory: none. All of them in memory: for tests and few.
-  Result<std::vector<Record>> list() const;
-  // Their names alone.
-  Result<std::vector<std::string>> list_files() const;
-  // The same with their ages.
   struct Listed {
     std::string file;
     std::chrono::system_clock::time_point written = {};
   };
-  Result<std::vector<Listed>> list_written() const;
+  // In order of their names, without their bodies: there may be thousands. No directory: none.
+  Result<std::vector<Listed>> list() const;
+  // Their names alone.
+  Result<std::vector<std::string>> list_files() const;
   // None if it is gone.
   Result<std::optional<Record>> read(const std::string& file) const;
   // By name; which container and interface it is for stands in the body alone, since two pairs may

@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from harness.machine.beside import Call
 from harness.machine.host import PROGRAMS
 from harness.machine.wait import until
 from harness.net import unix_http
@@ -288,24 +289,6 @@ def test_three_daemons_in_a_row(host, daemons, shim, pod, fake):
     first.process.signal(signal.SIGTERM)
     assert first.process.wait() == 0
     third.wait_log("no other daemon runs any more")
-
-
-class Call(threading.Thread):
-    """One call beside the test."""
-
-    def __init__(self, call, *args, **options):
-        super().__init__()
-        self.answer = None
-        self._call = lambda: call(*args, **options)
-        self.start()
-
-    def run(self):
-        self.answer = self._call()
-
-    def result(self, timeout=180):
-        self.join(timeout)
-        assert not self.is_alive(), "no answer"
-        return self.answer
 
 
 def quietly(call, *args, **options):

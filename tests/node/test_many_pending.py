@@ -1,13 +1,11 @@
 """Thousands of DELs that fail, as pods make them that can never start, cost the daemon little (SECURITY.md, "The author of a pod")."""
 
-import time
-
 import pytest
 from harness.machine.proc import peak_memory
 from harness.machine.wait import until
+from harness.node.pending import FOLDER
 
 MIB = 1 << 20
-FOLDER = "/var/lib/cni/multus/pending-del"
 COUNT = 3000
 
 
@@ -26,8 +24,7 @@ def test_many_pending_dels_take_little_memory(host, node, fake):
         host.write(f"{FOLDER}/{file.replace(container, f'copy{number}')}", text.replace(container, f"copy{number}"))
 
     node.start()
-    node.daemon.wait_log("replaying the pending DEL copy")
-    time.sleep(5)
+    until(lambda: not any(name.startswith("copy") for name in host.files_below(FOLDER)), "all replayed")
 
     peak = peak_memory(node.daemon.pid)
     print(f"{COUNT} pending DELs: {peak / MIB:.1f} MiB at the peak")

@@ -1,32 +1,14 @@
 """How the daemon ends and how another one takes over (03, rows 70 to 77, 82)."""
 
-import threading
 import time
 
 import pytest
+from harness.machine.beside import Call
 from harness.machine.wait import until
 from harness.node import networks
 from harness.node.netconf import netconf
 
 ARGS = "IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"
-
-
-class Asking(threading.Thread):
-    """One call beside the test; `.answer` after join()."""
-
-    def __init__(self, call, *args, **options):
-        super().__init__()
-        self.answer = None
-        self._call = lambda: call(*args, **options)
-        self.start()
-
-    def run(self):
-        self.answer = self._call()
-
-    def result(self, timeout=180):
-        self.join(timeout)
-        assert not self.is_alive(), "no answer"
-        return self.answer
 
 
 @pytest.mark.slow
@@ -60,7 +42,7 @@ def test_a_running_add_is_finished_before_the_end(host, daemons, pod, fake, seco
     other, quick = host.add_pod(), netconf(fake.conf("b"))
     gate = fake.gate()
     conf = netconf(fake.conf("a", ADD={"gate": gate.path, "delay_ms": 1000 * seconds}))
-    adding = Asking(daemon.cni, "ADD", conf, pod, args=ARGS)
+    adding = Call(daemon.cni, "ADD", conf, pod, args=ARGS)
     gate.reached()
 
     daemon.terminate()
@@ -82,7 +64,7 @@ def test_an_add_that_hangs_does_not_hold_the_end_up_for_ever(host, daemons, pod,
     daemon = daemons()
     gate = fake.gate()
     conf = netconf(fake.conf("a", ADD={"gate": gate.path}))
-    adding = Asking(_quietly, daemon.cni, "ADD", conf, pod, args=ARGS)
+    adding = Call(_quietly, daemon.cni, "ADD", conf, pod, args=ARGS)
     gate.reached()
 
     begun = time.monotonic()
@@ -114,7 +96,7 @@ def test_a_second_signal_skips_the_wait_and_a_third_ends_at_once(daemons, pod, f
     daemon = daemons()
     gate = fake.gate()
     conf = netconf(fake.conf("a", ADD={"gate": gate.path}))
-    adding = Asking(_quietly, daemon.cni, "ADD", conf, pod, args=ARGS)
+    adding = Call(_quietly, daemon.cni, "ADD", conf, pod, args=ARGS)
     gate.reached()
     begun = time.monotonic()
     daemon.terminate(times=3)
@@ -133,7 +115,7 @@ def test_an_add_during_the_drain_waits_for_the_next_daemon(host, daemons, shim, 
     old.terminate()
     until(lambda: old.http("GET", "/readyz").status == 500, "draining")
 
-    adding = Asking(shim.add, conf, pod, args=ARGS)
+    adding = Call(shim.add, conf, pod, args=ARGS)
     begun = time.monotonic()
     until(lambda: time.monotonic() - begun > 7, "7 s later")
     daemons()
@@ -178,7 +160,7 @@ def test_after_a_kill_the_next_daemon_deletes_old_pods(daemons, shim, pod):
 @pytest.mark.spec("03:82")
 def test_the_shim_waits_for_a_daemon_that_comes_late(host, daemons, shim, pod, fake):
     conf = netconf(fake.conf("a"))
-    adding = Asking(shim.add, conf, pod, args=ARGS)
+    adding = Call(shim.add, conf, pod, args=ARGS)
     begun = time.monotonic()
     until(lambda: time.monotonic() - begun > 5, "5 s without a socket")
 
