@@ -10,6 +10,7 @@
 
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/ports.h"
 #include "attach/room.h"
 #include "base/reading.h"
@@ -77,14 +78,8 @@ aio::Task<MissedPods::Pods> MissedPods::without_record(std::set<std::string> cni
     if (pods.empty()) break;
     MNET_CO_TRY(const auto& containers, co_await records_.list(cni_dir));
     for (const std::string& container : containers) {
-      MNET_CO_TRY(const auto& stored,
-                  co_await records_.load(cni_dir, container, attach::RecordParts::kRecord,
-                                         attach::kAnyWeight));
-      const auto& found = stored.record;
       // A pod whose record could not be read is not reported: it may have its networks.
-      if (!found && !is_damage(found.error())) co_return found.error();
-      if (!found || !*found) continue;  // damaged, or just gone
-      const auto record = model::decode_record(**found);
+      MNET_CO_TRY(const auto& record, co_await attach::find_record(&records_, cni_dir, container));
       if (!record) continue;
       std::erase_if(pods, [&record](const auto& pod) { return is_about(*record, *pod); });
     }

@@ -308,6 +308,17 @@ aio::asio::awaitable<void> RecordAccess::restore_result(model::AttachmentPtr att
   if (!written) job_.log.error("cannot restore a result-cache entry", written.error());
 }
 
+aio::Task<std::optional<model::AttachmentRecord>> find_record(Records* records, std::string cni_dir,
+                                                              std::string container_id) {
+  using Found = std::optional<model::AttachmentRecord>;
+  MNET_CO_TRY(auto&& stored, co_await records->load(std::move(cni_dir), std::move(container_id),
+                                                    RecordParts::kRecord, kAnyWeight));
+  if (!stored.record && !is_damage(stored.record.error())) co_return stored.record.error();
+  if (!stored.record || !*stored.record) co_return Found();
+  auto decoded = model::decode_record(**stored.record);
+  co_return decoded ? Found(*std::move(decoded)) : Found();
+}
+
 TakeDown take_down_of(const Job& job, ContainerRecords& record) {
   TakeDown down;
   Covered covered;

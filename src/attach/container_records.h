@@ -31,6 +31,11 @@ struct ContainerRecords {
   std::string master_ifname(const std::string& cni_ifname) const;
 };
 
+// The attachment record of a container; none if there is none, or if it is damaged. `records` must
+// outlive the task.
+aio::Task<std::optional<model::AttachmentRecord>> find_record(Records* records, std::string cni_dir,
+                                                              std::string container_id);
+
 // Loads and saves the records of the container that a request is for.
 class RecordAccess {
  public:

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "devices/proto_stream.h"
 
@@ -33,7 +34,9 @@ void append(DeviceIds& to, DeviceIds from) {
   }
 }
 
-Error too_many() { return Error(Errc::kProtocol, "the kubelet lists more than 65536 devices"); }
+Error too_many() {
+  return Error(Errc::kProtocol, cat("the kubelet lists more than ", kMostDevices, " devices"));
+}
 
 }  // namespace
 

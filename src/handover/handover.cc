@@ -100,8 +100,7 @@ aio::Task<void> Handover::announce() {
         co_await http::request_unix(socket_path_, request, Clock::now() + pace_.answer);
     if (!answer && answer.error().code() == Errc::kCancelled) co_return answer.error();
     if (!answer && answer.error().code() == Errc::kUnavailable) co_return Result<void>();
-    // Anything but 503 comes of one that knows no such path.
-    if (answer && answer->status == 200) co_return Result<void>();
+    // Only 503 says: not yet. Anything else is a yes, or comes of one that knows no such path.
     if (answer && answer->status != 503) co_return Result<void>();
     if (!answer) ++missed;
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenAsking));

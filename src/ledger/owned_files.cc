@@ -255,7 +255,7 @@ Result<OwnedFiles::Undoing> OwnedFiles::undo(const Place& place, const std::stri
         .path = path, .before = found, .after = goal, .owned_before = owned, .is_undone = true};
     MNET_TRY_VOID(restore(turn, place, name, goal, seen.state));
     set_entry(ledger, path, change->owned_before);
-    *std::ranges::find(ledger.last, path, &Change::path) = std::move(inverse);
+    *change = std::move(inverse);
   } else {
     // A rollback that was killed may have got as far as the file.
     if (how == Undoing::kWasSo) set_entry(ledger, path, change->owned_before);

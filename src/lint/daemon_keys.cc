@@ -58,7 +58,9 @@ constexpr std::array kKeys = {"socketDir"sv,
                               "retryDeleteOnError"sv,
                               "checkNetworks"sv,
                               "defaultNetworkNamespaces"sv,
-                              "allowedPluginTypes"sv};
+                              "allowedPluginTypes"sv,
+                              "reconcile"sv,
+                              "reconcileGrace"sv};
 
 }  // namespace
 

@@ -105,7 +105,7 @@ void check_unreachable(const Known& known, std::vector<Finding>& out) {
     if (!elements) continue;
     for (const auto& element : *elements) {
       is_reached[cat(element.ns, "/", element.name)] |=
-          may_select(known.conf, pod.pod.ns, element.ns);
+          model::may_select(known.conf, pod.pod.ns, element.ns);
     }
   }
   for (const auto& [key, reached] : is_reached) {
@@ -120,13 +120,6 @@ void check_unreachable(const Known& known, std::vector<Finding>& out) {
 }
 
 }  // namespace
-
-bool may_select(const model::NetConf& conf, const std::string& pod_namespace,
-                const std::string& definition_namespace) {
-  if (!conf.namespace_isolation || pod_namespace == definition_namespace) return true;
-  return std::ranges::find(conf.non_isolated_namespaces, definition_namespace) !=
-         conf.non_isolated_namespaces.end();
-}
 
 void check_definition(const Definition& definition, const Known& known, std::vector<Finding>& out) {
   if (!definition.config) return;

@@ -116,6 +116,15 @@ TEST(DaemonKeys, AreThoseOfTheReference) {
   for (const std::string_view key : daemon_keys()) {
     EXPECT_THAT(text, HasSubstr(cat("`", key, "`")));
   }
+  const std::size_t begin = text.find("## daemon-config.json");
+  std::size_t rows = 0;
+  for (const std::string_view line :
+       split(text.substr(begin, text.find("\n## ", begin) - begin), '\n')) {
+    if (!line.starts_with("| `")) continue;
+    ++rows;
+    EXPECT_THAT(daemon_keys(), testing::Contains(line.substr(3, line.find('`', 3) - 3)));
+  }
+  EXPECT_GT(rows, 30u);
 }
 
 }  // namespace

@@ -31,15 +31,12 @@ constexpr std::array kDaemonKeys = {
     "chrootDir"sv,       "socketDir"sv,           "cniConfigDir"sv,       "multusConfigFile"sv,
     "daemonSocketDir"sv, "multusAutoconfigDir"sv, "perNodeCertificate"sv, "objectsDir"sv};
 
-bool has_ending(std::string_view name, std::string_view ending) { return name.ends_with(ending); }
-
 std::string base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+  return std::string(path.substr(path.rfind('/') + 1));
 }
 
 bool is_cni_name(std::string_view name) {
-  return has_ending(name, ".conf") || has_ending(name, ".conflist") || name == "cni-conf.json";
+  return name.ends_with(".conf") || name.ends_with(".conflist") || name == "cni-conf.json";
 }
 
 bool is_daemon_config(const json::Object& object) {
@@ -63,7 +60,7 @@ std::optional<ConfigKind> kind_of_name(std::string_view name) {
 std::optional<ConfigKind> kind_of_file(const File& file) {
   const std::string name = base_name(file.name);
   if (const auto kind = kind_of_name(name)) return kind;
-  if (!has_ending(name, ".json")) return std::nullopt;
+  if (!name.ends_with(".json")) return std::nullopt;
   const auto object = json::parse_object(file.text);
   if (!object || object->find("apiVersion") != nullptr) return std::nullopt;
   if (is_daemon_config(*object)) return ConfigKind::kDaemon;

@@ -208,7 +208,7 @@ class PodCheck {
 
   void check_element(const NetworkSelectionElement& element, const Spot& spot, const Text* json,
                      std::size_t index) {
-    if (!may_select(known_.conf, pod_.pod.ns, element.ns)) {
+    if (!model::may_select(known_.conf, pod_.pod.ns, element.ns)) {
       report(spot, "MN038",
              cat("namespaceIsolation is on: a pod in ", pod_.pod.ns, " cannot select ",
                  quoted_key(element), "; take a definition of ", pod_.pod.ns, ", or name ",
@@ -358,7 +358,7 @@ void check_machine(const VirtualMachine& machine, const Known& known, std::vecto
       continue;
     }
     const NetworkSelectionElement& element = elements->front();
-    if (!may_select(known.conf, machine.ns, element.ns)) {
+    if (!model::may_select(known.conf, machine.ns, element.ns)) {
       out.push_back({spot, "MN038", machine.title(),
                      cat("namespaceIsolation is on: a pod in ", machine.ns, " cannot select ",
                          quoted_key(element))});

@@ -30,8 +30,4 @@ void check_configuration(const Configuration& configuration, const Known& known,
 // What only several things together show.
 void check_together(const Known& known, std::vector<Finding>& out);
 
-// Whether a pod of that namespace may select a definition of the other one (02, 3.8).
-bool may_select(const model::NetConf& conf, const std::string& pod_namespace,
-                const std::string& definition_namespace);
-
 }  // namespace mnet::lint

@@ -40,7 +40,6 @@ class Text {
   Text(FilePtr file, const yaml::Mark& start, std::string field, std::string value);
 
   const std::string& text() const { return text_; }
-  const std::string& file() const { return file_->name; }
 
   // The start of the text.
   Spot spot() const { return spot_at(0); }
@@ -79,7 +78,6 @@ class Document {
         pointer_(std::move(pointer)) {}
 
   const json::Value& value() const { return value_; }
-  const File& file() const { return *file_; }
   Spot spot(std::string_view pointer, Part part = Part::kValue) const;
   // The text of the string at that pointer.
   Text text(std::string_view pointer, const std::string& value) const;

@@ -21,6 +21,12 @@
 #include "model/selection_element.h"
 
 namespace mnet::model {
+
+bool may_select(const NetConf& conf, std::string_view pod_ns, std::string_view ns) {
+  if (!conf.namespace_isolation || pod_ns == ns) return true;
+  return std::ranges::find(conf.non_isolated_namespaces, ns) != conf.non_isolated_namespaces.end();
+}
+
 namespace {
 
 Result<bool> read_skip(const std::string* text) {
@@ -32,9 +38,7 @@ Result<bool> read_skip(const std::string* text) {
 
 Result<void> check_isolation(const NetConf& conf, const PodObject& pod,
                              const NetworkSelectionElement& element) {
-  if (!conf.namespace_isolation || element.ns == pod.ns) return {};
-  const auto& allowed = conf.non_isolated_namespaces;
-  if (std::ranges::find(allowed, element.ns) != allowed.end()) return {};
+  if (may_select(conf, pod.ns, element.ns)) return {};
   const std::string ns = excerpt(element.ns);
   return Error(Errc::kDenied,
                cat("namespace isolation enabled, annotation violates permission, pod is in "

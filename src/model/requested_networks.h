@@ -34,6 +34,9 @@ struct RequestedNetwork {
   std::optional<NetworkSelectionElement> selection = {};  // an element of an annotation
 };
 
+// Whether isolation lets a pod of `pod_ns` select a definition of `ns`.
+bool may_select(const NetConf& conf, std::string_view pod_ns, std::string_view ns);
+
 // What the configuration gives a pod: the master, then the others.
 std::vector<RequestedNetwork> configured_networks(const NetConf& conf, bool with_default_networks);
 

@@ -13,6 +13,7 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "kube/api.h"
+#include "kube/discovery.h"
 #include "nodetools/api_access.h"
 
 namespace mnet::multusctl {
@@ -21,9 +22,8 @@ namespace {
 constexpr std::chrono::seconds kPatience{30};
 
 std::string path_of(const Resource& resource, const std::string& ns) {
-  return cat(resource.group.empty() ? "/api/" : "/apis/", resource.group,
-             resource.group.empty() ? "" : "/", resource.version, ns.empty() ? "" : "/namespaces/",
-             ns, "/", resource.name);
+  return cat(kube::path_of_version(resource.group, resource.version),
+             ns.empty() ? "" : "/namespaces/", kube::query_value(ns), "/", resource.name);
 }
 
 // The server says who may not do what; people need to know which rule to add.

@@ -1,6 +1,5 @@
 #include "multusctl/lint_command.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +23,7 @@
 #include "lint/report.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
+#include "multusctl/daemons.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
 #include "sys/file.h"
@@ -39,13 +39,18 @@ constexpr int kMaxDepth = 32;
 constexpr std::array kEndings = {".yaml"sv, ".yml"sv, ".json"sv, ".conf"sv, ".conflist"sv};
 
 // What lint reads from the cluster, besides the daemon's ConfigMap.
-constexpr std::array kWorkloads = {kPods,
-                                   Resource{"apps", "v1", "deployments"},
-                                   Resource{"apps", "v1", "statefulsets"},
-                                   Resource{"apps", "v1", "daemonsets"},
-                                   Resource{"batch", "v1", "jobs"},
-                                   Resource{"batch", "v1", "cronjobs"},
-                                   Resource{"kubevirt.io", "v1", "virtualmachines"}};
+struct Workload {
+  Resource resource;
+  std::string_view kind;
+};
+constexpr std::array kWorkloads = {
+    Workload{kPods, "Pod"},
+    Workload{{"apps", "v1", "deployments"}, "Deployment"},
+    Workload{{"apps", "v1", "statefulsets"}, "StatefulSet"},
+    Workload{{"apps", "v1", "daemonsets"}, "DaemonSet"},
+    Workload{{"batch", "v1", "jobs"}, "Job"},
+    Workload{{"batch", "v1", "cronjobs"}, "CronJob"},
+    Workload{{"kubevirt.io", "v1", "virtualmachines"}, "VirtualMachine"}};
 
 bool is_read(std::string_view name) {
   return !name.starts_with('.') && std::ranges::any_of(kEndings, [name](std::string_view ending) {
@@ -59,11 +64,6 @@ Result<void> add_file(const std::string& path, Files& out) {
   return {};
 }
 
-bool is_directory(const std::string& path) {
-  struct stat seen{};
-  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
-}
-
 Result<void> add_directory(const std::string& path, Files& out, int depth_left) {
   if (depth_left == 0)
     return Error(Errc::kInvalid, cat(path, ": directories are nested too deeply"));
@@ -73,7 +73,7 @@ Result<void> add_directory(const std::string& path, Files& out, int depth_left) 
     if (entry.kind == sys::EntryKind::kDirectory && !entry.name.starts_with('.')) {
       MNET_TRY_VOID(add_directory(below, out, depth_left - 1));
     } else if (entry.kind != sys::EntryKind::kDirectory && is_read(entry.name) &&
-               !is_directory(below)) {
+               !sys::is_directory(below)) {
       MNET_TRY_VOID(add_file(below, out));
     }
   }
@@ -86,7 +86,7 @@ Result<Files> read_arguments(const std::vector<std::string>& arguments) {
     if (argument == "-") {
       MNET_TRY(auto&& text, sys::read_all(STDIN_FILENO, "standard input", kMaxFile));
       files.push_back(std::make_shared<const lint::File>(lint::File{"stdin", std::move(text)}));
-    } else if (is_directory(argument)) {
+    } else if (sys::is_directory(argument)) {
       MNET_TRY_VOID(add_directory(argument, files, kMaxDepth));
     } else {
       MNET_TRY_VOID(add_file(argument, files));
@@ -116,22 +116,10 @@ void add_objects(json::Array objects, std::string_view kind, Files& out) {
   }
 }
 
-std::string_view kind_of(const Resource& resource) {
-  for (const auto& [name, kind] : {std::pair("pods"sv, "Pod"sv),
-                                   {"deployments", "Deployment"},
-                                   {"statefulsets", "StatefulSet"},
-                                   {"daemonsets", "DaemonSet"},
-                                   {"jobs", "Job"},
-                                   {"cronjobs", "CronJob"},
-                                   {"virtualmachines", "VirtualMachine"}}) {
-    if (resource.name == name) return kind;
-  }
-  return "NetworkAttachmentDefinition";
-}
-
 // Where the manifests put the daemon's configuration; without it lint takes the defaults.
 aio::Task<void> add_daemon_config(Cluster* cluster, Files* out) {
-  auto map = co_await cluster->get(kConfigMaps, "kube-system", "multus-daemon-config");
+  auto map =
+      co_await cluster->get(kConfigMaps, std::string(kDaemonNamespace), "multus-daemon-config");
   if (!map) co_return Result<void>();
   json::Array one;
   one.push_back(*std::move(map));
@@ -145,11 +133,11 @@ aio::Task<Files> fetch_objects(Cluster* cluster, std::string ns, bool with_workl
   add_objects(std::move(definitions), "NetworkAttachmentDefinition", files);
   MNET_CO_TRY_VOID(co_await add_daemon_config(cluster, &files));
   if (!with_workloads) co_return files;
-  for (const Resource& resource : kWorkloads) {
-    auto objects = co_await cluster->list(resource, ns);
+  for (const Workload& workload : kWorkloads) {
+    auto objects = co_await cluster->list(workload.resource, ns);
     if (!objects && objects.error().code() == Errc::kNotFound) continue;  // no KubeVirt here
     if (!objects) co_return objects.error();
-    add_objects(*std::move(objects), kind_of(resource), files);
+    add_objects(*std::move(objects), workload.kind, files);
   }
   co_return files;
 }

@@ -14,6 +14,7 @@
 #include "cni/address.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "kube/objects.h"
 #include "model/network_status.h"
 #include "model/networks_annotation.h"
 #include "model/requested_networks.h"
@@ -30,11 +31,6 @@ struct Got {
   bool is_default = false;
   bool is_taken = false;  // by a network that was asked for
 };
-
-const std::string* annotation(const json::Object& pod, std::string_view key) {
-  const json::Object* all = json::as_object(json::find_at(pod, {"metadata", "annotations"}));
-  return all == nullptr ? nullptr : json::as_string(all->find(key));
-}
 
 Result<std::vector<Got>> read_status(const std::string& text) {
   std::vector<Got> out;
@@ -98,7 +94,7 @@ class Comparison {
   }
 
   PodRows run() {
-    const std::string* networks = annotation(pod_, model::kNetworksAnnotation);
+    const std::string* networks = kube::annotation_of(pod_, model::kNetworksAnnotation);
     const bool* host = json::as_bool(json::find_at(pod_, {"spec", "hostNetwork"}));
     if (host != nullptr && *host) {
       if (networks != nullptr && !trim(*networks).empty()) {
@@ -107,7 +103,7 @@ class Comparison {
       }
       return std::move(out_);
     }
-    const std::string* status = annotation(pod_, model::kNetworkStatusAnnotation);
+    const std::string* status = kube::annotation_of(pod_, model::kNetworkStatusAnnotation);
     has_status_ = status != nullptr;
     auto got = read_status(status == nullptr ? std::string() : *status);
     if (!got) {

@@ -86,8 +86,9 @@ Result<std::vector<NodeStatus>> fetch_nodes(const Invocation& invocation,
   }
   MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
   const std::string named = invocation.text("namespace");
-  return aio::run(cluster->loop(), fetch_all(cluster.get(), named.empty() ? "kube-system" : named,
-                                             invocation.arguments, surroundings.shows_progress));
+  return aio::run(cluster->loop(),
+                  fetch_all(cluster.get(), named.empty() ? std::string(kDaemonNamespace) : named,
+                            invocation.arguments, surroundings.shows_progress));
 }
 
 }  // namespace

@@ -18,14 +18,6 @@ namespace {
 constexpr std::size_t kMostReported = 20;
 constexpr std::size_t kLongestKey = 64;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
-  });
-  return out;
-}
-
 // Letters to insert, remove or change (Levenshtein).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -40,6 +32,21 @@ std::size_t distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+// The known key that differs in the fewest letters; empty if none is near.
+std::string_view nearest_key(std::string_view key, const std::vector<std::string>& known) {
+  if (key.size() > kLongestKey) return {};
+  const std::string wanted = to_lower(key);
+  std::size_t least = wanted.size() / 3 + 1;
+  std::string_view nearest;
+  for (const std::string& candidate : known) {
+    const std::size_t far = distance(wanted, to_lower(candidate));
+    if (far >= least) continue;
+    least = far;
+    nearest = candidate;
+  }
+  return nearest;
 }
 
 bool is_comment(std::string_view key) { return key.starts_with('_') || key.starts_with("//"); }
@@ -57,27 +64,13 @@ Finding unknown(std::string_view key, const std::vector<std::string>& known,
 
 }  // namespace
 
-std::string_view nearest_key(std::string_view key, const std::vector<std::string>& known) {
-  if (key.size() > kLongestKey) return {};
-  const std::string wanted = lower(key);
-  std::size_t least = wanted.size() / 3 + 1;
-  std::string_view nearest;
-  for (const std::string& candidate : known) {
-    const std::size_t far = distance(wanted, lower(candidate));
-    if (far >= least) continue;
-    least = far;
-    nearest = candidate;
-  }
-  return nearest;
-}
-
 Findings check_keys(const json::Object& document, const std::vector<std::string>& known,
                     std::string_view file) {
   std::vector<std::string> names;
-  std::ranges::transform(known, std::back_inserter(names), lower);
+  std::ranges::transform(known, std::back_inserter(names), to_lower);
   Findings found;
   for (const auto& [key, value] : document) {
-    if (is_comment(key) || std::ranges::find(names, lower(key)) != names.end()) continue;
+    if (is_comment(key) || std::ranges::find(names, to_lower(key)) != names.end()) continue;
     if (found.size() == kMostReported) break;
     found.push_back(unknown(key, known, file));
   }

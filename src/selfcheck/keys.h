@@ -16,7 +16,4 @@ namespace mnet::selfcheck {
 Findings check_keys(const json::Object& document, const std::vector<std::string>& known,
                     std::string_view file);
 
-// The known key that differs in the fewest letters; empty if none is near.
-std::string_view nearest_key(std::string_view key, const std::vector<std::string>& known);
-
 }  // namespace mnet::selfcheck

@@ -23,6 +23,9 @@
 namespace mnet::settings {
 namespace {
 
+// A year, in seconds: more is not a limit any more, and the clock's arithmetic stays sound.
+constexpr std::int64_t kLongest = 31'536'000;
+
 Result<void> read_certificate(const json::Object& object, std::string path,
                               PerNodeCertificate& out) {
   json::Fields fields(object, std::move(path));
@@ -123,7 +126,7 @@ void read_reconcile(json::Fields& fields, Config& config) {
   }
   std::int64_t seconds = config.reconcile_grace.count();
   read_positive(fields, "reconcileGrace", seconds);
-  config.reconcile_grace = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
+  config.reconcile_grace = std::chrono::seconds(std::min(seconds, kLongest));
 }
 
 void read_serving(json::Fields& fields, Config& config) {
@@ -136,8 +139,7 @@ void read_serving(json::Fields& fields, Config& config) {
   read_positive(fields, "maxRequestBytes", config.max_request_bytes);
   std::int64_t seconds = config.delegate_timeout.count();
   read_positive(fields, "delegateTimeout", seconds);
-  // More than a year is not a limit any more, and the clock's arithmetic stays sound.
-  config.delegate_timeout = std::chrono::seconds(std::min<std::int64_t>(seconds, 31'536'000));
+  config.delegate_timeout = std::chrono::seconds(std::min(seconds, kLongest));
   if (fields.find("maxDelegates") != nullptr) {
     read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
   }

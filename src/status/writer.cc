@@ -14,6 +14,7 @@
 
 #include "aio/task.h"
 #include "attach/attach.h"
+#include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/plan.h"
 #include "attach/ports.h"
@@ -192,21 +193,10 @@ aio::Task<Writer::Attempt> Writer::attempt(std::string container_id, Owed owed) 
   co_return tried;
 }
 
-aio::Task<std::optional<model::AttachmentRecord>> Writer::find_record(std::string cni_dir,
-                                                                      std::string container_id) {
-  MNET_CO_TRY(auto&& stored,
-              co_await core().ports.records.load(std::move(cni_dir), std::move(container_id),
-                                                 attach::RecordParts::kRecord, attach::kAnyWeight));
-  if (!stored.record && !is_damage(stored.record.error())) co_return stored.record.error();
-  if (!stored.record || !*stored.record) co_return std::optional<model::AttachmentRecord>();
-  auto record = model::decode_record(**stored.record);
-  if (!record) co_return std::optional<model::AttachmentRecord>();
-  co_return std::optional<model::AttachmentRecord>(*std::move(record));
-}
-
 aio::Task<std::optional<Writer::Status>> Writer::recorded(std::string cni_dir,
                                                           std::string container_id) {
-  MNET_CO_TRY(auto&& found, co_await find_record(std::move(cni_dir), std::move(container_id)));
+  MNET_CO_TRY(auto&& found, co_await attach::find_record(&core().ports.records, std::move(cni_dir),
+                                                         std::move(container_id)));
   if (!found || !owes(*found)) co_return std::optional<Status>();
   attach::PodLookup lookup;
   lookup.ns = found->pod_ns;
@@ -309,7 +299,7 @@ aio::Task<void> Writer::take_up(std::set<std::string> cni_dirs) {
 
 aio::Task<std::optional<Writer::Found>> Writer::look_at(std::string cni_dir,
                                                         std::string container_id) {
-  auto record = co_await find_record(cni_dir, container_id);
+  auto record = co_await attach::find_record(&core().ports.records, cni_dir, container_id);
   if (!record && record.error().code() == Errc::kCancelled) co_return std::move(record).error();
   if (!record) {
     log_.error(

@@ -92,8 +92,6 @@ class Writer : public attach::OwedStatuses {
   aio::Task<Attempt> attempt(std::string container_id, Owed owed);
   // As the record has it; none if it owes nothing, or if the pod is gone.
   aio::Task<std::optional<Status>> recorded(std::string cni_dir, std::string container_id);
-  aio::Task<std::optional<model::AttachmentRecord>> find_record(std::string cni_dir,
-                                                                std::string container_id);
   aio::Task<std::optional<Found>> look_at(std::string cni_dir, std::string container_id);
   aio::Task<std::string> text_of(model::AttachmentRecord record);
   aio::Task<void> settle(std::string cni_dir, std::string container_id);

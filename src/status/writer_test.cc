@@ -179,6 +179,7 @@ TEST_F(WriterTest, MakesATextThatDoesNotFitIntoMemoryAgainFromTheRecord) {
 
   EXPECT_EQ(node_.source.statuses["ns1/p2"], node_.source.statuses["ns1/p1"]);
   EXPECT_GT(status().size(), 150'000u);
+  EXPECT_TRUE(node_.source.lookups.back().once) << "the second was read from its record";
 }
 
 TEST_F(WriterTest, SaysThatAStatusWillNeverBeTaken) {
@@ -251,11 +252,21 @@ TEST_F(StatusesOfAnEarlierDaemon, AreNotWrittenIfTheyAreNotOwed) {
   EXPECT_THAT(node_.calls, IsEmpty());
 }
 
-TEST_F(StatusesOfAnEarlierDaemon, AreNotWrittenForPodsThatAreGoneOrReplaced) {
+TEST_F(StatusesOfAnEarlierDaemon, AreNotWrittenForPodsThatWereReplaced) {
+  add_and_die("c1");
+  node_.source.pod_error = Error(Errc::kConflict, "expected pod UID \"u1\" but got \"u2\"");
+  start();
+
+  take_up();
+
+  EXPECT_EQ(node_.source.lookups.back().uid, "u1");
+  EXPECT_THAT(node_.source.statuses, IsEmpty());
+  EXPECT_FALSE(record_owes("c1"));
+}
+
+TEST_F(StatusesOfAnEarlierDaemon, AreNotWrittenForPodsThatAreGone) {
   add_and_die("c1", "p1");
-  add_and_die("c2", "p2");
   node_.source.pods.erase("ns1/p1");
-  node_.source.pods.erase("ns1/p2");
   start();
 
   take_up();

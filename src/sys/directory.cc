@@ -2,16 +2,13 @@
 
 #include <fcntl.h>
 #include <linux/limits.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -30,6 +27,7 @@
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/file_lock.h"
+#include "sys/mount_namespace.h"
 #include "sys/replacing.h"
 #include "sys/write_all.h"
 
@@ -37,13 +35,6 @@ namespace mnet::sys {
 namespace {
 
 constexpr mode_t kModeBits = 07777;
-
-UniqueFd open_in(int root, const std::string& path, int flags) {
-  struct open_how how{};
-  how.flags = static_cast<std::uint64_t>(O_RDONLY | O_CLOEXEC | flags);
-  how.resolve = RESOLVE_IN_ROOT;
-  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how))));
-}
 
 }  // namespace
 
@@ -56,7 +47,7 @@ Result<Directory> Directory::open(const std::string& path, const std::string& ro
   UniqueFd root_fd(is_below ? ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
   if (is_below && !root_fd) return Error::from_errno(errno, cat("open ", root));
   const std::string in_root = is_below ? path.substr(root.size() + 1) : "";
-  UniqueFd fd = is_below ? open_in(root_fd.get(), in_root, O_DIRECTORY)
+  UniqueFd fd = is_below ? open_below(root_fd, in_root, O_RDONLY | O_DIRECTORY)
                          : UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return Error::from_errno(errno, cat("open ", path));
   Directory out(std::move(fd), path);
@@ -89,7 +80,7 @@ Result<FileLock> Directory::lock(std::chrono::milliseconds patience,
 
 UniqueFd Directory::open_entry(const std::string& name) const {
   // Non-blocking: a FIFO without a writer must not hold us.
-  if (root_) return open_in(root_.get(), cat(in_root_, "/", name), O_NONBLOCK | O_NOCTTY);
+  if (root_) return open_below(root_, cat(in_root_, "/", name), O_RDONLY | O_NONBLOCK | O_NOCTTY);
   return UniqueFd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 

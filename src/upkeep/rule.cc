@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/container_records.h"
 #include "attach/ports.h"
 #include "attach/room.h"
 #include "base/error.h"
@@ -43,6 +44,14 @@ Error held(const model::Attachment& network, const std::string& holder) {
 
 }  // namespace
 
+std::string described(const model::AttachmentRecord& record) {
+  std::string text = cat("container ", record.container_id);
+  if (!record.pod_name.empty()) {
+    text += cat(" of pod ", excerpt(record.pod_ns), "/", excerpt(record.pod_name));
+  }
+  return text;
+}
+
 bool Rule::Holding::overlaps(const Holding& other) const {
   if (!device_id.empty() && device_id == other.device_id) return true;
   return network == other.network && std::ranges::any_of(addresses, [&](const auto& one) {
@@ -54,17 +63,7 @@ aio::Task<bool> Rule::is_needed(std::string, std::string) { co_return true; }
 
 aio::Task<std::optional<model::AttachmentRecord>> Rule::find_record(std::string cni_dir,
                                                                     std::string container_id) {
-  using Found = std::optional<model::AttachmentRecord>;
-  MNET_CO_TRY(auto&& stored,
-              co_await records_.load(std::move(cni_dir), std::move(container_id),
-                                     attach::RecordParts::kRecord, attach::kAnyWeight));
-  if (!stored.record) {
-    if (is_damage(stored.record.error())) co_return Found();
-    co_return std::move(stored.record).error();
-  }
-  if (!*stored.record) co_return Found();
-  auto decoded = model::decode_record(**stored.record);
-  co_return decoded ? Found(*std::move(decoded)) : Found();
+  return attach::find_record(&records_, std::move(cni_dir), std::move(container_id));
 }
 
 aio::Task<Namespace> Rule::find_namespace(std::string netns, std::string boot_id,
@@ -156,8 +155,7 @@ aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
     const auto where = co_await find_namespace(record->netns, record->boot_id, record->netns_inode);
     if (where && (*where == Namespace::kGone || *where == Namespace::kOther)) continue;
     for (const std::size_t i : shared) {
-      holders[i] = cat("its device or address now belongs to container ", id, " of pod ",
-                       excerpt(record->pod_ns), "/", excerpt(record->pod_name));
+      holders[i] = cat("its device or address now belongs to ", described(*record));
     }
   }
   co_return holders;

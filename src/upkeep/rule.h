@@ -25,6 +25,9 @@ enum class Namespace : std::uint8_t {
   kUnknown,  // what is there is not known to be a namespace
 };
 
+// `container c1 of pod ns/name`, or the container alone.
+std::string described(const model::AttachmentRecord& record);
+
 class Rule : public attach::DelRule {
  public:
   // The ports must outlive it, and it must outlive its tasks. `boot_id`: of this boot.

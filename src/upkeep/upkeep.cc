@@ -28,12 +28,12 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cni/args.h"
 #include "cni/cache.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
 #include "model/objects.h"
+#include "model/pod_args.h"
 #include "upkeep/decision.h"
 #include "upkeep/rule.h"
 
@@ -53,28 +53,16 @@ std::string_view name_of(Action action) {
   }
 }
 
-std::string described(const model::AttachmentRecord& record) {
-  std::string text = cat("container ", record.container_id);
-  if (!record.pod_name.empty()) {
-    text += cat(" of pod ", excerpt(record.pod_ns), "/", excerpt(record.pod_name));
-  }
-  return text;
-}
-
-std::string arg(const cni::ArgPairs& args, std::string_view key) {
-  const std::string* value = cni::find_arg(args, key);
-  return value == nullptr ? std::string() : *value;
-}
-
 // What the result cache knows of a container that has no attachment record.
 model::AttachmentRecord header_of(const cni::CacheEntry& entry) {
   model::AttachmentRecord header;
   header.container_id = entry.container_id;
   header.netns = entry.netns;
   header.cni_args = entry.cni_args;
-  header.pod_ns = arg(entry.cni_args, "K8S_POD_NAMESPACE");
-  header.pod_name = arg(entry.cni_args, "K8S_POD_NAME");
-  header.pod_uid = arg(entry.cni_args, "K8S_POD_UID");
+  model::Pod pod = model::read_pod_args_leniently(entry.cni_args).pod;
+  header.pod_ns = std::move(pod.ns);
+  header.pod_name = std::move(pod.name);
+  header.pod_uid = std::move(pod.uid);
   header.state = model::RecordState::kReady;
   return header;
 }
@@ -266,11 +254,11 @@ void Upkeep::note_gone(Item* item) {
 
 // A running pod whose namespace is not there says that we cannot see namespaces as they are.
 void Upkeep::compare(const Items& items) {
-  std::map<std::string, std::size_t> living;  // containers by pod UID
+  std::set<std::string> living;  // UIDs of pods with a living container
   std::set<Place> places;
   for (const auto& item : items) {
     places.insert({item->cni_dir, item->record.container_id});
-    if (lives(item->facts)) ++living[item->record.pod_uid];
+    if (lives(item->facts)) living.insert(item->record.pod_uid);
   }
   std::erase_if(first_seen_gone_, [&](const auto& one) { return !places.contains(one.first); });
   std::erase_if(reported_, [&](const Place& one) { return !places.contains(one); });
@@ -301,7 +289,7 @@ aio::Task<void> Upkeep::act(const Item* item, Decision decision) {
     case Action::kDelete:
       return del(item, decision);
     case Action::kDrop:
-      return drop(item);
+      return drop(item, decision);
     case Action::kReport:
       report(*item, decision);
       break;
@@ -346,7 +334,7 @@ aio::Task<void> Upkeep::del(const Item* item, Decision decision) {
   co_return Result<void>();
 }
 
-aio::Task<void> Upkeep::drop(const Item* item) {
+aio::Task<void> Upkeep::drop(const Item* item, Decision decision) {
   const std::string& id = item->record.container_id;
   attach::Core& core = core_.core();
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core.containers.lock(id));
@@ -363,8 +351,7 @@ aio::Task<void> Upkeep::drop(const Item* item) {
   MNET_CO_TRY_VOID(removed.record);
   MNET_CO_TRY_VOID(removed.scratch);
   node_.count(name_of(Action::kDrop), true);
-  log_.warning(cat("the records of ", described(item->record),
-                   " were removed: its pending DEL was given up or removed by hand"));
+  log_.warning(cat("the records of ", described(item->record), " were removed: ", decision.reason));
   co_return Result<void>();
 }
 

@@ -109,7 +109,7 @@ class Upkeep {
   void note_gone(Item* item);
   aio::Task<void> act(const Item* item, Decision decision);
   aio::Task<void> del(const Item* item, Decision decision);
-  aio::Task<void> drop(const Item* item);
+  aio::Task<void> drop(const Item* item, Decision decision);
   aio::Task<void> undo_half_done(const Item* item);
   aio::Task<void> undo_half_done(const Item* item, std::string ifname);
   // Asked when the container is ours: time has passed since the decision.

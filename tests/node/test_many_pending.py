@@ -1,4 +1,4 @@
-"""Thousands of DELs that fail, as pods make them that can never start, cost the daemon little (SECURITY.md, "The author of a pod")."""
+"""Thousands of pending DELs, as pods leave them that can never start, cost the daemon little (SECURITY.md, "The author of a pod")."""
 
 import pytest
 from harness.machine.proc import peak_memory
