@@ -120,6 +120,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   }
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = kube::network_path(ns, name),
                                                           .priority = kube::Priority::kLookup,
+                                                          .share = ns,
                                                           .max_bytes = kube::kMaxFrame},
                                                          retries_));
   if (reply.status == 404) co_return model::NetworkDefinitionPtr();

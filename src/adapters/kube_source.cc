@@ -145,7 +145,7 @@ aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
       MNET_CO_TRY(auto&& object, json::parse_object_without(kube::kUnusedMembers, reply->body));
       std::string().swap(reply->body);  // with annotations of 256 KiB there are enough copies
       MNET_CO_TRY(auto&& pod,
-                  lookup.may_be_cut ? kube::parse_stored_pod(object) : kube::parse_pod(object));
+                  lookup.may_be_cut ? kube::parse_stored_pod(object, 0) : kube::parse_pod(object));
       co_return std::make_shared<const model::PodObject>(std::move(pod));
     }
     auto found = co_await wait_stored(lookup, Clock::now() + *pause);

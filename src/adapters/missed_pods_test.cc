@@ -70,7 +70,7 @@ class MissedPodsTest : public testing::Test {
   }
 
   aio::asio::io_context loop{1};
-  kube::Store<model::PodObject> pods{&kube::parse_pod};
+  kube::Store<model::PodObject> pods{&kube::parse_stored_pod};
   attach::FakeNode node;
   Owners owners{node.calls};
   std::size_t count = 0;

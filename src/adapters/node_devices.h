@@ -31,6 +31,8 @@ class NodeDevices : public attach::Devices {
       model::PodObjectPtr pod, std::string request_uid) override;
   aio::Task<bool> is_device(std::string resource_name) override;
   std::string name() const override;
+  // What the kubelet's device plugins have, whether or not a pod uses it.
+  aio::Task<std::shared_ptr<const devices::Offer>> offer() { return kubelet_.offer(); }
 
   // To be called, and awaited, before this goes.
   void cancel() { kubelet_.cancel(); }

@@ -88,7 +88,8 @@ class Watching {
 
   std::shared_ptr<kube::Api> api_;
   Asked asked_;
-  kube::Store<SigningRequest> store_{&parse_signing_request};
+  kube::Store<SigningRequest> store_{
+      [](const json::Object& object, std::size_t) { return parse_signing_request(object); }};
   kube::Reflector reflector_;
   aio::Group group_;
 };

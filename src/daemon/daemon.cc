@@ -73,7 +73,7 @@ Daemon::Daemon(aio::asio::io_context& loop, Config config, Logging logging)
       socket_path_(wire::socket_path(assembly_.config.socket_dir)),
       own_path_(handover::own_socket_path(socket_path_,
                                           sys::variable(sys::environment(), kPodUidVariable))),
-      self_check_(assembly_.config, assembly_.objects, assembly_.pool, log_),
+      self_check_(assembly_.config, assembly_.objects, assembly_.devices, assembly_.pool, log_),
       replays_(loop.get_executor(), log_),
       owners_(loop.get_executor(), log_),
       background_(loop.get_executor(), log_) {

@@ -49,7 +49,7 @@ bool may_be_there(std::string_view cni_dir, std::string_view file) {
 }  // namespace
 
 PendingDelReplay::PendingDelReplay(PendingDelReplayNeeds needs, Log log)
-    : needs_(std::move(needs)), log_(std::move(log)) {}
+    : needs_(std::move(needs)), log_(std::move(log)), queue_(needs_.at_once) {}
 
 PendingDelReplay::Hold::Hold(PendingDelReplay& owner, PendingKey key)
     : owner_(owner), key_(std::move(key)) {
@@ -128,21 +128,53 @@ aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) 
 
 aio::Task<void> PendingDelReplay::run(std::chrono::milliseconds period) {
   first_pause_ = period;
+  std::vector<aio::Task<void>> beside;
+  beside.push_back(list_again(period));
+  co_return co_await work_side_by_side(std::move(beside), false);
+}
+
+aio::Task<void> PendingDelReplay::work_side_by_side(std::vector<aio::Task<void>> tasks,
+                                                    bool is_drain) {
+  for (std::size_t i = 0; i < needs_.at_once; ++i) tasks.push_back(work(is_drain));
+  co_await aio::all(std::move(tasks));
+  const bool is_cancelled = co_await aio::cancelled();
+  if (is_cancelled) co_return aio::cancelled_error();
+  co_return Result<void>();
+}
+
+aio::Task<void> PendingDelReplay::work(bool is_drain) {
+  while (!stopped_) {
+    const std::optional<Place> place = queue_.take();
+    if (!place) {
+      if (is_drain && queue_.is_idle()) break;
+      MNET_CO_TRY_VOID(co_await queue_changed_.wait());
+      continue;
+    }
+    const auto done = co_await replay_file(*place);
+    queue_.end(*place);
+    queue_changed_.notify_all();
+    if (done) continue;
+    if (done.error().code() == Errc::kCancelled) co_return done.error();
+    log_.error("cannot replay a pending DEL", done.error());
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> PendingDelReplay::list_again(std::chrono::milliseconds period) {
   while (!stopped_) {
     if (wake_.is_set()) retries_.clear();
     wake_.reset();
-    auto done = co_await round();
-    if (!done) log_.error("cannot replay pending DELs", done.error());
-    const bool is_cancelled = co_await aio::cancelled();
-    if (is_cancelled) co_return aio::cancelled_error();
-    auto woken = co_await wake_.wait(next_round(period));
+    auto listed = co_await list();
+    if (!listed) log_.error("cannot list pending DELs", listed.error());
+    auto woken = co_await wake_.wait(next_listing(period));
     if (!woken && woken.error().code() != Errc::kTimeout) co_return std::move(woken);
   }
   co_return Result<void>();
 }
 
 aio::Task<std::size_t> PendingDelReplay::drain() {
-  MNET_CO_TRY_VOID(co_await round());
+  MNET_CO_TRY_VOID(co_await list());
+  MNET_CO_TRY_VOID(co_await work_side_by_side({}, true));
   std::size_t left = 0;
   const auto directories = directories_;
   for (const std::string& directory : directories) {
@@ -154,9 +186,13 @@ aio::Task<std::size_t> PendingDelReplay::drain() {
   co_return left;
 }
 
-PendingDelReplay::Time PendingDelReplay::next_round(std::chrono::milliseconds period) const {
-  Time next = std::chrono::steady_clock::now() + period;
-  for (const auto& [place, retry] : retries_) next = std::min(next, retry.next);
+// What is due already is in the queue.
+PendingDelReplay::Time PendingDelReplay::next_listing(std::chrono::milliseconds period) const {
+  const Time now = std::chrono::steady_clock::now();
+  Time next = now + period;
+  for (const auto& [place, retry] : retries_) {
+    if (retry.next > now) next = std::min(next, retry.next);
+  }
   return next;
 }
 
@@ -184,70 +220,62 @@ void PendingDelReplay::wake() { wake_.set(); }
 void PendingDelReplay::stop() {
   stopped_ = true;
   wake_.set();
+  queue_changed_.notify_all();
 }
 
-aio::Task<void> PendingDelReplay::round() {
+aio::Task<void> PendingDelReplay::list() {
   count_ = 0;
   oldest_.reset();
   const auto directories = directories_;
   ErrorList errors;
   for (const std::string& directory : directories) {
-    auto done = co_await replay_directory(directory);
+    auto done = co_await list_directory(directory);
     errors.add(std::move(done));
   }
   co_return errors.join("; ");
 }
 
-aio::Task<void> PendingDelReplay::replay_directory(std::string cni_dir) {
+aio::Task<void> PendingDelReplay::list_directory(std::string cni_dir) {
   using Listed = store::PendingDels::Listed;
-  MNET_CO_TRY(auto&& listed, co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Listed>> {
-    // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
-    (void)store::sweep(cni_dir, sys::kTemporaryAge);
-    return store::PendingDels(cni_dir).list();
-  }));
+  MNET_CO_TRY(const auto& listed,
+              co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Listed>> {
+                // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
+                (void)store::sweep(cni_dir, sys::kTemporaryAge);
+                return store::PendingDels(cni_dir).list();
+              }));
   count_ += listed.size();
-  for (const Listed& one : listed) {
-    oldest_ = std::min(oldest_.value_or(one.written), one.written);
-  }
   // In order of their names, as both are.
   std::erase_if(retries_, [&](const auto& retry) {
     return retry.first.first == cni_dir &&
            !std::ranges::binary_search(listed, retry.first.second, {}, &Listed::file);
   });
-  std::erase_if(listed, [&](const Listed& one) { return !is_due({cni_dir, one.file}); });
-  std::vector<aio::Task<void>> batch;
-  for (Listed& one : listed) {
-    if (stopped_) break;
-    const bool is_last = &one == &listed.back();
-    batch.push_back(replay_file(cni_dir, std::move(one.file)));
-    if (batch.size() < needs_.at_once && !is_last) continue;
-    const auto results = co_await aio::all(std::exchange(batch, {}));
-    for (const auto& result : results) {
-      if (!result && result.error().code() != Errc::kCancelled) {
-        log_.error("cannot replay a pending DEL", result.error());
-      }
-    }
+  std::vector<std::string> due;
+  for (const Listed& one : listed) {
+    oldest_ = std::min(oldest_.value_or(one.written), one.written);
+    if (is_due({cni_dir, one.file})) due.push_back(one.file);
   }
+  queue_.assign(cni_dir, due);
+  queue_changed_.notify_all();
   co_return Result<void>();
 }
 
 // Read only now: there may be thousands of them, and tenants choose what is in them.
-aio::Task<void> PendingDelReplay::replay_file(std::string cni_dir, std::string file) {
-  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([cni_dir, file] {
-    return store::PendingDels(cni_dir).read(file);
+aio::Task<void> PendingDelReplay::replay_file(Place place) {
+  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([place] {
+    return store::PendingDels(place.first).read(place.second);
   }));
   if (!record) co_return Result<void>();
-  co_return co_await replay_record(std::move(cni_dir), *std::move(record));
-}
-
-aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record) {
-  auto call = read(record);
-  if (call && call->request) {
-    co_return co_await replay_request(std::move(cni_dir), std::move(record),
+  auto call = read(*record);
+  const bool is_request = call && call->request;
+  if (!queue_.begin(place, is_request ? call->request->pod.ns : std::string())) {
+    co_return Result<void>();
+  }
+  if (is_request) {
+    co_return co_await replay_request(std::move(place.first), *std::move(record),
                                       *std::move(call->request));
   }
   if (call) needs_.metrics.count_replay(false);
-  co_return co_await keep(std::move(cni_dir), std::move(record.file),
+  co_return co_await keep(std::move(place.first), std::move(place.second),
                           call ? call->request.error() : call.error());
 }
 

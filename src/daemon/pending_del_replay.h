@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "admission/admission.h"
 #include "aio/blocking_pool.h"
@@ -21,6 +22,7 @@
 #include "attach/ports.h"
 #include "base/backoff.h"
 #include "base/log.h"
+#include "daemon/replay_queue.h"
 #include "daemon/request.h"
 #include "metrics/metrics.h"
 #include "store/pending_dels.h"
@@ -43,7 +45,7 @@ struct PendingDelReplayNeeds {
   RequestRules rules;
   std::function<Arrival()> next_arrival;
   attach::DelRule* rule = nullptr;  // for every replay; none: in tests
-  std::size_t at_once = 8;          // side by side
+  std::size_t at_once = 8;          // side by side, as ReplayQueue says
 };
 
 class PendingDelReplay {
@@ -70,7 +72,7 @@ class PendingDelReplay {
   bool may_have(const PendingKey& key) const;
   // For an ADD: runs the recorded DEL, if there is one for exactly this key. A DEL that fails is
   // logged, and its record stays. An error: the record cannot be read or removed now; what is added
-  // then would be deleted by a later round.
+  // then would be deleted by a later replay.
   aio::Task<void> replay(PendingKey key);
   // Removes the record, if it is for exactly this key.
   aio::Task<void> forget(PendingKey key);
@@ -86,7 +88,7 @@ class PendingDelReplay {
   void stop();
 
   const std::set<std::string>& directories() const { return directories_; }
-  // Records seen in the last round.
+  // Records that were there when they were last listed.
   std::size_t count() const { return count_; }
   // How long the oldest of these has been waiting, by the wall clock; 0 without any.
   std::chrono::seconds oldest_age() const;
@@ -99,19 +101,23 @@ class PendingDelReplay {
     Backoff pauses;
     Time next;
   };
-  using Place = std::pair<std::string, std::string>;  // cniDir, file
+  using Place = ReplayQueue::Place;
 
-  aio::Task<void> round();
+  // Until cancelled or stopped.
+  aio::Task<void> list_again(std::chrono::milliseconds period);
+  aio::Task<void> list();
+  // Replays what waits; until cancelled or stopped, or until nothing is left to do if `is_drain`.
+  aio::Task<void> work(bool is_drain);
+  aio::Task<void> work_side_by_side(std::vector<aio::Task<void>> beside, bool is_drain);
   bool is_due(const Place& place) const;
-  Time next_round(std::chrono::milliseconds period) const;
+  Time next_listing(std::chrono::milliseconds period) const;
   std::chrono::milliseconds put_off(const Place& place);
-  aio::Task<void> replay_directory(std::string cni_dir);
-  aio::Task<void> replay_file(std::string cni_dir, std::string file);
-  aio::Task<void> replay_record(std::string cni_dir, Record record);
+  aio::Task<void> list_directory(std::string cni_dir);
+  aio::Task<void> replay_file(Place place);
   aio::Task<void> replay_request(std::string cni_dir, Record record, attach::Request request);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
-  // For the next round, or set aside if it never can be replayed.
+  // For another time, or set aside if it never can be replayed.
   aio::Task<void> keep(std::string cni_dir, std::string file, Error why);
   // A record is one DEL as the core takes it; its request is an error if the core refuses it.
   Result<CniCall> read(const Record& record) const;
@@ -122,7 +128,9 @@ class PendingDelReplay {
   Log log_;
   std::set<std::string> directories_;
   std::multiset<PendingKey> held_;
-  aio::Event wake_;  // stays set when a round runs just then
+  aio::Event wake_;  // stays set while records are listed
+  ReplayQueue queue_;
+  aio::Notifier queue_changed_;
   std::map<Place, Retry> retries_;
   std::chrono::milliseconds first_pause_{30'000};
   Random random_ = make_random();

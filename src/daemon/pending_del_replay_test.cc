@@ -47,8 +47,10 @@ class PendingDelsTest : public testing::Test {
   void write_record(const std::string& file, const std::string& body) const {
     dir_.write(cat("cni/pending-del/", file), body);
   }
-  void write_del(const std::string& container) const {
-    write_record(cat(container, "-eth0.json"), request_body(env_of("DEL", container), "{}"));
+  void write_del(const std::string& container, const std::string& ns = "ns") const {
+    const std::string env =
+        env_of("DEL", container, cat("K8S_POD_NAMESPACE=", ns, ";K8S_POD_NAME=p"));
+    write_record(cat(container, "-eth0.json"), request_body(env, "{}"));
   }
   static bool exists(const std::string& path) { return std::filesystem::exists(path); }
   void start(std::chrono::milliseconds period = 1h) {
@@ -179,6 +181,20 @@ TEST_F(PendingDelsTest, EndsWithTheReplaysThatHaveBegun) {
 
   EXPECT_TRUE(ended.has_value());
   EXPECT_FALSE(exists(record("c1-eth0.json")));
+}
+
+// Eight at once, and each waits for its plugin until the delegate's time is over.
+TEST_F(PendingDelsTest, DelsThatHangLeaveAPlaceToAnotherNamespace) {
+  for (int i = 0; i < 20; ++i) write_del(cat("a", i), "tenant");
+  service_.with([](Service& inside) { inside.core.close("DEL"); });
+  start(10ms);
+  service_.wait_for("DEL a0");
+
+  write_del("z", "other");
+
+  service_.wait_for("DEL z");
+  service_.with([](Service& inside) { inside.core.open(); });
+  while (!std::filesystem::is_empty(cat(cni_dir(), "/pending-del"))) std::this_thread::yield();
 }
 
 TEST_F(PendingDelsTest, AnAddRunsTheRecordedDelFirst) {

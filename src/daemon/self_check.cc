@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/node_devices.h"
 #include "aio/blocking_pool.h"
 #include "aio/group.h"
 #include "aio/run.h"
@@ -40,6 +41,7 @@
 #include "selfcheck/api.h"
 #include "selfcheck/cni_configurations.h"
 #include "selfcheck/daemon_keys.h"
+#include "selfcheck/devices.h"
 #include "selfcheck/finding.h"
 #include "selfcheck/folders.h"
 #include "selfcheck/keys.h"
@@ -226,12 +228,22 @@ selfcheck::Finding no_definition(const std::string& name) {
       .advice = "Create the NetworkAttachmentDefinition, or correct the annotation of the pods"};
 }
 
-aio::Task<Findings> look_alone(SelfCheck* check, Objects* objects, const Log* log) {
-  aio::Group following(co_await aio::asio::this_coro::executor, *log);
+// A self-check without a daemon.
+aio::Task<Findings> look_alone(const Config* config, Objects* objects, aio::BlockingPool* pool) {
+  const Log silent;
+  const auto executor = co_await aio::asio::this_coro::executor;
+  adapters::NodeDevices devices(
+      executor, {.kubelet_dir = config->kubelet_dir, .kubelet = {.time = kAnswerTime}}, *pool,
+      objects->api(), silent);
+  SelfCheck check(*config, *objects, devices, *pool, silent);
+  aio::Group following(executor, silent);
   following.spawn(objects->name(), objects->follow());
-  auto found = co_await check->look(std::chrono::steady_clock::now() + kPatience);
+  auto found = co_await check.look(std::chrono::steady_clock::now() + kPatience,
+                                   SelfCheck::Kubelet::kAlways);
   following.cancel();
   (void)co_await following.join();
+  devices.cancel();
+  (void)co_await devices.wait_ended(aio::kNoDeadline);
   co_return found;
 }
 
@@ -261,7 +273,12 @@ aio::Task<std::vector<selfcheck::Network>> SelfCheck::fetch_networks() {
     if (!definition) continue;  // the API is away: another finding
     if (*definition == nullptr) {
       found_.push_back(no_definition(cat(ns, "/", name)));
-    } else if ((*definition)->config && !(*definition)->config->empty()) {
+      continue;
+    }
+    if (!(*definition)->resource_name.empty()) {
+      device_needs_.push_back({(*definition)->key(), (*definition)->resource_name});
+    }
+    if ((*definition)->config && !(*definition)->config->empty()) {
       bytes += (*definition)->config->size();
       networks.push_back({.name = (*definition)->key(), .config = *(*definition)->config});
     }
@@ -291,7 +308,14 @@ aio::Task<selfcheck::ApiVisit> SelfCheck::visit_api(Result<void> loaded) {
   co_return visit;
 }
 
-aio::Task<Findings> SelfCheck::look(aio::Deadline deadline) {
+aio::Task<Findings> SelfCheck::check_devices() {
+  const auto offer = co_await devices_.offer();
+  if (offer) co_return selfcheck::check_devices(device_needs_, **offer);
+  if (offer.error().code() == Errc::kCancelled) co_return offer.error();
+  co_return selfcheck::check_devices(device_needs_, offer.error());
+}
+
+aio::Task<Findings> SelfCheck::look(aio::Deadline deadline, Kubelet kubelet) {
   found_ = selfcheck::check_keys(config_.document, selfcheck::daemon_keys(), config_.file);
   auto files = co_await pool_.run([this]() -> Result<Findings> { return check_files(config_); });
   if (files) append(found_, *std::move(files));
@@ -307,13 +331,19 @@ aio::Task<Findings> SelfCheck::look(aio::Deadline deadline) {
     return check_networks(config_, *std::move(networks));
   });
   if (needs) append(found_, *std::move(needs));
+  if (device_needs_.empty() && kubelet == Kubelet::kIfNeeded) co_return found_;
+  auto devices = co_await check_devices();
+  if (!devices) co_return std::move(devices).error();
+  append(found_, *std::move(devices));
   co_return found_;
 }
 
 aio::Task<void> SelfCheck::run() {
-  MNET_CO_TRY(const auto& found, co_await look(std::chrono::steady_clock::now() + kPatience));
+  MNET_CO_TRY(const auto& found,
+              co_await look(std::chrono::steady_clock::now() + kPatience, Kubelet::kIfNeeded));
   for (const selfcheck::Finding& finding : found) {
-    log_.error(cat("self-check: ", selfcheck::line_of(finding)));
+    const std::string line = cat("self-check: ", selfcheck::line_of(finding));
+    finding.severity == Severity::kNote ? log_.verbose(line) : log_.error(line);
   }
   if (found.empty()) log_.verbose("self-check: nothing found");
   co_return Result<void>();
@@ -322,6 +352,7 @@ aio::Task<void> SelfCheck::run() {
 std::vector<metrics::Sample> SelfCheck::samples() const {
   std::map<std::pair<std::string, std::string>, double> counts;
   for (const selfcheck::Finding& finding : found_) {
+    if (finding.severity == Severity::kNote) continue;
     ++counts[{std::string(finding.check), std::string(name_of(finding.severity))}];
   }
   std::vector<metrics::Sample> all;
@@ -337,8 +368,7 @@ int run_self_check(const Config& config, bool as_json) {
   const Log silent;
   Objects objects(loop.get_executor(), config, sys::environment(), pool, silent, ObjectsUse::kLook);
   if (objects.failure()) return report_bad_configuration(*objects.failure(), as_json);
-  SelfCheck check(config, objects, pool, silent);
-  auto found = aio::run(loop, look_alone(&check, &objects, &silent));
+  auto found = aio::run(loop, look_alone(&config, &objects, &pool));
   if (!found) return report_bad_configuration(found.error(), as_json);
   Findings all = check_configuration(config);
   append(all, *std::move(found));

@@ -3,10 +3,12 @@
 // objects. Nothing is changed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "adapters/node_devices.h"
 #include "aio/blocking_pool.h"
 #include "aio/task.h"
 #include "base/error.h"
@@ -16,6 +18,7 @@
 #include "daemon/objects.h"
 #include "metrics/metrics.h"
 #include "selfcheck/api.h"
+#include "selfcheck/devices.h"
 #include "selfcheck/finding.h"
 #include "selfcheck/networks.h"
 
@@ -24,12 +27,17 @@ namespace mnet::daemon {
 class SelfCheck {
  public:
   // All must outlive it and its tasks.
-  SelfCheck(const Config& config, Objects& objects, aio::BlockingPool& pool, Log log)
-      : config_(config), objects_(objects), pool_(pool), log_(std::move(log)) {}
+  SelfCheck(const Config& config, Objects& objects, adapters::NodeDevices& devices,
+            aio::BlockingPool& pool, Log log)
+      : config_(config), objects_(objects), devices_(devices), pool_(pool), log_(std::move(log)) {}
 
   // The objects are waited for until the deadline; that they are not there is a finding, not an
   // error. The API is asked for nothing but definitions that are not in memory.
-  aio::Task<selfcheck::Findings> look(aio::Deadline deadline);
+  enum class Kubelet : std::uint8_t {
+    kIfNeeded,  // asked if a definition names a device
+    kAlways,    // asked what it offers
+  };
+  aio::Task<selfcheck::Findings> look(aio::Deadline deadline, Kubelet kubelet);
 
   // Once, in the background of a daemon that starts: what is found is logged and counted.
   aio::Task<void> run();
@@ -38,14 +46,17 @@ class SelfCheck {
 
  private:
   aio::Task<std::vector<selfcheck::Network>> fetch_networks();
+  aio::Task<selfcheck::Findings> check_devices();
   // Asks the server itself only if the objects are not there: for the reason.
   aio::Task<selfcheck::ApiVisit> visit_api(Result<void> loaded);
 
   const Config& config_;
   Objects& objects_;
+  adapters::NodeDevices& devices_;
   aio::BlockingPool& pool_;
   const Log log_;
   selfcheck::Findings found_;
+  std::vector<selfcheck::DeviceNeed> device_needs_;
 };
 
 // `multus-daemon -check`: prints what was found, a line for each, or all as JSON; the exit status,

@@ -24,7 +24,11 @@ namespace {
 constexpr std::string_view kApi = "/apis/resource.k8s.io/v1/";
 // A slice has at most 128 devices: few at a time, so that no page is large.
 constexpr int kSlicesAtOnce = 16;
-constexpr std::array<std::string_view, 2> kUnused = {"managedFields", "capacity"};
+constexpr std::array<std::string_view, 2> kUnusedOfSlices = {"managedFields", "capacity"};
+// Of a claim only its allocation is used; the rest is as large as its author likes.
+constexpr std::array<std::string_view, 10> kUnusedOfClaims = {
+    "managedFields", "annotations", "labels",       "ownerReferences", "finalizers",
+    "spec",          "config",      "nodeSelector", "reservedFor",     "capacity"};
 
 }  // namespace
 
@@ -32,24 +36,27 @@ aio::Task<std::optional<json::Object>> ApiObjects::find_claim(std::string ns, st
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return std::optional<json::Object>();
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently(
                                 {.path = cat(kApi, "namespaces/", ns, "/resourceclaims/", name),
-                                 .priority = kube::Priority::kLookup},
+                                 .priority = kube::Priority::kLookup,
+                                 .share = ns},
                                 retries_));
   if (reply.status == 404) co_return std::optional<json::Object>();
   if (!reply.ok()) co_return reply.error();
-  MNET_CO_TRY(auto&& claim, json::parse_object_without(kUnused, reply.body));
+  MNET_CO_TRY(auto&& claim, json::parse_object_without(kUnusedOfClaims, reply.body));
   co_return std::optional<json::Object>(std::move(claim));
 }
 
-aio::Task<ResourceObjects::SlicePage> ApiObjects::list_slices(std::string field_selector,
+aio::Task<ResourceObjects::SlicePage> ApiObjects::list_slices(std::string ns,
+                                                              std::string field_selector,
                                                               std::string from) {
   std::string path = cat(kApi, "resourceslices?limit=", kSlicesAtOnce,
                          "&fieldSelector=", kube::query_value(field_selector));
   if (!from.empty()) path += cat("&continue=", kube::query_value(from));
-  MNET_CO_TRY(auto&& reply,
-              co_await api_.call_patiently(
-                  {.path = std::move(path), .priority = kube::Priority::kLookup}, retries_));
+  MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = std::move(path),
+                                                          .priority = kube::Priority::kLookup,
+                                                          .share = std::move(ns)},
+                                                         retries_));
   if (!reply.ok()) co_return reply.error();
-  MNET_CO_TRY(auto&& list, json::parse_object_without(kUnused, reply.body));
+  MNET_CO_TRY(auto&& list, json::parse_object_without(kUnusedOfSlices, reply.body));
   SlicePage page;
   page.next = json::text_at(list, {"metadata", "continue"});
   if (json::Value* items = list.find("items"); items != nullptr && items->as_array() != nullptr) {

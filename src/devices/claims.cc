@@ -161,7 +161,7 @@ aio::Task<void> ClaimedDevices::read_slices(std::string driver, std::string sele
   if (wanted.devices.empty()) co_return Result<void>();
   std::string from;
   do {
-    auto page = co_await objects_.list_slices(selector, from);
+    auto page = co_await objects_.list_slices(ns_, selector, from);
     if (!page) co_return std::move(page).error().wrap(cat("resource slices of driver ", driver));
     for (const json::Value& item : page->items) {
       if (item.as_object() != nullptr) read_slice(*item.as_object(), wanted);

@@ -30,8 +30,10 @@ class ResourceObjects {
   virtual ~ResourceObjects() = default;
   // None if there is no such claim.
   virtual aio::Task<std::optional<json::Object>> find_claim(std::string ns, std::string name) = 0;
-  // ResourceSlices that the field selector selects; `from` is `next` of the page before.
-  virtual aio::Task<SlicePage> list_slices(std::string field_selector, std::string from) = 0;
+  // ResourceSlices that the field selector selects, for a pod in `ns`; `from` is `next` of the page
+  // before.
+  virtual aio::Task<SlicePage> list_slices(std::string ns, std::string field_selector,
+                                           std::string from) = 0;
 };
 
 // `spec.nodeName=<node>,spec.driver=<driver>`, or the driver alone without a node.

@@ -35,7 +35,7 @@ class FakeObjects : public ResourceObjects {
     if (found == claims.end()) co_return std::optional<json::Object>();
     co_return std::optional<json::Object>(*json::parse_object(found->second));
   }
-  aio::Task<SlicePage> list_slices(std::string selector, std::string from) override {
+  aio::Task<SlicePage> list_slices(std::string, std::string selector, std::string from) override {
     asked.push_back(cat(selector, from.empty() ? "" : " from ", from));
     const std::vector<std::string>& all = slices[selector];
     const std::size_t at = from.empty() ? 0 : std::stoul(from);

@@ -169,7 +169,8 @@ aio::Task<Reply> Api::exchange(http::ClientRequest request, std::size_t max_byte
 }
 
 aio::Task<Reply> Api::call(Call call, aio::Deadline deadline) {
-  MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await gate_.enter(call.priority, deadline));
+  MNET_CO_TRY([[maybe_unused]] const auto& slot,
+              co_await gate_.enter(call.priority, std::move(call.share), deadline));
   deadline = std::min(deadline, Clock::now() + call.time);
   http::ClientRequest request{.method = call.method, .target = std::move(call.path)};
   if (!call.body.empty()) request.headers.emplace_back("Content-Type", call.content_type);

@@ -33,6 +33,7 @@ struct Call {
   std::string body = {};
   std::string content_type = "application/json";
   Priority priority = Priority::kUrgent;
+  std::string share = {};  // of its priority (kube/gate.h): the namespace that it is for
   std::size_t max_bytes = 16u << 20;
   // For the exchange itself, from when its turn comes: requests that wait for a slow
   // server must not find their time used up, or each would be sent, given up and sent again.

@@ -297,10 +297,12 @@ TEST(QueryValue, EncodesWhatMeansSomethingInAQuery) {
 // Notes who got in, in order.
 class GateTest : public testing::Test {
  protected:
-  void enter(std::string name, Priority priority) { group_.spawn(name, pass(name, priority)); }
-  aio::Task<void> pass(std::string name, Priority priority) {
+  void enter(std::string name, Priority priority, std::string share = {}) {
+    group_.spawn(name, pass(name, priority, std::move(share)));
+  }
+  aio::Task<void> pass(std::string name, Priority priority, std::string share) {
     MNET_CO_TRY([[maybe_unused]] const auto& slot,
-                co_await gate_.enter(priority, aio::kNoDeadline));
+                co_await gate_.enter(priority, std::move(share), aio::kNoDeadline));
     entered_.push_back(name);
     co_return co_await leave_.wait();
   }
@@ -364,6 +366,18 @@ TEST_F(GateTest, KeepsLookupsFromTakingAllSlots) {
   loop_.poll();
 
   EXPECT_THAT(entered_, ElementsAre("lookup 1", "status"));
+}
+
+// A pod may name 256 claims, and a namespace may have any number of such pods.
+TEST_F(GateTest, LetsTheNamespaceGoFirstThatWaitedForItsTurnLongest) {
+  for (const char* name : {"many 1", "many 2", "many 3"}) enter(name, Priority::kLookup, "many");
+  enter("few", Priority::kLookup, "few");
+  loop_.poll();
+
+  let_all_go();
+  EXPECT_THAT(entered_, ElementsAre("many 1", "few"));
+  let_all_go();
+  EXPECT_THAT(entered_, ElementsAre("many 1", "few", "many 2"));
 }
 
 TEST_F(GateTest, KeepsSlotsFreeForUrgentOnes) {

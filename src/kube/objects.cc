@@ -86,13 +86,12 @@ Result<model::PodObject> parse_pod(const json::Object& object) {
   return std::move(pod);
 }
 
-Result<model::PodObject> parse_stored_pod(const json::Object& object) {
+Result<model::PodObject> parse_stored_pod(const json::Object& object, std::size_t stored) {
   MNET_TRY(auto&& pod, parse_pod(object));
   std::size_t bytes = pod.resource_claims.size();
   for (const auto& [key, text] : pod.annotations) bytes += text.size();
-  if (bytes <= (has_ended(object) ? kMaxStoredOfEnded : kMaxStoredAnnotations)) {
-    return std::move(pod);
-  }
+  const bool is_brief = stored >= kLongStoredPods || has_ended(object);
+  if (bytes <= (is_brief ? kMaxStoredBriefly : kMaxStoredAnnotations)) return std::move(pod);
   pod.is_cut = true;
   // Swapped: an assignment keeps the room of the longer text.
   std::string().swap(pod.resource_claims);

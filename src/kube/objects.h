@@ -29,9 +29,12 @@ const std::string* annotation_of(const json::Object& object, std::string_view ke
 
 // Of the annotations of a pod in a store, in bytes: the authors of pods choose their size.
 inline constexpr std::size_t kMaxStoredAnnotations = 16u << 10;
-// The same of a pod that has ended. Thousands of them may stay in the cluster, and only a DEL
-// without a record asks for their annotations.
-inline constexpr std::size_t kMaxStoredOfEnded = 1u << 10;
+// So many pods are kept at that length. Kubelets run fewer, but who may create pods may bind any
+// number of them to a node that does not exist yet or admits no more.
+inline constexpr std::size_t kLongStoredPods = 256;
+// Of a pod above that number, and of one that has ended: thousands of them may stay in the cluster,
+// and only a DEL without a record asks for their annotations.
+inline constexpr std::size_t kMaxStoredBriefly = 1u << 10;
 
 // Members of pods and definitions of which nothing is used. Authors of pods choose how many values
 // are in them, and each would take a hundred bytes.
@@ -57,8 +60,8 @@ inline constexpr std::array<std::string_view, 20> kUnusedMembers = {"managedFiel
                                                                     "ephemeralContainerStatuses"};
 
 Result<model::PodObject> parse_pod(const json::Object& object);
-// For a store: a pod with longer annotations is cut.
-Result<model::PodObject> parse_stored_pod(const json::Object& object);
+// For a store that has so many pods already: a pod with longer annotations is cut.
+Result<model::PodObject> parse_stored_pod(const json::Object& object, std::size_t stored);
 Result<model::NetworkDefinition> parse_network(const json::Object& object);
 
 std::string pod_path(std::string_view ns, std::string_view name);

@@ -130,7 +130,7 @@ class ReflectorTest : public testing::Test {
                               .first_pause = 1ms,
                               .longest_pause = 20ms};
   Random random_ = [] { return 0.0; };
-  Store<model::PodObject> store_{&parse_pod};
+  Store<model::PodObject> store_{&parse_stored_pod};
   std::unique_ptr<FakeApi> server_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<aio::FakeTimer> timer_;
@@ -803,7 +803,7 @@ TEST(Reflector, GoesOnUnderANewCertificateWhereItWas) {
   ApiSettings settings;
   settings.credentials.file_age = 0ms;
   const auto api = *Api::make(config, settings, Log());
-  Store<model::PodObject> store(&parse_pod);
+  Store<model::PodObject> store(&parse_stored_pod);
   Reflector reflector(*api, {.path = "/api/v1/pods", .shortest = 0ms}, store, Log());
   aio::Group group(loop.get_executor(), Log());
   group.spawn("reflector", reflector.run());
@@ -825,7 +825,7 @@ TEST(Reflector, GoesOnUnderANewCertificateWhereItWas) {
 
 TEST(Store, WakesThoseWhoWaitForAChange) {
   aio::asio::io_context loop;
-  Store<model::PodObject> store(&parse_pod);
+  Store<model::PodObject> store(&parse_stored_pod);
   aio::Group group(loop.get_executor(), Log());
   bool is_woken = false;
   auto wait = [](Store<model::PodObject>* in, bool* flag) -> aio::Task<void> {

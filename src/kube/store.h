@@ -26,7 +26,8 @@ template <typename Object>
 class Store final : public Sink {
  public:
   using Ptr = std::shared_ptr<const Object>;
-  using Parse = Result<Object> (*)(const json::Object&);
+  // `stored`: how many objects the store has already.
+  using Parse = Result<Object> (*)(const json::Object&, std::size_t stored);
 
   explicit Store(Parse parse) : parse_(parse) {}
 
@@ -68,7 +69,7 @@ class Store final : public Sink {
   using Map = std::unordered_map<std::string, Ptr>;
 
   Result<void> put(Map& map, const json::Object& object) {
-    MNET_TRY(auto&& parsed, parse_(object));
+    MNET_TRY(auto&& parsed, parse_(object, map.size()));
     std::string key = parsed.key();
     map[std::move(key)] = std::make_shared<const Object>(std::move(parsed));
     return {};

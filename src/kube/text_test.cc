@@ -260,7 +260,8 @@ TEST(ParseStoredPod, KeepsOnlyTheKeysOfAnnotationsThatAreTooLong) {
   const auto parse = [](std::size_t size) {
     return parse_stored_pod(object(cat(R"({"metadata":{"name":"p","annotations":{)"
                                        R"("k8s.v1.cni.cncf.io/networks":")",
-                                       std::string(size, 'a'), R"("}}})")));
+                                       std::string(size, 'a'), R"("}}})")),
+                            0);
   };
   const auto kept = parse(kMaxStoredAnnotations);
   const auto cut = parse(kMaxStoredAnnotations + 1);
@@ -279,16 +280,27 @@ TEST(ParseStoredPod, KeepsLittleOfAPodThatHasEnded) {
     return parse_stored_pod(
                object(cat(R"({"metadata":{"name":"p","annotations":{)"
                           R"("k8s.v1.cni.cncf.io/networks":")",
-                          std::string(size, 'a'), R"("}},"status":{"phase":")", phase, R"("}})")))
+                          std::string(size, 'a'), R"("}},"status":{"phase":")", phase, R"("}})")),
+               0)
         ->is_cut;
   };
 
   for (const std::string_view phase : {"Succeeded", "Failed"}) {
-    EXPECT_FALSE(is_cut(phase, kMaxStoredOfEnded)) << "its DEL may need them";
-    EXPECT_TRUE(is_cut(phase, kMaxStoredOfEnded + 1));
+    EXPECT_FALSE(is_cut(phase, kMaxStoredBriefly)) << "its DEL may need them";
+    EXPECT_TRUE(is_cut(phase, kMaxStoredBriefly + 1));
   }
-  EXPECT_FALSE(is_cut("Running", kMaxStoredOfEnded + 1));
-  EXPECT_FALSE(is_cut("Pending", kMaxStoredOfEnded + 1));
+  EXPECT_FALSE(is_cut("Running", kMaxStoredBriefly + 1));
+  EXPECT_FALSE(is_cut("Pending", kMaxStoredBriefly + 1));
+}
+
+// Pods that no kubelet runs, bound by their authors.
+TEST(ParseStoredPod, KeepsLittleOfAPodThatComesAfterManyOthers) {
+  const json::Object long_one = object(cat(R"({"metadata":{"name":"p","annotations":{)"
+                                           R"("k8s.v1.cni.cncf.io/networks":")",
+                                           std::string(kMaxStoredBriefly + 1, 'a'), R"("}}})"));
+
+  EXPECT_FALSE(parse_stored_pod(long_one, kLongStoredPods - 1)->is_cut);
+  EXPECT_TRUE(parse_stored_pod(long_one, kLongStoredPods)->is_cut);
 }
 
 TEST(Network, KeepsItsConfigurationWordForWord) {

@@ -12,7 +12,15 @@
 namespace mnet::selfcheck {
 
 std::string_view name_of(Severity severity) {
-  return severity == Severity::kError ? "error" : "warning";
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      break;
+  }
+  return "error";
 }
 
 void append(Findings& to, Findings more) { std::ranges::move(more, std::back_inserter(to)); }
@@ -23,8 +31,11 @@ bool has_error(const Findings& findings) {
 }
 
 std::string line_of(const Finding& finding) {
-  return cat(name_of(finding.severity), ": ", finding.check, ": ", finding.what, ". ", finding.why,
-             ". ", finding.advice, ".");
+  std::string line = cat(name_of(finding.severity), ": ", finding.check, ": ", finding.what, ".");
+  for (const std::string& sentence : {finding.why, finding.advice}) {
+    if (!sentence.empty()) line += cat(" ", sentence, ".");
+  }
+  return line;
 }
 
 json::Object json_of(const Findings& findings) {

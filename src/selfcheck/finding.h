@@ -12,15 +12,16 @@
 namespace mnet::selfcheck {
 
 enum class Severity : std::uint8_t {
+  kNote,     // nothing is wrong
   kWarning,  // something is odd, or will fail some day
   kError,    // pods fail because of it, or would
 };
-std::string_view name_of(Severity severity);  // "warning", "error"
+std::string_view name_of(Severity severity);  // "note", "warning", "error"
 
 struct Finding {
   Severity severity = Severity::kWarning;
   std::string_view check;  // one of kChecks
-  // Sentences without the full stop.
+  // Sentences without the full stop. A note has only the first.
   std::string what, why, advice;
 };
 using Findings = std::vector<Finding>;
@@ -31,6 +32,7 @@ inline constexpr std::string_view kFolders = "folders";
 inline constexpr std::string_view kMounts = "mounts";
 inline constexpr std::string_view kPlugins = "plugins";
 inline constexpr std::string_view kMasters = "masters";
+inline constexpr std::string_view kDevices = "devices";
 inline constexpr std::string_view kApi = "api";
 inline constexpr std::string_view kClock = "clock";
 inline constexpr std::string_view kResources = "resources";

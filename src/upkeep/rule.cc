@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,15 @@ std::set<std::string> addresses_in(const json::Value& result) {
   return addresses;
 }
 
+std::string_view namespace_of(std::string_view definition) {
+  const auto slash = definition.find('/');
+  return slash == std::string_view::npos ? std::string_view() : definition.substr(0, slash);
+}
+
+bool may_be_of_one_author(std::string_view one, std::string_view other) {
+  return one.empty() || other.empty() || namespace_of(one) == namespace_of(other);
+}
+
 Error held(const model::Attachment& network, const std::string& holder) {
   return Error(Errc::kConflict, cat("network ", excerpt(network.delegate.cni_name), ", interface ",
                                     excerpt(network.ifname), " of container ", network.container_id,
@@ -54,9 +64,9 @@ std::string described(const model::AttachmentRecord& record) {
 
 bool Rule::Holding::overlaps(const Holding& other) const {
   if (!device_id.empty() && device_id == other.device_id) return true;
-  return network == other.network && std::ranges::any_of(addresses, [&](const auto& one) {
-           return other.addresses.contains(one);
-         });
+  if (network != other.network || !may_be_of_one_author(definition, other.definition)) return false;
+  return std::ranges::any_of(addresses,
+                             [&](const auto& one) { return other.addresses.contains(one); });
 }
 
 aio::Task<bool> Rule::is_needed(std::string, std::string) { co_return true; }
@@ -83,7 +93,9 @@ aio::Task<attach::DelRule::Verdicts> Rule::judge(std::string cni_dir,
   MNET_CO_TRY(const auto& record, co_await find_record(cni_dir, container_id));
   std::vector<Holding> wanted;
   for (const model::AttachmentPtr& network : networks) {
-    MNET_CO_TRY(auto&& holding, co_await holding_of(cni_dir, network));
+    const auto* recorded = record ? record->find(network->ifname) : nullptr;
+    MNET_CO_TRY(auto&& holding, co_await holding_of(cni_dir, network,
+                                                    recorded ? recorded->network : std::string()));
     wanted.push_back(std::move(holding));
   }
   MNET_CO_TRY(const auto& holders, co_await find_holders(cni_dir, container_id, std::move(wanted)));
@@ -119,13 +131,16 @@ aio::Task<std::string> Rule::netns_for(model::AttachmentPtr network,
 Rule::Holding Rule::holding_of(const model::RecordedAttachment& recorded) {
   return {.device_id = recorded.device_id,
           .network = recorded.cni_name,
+          .definition = recorded.network,
           .addresses = recorded.result ? addresses_in(*recorded.result) : std::set<std::string>()};
 }
 
 // An entry that cannot be read is Chain's business.
-aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::AttachmentPtr network) {
+aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::AttachmentPtr network,
+                                          std::string definition) {
   Holding holding{.device_id = network->delegate.selection.device_id,
                   .network = network->delegate.cni_name,
+                  .definition = std::move(definition),
                   .addresses = {}};
   const auto cached = co_await results_.find_result(std::move(cni_dir), network->key());
   if (cached && *cached) holding.addresses = addresses_in((*cached)->result);

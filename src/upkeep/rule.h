@@ -38,7 +38,8 @@ class Rule : public attach::DelRule {
   aio::Task<bool> is_needed(std::string cni_dir, std::string container_id) override;
   // - The plugins get no namespace if the path leads to another one than was recorded.
   // - A network stays while a living container holds its device, or one of its addresses on the
-  //   same network.
+  //   same network. A definition of another namespace is another network: authors choose CNI names
+  //   and addresses as they like.
   // (That a DEL resumes at the plugin that failed is true of every DEL: chain::Chain::del().)
   aio::Task<Verdicts> judge(std::string cni_dir,
                             std::vector<model::AttachmentPtr> networks) override;
@@ -54,12 +55,14 @@ class Rule : public attach::DelRule {
   struct Holding {
     std::string device_id;
     std::string network;              // of the addresses, by its CNI name
+    std::string definition = {};      // the network as recorded, `<ns>/<name>`; empty: not known
     std::set<std::string> addresses;  // without prefix lengths
     bool is_empty() const { return device_id.empty() && addresses.empty(); }
     bool overlaps(const Holding& other) const;
   };
   static Holding holding_of(const model::RecordedAttachment& recorded);
-  aio::Task<Holding> holding_of(std::string cni_dir, model::AttachmentPtr network);
+  aio::Task<Holding> holding_of(std::string cni_dir, model::AttachmentPtr network,
+                                std::string definition);
   // For each of them the living container that holds it, for people; empty: none.
   aio::Task<std::vector<std::string>> find_holders(std::string cni_dir, std::string container_id,
                                                    std::vector<Holding> wanted);

@@ -127,6 +127,25 @@ TEST_F(RuleTest, AnAddressOnAnotherNetworkIsAnotherAddress) {
   EXPECT_TRUE(attach::complete(del_later("c1")));
 }
 
+// The author of a definition chooses its CNI name and its addresses: with those of another
+// namespace's network it would keep that one's addresses from ever being free.
+TEST_F(RuleTest, ADefinitionOfAnotherNamespaceHoldsNothing) {
+  add_container("c1", "a", 7);
+  add_container("c2", "a", 8);
+  const auto define = [&](const std::string& id, const std::string& definition) {
+    auto record = model::decode_record(node_.records.records.at(id)).value();
+    record.attachments[0].network = definition;
+    node_.records.records[id] = model::encode_record(record);
+  };
+  define("c1", "ns1/a");
+  define("c2", "ns1/b");
+  EXPECT_FALSE(attach::complete(del_later("c1")));
+
+  define("c2", "ns2/a");
+
+  EXPECT_TRUE(attach::complete(del_later("c1")));
+}
+
 TEST_F(RuleTest, ANetworkStaysWhileALivingContainerHoldsItsDevice) {
   add_container("c1", "a", 7);
   add_container("c2", "b", 8);

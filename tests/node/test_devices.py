@@ -8,6 +8,7 @@ import pytest
 from harness.machine.host import PLUGIN_DIR, PROGRAMS
 from harness.machine.wait import until
 from harness.node.cni import KUBERNETES_ARGS, Runtime
+from harness.node.daemon import CONFIG
 from harness.node.kubelet import FOLDER as KUBELET
 from harness.node.kubelet import FakeKubelet, listed, save_checkpoint
 from harness.node.netconf import netconf_from_files
@@ -153,3 +154,14 @@ def test_without_a_socket_the_checkpoint_counts(node, fake, host):
 
     assert lost.error["code"] == 11 and "is kubeletDir the kubelet's directory?" in lost.error["msg"]
     assert given(fake) == ["8"]
+
+
+def test_the_self_check_tells_what_the_node_offers_and_lacks(daemon, host, kubelet):
+    daemon.pod("a")
+    kubelet.answer(allocatable={"other.example.com/vf": ["1", "2"]})
+
+    checked = host.run(f"{PROGRAMS}/multus-daemon", "-check", "-config", CONFIG, check=False)
+
+    assert "note: devices: the kubelet offers other.example.com/vf (2).\n" in checked.stdout
+    assert f"network definition default/a needs a device of resource {RESOURCE}, and the kubelet offers none." in checked.stdout
+    assert kubelet.calls() == ["GetAllocatableResources"]

@@ -112,7 +112,7 @@ class CaseObjects : public devices::ResourceObjects {
     }
     co_return std::optional<json::Object>();
   }
-  aio::Task<SlicePage> list_slices(std::string field_selector, std::string) override {
+  aio::Task<SlicePage> list_slices(std::string, std::string field_selector, std::string) override {
     SlicePage page;
     for (const json::Value& slice : slices_) {
       if (is_selected(*slice.as_object(), field_selector)) page.items.push_back(slice);
