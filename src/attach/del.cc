@@ -208,6 +208,12 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
     if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
     co_return outcome;
   }
+  if (job_.request.is_last && !was_short && !outcome.unreadable) {
+    // Each plugin had its last chance: what is on record would only be found again.
+    auto removed = co_await access_.remove();
+    if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
+    co_return outcome;
+  }
   const bool is_asked_for = job_.request.rule == nullptr;
   const bool is_runtimes = was_short || (outcome.failed && outcome.keeps_failed && is_asked_for);
   if (!is_runtimes) {

@@ -338,6 +338,20 @@ TEST_F(DelTest, TellsWhetherWhatIsLeftWasEverAttached) {
   }
 }
 
+// Else they would be found again at every start.
+TEST_F(DelTest, TheLastTryOfADelLeavesNoRecords) {
+  add_and_forget(delegates({"a", "b"}));
+  node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "no"));
+  auto last = read_text(Verb::kDel, request(delegates({"a", "b"})), log_);
+  last->is_last = true;
+
+  const auto outcome = aio::run(loop_, attachments_.typed().del(*std::move(last)));
+
+  ASSERT_TRUE(outcome && outcome->failed);
+  EXPECT_THAT(node_.records.scratch, IsEmpty());
+  EXPECT_THAT(node_.records.records, IsEmpty());
+}
+
 TEST_F(DelTest, ADelegateThatFailsLeavesItsRecordsAndAPendingDel) {
   add_and_forget(delegates({"a", "b"}));
   node_.plugins.errors.emplace("DEL b", Error(Errc::kPlugin, "no"));

@@ -39,6 +39,8 @@ constexpr auto kLongestPause = std::chrono::minutes(10);
 // How long the DEL of an ADD that failed is tried: each retry of the kubelet makes another, for as
 // long as the pod is there.
 constexpr auto kFailedAddEnds = std::chrono::minutes(10);
+// And how often at least, by this daemon: the file's age is by a clock that may be set.
+constexpr int kFailedAddTries = 4;
 
 // Whether there may be such a file: true even if that cannot be told.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
@@ -162,7 +164,7 @@ aio::Task<void> PendingDelReplay::work(bool is_drain) {
 
 aio::Task<void> PendingDelReplay::list_again(std::chrono::milliseconds period) {
   while (!stopped_) {
-    if (wake_.is_set()) retries_.clear();
+    if (wake_.is_set()) try_all_now();
     wake_.reset();
     auto listed = co_await list();
     if (!listed) log_.error("cannot list pending DELs", listed.error());
@@ -201,9 +203,23 @@ bool PendingDelReplay::is_due(const Place& place) const {
   return found == retries_.end() || found->second.next <= std::chrono::steady_clock::now();
 }
 
+void PendingDelReplay::try_all_now() {
+  for (auto& [place, retry] : retries_) {
+    retry.pauses.reset();
+    retry.next = {};
+  }
+}
+
+bool PendingDelReplay::is_old(const Place& place, const Record& record) const {
+  const auto retry = retries_.find(place);
+  if (retry == retries_.end() || retry->second.failures < kFailedAddTries) return false;
+  return std::chrono::system_clock::now() - record.written >= kFailedAddEnds;
+}
+
 std::chrono::milliseconds PendingDelReplay::put_off(const Place& place) {
   const auto [retry, is_first] = retries_.try_emplace(
       place, Retry{.pauses = Backoff(first_pause_, kLongestPause, random_, kFifth), .next = {}});
+  ++retry->second.failures;
   const auto pause = retry->second.pauses.next();
   retry->second.next = std::chrono::steady_clock::now() + pause;
   return pause;
@@ -281,6 +297,7 @@ aio::Task<void> PendingDelReplay::replay_file(Place place) {
 
 aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record record,
                                                  attach::Request request) {
+  const bool is_old = this->is_old({cni_dir, record.file}, record);
   std::string file = std::move(record.file);
   const PendingKey key{cni_dir, request.container_id, request.ifname};
   chain::SlotRequest turn;
@@ -298,7 +315,6 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
   // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
   log_.verbose(cat("replaying the pending DEL ", file));
-  const bool is_old = std::chrono::system_clock::now() - record.written >= kFailedAddEnds;
   attach::Request last_try = is_old ? request : attach::Request();
   const auto outcome = co_await needs_.core.del(std::move(request));
   auto deleted = attach::complete(outcome);

@@ -100,6 +100,7 @@ class PendingDelReplay {
   struct Retry {
     Backoff pauses;
     Time next;
+    int failures = 0;
   };
   using Place = ReplayQueue::Place;
 
@@ -110,6 +111,9 @@ class PendingDelReplay {
   aio::Task<void> work(bool is_drain);
   aio::Task<void> work_side_by_side(std::vector<aio::Task<void>> beside, bool is_drain);
   bool is_due(const Place& place) const;
+  void try_all_now();
+  // Long enough for the DEL of an ADD that failed.
+  bool is_old(const Place& place, const Record& record) const;
   Time next_listing(std::chrono::milliseconds period) const;
   std::chrono::milliseconds put_off(const Place& place);
   aio::Task<void> list_directory(std::string cni_dir);

@@ -63,6 +63,11 @@ class PendingDelsTest : public testing::Test {
   void end_del(attach::DelOutcome outcome) {
     service_.with([&](Service& inside) { inside.core.del_outcome = std::move(outcome); });
   }
+  std::ptrdiff_t count_failures() const {
+    return std::ranges::count_if(service_.lines->lines(), [](const std::string& line) {
+      return line.contains("failed and is tried again");
+    });
+  }
   std::string metrics() {
     return service_.with([](Service& inside) { return inside.metrics.text(); });
   }
@@ -92,11 +97,28 @@ TEST_F(PendingDelsTest, GivesUpTheDelOfAFailedAddAfterTenMinutes) {
                                    std::filesystem::file_time_type::clock::now() - 11min);
   end_del({.failed = cni::coded(cni::Code::kTryAgainLater, "will not"), .is_of_failed_add = true});
 
-  start();
+  start(5ms);
 
   while (exists(record("old-eth0.json"))) std::this_thread::yield();
   EXPECT_TRUE(service_.lines->has("pending DEL old-eth0.json is given up"));
   EXPECT_TRUE(exists(record("new-eth0.json")));
+}
+
+// The age of a file is by the wall clock, which may have been set meanwhile.
+TEST_F(PendingDelsTest, IsNotGivenUpForItsAgeAlone) {
+  write_del("old");
+  std::filesystem::last_write_time(record("old-eth0.json"),
+                                   std::filesystem::file_time_type::clock::now() - 11min);
+  end_del({.failed = cni::coded(cni::Code::kTryAgainLater, "will not"), .is_of_failed_add = true});
+  start();
+
+  for (int tries = 1; tries <= 4; ++tries) {
+    while (count_failures() < tries) std::this_thread::yield();
+    EXPECT_TRUE(exists(record("old-eth0.json")));
+    service_.with([](Service& inside) { inside.pending.wake(); });
+  }
+
+  while (exists(record("old-eth0.json"))) std::this_thread::yield();
 }
 
 // As over any request: the node's paths are not the record's to choose.

@@ -72,7 +72,7 @@ class Box:
         self.container = f"s{next(self.soak.ids)}"
         self.netns = f"/var/run/netns/{self.container}"
         self.soak.host.run("ip", "netns", "add", self.container)
-        self.state, self.hot, self.history = ABSENT, set(), []
+        self.state, self.hot, self.half, self.history = ABSENT, set(), set(), []
         self.lacks_record = False
 
     def remove_netns(self):
@@ -96,12 +96,14 @@ class Box:
         """A request that was not answered may have been carried out; and without room for it an attachment record is not written (05, 3.2)."""
         if self.state == DOUBTFUL:
             self.hot = {one.split()[1] for one in evidence if one.startswith("ledger hot")}
+            self.half = {one.split()[1] for one in evidence if one.startswith("result hot")}
+        self.half &= self.soak.evidence.half_undone(self)
         self.lacks_record = "record" not in evidence and (self.lacks_record or "disk full" in self.soak.active)
 
     def expected(self):
         """What a complete ADD leaves, as Evidence tells it."""
         ledger = {*self.hot, *([] if self.is_real else ["eth0"]), *(["net1"] if self.asks else [])}
-        names = {"eth0", *ledger}
+        names = {"eth0", *ledger, *self.half}
         return ({f"ledger {name}" for name in ledger} | ({"address", "link"} if self.is_real else set())
                 | {"scratch"} | (set() if self.lacks_record else {"record"}) | {f"result {name}" for name in names})
 
@@ -114,7 +116,22 @@ class Evidence:
 
     def of(self, box):
         found = self.all().get(box.container, set())
+        # A list of files may lack one that is just replaced.
+        if self.record_of(box).exists():
+            found = found | {"record"}
         return found | ({"link"} if "eth0" in box.links() else set())
+
+    def record_of(self, box):
+        return self.host.path(f"{CNI_DIR}/_attachments/{box.container}.json")
+
+    def half_undone(self, box):
+        """Hot-plugs that failed, and whose undoing failed: they stay on record for the container's DEL (05, 3.7)."""
+        try:
+            record = json.loads(self.record_of(box).read_text())
+        except (FileNotFoundError, ValueError):
+            return set()
+        return {one["ifName"] for one in record["attachments"]
+                if one["ifName"].startswith("hot") and one["state"] != "attached"}
 
     def all(self):
         found = collections.defaultdict(set)
