@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/netns_id.h"
+#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -153,11 +154,18 @@ aio::Task<void> Adding::begin() {
     co_return model::core_error(std::move(started->scratch).error(), job_.pod,
                                 "error saving the delegates");
   }
-  // ADD can do without an attachment record, but not without its scratch file (05, 3.2).
-  if (!started->record)
-    job_.log.error("cannot write the attachment record", started->record.error());
+  MNET_CO_TRY_VOID(accept(started->record));
   netns_ = started->seen.netns;
   co_return Result<void>();
+}
+
+// ADD can do without an attachment record (05, 3.2). But what the machine lacks for a moment is not
+// worth a pod that is never reconciled: the runtime repeats the ADD.
+Result<void> Adding::accept(const Result<void>& record) const {
+  if (record) return {};
+  job_.log.error("cannot write the attachment record", record.error());
+  if (!is_shortage(record.error())) return {};
+  return model::core_error(record.error(), job_.pod, "error saving the delegates");
 }
 
 model::AttachmentRecord Adding::record(const NetnsId& netns) const {
@@ -238,8 +246,8 @@ aio::Task<void> Adding::end() {
     co_return model::core_error(std::move(ended->synced).error(), job_.pod,
                                 "error saving the results");
   }
+  MNET_CO_TRY_VOID(accept(ended->record));
   if (ended->record) co_return Result<void>();
-  job_.log.error("cannot write the attachment record", ended->record.error());
   // What no record says would be lost with this process.
   if (!status_) co_return Result<void>();
   co_return co_await networks_->write_status(*std::exchange(status_, std::nullopt));

@@ -38,6 +38,7 @@ class Adding {
   aio::Task<void> undo();
   std::optional<cni::CacheEntry> last_result() const;
   json::Object last_record() const;
+  Result<void> accept(const Result<void>& record) const;
   model::AttachmentRecord record(const NetnsId& netns) const;
 
   bool gone() const { return job_.request.caller->gone(); }

@@ -472,6 +472,16 @@ TEST_F(AttachmentRecordTest, IsReadyAfterTheStatusWasWritten) {
   EXPECT_LT(at("write status ns1/p1"), at("sync results"));
 }
 
+TEST_F(AttachmentRecordTest, ThatTheMachineLacksTheMeansForIsTheRuntimesToRepeat) {
+  add_pod("x");
+  node_.records.record_error = Error::from_errno(EMFILE, "open c1.json");
+
+  const auto added = add(request(conf_));
+
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().text(), HasSubstr("open c1.json"));
+}
+
 TEST_F(AttachmentRecordTest, ThatCannotBeWrittenFailsNoAdd) {
   add_pod("x");
   node_.records.record_error = Error(Errc::kIo, "disk full");
