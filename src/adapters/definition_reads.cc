@@ -126,7 +126,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   if (reply.status == 404) co_return model::NetworkDefinitionPtr();
   if (!reply.ok()) co_return reply.error();
   MNET_CO_TRY(auto&& object, json::parse_object_without(kube::kUnusedMembers, reply.body));
-  std::string().swap(reply.body);  // there are enough copies
+  std::string().swap(reply.body);  // freed early: the parsed object has its own copy
   MNET_CO_TRY(auto&& network, kube::parse_network(object));
   auto whole = std::make_shared<const model::NetworkDefinition>(std::move(network));
   store_.keep(whole);

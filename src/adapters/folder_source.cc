@@ -106,6 +106,10 @@ aio::Task<void> FolderSource::loaded() {
 aio::Task<model::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) {
   auto read = co_await loaded();
   if (!read) co_return std::move(read).error().wrap("error waiting for pod");
+  // What could not be read for a moment is not announced again.
+  if (!folder_.snapshot()->unread().empty()) {
+    MNET_CO_TRY_VOID(co_await folder_.reread());
+  }
   const auto deadline = Clock::now() + std::min(lookup.wait, kLongestWait);
   auto pod = co_await folder_.wait_for_pod(lookup.ns, lookup.name, lookup.uid, deadline);
   if (pod) co_return *std::move(pod);
@@ -128,6 +132,10 @@ aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(attach::Networ
     auto reread = co_await folder_.reread();
     if (!reread) co_return std::move(reread).error().wrap(cat("reading objects folder ", path_));
     network = folder_.snapshot()->find_network(ns, name);
+  }
+  if (network == nullptr && !folder_.snapshot()->unread().empty()) {
+    co_return Error(Errc::kUnavailable, cat("whether there is a network definition ", ns, "/", name,
+                                            " is not known: ", folder_.snapshot()->unread()));
   }
   co_return network;
 }

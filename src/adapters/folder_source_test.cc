@@ -124,6 +124,29 @@ TEST_F(FolderSourceTest, FindsAPodWithItsAnnotations) {
   EXPECT_FALSE(source.is_complete());
 }
 
+// A daemon that starts while descriptors are short would attach pods without their networks.
+TEST_F(FolderSourceTest, APodOfAFileThatCannotBeReadIsNotAbsent) {
+  dir.write("objects/a.yaml", pod("web", "u1"));
+  const std::string other = dir / "objects/b.yaml";
+  std::filesystem::create_symlink("/proc/self/mem", other);  // reading its beginning fails
+  start();
+
+  EXPECT_NE(find_pod("web", "u1").value(), nullptr);
+  const auto unknown = find_pod("db", "u2", 1ms);
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_EQ(unknown.error().code(), Errc::kUnavailable);
+  EXPECT_THAT(unknown.error().text(), HasSubstr("b.yaml"));
+  const auto network = find_network("ns1", "lan");
+  ASSERT_FALSE(network.has_value());
+  EXPECT_EQ(network.error().code(), Errc::kUnavailable);
+
+  std::filesystem::remove(other);
+  dir.write("elsewhere.yaml", pod("db", "u2"));
+  std::filesystem::rename(dir / "elsewhere.yaml", other);
+
+  EXPECT_NE(find_pod("db", "u2", kLong).value(), nullptr);
+}
+
 TEST_F(FolderSourceTest, FindsNoPodThatIsInNoFile) {
   start();
 

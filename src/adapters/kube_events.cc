@@ -123,8 +123,8 @@ bool KubeEvents::may_send(const Waiting& event) {
   return true;
 }
 
-// Namespaces take turns, several side by side: that one cannot be written to, since it is being
-// deleted or has no quota left, is nothing to the others.
+// Namespaces take turns, several side by side: one that cannot be written to, since it is being
+// deleted or has no quota left, does not hold up the others.
 aio::Task<void> KubeEvents::work() {
   Result<void> sent;
   while (sent && !turns_.empty()) {

@@ -26,10 +26,10 @@ class KubeStatus {
     Time per_call{5000};
     Time first_pause{250};
     Time longest_pause{5000};
-    Time refusal{600'000};      // how long a forbidden patch is not tried again
-    Time denial{10'000};        // how long it is not final that everything is forbidden
-    Time total{30'000};         // so long a pod waits for its status
-    Time total_of_plain{2000};  // and one that asks for no networks
+    Time refusal{600'000};      // before a forbidden patch is tried again
+    Time denial{10'000};        // only then it is final that everything is forbidden
+    Time total{30'000};         // how long a pod waits for its status
+    Time total_of_plain{2000};  // the same for one that asks for no networks
   };
 
   // API and timer must outlive it.

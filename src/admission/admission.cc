@@ -91,8 +91,8 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   bool has_share_for(const FairLine::Pod& pod, bool is_del, std::size_t wanted) const {
     return FairLine::held(pod, is_del) + wanted <= of_namespace;
   }
-  // DELs of a namespace leave one request's slots more: its first ADD must not take what is left to
-  // others.
+  // DELs of a namespace leave the slots of one more request: otherwise its first ADD would take
+  // what is left to others.
   bool has_room_for(const FairLine::Pod& pod, bool is_del, std::size_t wanted) const {
     if (workers && !workers->has_room_for(is_del)) return false;
     if (!slots) return true;

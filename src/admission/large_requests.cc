@@ -78,14 +78,14 @@ aio::Task<std::unique_ptr<attach::Room::Share>> LargeRequests::take(attach::Room
   if (!slots && slots.error().code() == Errc::kTimeout) {
     co_return cni::coded(
         cni::Code::kTryAgainLater,
-        "the texts of this request are large, and other requests take all the room for such; try "
-        "again later");
+        "the texts of this request are large, and other large requests use all the memory set "
+        "aside for them; try again later");
   }
   if (!slots) co_return std::move(slots).error();
   co_return std::make_unique<Given>(*std::move(slots));
 }
 
-// A mebibyte for all of them together, 16 KiB for each at most.
+// A mebibyte shared by all of them, but from 4 to 16 KiB for each.
 std::size_t free_weight(std::size_t requests) {
   constexpr std::size_t kAll = 1u << 20;
   constexpr std::size_t kMost = 16u << 10;

@@ -40,7 +40,7 @@ namespace mnet::attach {
 namespace {
 
 // An entry whose configuration cannot be read stays in the list: that it could not be deleted must
-// not go unsaid.
+// be reported.
 model::Delegate delegate_of_entry(const cni::CacheEntry& entry) {
   auto delegate = model::parse_delegate(entry.config);
   if (delegate) return *std::move(delegate);

@@ -239,7 +239,8 @@ class OwedStatuses {
   virtual void owe(OwedStatus status) = 0;
   // The container goes: what is owed for it is not written any more.
   virtual void forget(const std::string& container_id) = 0;
-  // The pod gets a status of another container, which must not be written over.
+  // Another container writes the pod's status now: what is owed is dropped, so as not to overwrite
+  // it.
   virtual void forget_pod(const model::PodObject& pod) = 0;
 };
 

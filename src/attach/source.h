@@ -79,12 +79,13 @@ class LiveReads {
       MNET_CO_TRY_VOID(co_await changes_.wait(deadline_));
     }
     if (has_failed_) {
-      co_return Error(Errc::kUnavailable, "not looked for, as another network is missing");
+      co_return Error(Errc::kUnavailable,
+                      "not looked for: another network is missing or could not be read");
     }
     if (limit == Limit::kInAll && begun_ >= kMost) {
       co_return Error(Errc::kUnavailable,
-                      "not read yet: one request reads 8 definitions from the API at most; the "
-                      "next attempt goes on");
+                      "not read yet: one request reads at most 8 definitions from the API; the "
+                      "next attempt continues");
     }
     ++begun_;
     ++running_;

@@ -1,11 +1,9 @@
 #include "cert_approver/health.h"
 
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "aio/sleep.h"
@@ -29,20 +27,6 @@ std::string series(std::string_view name, std::string_view kind, std::string_vie
 
 }  // namespace
 
-Result<Address> parse_address(std::string_view text) {
-  const Error invalid(Errc::kInvalid, cat("address ", go_quoted(text), ": must be host:port"));
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos) return invalid;
-  Address out;
-  std::string_view host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  out.host = host;
-  const std::string_view port = text.substr(colon + 1);
-  const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-  if (failed != std::errc() || end != port.data() + port.size()) return invalid;
-  return out;
-}
-
 std::string metrics_text(const Approver& approver) {
   const auto& counters = approver.counters();
   constexpr std::string_view kDecisions = "multus_cert_approver_decisions_total";
@@ -64,7 +48,7 @@ std::string metrics_text(const Approver& approver) {
 }
 
 Health::Health(const aio::asio::any_io_executor& executor, const Approver& approver,
-               Address address, Log log)
+               http::ListenAddress address, Log log)
     : approver_(approver),
       address_(std::move(address)),
       log_(std::move(log)),
@@ -75,7 +59,7 @@ Health::Health(const aio::asio::any_io_executor& executor, const Approver& appro
 
 aio::Task<void> Health::listen() {
   for (;;) {
-    auto listener = http::listen_tcp(address_.host, address_.port);
+    auto listener = http::listen_tcp(address_.address, address_.port);
     if (listener) {
       server_.serve(*std::move(listener));
       co_return Result<void>();

@@ -13,21 +13,14 @@
 
 namespace mnet::cert_approver {
 
-struct Address {
-  std::string host = {};  // numeric; empty: all
-  std::uint16_t port = 0;
-};
-// `127.0.0.1:9097`, `[::1]:9097`, `:9097`.
-Result<Address> parse_address(std::string_view text);
-
 // The counters in the text format of Prometheus.
 std::string metrics_text(const Approver& approver);
 
 class Health {
  public:
   // The approver must outlive it.
-  Health(const aio::asio::any_io_executor& executor, const Approver& approver, Address address,
-         Log log);
+  Health(const aio::asio::any_io_executor& executor, const Approver& approver,
+         http::ListenAddress address, Log log);
 
   // Goes on until it listens: an address that is taken is said, and tried again.
   aio::Task<void> listen();
@@ -37,7 +30,7 @@ class Health {
   http::Response answer(const std::string& path) const;
 
   const Approver& approver_;
-  const Address address_;
+  const http::ListenAddress address_;
   const Log log_;
   http::Server server_;
 };

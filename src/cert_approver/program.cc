@@ -62,7 +62,7 @@ GoFlags flags_of(Options& options) {
 
 struct Setup {
   kube::Config config;
-  std::optional<Address> address;
+  std::optional<http::ListenAddress> address;
   ApproverSettings settings;
 };
 
@@ -72,8 +72,9 @@ Result<Setup> set_up(const Options& options, const std::vector<std::string>& env
                                                      : kube::load_kubeconfig(options.kubeconfig));
   out.config = std::move(config);
   if (!options.address.empty()) {
-    MNET_TRY(auto&& address, parse_address(options.address));
-    out.address = std::move(address);
+    auto address = http::parse_listen_address(options.address);
+    if (!address) return std::move(address).error().wrap("address");
+    out.address = *std::move(address);
   }
   auto rescan = certs::parse_go_duration(options.rescan);
   if (!rescan) return std::move(rescan).error().wrap("rescan");
@@ -134,7 +135,7 @@ int run_program(const std::vector<std::string>& words) {
   }
   const auto level = parse_log_level(options.log_level);
   const Log log({stderr_target()}, level.value_or(LogLevel::kVerbose));
-  // The original takes no arguments and minds none.
+  // The original takes no arguments and ignores any.
   if (!parsed) log.warning(cat(parsed.error().text(), ": arguments after it are ignored"));
   auto setup = set_up(options, environment);
   if (!setup) {

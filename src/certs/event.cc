@@ -23,6 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::size_t kMostOfMessage = 1000;  // the server takes 1024 bytes
 constexpr kube::Retries kPatience{
     .per_call = 5s, .first_pause = 1s, .longest_pause = 10s, .total = 15s};
 
@@ -44,7 +45,7 @@ json::Object object_of(const Happening& what) {
                                       {"name", what.name},
                                       {"uid", what.uid}}},
       {"reason", what.reason},
-      {"message", what.message.substr(0, 1024)},  // the server takes no more
+      {"message", excerpt(what.message, kMostOfMessage)},
       {"type", what.is_warning ? "Warning" : "Normal"},
       {"source", json::Object{{"component", what.component}}},
       {"reportingComponent", what.component},

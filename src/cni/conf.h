@@ -13,7 +13,8 @@
 
 namespace mnet::cni {
 
-// Whether a configuration keeps the text that it was read from. An owner who has it needs no other.
+// Whether a configuration keeps the text that it was read from. A caller that keeps the
+// text itself needs no second copy.
 enum class Texts : std::uint8_t { kKept, kDropped };
 
 // One plugin's configuration. `bytes` is what counts; the other members are parsed from it.

@@ -233,7 +233,7 @@ Result<void> read_values(const Options& given, Command& command) {
   MNET_TRY(const auto timeout, read_duration("--timeout", given.timeout));
   command.timeout = timeout;
   if (given.listen) {
-    auto listen = nodetools::parse_listen_address(*given.listen);
+    auto listen = http::parse_listen_address(*given.listen);
     if (!listen) return Error(Errc::kInvalid, cat("Invalid value: --listen=", *given.listen));
     command.listen = *std::move(listen);
   }
@@ -281,7 +281,7 @@ Result<void> read_configmap(const Options& given, Command& command) {
     }
   }
   if (given.owner && !command.cleans_up) {
-    return Error(Errc::kInvalid, "--owner says when --cleanup-on-exit applies, which is not given");
+    return Error(Errc::kInvalid, "--owner needs --cleanup-on-exit");
   }
   MNET_TRY_VOID(read_name("--configmap", given.configmap, command.configmap_ns, command.configmap));
   return read_name("--owner", given.owner, command.owner_ns, command.owner);

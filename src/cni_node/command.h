@@ -54,7 +54,7 @@ struct Command {
   std::chrono::seconds wait_time{30};
   std::optional<std::chrono::milliseconds> timeout = {};  // of the whole
   bool downgrades = false;
-  std::optional<nodetools::ListenAddress> listen = {};
+  std::optional<http::ListenAddress> listen = {};
   bool is_quiet = false, is_dry = false, is_strict = false, validates = true;
   bool pauses = false;
 

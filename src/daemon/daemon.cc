@@ -56,7 +56,7 @@ static_assert(kLateShims + kRunningRequests + kLastMoment + kLastEvents + kLastT
 constexpr auto kReplayPeriod = 30s;
 constexpr auto kWaitingLine = 30s;
 constexpr auto kFirstSync = 20s;  // of the stores of the API; then it is asked live
-constexpr auto kSelfCheck = 60s;
+constexpr auto kOwnReadiness = 60s;
 constexpr auto kLook = 500ms;  // between two looks whether another daemon still serves
 constexpr auto kRest = 10s;    // between two looks whether memory can be given back
 constexpr const char* kManager = "CNI configuration";  // as a hindrance
@@ -137,7 +137,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   const bool has_primary = co_await wait_until(&primary_found_);
   if (!has_primary) co_return ended_early();
   assembly_.readiness.start_serving();
-  auto failed = co_await check_self();
+  auto failed = co_await await_own_readiness();
   if (failed) co_return failed;
   failed = co_await publish_configuration();
   if (failed) co_return failed;
@@ -367,11 +367,11 @@ std::optional<int> Daemon::ended_early() const {
   return manager_failure_ ? fatal(2, *manager_failure_) : fatal(3, *name_failure_);
 }
 
-aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
+aio::asio::awaitable<std::optional<int>> Daemon::await_own_readiness() {
   log_.verbatim(LogLevel::kVerbose, "API readiness check");
   http::ClientRequest request{.method = "POST", .target = "/readyz", .host = "dummy"};
   request.body = "null";
-  auto deadline = Clock::now() + kSelfCheck;
+  auto deadline = Clock::now() + kOwnReadiness;
   while (!stop_.is_set()) {
     const auto answer = co_await http::request_unix(socket_path_, request, Clock::now() + 5s);
     if (answer && answer->status == 200) {
@@ -379,7 +379,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::check_self() {
       was_ready_ = true;
       co_return std::nullopt;
     }
-    if (assembly_.readiness.waits_for_others()) deadline = Clock::now() + kSelfCheck;
+    if (assembly_.readiness.waits_for_others()) deadline = Clock::now() + kOwnReadiness;
     if (Clock::now() >= deadline) {
       const Error cause =
           answer ? Error(Errc::kUnavailable, cat("status ", answer->status)) : answer.error();

@@ -1,5 +1,5 @@
-// The life of the daemon: start-up order, self check, signals, draining, exit code (03, 2.3, 2.4,
-// 2.12).
+// The life of the daemon: start-up order, its own readiness, signals, draining, exit code
+// (03, 2.3, 2.4, 2.12).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -61,7 +61,7 @@ class Daemon {
   void take_name_again();
   aio::asio::awaitable<std::optional<int>> publish_configuration();
   void withdraw_configuration();
-  aio::asio::awaitable<std::optional<int>> check_self();
+  aio::asio::awaitable<std::optional<int>> await_own_readiness();
   // Ends the process itself, with `code`, if something does not end.
   aio::asio::awaitable<void> shut_down(int code);
   aio::asio::awaitable<void> serve_to_the_last(aio::Deadline deadline);

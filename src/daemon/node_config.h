@@ -14,8 +14,8 @@ namespace mnet::daemon {
 // it is there already. `failed to copy the user provided configuration <file>: …`
 Result<void> copy_user_config(const Config& config);
 
-// Removes what writers of `cniConfigDir` left that were killed: names of ours only, and none that
-// another process may be writing just now.
+// Removes temporary files that killed writers left in `cniConfigDir`: only names of ours, and none
+// that another process may be writing just now.
 Result<void> sweep_config_dir(const Config& config);
 
 // Where the primary is looked for: `multusAutoconfigDir`, else `cniConfigDir`.

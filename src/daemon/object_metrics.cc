@@ -110,7 +110,7 @@ void add_api(metrics::Metrics& metrics, const adapters::KubeSource* source) {
                      "When the current token for the API server expires",
                      [source] { return token_end_of(source->api()); });
   metrics.add_series(metrics::SeriesKind::kGauge, "multus_client_token_lifetime_seconds",
-                     "How long that token lives in all",
+                     "Total lifetime of that token",
                      [source] { return token_lifetime_of(source->api()); });
   metrics.add_gauge("multus_api_requests_in_progress", "Requests to the API server in progress",
                     [source] { return number(source->api().gate().running()); });
@@ -135,7 +135,7 @@ void add_certificate(metrics::Metrics& metrics, const certs::NodeCertificate* ce
 
 void add_certificate_metrics(metrics::Metrics& metrics, const certs::NodeCertificate* certificate) {
   metrics.add_series(metrics::SeriesKind::kGauge, "multus_client_certificate_lifetime_seconds",
-                     "How long the current client certificate lives in all", [certificate] {
+                     "Total lifetime of the current client certificate", [certificate] {
                        const auto life = certificate->lifetime();
                        return life ? Samples{{.value = seconds(*life)}} : Samples();
                      });

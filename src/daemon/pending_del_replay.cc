@@ -39,7 +39,8 @@ constexpr auto kLongestPause = std::chrono::minutes(10);
 // How long the DEL of an ADD that failed is tried: each retry of the kubelet makes another, for as
 // long as the pod is there.
 constexpr auto kFailedAddEnds = std::chrono::minutes(10);
-// And how often at least, by this daemon: the file's age is by a clock that may be set.
+// After so many failures in this daemon the next try is the last: the file's age alone is by a
+// clock that may be set.
 constexpr int kFailedAddTries = 4;
 
 // Whether there may be such a file: true even if that cannot be told.

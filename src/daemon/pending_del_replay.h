@@ -1,5 +1,6 @@
-// DELs that reached no daemon (03, 2.14): found on disk, replayed until they succeed, forgotten
-// when something newer has made them pointless. Lives on the event loop.
+// DELs that reached no daemon or failed (03, 2.14): found on disk, replayed until they succeed or
+// are given up (0053), forgotten when something newer has made them pointless. Lives on the event
+// loop.
 #pragma once
 
 #include <chrono>

@@ -37,7 +37,7 @@ constexpr std::uint64_t kReadOnArrival = 64u << 10;
 // these requests share with each other alone.
 constexpr std::string_view kUnread = "/unread";
 
-// What a hundred of them may take together while they wait.
+// A body of /delegate up to this size waits like any request; larger ones go one at a time.
 constexpr std::uint64_t kSmallDelegate = 16u << 10;
 
 bool is_small(const http::Exchange& exchange, std::uint64_t most) {

@@ -36,7 +36,7 @@ json::Value time_of(std::optional<std::chrono::system_clock::time_point> time) {
 json::Object primary_of(const Assembly& assembly) {
   const Config& config = assembly.config;
   const std::string path = assembly.primary ? assembly.primary() : std::string();
-  std::string why = !config.is_automatic()              ? "multusConfigFile is the user's own"
+  std::string why = !config.is_automatic() ? "multusConfigFile names the user's own file"
                     : !config.multus_master_cni.empty() ? "multusMasterCNI names it"
                     : path.empty()                      ? "none was found yet"
                                                         : "the first by name that is not ours";

@@ -51,7 +51,7 @@ std::string shim_path(const Config& config) {
   return clean_path(cat(node_root(config), "/", directory, "/", config.type));
 }
 
-bool somebody_answers(const std::string& socket) {
+bool daemon_answers(const std::string& socket) {
   http::ClientRequest request;
   request.target = "/healthz";
   const auto answer = aio::run(http::request_unix(
@@ -82,7 +82,7 @@ class Uninstall {
   }
 
   Uninstalled run() {
-    if (somebody_answers(socket_)) {
+    if (daemon_answers(socket_)) {
       left(cat("a daemon still serves ", socket_,
                ": nothing was changed; delete the DaemonSet first"));
       return std::move(outcome_);

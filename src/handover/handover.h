@@ -30,11 +30,11 @@ void remove_dead_names(const std::string& socket_path);
 
 struct Pace {
   std::chrono::milliseconds soon{1'000};   // between two looks while there is another daemon
-  std::chrono::milliseconds poll{10'000};  // a net below inotify
+  std::chrono::milliseconds poll{10'000};  // in case inotify misses a change
   // For how long the name may be missing: one of the original that starts removes it first.
   std::chrono::milliseconds missing{2'000};
-  std::chrono::milliseconds answer{5'000};  // of the old daemon ...
-  int answers_missed = 2;                   // ... that does not count if so many fail to come
+  std::chrono::milliseconds answer{5'000};  // how long the old daemon may take to answer
+  int answers_missed = 2;                   // after so many missed answers it is ignored
 };
 
 // What happens to the name. All are set.

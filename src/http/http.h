@@ -90,7 +90,7 @@ struct Limits {
 };
 
 // For a port on which anyone may ask, beside the program's own work: a few clients at a time, which
-// have nothing to say.
+// send no body.
 Limits public_limits();
 
 // Serves one request per connection; every response says `Connection: close`. The server itself
@@ -119,6 +119,13 @@ class Server {
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };
+
+struct ListenAddress {
+  std::string address = {};  // numeric; empty: all
+  std::uint16_t port = 0;
+};
+// `:8080`, `127.0.0.1:8080`, `[::1]:8080`.
+Result<ListenAddress> parse_listen_address(std::string_view text);
 
 // A listening TCP socket on all addresses (IPv4 and IPv6) if `address` is empty, else on that
 // numeric one; kConflict if the port is taken.

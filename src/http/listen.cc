@@ -3,9 +3,14 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/result.h"
@@ -62,6 +67,23 @@ Result<sys::UniqueFd> listen_on(const Address& address, const std::string& name)
 }
 
 }  // namespace
+
+Result<ListenAddress> parse_listen_address(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const auto bad = Error(Errc::kInvalid, cat("not [ADDRESS]:PORT: ", text));
+  if (colon == std::string_view::npos) return bad;
+  std::string_view address = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  } else if (address.find(':') != std::string_view::npos) {
+    return bad;
+  }
+  ListenAddress out{.address = std::string(address)};
+  const auto read = std::from_chars(port.data(), port.data() + port.size(), out.port);
+  if (read.ec != std::errc() || read.ptr != port.data() + port.size()) return bad;
+  return out;
+}
 
 Result<sys::UniqueFd> listen_tcp(const std::string& address, std::uint16_t port) {
   const std::string text = address.empty() ? "::" : address;

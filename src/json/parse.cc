@@ -218,8 +218,8 @@ class Parser {
     return value.as_number() != nullptr && value.as_number()->as_int64();
   }
 
-  // Whether the later of two values of one key counts for every reader. One that reads integers
-  // does not get past an earlier number that is none.
+  // Whether the later of two values of one key counts for every reader. A reader of
+  // integers fails at an earlier number that is not an integer.
   static bool replaces(const Value& later, const Value& earlier) {
     if (is_integer(later)) return is_integer(earlier);
     return (later.as_string() != nullptr || later.as_bool() != nullptr) &&

@@ -1,6 +1,6 @@
 // All network definitions as the API server last told of them (03, 5.3). What is small of each is
-// in memory; their texts, whose size their authors choose, are only as far as there is room for
-// them. A Reflector fills it; any code on the same loop may read it.
+// in memory; their texts, whose size their authors choose, are kept only as far as there is
+// room for them. A Reflector fills it; any code on the same loop may read it.
 #pragma once
 
 #include <cstddef>

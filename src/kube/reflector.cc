@@ -225,7 +225,7 @@ std::string Reflector::selectors() const {
 std::string Reflector::watch_path() {
   const int span = settings_.longest_watch - settings_.shortest_watch;
   const int seconds = settings_.shortest_watch + static_cast<int>(random_() * span);
-  // The two chapters write it in two ways.
+  // Chapter 03 writes `watch=true`, chapter 04 `watch=1`.
   const std::string_view yes = settings_.reads_storage ? "1" : "true";
   std::string path = cat(settings_.path, "?watch=", yes,
                          "&allowWatchBookmarks=true&timeoutSeconds=", seconds, selectors());

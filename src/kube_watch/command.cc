@@ -90,7 +90,7 @@ Result<void> take_common_options(const Given& given, Command& out) {
   }
   if (out.handler.empty()) return wrong("--handler: the name is empty");
   if (given.listen) {
-    auto listen = nodetools::parse_listen_address(*given.listen);
+    auto listen = http::parse_listen_address(*given.listen);
     if (!listen) return std::move(listen).error().wrap("--listen");
     out.listen = *std::move(listen);
   }

@@ -32,7 +32,7 @@ struct Command {
   bool wants_empty = false;
   std::chrono::seconds handler_timeout{0};  // none
   std::string kubeconfig = {};
-  std::optional<nodetools::ListenAddress> listen = {};
+  std::optional<http::ListenAddress> listen = {};
   std::vector<std::string> warnings = {};
 };
 

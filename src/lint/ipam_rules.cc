@@ -189,7 +189,7 @@ class IpamCheck {
   Reporter& report_;
 };
 
-// Plugins on the same of these share a link, and so their addresses.
+// Plugins with the same value share a link, so their address ranges must not overlap.
 std::string link_of(const PluginPart& plugin) {
   if (plugin.type == "bridge") {
     const std::string bridge = json::text_of(plugin.conf.find_folded("bridge"));

@@ -43,8 +43,8 @@ class Text {
 
   // The start of the text.
   Spot spot() const { return spot_at(0); }
-  // Of a value in it, by JSON pointer; the text must be JSON. One that has no place of its own is
-  // where the value around it is.
+  // Of a value in it, by JSON pointer; the text must be JSON. One that has no place of its own
+  // gets that of the value which contains it.
   Spot spot(std::string_view pointer, Part part = Part::kValue) const;
   // Of a parser's error, whose text may begin with `line 3, column 7: ` or name a path:
   // that place, or the start.

@@ -65,6 +65,8 @@ Update Contents::load(const Touched& touched) {
 
 void Contents::load_everything(Update& update) {
   auto entries = sys::list_directory(folder_);
+  const bool is_unlisted = !entries && !sys::is_missing(entries.error());
+  changed_ |= std::exchange(is_unlisted_, is_unlisted) != is_unlisted;
   if (!entries) return note_trouble(update, entries.error());
   trouble_.clear();
 
@@ -87,6 +89,8 @@ void Contents::load_file(const std::string& name, Update& update) {
   if (!text && sys::is_missing(text.error())) return drop(name);
 
   File& file = files_[name];
+  const bool is_unread = !text;
+  changed_ |= std::exchange(file.is_unread, is_unread) != is_unread;
   if (!text) {
     if (note(file, text.error().text())) update.errors.push_back(text.error().text());
     return;
@@ -118,11 +122,19 @@ void Contents::note_trouble(Update& update, const Error& why) {
                                          : cat(trouble_, "; its last objects stay in use"));
 }
 
+std::string Contents::unread() const {
+  if (is_unlisted_) return trouble_;
+  const auto file =
+      std::ranges::find_if(files_, [](const auto& one) { return one.second.is_unread; });
+  return file == files_.end() ? std::string() : file->second.seen;
+}
+
 void Contents::publish(Update& update) {
   Merger merger;
   for (const auto& [name, file] : files_) {
     if (file.objects != nullptr) merger.add(name, file.objects);
   }
+  merger.set_unread(unread());
   const auto& warnings = merger.warnings();
   std::ranges::copy_if(warnings, std::back_inserter(update.warnings),
                        [this](const std::string& text) { return !warned_.contains(text); });

@@ -49,12 +49,14 @@ class Contents {
   struct File {
     std::string seen;                        // fingerprint of the text, or why it cannot be read
     std::shared_ptr<const Objects> objects;  // the last good ones; nullptr: none yet
+    bool is_unread = false;                  // as it is now
   };
 
   void load_everything(Update& update);
   void load_file(const std::string& name, Update& update);
   void drop(const std::string& name);
   void note_trouble(Update& update, const Error& why);
+  std::string unread() const;
   // Whether the text is new for this file.
   bool note(File& file, std::string seen);
   void publish(Update& update);
@@ -62,7 +64,8 @@ class Contents {
   const std::string folder_;
   std::map<std::string, File> files_;  // in byte order: later names win
   std::set<std::string> warned_;
-  std::string trouble_;  // of the folder itself
+  std::string trouble_;       // of the folder itself
+  bool is_unlisted_ = false;  // it is there
   bool changed_ = false, loaded_ = false;
 };
 

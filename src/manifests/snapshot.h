@@ -25,6 +25,10 @@ class Snapshot {
   model::PodObjectPtr find_pod(std::string_view ns, std::string_view name) const;
   model::NetworkDefinitionPtr find_network(std::string_view ns, std::string_view name) const;
 
+  // Why some file or the folder could not be read: what is not found may be in it. Empty: all
+  // could.
+  const std::string& unread() const { return unread_; }
+
   const Table<model::PodObject>& pods() const { return pods_; }
   const Table<model::NetworkDefinition>& networks() const { return networks_; }
 
@@ -32,6 +36,7 @@ class Snapshot {
   friend class Merger;
   Table<model::PodObject> pods_;
   Table<model::NetworkDefinition> networks_;
+  std::string unread_;
 };
 
 // Puts the objects of several files together. An object that came before is replaced by the later
@@ -40,6 +45,8 @@ class Merger {
  public:
   // The objects live as long as a pointer to one of them.
   void add(const std::string& file, const std::shared_ptr<const Objects>& objects);
+
+  void set_unread(std::string why) { snapshot_->unread_ = std::move(why); }
 
   // In the order they came up.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -133,7 +133,7 @@ struct Metrics::Impl {
       counter("multus_failed_checks_total",
               "Networks that failed a CHECK without failing their pod (checkNetworks)");
   Family<Counter>& replays =
-      counter("multus_pending_del_replays_total", "Replays of DELs that did not reach a daemon");
+      counter("multus_pending_del_replays_total", "Replays of pending DELs, by outcome");
   Family<Counter>& bad_records =
       counter("multus_pending_del_bad_records_total",
               "Records of pending DELs that could not be used and were set aside");

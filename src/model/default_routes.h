@@ -44,7 +44,7 @@ class RoutePlan {
 };
 
 // Reads the selection elements of all delegates and notes in each which families it loses. More
-// gateways of one family than one is an error: `multus does not support ECMP for default-route`.
+// than one gateway per family is an error: `multus does not support ECMP for default-route`.
 Result<RoutePlan> plan_default_routes(std::vector<Delegate>& delegates);
 
 }  // namespace mnet::model

@@ -25,6 +25,7 @@ struct SharedStatus {
   std::vector<std::string> gateways;
 };
 
+// A new text also counts in longest_text().
 struct NetworkStatus {
   std::string name;  // of the delegate
   std::string interface;

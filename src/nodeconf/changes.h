@@ -19,8 +19,8 @@ namespace mnet::nodeconf {
 
 class Changes {
  public:
-  // `settle`: a change is told when nothing more has happened for so long, or for ten times as long
-  // since the first event. `report` is told once why nothing can be watched.
+  // `settle`: a change is reported after so much quiet, and at the latest ten times that after the
+  // first event. `report` is told once why nothing can be watched.
   using Report = std::function<void(const Error& why)>;
   Changes(std::vector<std::string> directories, std::chrono::milliseconds settle, Report report);
 

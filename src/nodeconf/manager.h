@@ -23,7 +23,7 @@ namespace mnet::nodeconf {
 
 struct Pace {
   std::chrono::milliseconds settle{100};          // of events that come together
-  std::chrono::milliseconds poll{10'000};         // a net below inotify
+  std::chrono::milliseconds poll{10'000};         // in case inotify misses a change
   std::chrono::milliseconds retry{1'000};         // of a primary that cannot be used ...
   std::chrono::milliseconds retry_often{60'000};  // ... for so long, then at `poll`
   std::chrono::milliseconds line{30'000};         // between two lines on what is waited for

@@ -1,13 +1,11 @@
 #include "nodetools/health_server.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "aio/cancel.h"
@@ -29,36 +27,9 @@ constexpr std::chrono::seconds kBetweenTries{10};
 constexpr std::chrono::hours kLong{24 * 365};
 constexpr std::chrono::milliseconds kGrace{500};
 
-// Any client may ask: few at a time, which have nothing to say.
-http::Limits limits() {
-  http::Limits limits;
-  limits.header_bytes = 16u << 10;
-  limits.body_bytes = 0;
-  limits.write_time = std::chrono::seconds(10);
-  limits.connections = 16;
-  return limits;
-}
-
 }  // namespace
 
-Result<ListenAddress> parse_listen_address(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  const auto bad = Error(Errc::kInvalid, cat("not [ADDRESS]:PORT: ", text));
-  if (colon == std::string_view::npos) return bad;
-  std::string_view address = text.substr(0, colon);
-  const std::string_view port = text.substr(colon + 1);
-  if (address.starts_with('[') && address.ends_with(']')) {
-    address = address.substr(1, address.size() - 2);
-  } else if (address.find(':') != std::string_view::npos) {
-    return bad;
-  }
-  ListenAddress out{.address = std::string(address)};
-  const auto read = std::from_chars(port.data(), port.data() + port.size(), out.port);
-  if (read.ec != std::errc() || read.ptr != port.data() + port.size()) return bad;
-  return out;
-}
-
-HealthServer::HealthServer(const aio::asio::any_io_executor& executor, ListenAddress where,
+HealthServer::HealthServer(const aio::asio::any_io_executor& executor, http::ListenAddress where,
                            const Health& health, Metrics metrics, Output& output)
     : where_(std::move(where)),
       health_(health),
@@ -67,7 +38,7 @@ HealthServer::HealthServer(const aio::asio::any_io_executor& executor, ListenAdd
       server_(
           executor,
           [this](std::shared_ptr<http::Exchange> exchange) { return handle(std::move(exchange)); },
-          limits(), Log()) {}
+          http::public_limits(), Log()) {}
 
 aio::Task<void> HealthServer::run() {
   for (;;) {

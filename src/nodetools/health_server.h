@@ -15,19 +15,12 @@
 
 namespace mnet::nodetools {
 
-struct ListenAddress {
-  std::string address;  // empty: all
-  std::uint16_t port = 0;
-};
-// `:8080`, `127.0.0.1:8080`, `[::1]:8080`.
-Result<ListenAddress> parse_listen_address(std::string_view text);
-
 class HealthServer {
  public:
   // Yields the text of /metrics.
   using Metrics = std::function<std::string()>;
   // All must outlive the task.
-  HealthServer(const aio::asio::any_io_executor& executor, ListenAddress where,
+  HealthServer(const aio::asio::any_io_executor& executor, http::ListenAddress where,
                const Health& health, Metrics metrics, Output& output);
 
   // Serves until cancelled. A port that is taken is said and tried again.
@@ -36,7 +29,7 @@ class HealthServer {
  private:
   aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
 
-  const ListenAddress where_;
+  const http::ListenAddress where_;
   const Health& health_;
   const Metrics metrics_;
   Output& output_;

@@ -20,13 +20,13 @@ std::string_view name_of(Severity severity);  // "note", "warning", "error"
 
 struct Finding {
   Severity severity = Severity::kWarning;
-  std::string_view check;  // one of kChecks
+  std::string_view check;  // one of the labels below
   // Sentences without the full stop. A note has only the first.
   std::string what, why, advice;
 };
 using Findings = std::vector<Finding>;
 
-// Every self-check, in the order in which they are shown. Labels of the metric.
+// Every self-check, as the labels of the metric. daemon/self_check.cc calls them.
 inline constexpr std::string_view kConfiguration = "configuration";
 inline constexpr std::string_view kFolders = "folders";
 inline constexpr std::string_view kMounts = "mounts";

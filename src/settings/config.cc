@@ -82,7 +82,7 @@ void read_node_configuration(json::Fields& fields, Config& config) {
   }
 }
 
-// Of metrics, which are never fatal (03, 2.3). A wrong one means that there are none: a port must
+// Reads one key of metrics. A wrong value is not fatal (03, 2.3) but turns metrics off: a port must
 // not be open where the configuration may have wanted it closed.
 template <typename T>
 bool read_harmless(const json::Object& document, std::string_view key, T& out,

@@ -36,7 +36,7 @@ Result<DirectoryWatch::Changes> DirectoryWatch::take_changes() {
   MNET_TRY(auto&& taken, inotify_.take());
   Changes changes{.happened = taken.overflow, .lost = taken.overflow, .events = {}};
   for (FileEvent& event : taken.events) {
-    // The end of a watch that was given up is told, too.
+    // inotify also reports the end of watches that we removed.
     if (!watches_.contains(event.watch)) continue;
     changes.happened = true;
     if (!inside_.contains(event.watch)) continue;

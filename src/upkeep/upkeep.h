@@ -112,7 +112,7 @@ class Upkeep {
   aio::Task<void> drop(const Item* item, Decision decision);
   aio::Task<void> undo_half_done(const Item* item);
   aio::Task<void> undo_half_done(const Item* item, std::string ifname);
-  // Asked when the container is ours: time has passed since the decision.
+  // Asked again under the container's lock: time has passed since the decision.
   aio::Task<bool> is_still(const Item* item, Action action);
   void report(const Item& item, Decision decision);
   void tell_owner(const Item& item, Decision decision) const;
