@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/duration.h"
 #include "base/text.h"
-#include "certs/duration.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
 #include "certs/x509.h"
@@ -57,7 +57,7 @@ void parse_only_canonical(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)mnet::certs::parse_pair(text);
-  (void)mnet::certs::parse_go_duration(text);
+  (void)mnet::parse_go_duration(text);
   parse_only_canonical(text);
   judge_request(text);
   judge_object(text);

@@ -16,6 +16,7 @@
 #include "aio/task.h"
 #include "aio/until_signal.h"
 #include "base/command_line.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -25,7 +26,6 @@
 #include "cert_approver/approver.h"
 #include "cert_approver/health.h"
 #include "certs/certs.h"
-#include "certs/duration.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
 #include "sys/write_all.h"
@@ -76,7 +76,7 @@ Result<Setup> set_up(const Options& options, const std::vector<std::string>& env
     if (!address) return std::move(address).error().wrap("address");
     out.address = *std::move(address);
   }
-  auto rescan = certs::parse_go_duration(options.rescan);
+  auto rescan = parse_go_duration(options.rescan);
   if (!rescan) return std::move(rescan).error().wrap("rescan");
   out.settings.rescan = std::chrono::duration_cast<std::chrono::milliseconds>(*rescan);
   if (out.settings.rescan < std::chrono::seconds(1)) {

@@ -2,6 +2,5 @@
 // (node_certificate.h).
 #pragma once
 
-#include "certs/duration.h"          // IWYU pragma: export
 #include "certs/node_certificate.h"  // IWYU pragma: export
 #include "certs/x509.h"              // IWYU pragma: export

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "certs/duration.h"
+#include "base/duration.h"
 #include "certs/renewal.h"
 #include "certs/signing_request.h"
 #include "certs/x509.h"

@@ -1,4 +1,4 @@
-#include "certs/duration.h"
+#include "base/duration.h"
 
 #include <array>
 #include <chrono>
@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/text.h"
 
-namespace mnet::certs {
+namespace mnet {
 namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
@@ -80,4 +80,4 @@ Result<Nanoseconds> parse_go_duration(std::string_view text) {
   return Nanoseconds(is_negative ? -count : count);
 }
 
-}  // namespace mnet::certs
+}  // namespace mnet

@@ -6,10 +6,10 @@
 
 #include "base/result.h"
 
-namespace mnet::certs {
+namespace mnet {
 
 // Units ns, us (or µs), ms, s, m, h; `0` alone needs none. The error quotes the text:
 // `time: invalid duration "abc"`.
 Result<std::chrono::nanoseconds> parse_go_duration(std::string_view text);
 
-}  // namespace mnet::certs
+}  // namespace mnet
