@@ -60,7 +60,8 @@ constexpr std::array kKeys = {"socketDir"sv,
                               "defaultNetworkNamespaces"sv,
                               "allowedPluginTypes"sv,
                               "reconcile"sv,
-                              "reconcileGrace"sv};
+                              "reconcileGrace"sv,
+                              "hotplug"sv};
 
 }  // namespace
 

@@ -43,6 +43,7 @@ inline std::vector<std::string> daemon_keys() {
           "enabled",
           "forceCNIVersion",
           "globalNamespaces",
+          "hotplug",
           "ifname",
           "ipam",
           "kubeconfig",
@@ -65,7 +66,9 @@ inline std::vector<std::string> daemon_keys() {
           "multusNamespace",
           "name",
           "namespaceIsolation",
+          "namespaces",
           "objectsDir",
+          "onAttributeChange",
           "overrideNetworkName",
           "parallelAttach",
           "perNodeCertificate",
@@ -74,12 +77,16 @@ inline std::vector<std::string> daemon_keys() {
           "readinessindicatorfile",
           "reconcile",
           "reconcileGrace",
+          "resync",
           "retryDeleteOnError",
+          "retryInitial",
+          "retryMax",
           "runtimeConfig",
           "shimTimeout",
           "socketDir",
           "systemNamespaces",
-          "type"};
+          "type",
+          "workers"};
 }
 
 }  // namespace mnet::selfcheck

@@ -17,6 +17,7 @@
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/netconf.h"
+#include "settings/hotplug_settings.h"
 #include "settings/log_settings.h"
 #include "sys/file.h"
 
@@ -145,6 +146,7 @@ void read_serving(json::Fields& fields, Config& config) {
   }
   fields.read("delegateMountNamespace", config.delegate_mount_namespace);
   read_reconcile(fields, config);
+  read_hotplug(fields, config.hotplug, config.warnings);
   fields.read("objectsDir", config.objects_dir);
   fields.read("kubeletDir", config.kubelet_dir);
 }

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "devices/kubelet_dir.h"
 #include "json/json.h"
+#include "model/hotplug_settings.h"
 #include "model/reconcile_mode.h"
 #include "settings/log_settings.h"
 
@@ -54,6 +55,7 @@ struct Config : LogSettings {
   std::string delegate_mount_namespace;
   model::ReconcileMode reconcile = model::ReconcileMode::kOn;
   std::chrono::seconds reconcile_grace{600};
+  model::HotplugSettings hotplug;
   std::string objects_dir;
   std::string kubelet_dir = devices::kDefaultKubeletDir;
 

@@ -14,6 +14,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "settings/config.h"
+#include "sys/environment.h"
 #include "wire/wire.h"
 
 namespace mnet::settings {
@@ -92,7 +93,14 @@ void add_delegates(const Config& config, std::vector<std::string>& out) {
 
 }  // namespace
 
-Result<void> check_surroundings(const Config& config) {
+Result<void> check_surroundings(const Config& config, const std::vector<std::string>& environment) {
+  // It would act on the pods of other nodes (05, 3.1).
+  const bool lacks_node = config.hotplug.is_enabled && config.objects_dir.empty() &&
+                          sys::variable(environment, "MULTUS_NODE_NAME").empty();
+  if (lacks_node) {
+    return refusal(config, "hotplug",
+                   Error(Errc::kInvalid, "this node's name is unknown: set MULTUS_NODE_NAME"));
+  }
   if (const std::string& path = config.delegate_mount_namespace; !path.empty()) {
     auto there = mode_of(path);
     return there ? Result<void>() : refusal(config, "delegateMountNamespace", there.error());

@@ -6,11 +6,14 @@
 
 #include "base/result.h"
 #include "settings/config.h"
+#include "sys/environment.h"
 
 namespace mnet::settings {
 
-// With what it names no request could be served. The error names file and key.
-Result<void> check_surroundings(const Config& config);
+// With what it names no request could be served, or nothing is known of whose pods are this node's.
+// The error names file and key.
+Result<void> check_surroundings(const Config& config,
+                                const std::vector<std::string>& environment = sys::environment());
 
 // What has no effect, or harms only itself: each begins with its key.
 std::vector<std::string> config_warnings(const Config& config);

@@ -43,6 +43,18 @@ TEST(CheckSurroundings, RefusesARootThatIsNotThere) {
   EXPECT_TRUE(check_surroundings(*parse_config("{}")).has_value());
 }
 
+TEST(CheckSurroundings, RefusesHotplugWithoutTheNodesNameUnlessThereIsAFolder) {  // 05, 4: row 16
+  const Config config = *parse_config(R"({"hotplug":true})");
+
+  const auto checked = check_surroundings(config, {});
+
+  ASSERT_FALSE(checked.has_value());
+  EXPECT_THAT(checked.error().text(), HasSubstr("hotplug: this node's name is unknown"));
+  EXPECT_TRUE(check_surroundings(config, {"MULTUS_NODE_NAME=node1"}).has_value());
+  EXPECT_TRUE(check_surroundings(*parse_config(R"({"hotplug":true,"objectsDir":"/o"})"), {}));
+  EXPECT_TRUE(check_surroundings(*parse_config(R"({"hotplug":false})"), {}).has_value());
+}
+
 TEST(ConfigWarnings, AreNoneForTheManifestsConfiguration) {
   EXPECT_THAT(warnings_of("{}"), IsEmpty());
   EXPECT_THAT(

@@ -63,6 +63,33 @@ TEST(ParseConfig, TakesNullForTheDefault) {
   EXPECT_EQ(config->max_request_bytes, 16777216);
 }
 
+TEST(ParseConfig, TurnsHotplugOnByTrueOrAnObject) {  // 05, 4: rows 14 and 15
+  const auto hotplug_of = [](std::string_view text) { return parse_config(text)->hotplug; };
+
+  EXPECT_FALSE(hotplug_of("{}").is_enabled);
+  EXPECT_FALSE(hotplug_of(R"({"hotplug":false})").is_enabled);
+  EXPECT_FALSE(hotplug_of(R"({"hotplug":{"enabled":false}})").is_enabled);
+  EXPECT_TRUE(hotplug_of(R"({"hotplug":true})").is_enabled);
+  EXPECT_TRUE(hotplug_of(R"({"hotplug":{}})").is_enabled);
+  EXPECT_EQ(hotplug_of(R"({"hotplug":true})").workers, 4);
+
+  const auto all =
+      hotplug_of(R"({"hotplug":{"workers":2,"retryInitial":"500ms","retryMax":"1m","resync":"0",)"
+                 R"("namespaces":["a"],"onAttributeChange":"replace"}})");
+  EXPECT_EQ(all.workers, 2);
+  EXPECT_EQ(all.retry_initial, std::chrono::milliseconds(500));
+  EXPECT_EQ(all.retry_max, std::chrono::minutes(1));
+  EXPECT_EQ(all.resync.count(), 0);
+  EXPECT_TRUE(all.includes("a"));
+  EXPECT_FALSE(all.includes("b"));
+  EXPECT_TRUE(all.replaces_on_change);
+}
+
+TEST(ParseConfig, WarnsOfMembersOfHotplugThatDoNotExist) {
+  EXPECT_THAT(parse_config(R"({"hotplug":{"worker":2}})")->warnings,
+              testing::ElementsAre("hotplug: there is no member \"worker\""));
+}
+
 TEST(ParseConfig, NamesTheKeyOfAWrongType) {
   for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
            {R"({"connectionLimit":1.5})", "connectionLimit"},
@@ -86,6 +113,15 @@ TEST(ParseConfig, NamesTheKeyOfAWrongType) {
             "reconcile: must be off, report or on, not \"sometimes\""},
            {R"({"reconcile":true})", "reconcile"},
            {R"({"reconcileGrace":0})", "reconcileGrace"},
+           {R"({"hotplug":"yes"})", "hotplug: expected a boolean"},  // 05, 4: row 15
+           {R"({"hotplug":{"workers":0}})", "hotplug.workers: must be from 1 to 64, got 0"},
+           {R"({"hotplug":{"workers":65}})", "hotplug.workers"},
+           {R"({"hotplug":{"retryInitial":"soon"}})",
+            "hotplug.retryInitial: time: invalid duration \"soon\""},
+           {R"({"hotplug":{"retryMax":"0"}})", "hotplug.retryMax"},
+           {R"({"hotplug":{"resync":"-1s"}})", "hotplug.resync"},
+           {R"({"hotplug":{"namespaces":"a"}})", "hotplug.namespaces"},
+           {R"({"hotplug":{"onAttributeChange":"panic"}})", "hotplug.onAttributeChange"},
            {R"({"maxRequestBytes":-5})", "maxRequestBytes"},
            {R"({"logFormat":"xml"})", "logFormat"},
            {R"({"shimTimeout":-5})", "shimTimeout"},
