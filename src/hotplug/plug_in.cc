@@ -26,6 +26,7 @@
 #include "chain/chain.h"
 #include "cni/result.h"
 #include "cni/version.h"
+#include "hotplug/attributes.h"
 #include "hotplug/container.h"
 #include "json/json.h"
 #include "model/attachment.h"
@@ -38,25 +39,8 @@
 namespace mnet::hotplug {
 namespace {
 
-bool is_nothing(const json::Value& value) {
-  if (value.is_null()) return true;
-  if (value.as_string() != nullptr) return value.as_string()->empty();
-  if (value.as_array() != nullptr) return value.as_array()->empty();
-  return value.as_object() != nullptr && value.as_object()->empty();
-}
-
-json::Value attribute_in(const json::Object& attributes, std::string_view key) {
-  const json::Value* value = attributes.find(key);
-  return value == nullptr || is_nothing(*value) ? json::Value() : *value;
-}
-
-// The attributes that a client may request; absent equals empty (05, R3).
-bool equal_attributes(const json::Object& a, const json::Object& b) {
-  constexpr std::array<std::string_view, 3> kCompared = {"ips", "mac", "cni-args"};
-  return std::ranges::all_of(kCompared, [&](std::string_view key) {
-    return attribute_in(a, key) == attribute_in(b, key);
-  });
-}
+// The attributes that a client may request (05, R3).
+constexpr std::array<std::string_view, 3> kCompared = {"ips", "mac", "cni-args"};
 
 }  // namespace
 
@@ -116,7 +100,7 @@ bool PlugIn::is_the_same(const model::RecordedAttachment& there) const {
   if (there.config_hash != job.delegate.config_hash && there.config_hash != job.unfilled_hash) {
     return false;
   }
-  return equal_attributes(there.attributes, job.delegate.attributes);
+  return equal_attributes(there.attributes, job.delegate.attributes, kCompared);
 }
 
 aio::Task<void> PlugIn::clear_away() {

@@ -42,9 +42,8 @@ void read_time(json::Fields& fields, std::string_view key, Time least, Time& out
 
 void warn_of_unknown(const json::Object& object, std::vector<std::string>& warnings) {
   for (const auto& [key, value] : object) {
-    const bool is_known = std::ranges::any_of(kMembers, [&key](std::string_view member) {
-      return json::folded(member) == json::folded(key);
-    });
+    const bool is_known = std::ranges::any_of(
+        kMembers, [&key](std::string_view member) { return json::is_spelling_of(key, member); });
     if (!is_known) warnings.push_back(cat("hotplug: there is no member ", go_quoted(key)));
   }
 }
