@@ -16,6 +16,15 @@ namespace mnet::rtnl {
 Result<std::vector<std::string>> find_links(const sys::NetNs& target,
                                             const std::vector<std::string>& ifnames);
 
+struct Link {
+  std::string name;
+  int index = 0;
+};
+// All links of `target`.
+Result<std::vector<Link>> list_links(const sys::NetNs& target);
+// Gives the link of that index another name. It is down afterwards.
+Result<void> rename_link(const sys::NetNs& target, int index, const std::string& name);
+
 // Default routes are the routes of the main table with a destination of length 0, of any metric,
 // protocol and type. A route with several next hops is on the interface of each of them.
 
