@@ -86,6 +86,9 @@ json::Object encode_attachment(RecordedAttachment attachment) {
   if (attachment.result) object.append("result", *std::move(attachment.result));
   object.append("state", name_of(attachment.state, kAttachmentStates));
   object.append("addedAt", std::move(attachment.added_at));
+  if (attachment.link_index != 0) {
+    object.append("linkIndex", json::Number::of_text(cat(attachment.link_index)));
+  }
   return object;
 }
 
@@ -107,6 +110,7 @@ Result<RecordedAttachment> decode_attachment(const json::Object& object, std::st
   if (const json::Value* result = fields.find("result")) attachment.result = *result;
   read_name(fields, "state", attachment.state, kAttachmentStates);
   fields.read("addedAt", attachment.added_at);
+  fields.read("linkIndex", attachment.link_index);
   MNET_TRY_VOID(fields.done());
   return attachment;
 }
@@ -121,6 +125,27 @@ Result<void> decode_element(const json::Value& value, const std::string& path,
     return Error(Errc::kProtocol, cat(path, ": interface ", attachment.ifname, " occurs twice"));
   }
   record.attachments.push_back(std::move(attachment));
+  return {};
+}
+
+json::Array encode_stale(std::vector<StaleStatus> stale) {
+  json::Array array;
+  for (StaleStatus& one : stale) {
+    array.emplace_back(json::Object{{"network", std::move(one.network)}, {"ifNames", one.ifnames}});
+  }
+  return array;
+}
+
+Result<void> decode_stale(const json::Value& value, const std::string& path,
+                          std::vector<StaleStatus>& out) {
+  const json::Object* object = value.as_object();
+  if (object == nullptr) return json::wrong_kind(path, "an object", value);
+  StaleStatus one;
+  json::Fields fields(*object, path, json::Match::kExact);
+  fields.read("network", one.network);
+  fields.read("ifNames", one.ifnames);
+  MNET_TRY_VOID(fields.done());
+  out.push_back(std::move(one));
   return {};
 }
 
@@ -141,6 +166,7 @@ void read_header(json::Fields& fields, AttachmentRecord& record) {
   read_name(fields, "state", record.state, kRecordStates);
   fields.read(kStatusOwed, record.status_owed);
   fields.read("pendingDel", record.is_pending);
+  fields.read("statusBehind", record.status_behind);
 }
 
 }  // namespace
@@ -171,6 +197,10 @@ json::Object encode_record(AttachmentRecord record) {
   object.append("state", name_of(record.state, kRecordStates));
   if (record.status_owed) object.append(std::string(kStatusOwed), true);
   if (record.is_pending) object.append("pendingDel", true);
+  if (record.status_behind) object.append("statusBehind", true);
+  if (!record.stale_statuses.empty()) {
+    object.append("staleStatuses", encode_stale(std::move(record.stale_statuses)));
+  }
   json::Array attachments;
   for (RecordedAttachment& attachment : record.attachments) {
     attachments.emplace_back(encode_attachment(std::move(attachment)));
@@ -185,6 +215,9 @@ Result<AttachmentRecord> decode_record(const json::Object& object) {
   read_header(fields, record);
   fields.list("cniArgs", [&](const json::Value& value, const std::string& path) {
     return decode_arg(value, path, record.cni_args);
+  });
+  fields.list("staleStatuses", [&](const json::Value& value, const std::string& path) {
+    return decode_stale(value, path, record.stale_statuses);
   });
   fields.list("attachments", [&](const json::Value& value, const std::string& path) {
     return decode_element(value, path, record);

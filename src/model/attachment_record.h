@@ -34,6 +34,14 @@ struct RecordedAttachment {
   std::optional<json::Value> result;
   AttachmentState state = AttachmentState::kAdding;
   std::string added_at;  // RFC 3339
+  // Of its link in the container's namespace, under whatever name it goes by now; 0: not known.
+  std::uint64_t link_index = 0;
+};
+
+// Entries of the network status whose attachment has gone.
+struct StaleStatus {
+  std::string network;
+  std::vector<std::string> ifnames;
 };
 
 // The member of a record whose network status is not written yet.
@@ -48,6 +56,9 @@ struct AttachmentRecord {
   cni::ArgPairs cni_args;
   std::string cni_path;  // where the request said that plugins are
   RecordState state = RecordState::kCreating;
+  // By annotation something was attached or removed, and the network status does not say so yet.
+  bool status_behind = false;
+  std::vector<StaleStatus> stale_statuses;  // likewise: what it must not say any more
   bool status_owed = false;  // ADD has answered, and the network status is yet to be written
   // Of `deleting`: a pending DEL is to end it (03, 2.14). If that is gone, a person gave it up.
   bool is_pending = false;

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "model/attachment_record.h"
 #include "model/network_status.h"
 
 namespace mnet::model {
@@ -70,6 +71,31 @@ Result<std::optional<std::string>> without_statuses(const std::string& text,
   });
   if (erased == 0) return std::optional<std::string>();
   return std::optional<std::string>(text_of(entries).text());
+}
+
+Result<std::optional<StatusText>> with_changes(const std::optional<std::string>& text,
+                                               const std::vector<StaleStatus>& stale,
+                                               const std::vector<NetworkStatus>& attached) {
+  MNET_TRY(auto&& entries, read_entries(text.value_or("")));
+  bool has_changed = false;
+  for (const StaleStatus& one : stale) {
+    has_changed |= std::erase_if(entries, [&](const json::Value& entry) {
+                     return std::ranges::any_of(one.ifnames, [&](const std::string& ifname) {
+                       return is_of(entry, one.network, ifname);
+                     });
+                   }) > 0;
+  }
+  StatusText edited = text_of(entries);
+  for (const NetworkStatus& status : attached) {
+    const bool is_there = std::ranges::any_of(entries, [&](const json::Value& entry) {
+      return is_of(entry, status.name, status.interface);
+    });
+    if (is_there) continue;
+    edited.add(status);
+    has_changed = true;
+  }
+  if (!has_changed) return std::optional<StatusText>();
+  return std::optional<StatusText>(std::move(edited));
 }
 
 }  // namespace mnet::model

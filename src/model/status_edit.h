@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/attachment_record.h"
 #include "model/network_status.h"
 
 namespace mnet::model {
@@ -21,5 +22,11 @@ Result<StatusText> with_statuses(const std::optional<std::string>& text,
 Result<std::optional<std::string>> without_statuses(const std::string& text,
                                                     std::string_view network,
                                                     const std::vector<std::string>& ifnames);
+
+// `text` without the entries of `stale`, then with those of `attached` that it lacks after the
+// others; none if there is nothing to change. All others stay as they are.
+Result<std::optional<StatusText>> with_changes(const std::optional<std::string>& text,
+                                               const std::vector<StaleStatus>& stale,
+                                               const std::vector<NetworkStatus>& attached);
 
 }  // namespace mnet::model

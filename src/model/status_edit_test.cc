@@ -57,6 +57,28 @@ TEST(StatusEdit, ChangesNothingIfThereIsNothingToDrop) {
   EXPECT_FALSE(text->has_value());
 }
 
+// 05, 4: rows 41, 43 and 44
+TEST(StatusEdit, DropsWhatIsStaleAndAddsWhatIsMissingBehindTheOthers) {
+  const std::string before =
+      text_of({status("a", "eth0"), status("b", "net1"), status("b", "net1b"), status("x", "y")});
+
+  auto text = with_changes(before, {{.network = "b", .ifnames = {"net1", "net1b"}}},
+                           {status("x", "y"), status("c", "net1"), status("c", "net2")});
+
+  ASSERT_TRUE(text && *text);
+  EXPECT_EQ((*text)->text(), text_of({status("a", "eth0"), status("x", "y"), status("c", "net1"),
+                                      status("c", "net2")}));
+}
+
+TEST(StatusEdit, ChangesNothingIfAllIsThereInWhateverOrder) {
+  const std::string before = text_of({status("b", "net1"), status("a", "eth0")});
+
+  auto text = with_changes(before, {{.network = "c", .ifnames = {"net1"}}}, {status("b", "net1")});
+
+  ASSERT_TRUE(text);
+  EXPECT_FALSE(text->has_value());
+}
+
 TEST(StatusEdit, RefusesWhatIsNoList) {
   for (const std::string text : {"x", "{}", "1", "[", "null"}) {
     EXPECT_FALSE(with_statuses(text, {status("a", "eth0")})) << text;
