@@ -46,6 +46,21 @@ TEST(AttachmentRecord, IsWrittenAsItWasRead) {
   EXPECT_EQ(json::dump(encode_record(*record)), kRecord);
 }
 
+TEST(AttachmentRecord, KeepsWhatHotplugHasToFinish) {
+  AttachmentRecord record = decode_record(object(kRecord)).value();
+  record.status_behind = true;
+  record.stale_statuses = {{.network = "ns1/a", .ifnames = {"net1", "net1b"}}};
+  record.attachments.front().link_index = 7;
+
+  const AttachmentRecord read = decode_record(encode_record(record)).value();
+
+  EXPECT_TRUE(read.status_behind);
+  ASSERT_THAT(read.stale_statuses, SizeIs(1));
+  EXPECT_EQ(read.stale_statuses.front().network, "ns1/a");
+  EXPECT_THAT(read.stale_statuses.front().ifnames, testing::ElementsAre("net1", "net1b"));
+  EXPECT_EQ(read.attachments.front().link_index, 7);
+}
+
 TEST(AttachmentRecord, FindsAnAttachmentByItsInterface) {
   AttachmentRecord record = decode_record(object(kRecord)).value();
 
