@@ -40,7 +40,8 @@ class FilePorts {
             .results = records_,
             .device_infos = device_infos_,
             .pending = &records_,
-            .pool = &pool_};
+            .pool = &pool_,
+            .link_names = &links_};
   }
 
  private:

@@ -60,6 +60,7 @@ FolderSource::FolderSource(const aio::asio::any_io_executor& executor, const std
 aio::Task<void> FolderSource::follow() {
   aio::Group beside(co_await aio::asio::this_coro::executor, log_);
   beside.spawn("status of pods that are gone", forget_gone_pods());
+  if (changes_.pod) beside.spawn("changes of objects", tell_changes());
   auto followed = co_await folder_.follow();
   beside.cancel();
   auto joined = co_await aio::shielded(beside.join());
@@ -91,6 +92,24 @@ aio::Task<void> FolderSource::forget_gone_pods() {
       if (still != nullptr && still->uid == pod->uid) continue;
       auto removed = co_await status_.remove({.ns = pod->ns, .name = pod->name, .uid = pod->uid});
       if (!removed) log_.error("cannot remove the status of a pod that is gone", removed.error());
+    }
+    seen = std::move(now);
+  }
+}
+
+// Objects of files that were not read again are the same ones.
+aio::Task<void> FolderSource::tell_changes() {
+  auto seen = folder_.snapshot();
+  for (;;) {
+    MNET_CO_TRY(auto&& now, co_await folder_.wait_newer(seen, aio::kNoDeadline));
+    for (const auto& [key, pod] : now->pods()) {
+      const auto before = seen->find_pod(pod->ns, pod->name);
+      if (before != pod) changes_.pod(before, pod);
+    }
+    for (const auto& [key, network] : now->networks()) {
+      if (seen->find_network(network->ns, network->name) != network) {
+        changes_.network(network->key());
+      }
     }
     seen = std::move(now);
   }

@@ -39,6 +39,7 @@ class FolderSource : public attach::ObjectSource {
   aio::Task<void> follow();
   // Until the folder was read, or found missing, for the first time.
   aio::Task<void> wait_loaded(aio::Deadline deadline) { return folder_.wait_loaded(deadline); }
+  bool is_loaded() const { return folder_.is_loaded(); }
   // Until the events sent so far are written; kTimeout. To be awaited before this is destroyed.
   aio::Task<void> flush(aio::Deadline deadline);
 
@@ -56,6 +57,8 @@ class FolderSource : public attach::ObjectSource {
   // kMostWaiting wait for the disk, further ones are dropped, and the log says so.
   void send(attach::PodEvent event) override;
 
+  void observe(attach::ObjectChanges changes) override { changes_ = std::move(changes); }
+
   // What is known at this moment.
   std::shared_ptr<const manifests::Snapshot> snapshot() const { return folder_.snapshot(); }
 
@@ -64,6 +67,7 @@ class FolderSource : public attach::ObjectSource {
  private:
   aio::Task<void> loaded();
   aio::Task<void> forget_gone_pods();
+  aio::Task<void> tell_changes();
   aio::Task<void> sweep_statuses();
   aio::Task<void> write_events();
 
@@ -73,6 +77,7 @@ class FolderSource : public attach::ObjectSource {
   const Log log_;
   manifests::Folder folder_;
   manifests::StatusFiles status_;
+  attach::ObjectChanges changes_;  // whom to tell of them; may be empty
   // In the hands of the pool while a batch is written, and shared with it: at the end a
   // slow disk is not waited for.
   std::shared_ptr<manifests::EventFile> events_;

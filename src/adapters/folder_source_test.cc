@@ -147,6 +147,32 @@ TEST_F(FolderSourceTest, APodOfAFileThatCannotBeReadIsNotAbsent) {
   EXPECT_NE(find_pod("db", "u2", kLong).value(), nullptr);
 }
 
+TEST_F(FolderSourceTest, TellsOfChangesByKey) {
+  std::vector<std::string> told;
+  source.observe({.pod =
+                      [&](const auto& before, const auto& now) {
+                        told.push_back(cat(before == nullptr ? "new " : "other ", now->key()));
+                      },
+                  .network = [&](const std::string& key) { told.push_back(cat("net ", key)); }});
+  dir.write("objects/a.yaml", pod("p1", "u1"));
+  start();
+  const auto until_told = [&](std::size_t count) {
+    const auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (told.size() < count && std::chrono::steady_clock::now() < deadline) {
+      loop.restart();
+      (void)loop.run_one_for(10ms);
+    }
+  };
+  until_told(1);
+
+  dir.write("objects/b.yaml", network("n1", "{}"));
+  until_told(2);
+  dir.write("objects/a.yaml", pod("p1", "u1", ", annotations: {a: b}"));
+  until_told(3);
+
+  EXPECT_THAT(told, ElementsAre("new ns1/p1", "net ns1/n1", "other ns1/p1"));
+}
+
 TEST_F(FolderSourceTest, FindsNoPodThatIsInNoFile) {
   start();
 

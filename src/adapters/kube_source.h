@@ -73,6 +73,14 @@ class KubeSource : public attach::ObjectSource {
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   void send(attach::PodEvent event) override { events_.send(std::move(event)); }
 
+  aio::Task<void> edit_status(model::PodObjectPtr pod, attach::StatusEdit edit) override {
+    return status_.edit(std::move(pod), std::move(edit));
+  }
+  void observe(attach::ObjectChanges changes) override {
+    pods_.observe(std::move(changes.pod));
+    networks_.observe(std::move(changes.network));
+  }
+
   // Objects that the stores lacked, so that the API was asked.
   std::uint64_t live_reads() const { return pod_reads_ + definition_reads_.count(); }
   std::uint64_t events_dropped() const { return events_.dropped(); }

@@ -37,8 +37,11 @@ std::string status_path(const model::PodObject& pod) {
   return kube::pod_path(pod.ns, pod.name) + "/status";
 }
 
-std::string patch_of(const model::PodObject& pod, std::string text) {
+// With a version: only if nothing was written since.
+std::string patch_of(const model::PodObject& pod, std::string text,
+                     const std::string& resource_version = {}) {
   json::Object metadata;
+  if (!resource_version.empty()) metadata.set("resourceVersion", resource_version);
   // Another pod of that name has another one: the server then refuses.
   if (!pod.uid.empty()) metadata.set("uid", pod.uid);
   metadata.set("annotations", json::Object{{std::string(kAnnotation), std::move(text)}});
@@ -92,6 +95,7 @@ std::string_view advice_on(int status) {
 struct KubeStatus::Job {
   model::PodObjectPtr pod;
   std::string text;
+  attach::StatusEdit edit = {};  // makes the text of what is there
   std::chrono::steady_clock::time_point began, end;
   Backoff backoff;
   kube::Priority priority = kube::Priority::kUrgent;
@@ -127,6 +131,12 @@ aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text) {
   return work(make_job(std::move(pod), std::move(text), total));
 }
 
+aio::Task<void> KubeStatus::edit(model::PodObjectPtr pod, attach::StatusEdit edit) {
+  Job job = make_job(std::move(pod), {}, timing_.total);
+  job.edit = std::move(edit);
+  return work(std::move(job));
+}
+
 aio::Task<void> KubeStatus::work(Job job) {
   for (;;) {
     ++job.attempts;
@@ -147,7 +157,8 @@ aio::Task<void> KubeStatus::work(Job job) {
 
 // A pod that asks for no networks does not fail because the API is away (pain 29).
 Result<void> KubeStatus::conclude(const Job& job, Result<void> failed) const {
-  if (model::may_ask_for_networks(*job.pod) || !may_pass(job, failed.error())) return failed;
+  if (job.edit || model::may_ask_for_networks(*job.pod) || !may_pass(job, failed.error()))
+    return failed;
   log_.warning(cat(name_of(*job.pod), " stays without its network status: ",
                    go_quoted(failed.error().text(), kMaxReason), "; ", advice_on(job.status)));
   return {};
@@ -209,12 +220,15 @@ aio::Task<void> KubeStatus::write_once(Job* job) {
 }
 
 aio::Task<void> KubeStatus::write_in_turn(Job* job) {
+  if (job->edit) {
+    co_return co_await repeat(job, &KubeStatus::edit_once);
+  }
   const bool is_known_to_be_forbidden = timer_.now() < forbidden_until_;
   if (!is_known_to_be_forbidden) {
     MNET_CO_TRY(auto&& way, co_await patch(job));
     if (way == Way::kDone) co_return Result<void>();
   }
-  auto written = co_await put(job);
+  auto written = co_await repeat(job, &KubeStatus::put_once);
   // Only now it is sure that this is the way, and not that everything is forbidden, as a server
   // that has just started says for a moment.
   if (written && !is_known_to_be_forbidden && !job->denied_since) {
@@ -243,9 +257,9 @@ aio::Task<KubeStatus::Way> KubeStatus::patch(Job* job) {
   co_return Error(Errc::kUnavailable, reply.error().text());  // others write, too
 }
 
-aio::Task<void> KubeStatus::put(Job* job) {
+aio::Task<void> KubeStatus::repeat(Job* job, Step step) {
   for (int attempt = 1;; ++attempt) {
-    MNET_CO_TRY(auto&& done, co_await put_once(job));
+    MNET_CO_TRY(auto&& done, co_await (this->*step)(job));
     if (done) co_return Result<void>();
     if (attempt == kPutTries)
       co_return Error(Errc::kUnavailable, "other clients keep changing the pod");
@@ -260,6 +274,11 @@ aio::Task<bool> KubeStatus::put_once(Job* job) {
   json::Object& object = *now;
   const std::string* present = kube::annotation_of(object, kAnnotation);
   if (present != nullptr && *present == job->text) co_return true;
+  co_return co_await put_object(job, std::move(object));
+}
+
+// What was read has its resourceVersion: the server refuses it if another client wrote since.
+aio::Task<bool> KubeStatus::put_object(Job* job, json::Object object) {
   set_annotation(object, job->text);
   MNET_CO_TRY(auto&& reply, co_await call(job, {.method = "PUT",
                                                 .path = status_path(*job->pod),
@@ -271,6 +290,30 @@ aio::Task<bool> KubeStatus::put_once(Job* job) {
     co_return true;
   }
   co_return reply.error();
+}
+
+// As put_once(), from what is there now.
+aio::Task<bool> KubeStatus::edit_once(Job* job) {
+  MNET_CO_TRY(auto&& now, co_await read(job));
+  if (!now) co_return true;
+  const std::string* present = kube::annotation_of(*now, kAnnotation);
+  MNET_CO_TRY(auto&& text, job->edit(present == nullptr ? std::optional<std::string>()
+                                                        : std::optional<std::string>(*present)));
+  if (!text) co_return true;
+  job->text = *std::move(text);
+  kube::Call patch{.method = "PATCH",
+                   .path = status_path(*job->pod),
+                   .body = patch_of(*job->pod, job->text, kube::resource_version_of(*now)),
+                   .content_type = "application/merge-patch+json"};
+  MNET_CO_TRY(auto&& reply, co_await call(job, std::move(patch)));
+  if (reply.status == 403) {
+    co_return co_await put_object(job, *std::move(now));
+  }
+  if (reply.ok()) co_return true;
+  if (reply.status == 409) co_return false;
+  if (reply.status != 404) co_return reply.error();
+  say_gone(*job);
+  co_return true;
 }
 
 // The whole object; none if it is gone. kConflict if it is another pod's.

@@ -43,6 +43,10 @@ class KubeStatus {
   // One attempt, after the requests that pods wait for.
   aio::Task<std::optional<attach::StatusDelay>> attempt(model::PodObjectPtr pod, std::string text);
 
+  // Reads and changes it, with the resourceVersion of what was read: other writers are not written
+  // over. No failure is forgiven.
+  aio::Task<void> edit(model::PodObjectPtr pod, attach::StatusEdit edit);
+
   // As it is on the server now; none if the pod has none, is gone or was replaced.
   aio::Task<std::optional<std::string>> find(model::PodObjectPtr pod);
 
@@ -56,8 +60,12 @@ class KubeStatus {
   aio::Task<void> write_once(Job* job);
   aio::Task<void> write_in_turn(Job* job);
   aio::Task<Way> patch(Job* job);
-  aio::Task<void> put(Job* job);
+  // Again and again while other clients write at the same time.
+  using Step = aio::Task<bool> (KubeStatus::*)(Job*);
+  aio::Task<void> repeat(Job* job, Step step);
   aio::Task<bool> put_once(Job* job);
+  aio::Task<bool> put_object(Job* job, json::Object object);
+  aio::Task<bool> edit_once(Job* job);
   aio::Task<std::optional<json::Object>> read(Job* job);
   aio::Task<kube::Reply> call(Job* job, kube::Call call);
   // What is left of a failure for the ADD that waited.

@@ -91,6 +91,53 @@ TEST(KubeStatus, IsAnErrorWhereNothingIsAllowedAndRemembersNothing) {
   EXPECT_THAT(methods(server), ElementsAre("PATCH", "GET", "PUT", "PATCH", "GET", "PUT"));
 }
 
+constexpr std::string_view kVersionedPod =
+    R"({"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"}})";
+
+// 05, 4: row 41
+TEST(KubeStatus, EditsWhatIsThereNowAndAgainIfAnotherClientWrote) {
+  for (const bool may_patch : {true, false}) {
+    aio::asio::io_context loop;  // outlives the connections
+    int writes = 0;
+    std::string body;
+    const kube::FakeApi server([&](Peer& peer, const RawRequest& request) {
+      if (request.method() == "GET") return peer.answer(200, kVersionedPod);
+      if (request.method() == "PATCH" && !may_patch) return peer.answer(403, "{}");
+      body = request.body;
+      peer.answer(++writes <= 2 ? 409 : 200, kPlainPod);
+    });
+    const auto api = server.client();
+    KubeStatus status(*api, Log());
+    int edits = 0;
+    const auto edit = [&edits](const std::optional<std::string>&) {
+      ++edits;
+      return Result<std::optional<std::string>>(std::optional<std::string>("[1]"));
+    };
+
+    const auto written = aio::run(loop, status.edit(asking_pod(), edit));
+
+    EXPECT_TRUE(written.has_value());
+    EXPECT_EQ(edits, 3);
+    EXPECT_EQ(writes, 3);
+    EXPECT_THAT(body, HasSubstr("resourceVersion"));
+  }
+}
+
+TEST(KubeStatus, WritesNothingWhereNothingIsToChange) {
+  aio::asio::io_context loop;  // outlives the connections
+  const kube::FakeApi server(answer_as_upstreams_role);
+  const auto api = server.client();
+  KubeStatus status(*api, Log());
+
+  const auto written =
+      aio::run(loop, status.edit(asking_pod(), [](const std::optional<std::string>&) {
+        return Result<std::optional<std::string>>(std::optional<std::string>());
+      }));
+
+  EXPECT_TRUE(written.has_value());
+  EXPECT_THAT(methods(server), ElementsAre("GET"));
+}
+
 // 02, 12: row 103
 TEST(KubeStatus, RepeatsAConflictingUpdateWithTheNewestObject) {
   aio::asio::io_context loop;  // outlives the connections

@@ -39,7 +39,7 @@ bool asks_for_networks(const model::PodObject& pod) {
 }
 
 bool is_suspect(const model::PodObject& pod) {
-  return pod.is_running && !pod.has_network_status && asks_for_networks(pod);
+  return pod.is_running() && !pod.has_network_status && asks_for_networks(pod);
 }
 
 bool is_about(const model::AttachmentRecord& record, const model::PodObject& pod) {

@@ -1,6 +1,7 @@
 // Links in a pod's network namespace, looked at from a thread of the pool.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ Result<attach::TakenNames> find_taken_names(const std::string& mount_namespace,
                                             const std::string& netns,
                                             const std::vector<std::string>& ifnames);
 
-class NetNsLinks : public attach::Links {
+class NetNsLinks : public attach::Links, public attach::LinkNames {
  public:
   // The pool must outlive it. `mount_namespace`: where the paths of namespaces are looked up;
   // empty: here (03, 7).
@@ -22,6 +23,8 @@ class NetNsLinks : public attach::Links {
       : pool_(pool), mount_namespace_(std::move(mount_namespace)) {}
 
   aio::Task<attach::TakenNames> look(std::string netns, std::vector<std::string> ifnames) override;
+  aio::Task<std::vector<attach::Link>> list(std::string netns) override;
+  aio::Task<void> rename(std::string netns, std::uint64_t index, std::string name) override;
 
  private:
   aio::BlockingPool& pool_;

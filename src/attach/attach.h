@@ -26,8 +26,9 @@ class Core;
 
 using NetConfPtr = std::shared_ptr<const model::NetConf>;
 
-// DELs that the runtime did not just ask for share slots as if they were of one namespace of this
-// name, which no namespace has: together they come after every pod that waits.
+// DELs that the runtime did not just ask for, and hot-plug by annotation, share slots as if they
+// were of one namespace of this name, which no namespace has: together they come after every pod
+// that waits.
 inline constexpr std::string_view kBackground = "(upkeep)";
 
 // Read and checked by attach/request.h.
@@ -47,9 +48,13 @@ struct Request {
   std::string pending_body = {};
   DelRule* rule = nullptr;  // of a DEL; none: the runtime has just asked for it
   bool is_last = false;     // of a DEL that is given up: a plugin that fails stops no other
+  // Hot-plug by annotation: no runtime waits for it.
+  bool is_background = false;
 
   // With whom it shares slots.
-  std::string share() const { return rule == nullptr ? pod.ns : std::string(kBackground); }
+  std::string share() const {
+    return rule == nullptr && !is_background ? pod.ns : std::string(kBackground);
+  }
 };
 
 // What a DEL could not remove: it stays recorded, and another DEL of the same container must
@@ -79,6 +84,8 @@ struct Options {
   std::chrono::milliseconds readiness_poll = std::chrono::seconds(1);
   // The id of this boot of the machine, for attachment records (05, 3.2).
   std::string boot_id = {};
+  // Whether edits of the networks annotation are applied to running pods (05, 3).
+  bool has_hotplug = false;
   // Called by GC before the plugins of each network but the first. Where requests of other
   // processes must not run beside it, they may run now.
   std::function<Result<void>()> let_others_in = {};

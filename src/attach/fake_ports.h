@@ -67,7 +67,7 @@ class FakeNetworks : public Networks {
   std::optional<Error> auxiliary_error;
 };
 
-class FakeLinks : public Links {
+class FakeLinks : public Links, public LinkNames {
  public:
   aio::Task<TakenNames> look(std::string netns, std::vector<std::string> ifnames) override {
     co_return look_now(netns, ifnames);
@@ -85,6 +85,35 @@ class FakeLinks : public Links {
     return seen;
   }
 
+  aio::Task<std::vector<Link>> list(std::string netns) override {
+    if (error) co_return *error;
+    std::vector<Link> links;
+    for (const std::string& name : namespaces[netns]) {
+      std::uint64_t& index = indexes[name];
+      if (index == 0) index = ++last_index;
+      links.push_back({.name = name, .index = index});
+    }
+    std::erase_if(indexes, [&](const auto& one) { return !namespaces[netns].contains(one.first); });
+    co_return links;
+  }
+  aio::Task<void> rename(std::string netns, std::uint64_t index, std::string name) override {
+    for (const auto& [old_name, its] : indexes) {
+      if (its != index) continue;
+      rename_now(netns, std::string(old_name), name);
+      co_return Result<void>();
+    }
+    co_return Error(Errc::kNotFound, "no such link");
+  }
+  void rename_now(const std::string& netns, const std::string& from, const std::string& to) {
+    namespaces[netns].erase(from);
+    namespaces[netns].insert(to);
+    const std::uint64_t index = indexes[from];
+    indexes.erase(from);
+    indexes[to] = index;
+  }
+
+  std::map<std::string, std::uint64_t> indexes;  // by name
+  std::uint64_t last_index = 1;
   std::map<std::string, std::set<std::string>> namespaces = {{"/ns", {}}};
   std::map<std::string, std::uint64_t> inodes;  // another number: a namespace made anew
   std::optional<Error> error;                   // of every look
@@ -550,7 +579,8 @@ struct FakeNode {
             .records = records,
             .results = records,
             .device_infos = device_infos,
-            .pending = &pending};
+            .pending = &pending,
+            .link_names = &links};
   }
   // The same with a cluster behind it.
   Ports cluster_ports() {

@@ -64,6 +64,21 @@ class Links {
   virtual aio::Task<TakenNames> look(std::string netns, std::vector<std::string> ifnames) = 0;
 };
 
+// A link in a namespace, whatever it is called.
+struct Link {
+  std::string name;
+  std::uint64_t index = 0;
+};
+
+// Links by their index: others may rename what a plugin made (kubevirt#14074).
+class LinkNames {
+ public:
+  virtual ~LinkNames() = default;
+  // All links of the namespace; errors as of Links::look().
+  virtual aio::Task<std::vector<Link>> list(std::string netns) = 0;
+  virtual aio::Task<void> rename(std::string netns, std::uint64_t index, std::string name) = 0;
+};
+
 // Default routes in the main table of a pod's network namespace (02, 5.4). Each call is one visit
 // to the namespace.
 class Routes {
@@ -294,6 +309,7 @@ struct Ports {
   PendingDels* pending = nullptr;     // none: what a DEL leaves is its caller's to repeat
   aio::BlockingPool* pool = nullptr;  // for long texts; none: they are read on the event loop
   Room* room = nullptr;               // none: no bound, for a program that serves one request
+  LinkNames* link_names = nullptr;    // none: indexes of links are not recorded
   ContainerLocks* locks = nullptr;    // none: no other process works on the same containers
 };
 

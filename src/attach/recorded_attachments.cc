@@ -256,6 +256,19 @@ model::AttachmentRecord attachment_record_of(const Job& job, const ContainerReco
   return attachment_record;
 }
 
+model::AttachmentRecord header_of(const cni::CacheEntry& entry) {
+  model::AttachmentRecord header;
+  header.container_id = entry.container_id;
+  header.netns = entry.netns;
+  header.cni_args = entry.cni_args;
+  model::Pod pod = model::read_pod_args_leniently(entry.cni_args).pod;
+  header.pod_ns = std::move(pod.ns);
+  header.pod_name = std::move(pod.name);
+  header.pod_uid = std::move(pod.uid);
+  header.state = model::RecordState::kReady;
+  return header;
+}
+
 std::vector<std::string> interfaces_of(const model::RecordedAttachment& attachment) {
   std::vector<std::string> names = {attachment.ifname};
   if (!attachment.result) return names;

@@ -46,6 +46,9 @@ model::AttachmentRecord attachment_record_of(const Job& job, const ContainerReco
                                              const model::PodObject* pod,
                                              const std::set<std::string>& selected);
 
+// What the result cache knows of a container that has no attachment record, without its networks.
+model::AttachmentRecord header_of(const cni::CacheEntry& entry);
+
 // Names of the interfaces in the sandbox that the result lists, the attachment's own among them.
 std::vector<std::string> interfaces_of(const model::RecordedAttachment& attachment);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -334,6 +335,21 @@ aio::asio::awaitable<std::vector<model::Delegate>> Resolver::resolve_each() {
   if (!chain) job_.log.error(kNotDeleted, chain.error());
   if (chain && *chain) delegates.push_back(**std::move(chain));
   co_return delegates;
+}
+
+aio::Task<model::Delegate> Resolver::select(model::NetworkSelectionElement element,
+                                            std::set<std::string> used) {
+  is_whole_ = true;
+  std::vector<model::RequestedNetwork> networks;
+  networks.push_back(selected(model::Source::kHotplug, std::move(element)));
+  model::Weight weight = finder_.weigh(networks);
+  MNET_CO_TRY_VOID(check_weight(weight));
+  MNET_CO_TRY_VOID(co_await job_.take_room(core_.ports.room, weight.total()));
+  std::vector<Result<Found>> found = co_await finder_.find_all(std::move(networks));
+  if (!found.front()) co_return std::move(found.front()).error();
+  ResourceMap devices(core_.ports.devices, device_owner(), job_.pod.uid, job_.log);
+  devices.leave_out(std::move(used));
+  co_return co_await complete_one(*std::move(found.front()), &devices);
 }
 
 aio::Task<model::Delegate> Resolver::master() {

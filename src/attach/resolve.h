@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,11 @@ class Resolver {
   // had counts as removed, so that the others keep their interface names; that is logged, and no
   // event is sent. Without the override the cluster network is the master.
   aio::asio::awaitable<std::vector<model::Delegate>> resolve_each();
+
+  // One network that the pod's annotation selects for a container that runs. `used`: ids of devices
+  // that its other networks have.
+  aio::Task<model::Delegate> select(model::NetworkSelectionElement element,
+                                    std::set<std::string> used);
 
   // Only the network whose result the runtime gets. This and the next two use no pod, no device and
   // no event.

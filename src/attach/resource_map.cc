@@ -53,7 +53,9 @@ aio::Task<void> ResourceMap::load() {
   for (auto& [resource_name, ids] : allocated) {
     std::set<std::string> seen;
     for (std::string& id : ids) {
-      if (seen.insert(id).second) (*resources_)[resource_name].push_back({.id = std::move(id)});
+      if (!seen.insert(id).second) continue;
+      const bool is_taken = left_out_.contains(id);
+      (*resources_)[resource_name].push_back({.id = std::move(id), .is_taken = is_taken});
     }
   }
   co_return Result<void>();

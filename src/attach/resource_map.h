@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aio/task.h"
@@ -18,6 +20,8 @@ class ResourceMap {
   // `devices` may be nullptr: then there are no devices. It must outlive this.
   ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid, Log log);
 
+  // Devices that the container's networks have already: take() gives none of them.
+  void leave_out(std::set<std::string> ids) { left_out_ = std::move(ids); }
   // The next device of that resource for the network, in the order of the port. An error with code
   // 11 if there is none; nothing if it is not a device resource (a bridge marker), which the
   // log says. One call at a time.
@@ -44,6 +48,7 @@ class ResourceMap {
   model::PodObjectPtr pod_;
   std::string request_uid_;
   Log log_;
+  std::set<std::string> left_out_;
   std::optional<std::map<std::string, std::vector<Device>>> resources_;
 };
 

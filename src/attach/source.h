@@ -138,6 +138,18 @@ struct StatusDelay {
   std::string_view advice = {};                       // what to do about it, for people
 };
 
+// What is told of objects that change, as it happens. The same state may be told again.
+struct ObjectChanges {
+  // nullptr: there was none, or there is none any more.
+  std::function<void(const model::PodObjectPtr& before, const model::PodObjectPtr& now)> pod;
+  std::function<void(const std::string& key)> network;  // `<ns>/<name>`: it is new or another
+};
+
+// From the text of a network status, none if there is none, to the one that is to be; none: nothing
+// is to change.
+using StatusEdit =
+    std::function<Result<std::optional<std::string>>(const std::optional<std::string>& present)>;
+
 class ObjectSource {
  public:
   virtual ~ObjectSource() = default;
@@ -173,11 +185,21 @@ class ObjectSource {
     const std::string* text = pod->annotation("k8s.v1.cni.cncf.io/network-status");
     co_return text == nullptr ? std::optional<std::string>() : std::optional<std::string>(*text);
   }
+  // Changes what is there now, which others may write, too: `edit` is called again if one does
+  // meanwhile. What happens to the pod is as for write_status().
+  virtual aio::Task<void> edit_status(model::PodObjectPtr pod, StatusEdit edit) {
+    MNET_CO_TRY(auto&& present, co_await find_status(pod));
+    MNET_CO_TRY(auto&& text, edit(present));
+    if (!text) co_return Result<void>();
+    co_return co_await write_status(std::move(pod), *std::move(text));
+  }
   // Whether clients of hot-plug keep the status themselves, as the hot-plug controller does through
   // the API (02, 5.9; 05, 1.6). If not, we do.
   virtual bool clients_keep_status() const { return is_complete(); }
   // Neither waits nor fails.
   virtual void send(PodEvent event) = 0;
+  // From now on `changes` is called, on the event loop. At most once; before anything is read.
+  virtual void observe(ObjectChanges changes) { (void)changes; }
 };
 
 }  // namespace mnet::attach

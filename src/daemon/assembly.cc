@@ -169,7 +169,8 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
       handover(
           wire::socket_path(config.socket_dir), [this, log] { return end_orphans(pool, log); },
           log),
-      attachments(all_ports(), {.boot_id = sys::boot_id()}),
+      attachments(all_ports(),
+                  {.boot_id = sys::boot_id(), .has_hotplug = config.hotplug.is_enabled}),
       host_links(pool, config.delegate_mount_namespace, config.chroot_dir),
       rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id()),
       readiness(config.readiness_indicator_file),
@@ -218,6 +219,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
   }
   add_gauges();
   add_object_metrics(metrics, objects);
+  if (config.hotplug.is_enabled && objects.source() != nullptr) make_controller(executor, log);
   readiness.require([this] { return objects.lacks(); });
   if (certs::NodeCertificate* certificate = objects.certificate()) {
     add_certificate_metrics(metrics, certificate);
@@ -225,6 +227,33 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
   }
   pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
   if (const std::string users = users_cni_dir(config); !users.empty()) pending.look_in(users);
+}
+
+// Plugins may hang: most slots stay free of them.
+void Assembly::make_controller(const aio::asio::any_io_executor& executor, const Log& log) {
+  const std::string users = users_cni_dir(config);
+  const std::string own =
+      config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir;
+  hotplug_node.emplace(HotplugNodeNeeds{.requests = requests,
+                                        .pending = pending,
+                                        .objects = objects,
+                                        .next_arrival = [this] { return arrivals.next(); },
+                                        .settings = hotplug_settings(config),
+                                        .cni_dir = users.empty() ? own : users},
+                       log);
+  model::HotplugSettings settings = config.hotplug;
+  settings.workers = std::min(settings.workers, replays_at_once(config));
+  controller.emplace(executor, attachments, *hotplug_node, std::move(settings), log);
+  objects.source()->observe(
+      {.pod = [this](const auto& before, const auto& now) { controller->pod_changed(before, now); },
+       .network = [this](const std::string& key) { controller->network_changed(key); }});
+  service.follow(
+      {.changed = [this](const std::string& cni_dir,
+                         const std::string& id) { controller->container_changed(cni_dir, id); },
+       .gone = [this](const std::string& id) { controller->container_gone(id); },
+       .foreign_call =
+           [this](std::string_view command) { hotplug_node->note_foreign_call(command); }});
+  add_hotplug_metrics(metrics, *controller, *hotplug_node);
 }
 
 attach::Ports Assembly::all_ports() {

@@ -21,12 +21,14 @@
 #include "base/log.h"
 #include "daemon/cni_service.h"
 #include "daemon/config.h"
+#include "daemon/hotplug_node.h"
 #include "daemon/objects.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
 #include "daemon/upkeep_node.h"
 #include "handover/handover.h"
+#include "hotplug/controller.h"
 #include "hotplug/hotplug.h"
 #include "http/http.h"
 #include "metrics/metrics.h"
@@ -70,6 +72,8 @@ class Assembly {
   upkeep::Rule rule;
   Readiness readiness;
   PendingDelReplay pending;
+  std::optional<HotplugNode> hotplug_node;        // none: hot-plug by annotation is off
+  std::optional<hotplug::Controller> controller;  // likewise
   UpkeepNode upkeep_node;
   upkeep::Upkeep upkeep;
   CniService service;
@@ -86,6 +90,7 @@ class Assembly {
   attach::Ports all_ports();
   aio::Task<std::string> status_text();
   void add_gauges();
+  void make_controller(const aio::asio::any_io_executor& executor, const Log& log);
 };
 
 }  // namespace mnet::daemon

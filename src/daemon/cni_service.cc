@@ -185,13 +185,24 @@ aio::Task<std::string> CniService::add(attach::Request request) {
     if (!forgotten && !is_damage(forgotten.error()))
       co_return store::pending_in_the_way(forgotten.error());
   }
+  if (hooks_.changed) hooks_.changed(key.cni_dir, key.container_id);
   co_return wire::response_body(*result);
+}
+
+// What a client plugs in or out may be what the pod's annotation names.
+template <typename T>
+aio::Task<T> CniService::and_tell(aio::Task<T> task, std::string cni_dir,
+                                  std::string container_id) {
+  auto outcome = co_await std::move(task);
+  if (hooks_.changed) hooks_.changed(cni_dir, container_id);
+  co_return std::move(outcome);
 }
 
 aio::Task<std::string> CniService::del(attach::Request request) {
   const PendingKey key{request.conf->cni_dir, request.container_id, request.ifname};
   const Log log = request.log;
   needs_.pending.look_in(key.cni_dir);
+  if (hooks_.gone) hooks_.gone(key.container_id);
   auto outcome = co_await needs_.core.del(std::move(request));
   if (auto deleted = attach::complete(outcome); !deleted) {
     needs_.metrics.count_incomplete_del();
@@ -246,12 +257,15 @@ aio::Task<std::string> CniService::run_hotplug(CniCall call) {
   if (!call.request) return refuse(std::move(call.request).error());
   find_records(*call.request);
   const attach::Verb verb = *call.verb;
+  if (hooks_.foreign_call) hooks_.foreign_call(call.call.command);
   hotplug::Request request = hotplug_request(std::move(call));
+  const std::string cni_dir = request.request.conf->cni_dir;
+  const std::string container_id = request.request.container_id;
   switch (verb) {
     case attach::Verb::kAdd:
-      return result_body(needs_.hotplug.add(std::move(request)));
+      return result_body(and_tell(needs_.hotplug.add(std::move(request)), cni_dir, container_id));
     case attach::Verb::kDel:
-      return no_body(needs_.hotplug.del(std::move(request)));
+      return no_body(and_tell(needs_.hotplug.del(std::move(request)), cni_dir, container_id));
     case attach::Verb::kCheck:
       return no_body(needs_.hotplug.check(std::move(request)));
     case attach::Verb::kStatus:

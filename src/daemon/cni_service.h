@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -32,11 +33,22 @@ struct CniServiceNeeds {
   RequestRules rules;
 };
 
+// For hot-plug by annotation.
+struct ContainerHooks {
+  // A request has changed the networks of the container.
+  std::function<void(const std::string& cni_dir, const std::string& container_id)> changed = {};
+  std::function<void(const std::string& container_id)> gone = {};  // a DEL of it begins
+  std::function<void(std::string_view command)> foreign_call = {};
+};
+
 enum class CniPath : std::uint8_t { kCni, kDelegate };
 
 class CniService {
  public:
   CniService(CniServiceNeeds needs, Log log) : needs_(std::move(needs)), log_(std::move(log)) {}
+
+  // Called from now on.
+  void follow(ContainerHooks hooks) { hooks_ = std::move(hooks); }
 
   aio::asio::awaitable<http::Response> serve(CniPath path, std::string body, Arrival arrival);
 
@@ -51,6 +63,8 @@ class CniService {
   aio::Task<void> gc(attach::Request request);
   Result<void> check_indicator(const CniCall& call) const;
   void find_records(attach::Request& request) const;
+  template <typename T>
+  aio::Task<T> and_tell(aio::Task<T> task, std::string cni_dir, std::string container_id);
 
   // What the end of a request says of it.
   struct Asked {
@@ -64,6 +78,7 @@ class CniService {
   http::Response finish(const Asked& asked, Result<std::string> outcome);
 
   CniServiceNeeds needs_;
+  ContainerHooks hooks_;
   Log log_;
 };
 

@@ -104,6 +104,7 @@ void Daemon::on_signal(int number) {
   assembly_.readiness.stop();
   assembly_.pending.stop();
   assembly_.upkeep.stop();
+  if (assembly_.controller) assembly_.controller->stop();
   stop_.set();
   change_.notify_all();
 }
@@ -134,6 +135,7 @@ aio::asio::awaitable<std::optional<int>> Daemon::serve() {
   if (!may_serve) co_return ended_early();
   replays_.spawn("pending DELs", assembly_.pending.run(kReplayPeriod));
   replays_.spawn("upkeep", assembly_.upkeep.run());
+  if (assembly_.controller) replays_.spawn("hot-plug", assembly_.controller->run());
   const bool has_primary = co_await wait_until(&primary_found_);
   if (!has_primary) co_return ended_early();
   assembly_.readiness.start_serving();
@@ -249,6 +251,7 @@ void Daemon::retire() {
   assembly_.readiness.hinder(kHandover, what);
   assembly_.pending.stop();
   assembly_.upkeep.stop();
+  if (assembly_.controller) assembly_.controller->stop();
   assembly_.objects.stop_renewal();
   owners_.cancel();
   if (metrics_server_) metrics_server_->stop();
@@ -415,6 +418,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   assembly_.readiness.stop();
   assembly_.pending.stop();
   assembly_.upkeep.stop();
+  if (assembly_.controller) assembly_.controller->stop();
   // The name first: a client that finds it is served.
   socket_.reset();
   assembly_.server.stop_accepting();

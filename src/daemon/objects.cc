@@ -144,6 +144,15 @@ std::vector<model::PodObjectPtr> Objects::pods() const {
   return all;
 }
 
+bool Objects::is_loaded() const {
+  if (!kube_) return folder_->is_loaded();
+  return kube_->pod_watch().is_synced() && kube_->network_watch().is_synced();
+}
+
+model::PodObjectPtr Objects::find_pod(const std::string& ns, const std::string& name) const {
+  return kube_ ? kube_->pods().find(ns, name) : folder_->snapshot()->find_pod(ns, name);
+}
+
 std::uint64_t Objects::readings() const {
   if (!kube_) return 0;
   return kube_->pod_watch().counters().lists + kube_->network_watch().counters().lists;

@@ -59,6 +59,10 @@ class Objects {
     std::size_t pods = 0, networks = 0;
   };
   Sizes sizes() const;
+  // Whether all were read once.
+  bool is_loaded() const;
+  // As known at this moment; nullptr if there is none.
+  model::PodObjectPtr find_pod(const std::string& ns, const std::string& name) const;
   // Those of this node.
   std::vector<model::PodObjectPtr> pods() const;
   // How often everything was read anew, so far.

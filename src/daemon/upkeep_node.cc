@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "chain/slots.h"
 #include "cni/args.h"
+#include "daemon/background_turn.h"
 #include "daemon/config.h"
 #include "daemon/request.h"
 #include "json/json.h"
@@ -46,7 +46,7 @@ upkeep::PodState UpkeepNode::find_pod(const model::AttachmentRecord& record) con
   const auto pod = kube->pods().find(record.pod_ns, record.pod_name);
   const bool is_its = pod != nullptr && (record.is_static || pod->fits(record.pod_uid));
   if (!is_its) return PodState::kAbsent;
-  return pod->is_running ? PodState::kRunning : PodState::kPresent;
+  return pod->is_running() ? PodState::kRunning : PodState::kPresent;
 }
 
 // Through the reader of every request, with the daemon's configuration laid over it.
@@ -71,13 +71,7 @@ Result<attach::Request> UpkeepNode::make_del(const std::string& cni_dir,
 }
 
 aio::Task<std::shared_ptr<void>> UpkeepNode::take_turn(attach::Request request) {
-  chain::SlotRequest turn;
-  turn.ticket = request.ticket;
-  turn.ns = std::string(attach::kBackground);
-  turn.container_id = request.container_id;
-  turn.is_del = true;
-  MNET_CO_TRY(auto&& slot, co_await needs_.requests.acquire(std::move(turn)));
-  co_return std::make_shared<chain::Slot>(std::move(slot));
+  return take_background_turn(&needs_.requests, std::move(request), TurnOf::kDel);
 }
 
 void UpkeepNode::count(std::string_view action, bool succeeded) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -131,8 +132,17 @@ aio::Task<void> Container::take_down(model::AttachmentPtr attachment) {
   co_return removal.complete();
 }
 
+aio::asio::awaitable<std::uint64_t> Container::find_link() {
+  attach::LinkNames* names = core.ports.link_names;
+  if (!core.options.has_hotplug || names == nullptr) co_return 0;
+  const auto links = co_await names->list(job.base.request.netns);
+  if (!links) co_return 0;
+  const auto found = std::ranges::find(*links, ifname(), &attach::Link::name);
+  co_return found == links->end() ? 0 : found->index;
+}
+
 bool Container::keeps_status() const {
-  return pod != nullptr && !core.ports.source->clients_keep_status();
+  return !job.is_by_annotation && pod != nullptr && !core.ports.source->clients_keep_status();
 }
 
 void Container::note_status(const Result<void>& kept) const {

@@ -2,6 +2,7 @@
 // is about. Internal to hotplug.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -43,6 +44,9 @@ class Container {
   aio::Task<void> save();
   // DEL of the plugins; an error unless all of it is gone.
   aio::Task<void> take_down(model::AttachmentPtr attachment);
+
+  // The index of the interface's link, if such indexes are recorded; 0: not known.
+  aio::asio::awaitable<std::uint64_t> find_link();
 
   // Whether we keep the network status, because no client does (0018). It never fails a request.
   bool keeps_status() const;

@@ -83,27 +83,31 @@ TEST_F(DifferenceTest, IsNoneWhereTheAnnotationNamesWhatIsAttached) {
   EXPECT_TRUE(of("a,b@blue").is_empty());
 }
 
-TEST_F(DifferenceTest, DoesNotDependOnTheOrderOfElements) {  // 05, 4: row 27
+// 05, 4: row 27
+TEST_F(DifferenceTest, DoesNotDependOnTheOrderOfElements) {
   add(Source::kAnnotation, "ns1/a", "net1");
   add(Source::kAnnotation, "ns1/b", "net2");
 
   EXPECT_THAT(shown(of("b,a")), IsEmpty());
 }
 
-TEST_F(DifferenceTest, IsNoneIfANameIsAddedOrTakenAway) {  // 05, 4: row 24
+// 05, 4: row 24
+TEST_F(DifferenceTest, IsNoneIfANameIsAddedOrTakenAway) {
   add(Source::kAnnotation, "ns1/a", "net1").auto_name = true;
   add(Source::kHotplug, "ns1/b", "blue");
 
   EXPECT_THAT(shown(of("a@net1,b")), IsEmpty());
 }
 
-TEST_F(DifferenceTest, AddsWhatIsNotAttached) {  // 05, 4: rows 17, 18 and 23
+// 05, 4: rows 17, 18 and 23
+TEST_F(DifferenceTest, AddsWhatIsNotAttached) {
   EXPECT_THAT(shown(of("a@net1")), ElementsAre("+net1 ns1/a"));
   add(Source::kAnnotation, "ns1/a", "net1").auto_name = true;
   EXPECT_THAT(shown(of("a,b@blue")), ElementsAre("+blue ns1/b"));
 }
 
-TEST_F(DifferenceTest, RemovesWhatIsNotNamedNewestFirst) {  // 05, 4: rows 19 and 20
+// 05, 4: rows 19 and 20
+TEST_F(DifferenceTest, RemovesWhatIsNotNamedNewestFirst) {
   add(Source::kAnnotation, "ns1/a", "net1");
   add(Source::kAnnotation, "ns1/b", "net2");
   add(Source::kHotplug, "ns1/c", "net3");
@@ -113,20 +117,23 @@ TEST_F(DifferenceTest, RemovesWhatIsNotNamedNewestFirst) {  // 05, 4: rows 19 an
   EXPECT_THAT(shown(of("[]")), ElementsAre("-net3", "-net2", "-net1"));
 }
 
-TEST_F(DifferenceTest, ReplacesTheNetworkBehindAName) {  // 05, 4: row 22
+// 05, 4: row 22
+TEST_F(DifferenceTest, ReplacesTheNetworkBehindAName) {
   add(Source::kAnnotation, "ns1/a", "net1");
 
   EXPECT_THAT(shown(of("b@net1")), ElementsAre("-net1", "+net1 ns1/b"));
 }
 
-TEST_F(DifferenceTest, RemovesTheLaterOfTwoEqualOnes) {  // 05, 4: row 26
+// 05, 4: row 26
+TEST_F(DifferenceTest, RemovesTheLaterOfTwoEqualOnes) {
   add(Source::kAnnotation, "ns1/a", "net1").auto_name = true;
   add(Source::kHotplug, "ns1/a", "net2").auto_name = true;
 
   EXPECT_THAT(shown(of("a")), ElementsAre("-net2"));
 }
 
-TEST_F(DifferenceTest, LeavesAloneWhatThePodDidNotAskFor) {  // 05, 4: rows 29 and 63
+// 05, 4: rows 29 and 63
+TEST_F(DifferenceTest, LeavesAloneWhatThePodDidNotAskFor) {
   add(Source::kDefaultNetworks, "d", "net1");
   add(Source::kAuxChain, "x", "net2");
   add(Source::kDelegateApi, "y", "net3");
@@ -135,7 +142,8 @@ TEST_F(DifferenceTest, LeavesAloneWhatThePodDidNotAskFor) {  // 05, 4: rows 29 a
   EXPECT_THAT(shown(of("a")), ElementsAre("+net4 ns1/a"));
 }
 
-TEST_F(DifferenceTest, GivesUnnamedOnesTheSmallestFreeNumber) {  // 05, 4: row 25
+// 05, 4: row 25
+TEST_F(DifferenceTest, GivesUnnamedOnesTheSmallestFreeNumber) {
   add(Source::kAnnotation, "ns1/a", "net1");
   rules_.links.insert("net3");
 
@@ -156,7 +164,8 @@ TEST_F(DifferenceTest, DoesNotGiveANameThatCouldNotBeFreed) {
   EXPECT_THAT(shown(of("b")), ElementsAre("-net1", "+net2 ns1/b"));
 }
 
-TEST_F(DifferenceTest, AttachesAnewUnderItsNameWhatWasLeftHalfDone) {  // 05, 4: rows 49 and 50
+// 05, 4: rows 49 and 50
+TEST_F(DifferenceTest, AttachesAnewUnderItsNameWhatWasLeftHalfDone) {
   add(Source::kHotplug, "ns1/a", "net1", AttachmentState::kAdding).auto_name = true;
   add(Source::kHotplug, "ns1/b", "blue", AttachmentState::kRemoving);
 
@@ -164,7 +173,8 @@ TEST_F(DifferenceTest, AttachesAnewUnderItsNameWhatWasLeftHalfDone) {  // 05, 4:
   EXPECT_THAT(shown(of("a")), ElementsAre("-blue", "-net1", "+net1 ns1/a"));
 }
 
-TEST_F(DifferenceTest, TellsOfChangedAttributesAndChangesNothing) {  // 05, 4: row 28
+// 05, 4: row 28
+TEST_F(DifferenceTest, TellsOfChangedAttributesAndChangesNothing) {
   add(Source::kAnnotation, "ns1/a", "net1").attributes =
       json::parse_object(R"({"ips":["10.0.0.1/24"],"default-route":["10.0.0.9"]})").value();
 
@@ -175,7 +185,8 @@ TEST_F(DifferenceTest, TellsOfChangedAttributesAndChangesNothing) {  // 05, 4: r
   EXPECT_THAT(of(R"([{"name":"a","ips":["10.0.0.1/24"],"mac":""}])").ignored, IsEmpty());
 }
 
-TEST_F(DifferenceTest, ReplacesChangedAttributesUnderTheSameNameIfToldTo) {  // 05, 4: row 28
+// 05, 4: row 28
+TEST_F(DifferenceTest, ReplacesChangedAttributesUnderTheSameNameIfToldTo) {
   add(Source::kAnnotation, "ns1/a", "net1").auto_name = true;
   rules_.replaces_on_change = true;
 
@@ -185,7 +196,8 @@ TEST_F(DifferenceTest, ReplacesChangedAttributesUnderTheSameNameIfToldTo) {  // 
   EXPECT_THAT(now.ignored, IsEmpty());
 }
 
-TEST_F(DifferenceTest, RefusesTheClustersInterfaceAndNamesThatComeTwice) {  // 05, 4: row 31
+// 05, 4: row 31
+TEST_F(DifferenceTest, RefusesTheClustersInterfaceAndNamesThatComeTwice) {
   const auto now = of("a@eth0,b@net1,c@net1,d@net2");
 
   EXPECT_THAT(shown(now), ElementsAre("+net1 ns1/b", "+net2 ns1/d"));
@@ -194,7 +206,8 @@ TEST_F(DifferenceTest, RefusesTheClustersInterfaceAndNamesThatComeTwice) {  // 0
                           "net1 ns1/c: the annotation names this interface twice"));
 }
 
-TEST_F(DifferenceTest, RefusesForeignNamespacesButKeepsWhatIsThere) {  // 05, 4: row 32
+// 05, 4: row 32
+TEST_F(DifferenceTest, RefusesForeignNamespacesButKeepsWhatIsThere) {
   add(Source::kAnnotation, "other/a", "net1");
   rules_.may_select = [](std::string_view ns) { return ns == "ns1"; };
 
@@ -204,7 +217,8 @@ TEST_F(DifferenceTest, RefusesForeignNamespacesButKeepsWhatIsThere) {  // 05, 4:
   EXPECT_THAT(shown(now.rejected), ElementsAre(HasSubstr("net2 other/b: namespace isolation")));
 }
 
-TEST_F(DifferenceTest, RefusesDefaultRoutesOfNewElements) {  // 05, 4: row 33
+// 05, 4: row 33
+TEST_F(DifferenceTest, RefusesDefaultRoutesOfNewElements) {
   add(Source::kAnnotation, "ns1/a", "net1").attributes =
       json::parse_object(R"({"default-route":["10.0.0.1"]})").value();
 
@@ -226,7 +240,8 @@ TEST_F(DifferenceTest, RefusesANameThatStaysWithAnotherNetwork) {
   EXPECT_THAT(now.rejected, testing::SizeIs(2));
 }
 
-TEST_F(DifferenceTest, AdoptsWhatAClientPluggedIn) {  // 05, 4: row 64
+// 05, 4: row 64
+TEST_F(DifferenceTest, AdoptsWhatAClientPluggedIn) {
   add(Source::kDelegateApi, "a-cni", "net1").cni_name = "a-cni";
   rules_.cni_names = {{"ns1/a", "a-cni"}};
 
@@ -237,7 +252,8 @@ TEST_F(DifferenceTest, AdoptsWhatAClientPluggedIn) {  // 05, 4: row 64
   EXPECT_THAT(of("b@net1").rejected, testing::SizeIs(1));
 }
 
-TEST_F(DifferenceTest, CountsAllInterfacesOfAResultAsUsed) {  // 05, 4: row 44
+// 05, 4: row 44
+TEST_F(DifferenceTest, CountsAllInterfacesOfAResultAsUsed) {
   add(Source::kAnnotation, "ns1/a", "blue").result =
       json::parse(R"({"cniVersion":"1.0.0","interfaces":[{"name":"blue","sandbox":"/ns"},
                       {"name":"net1","sandbox":"/ns"}]})")

@@ -133,6 +133,10 @@ aio::Task<void> PlugIn::expect_free() {
 // between, the container's DEL knows of it (R2).
 aio::Task<cni::NetResult> PlugIn::attach() {
   container_.record.attachments.push_back(attach::begin_attachment(*attachment_));
+  if (container_.job.is_by_annotation) {
+    container_.record.attachments.back().auto_name = container_.job.auto_name;
+    container_.record.status_behind = true;
+  }
   auto saved = co_await container_.save();
   if (!saved) co_return container_.not_saved(std::move(saved).error());
 
@@ -161,6 +165,7 @@ aio::Task<cni::NetResult> PlugIn::run_plugins() {
   one.result = json::Value(cni::to_json(*result));
   one.state = model::AttachmentState::kAttached;
   one.added_at = rfc3339_utc(WallClock::system().now());
+  one.link_index = co_await container_.find_link();
   auto saved = co_await container_.save();
   if (!saved)
     co_return container_.failed(std::move(saved).error().wrap("error saving the results"));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "attach/recorded_attachments.h"
 #include "attach/source.h"
 #include "base/error.h"
@@ -43,10 +46,9 @@ aio::Task<void> Unplug::run() {
   const std::string& ifname = container_.ifname();
   const model::Delegate& delegate = container_.job.delegate;
   const model::RecordedAttachment* there = container_.recorded();
-  if (there != nullptr && there->source == model::Source::kCluster) {
-    co_return container_.failed(
-        Error(Errc::kDenied,
-              cat("interface ", ifname, " belongs to the cluster network and cannot be removed")));
+  if (there != nullptr) {
+    auto may_go = check_protected(*there);
+    if (!may_go) co_return container_.failed(std::move(may_go).error());
   }
   // A client that takes back an ADD that was refused must not remove another network's (R4).
   const bool is_foreign =
@@ -75,6 +77,63 @@ aio::Task<void> Unplug::run() {
   co_return Result<void>();
 }
 
+// The external controller would unplug what no element of the annotation names (R11; P7).
+Result<void> Unplug::check_protected(const model::RecordedAttachment& there) const {
+  const std::string& ifname = container_.ifname();
+  if (there.source == model::Source::kCluster) {
+    return Error(Errc::kDenied, cat("interface ", ifname,
+                                    " belongs to the cluster network and cannot be removed"));
+  }
+  const bool is_configured =
+      there.source == model::Source::kDefaultNetworks || there.source == model::Source::kAuxChain;
+  if (!container_.core.options.has_hotplug || !is_configured) return {};
+  return Error(Errc::kDenied, cat("interface ", ifname,
+                                  " belongs to a network that the node's configuration gives to "
+                                  "every pod, and cannot be removed"));
+}
+
+aio::Task<void> Unplug::run_by_annotation() {
+  MNET_CO_TRY_VOID(co_await container_.find());
+  if (container_.recorded() == nullptr) co_return Result<void>();
+  MNET_CO_TRY_VOID(check_protected(*container_.recorded()));
+  co_return co_await remove_recorded();
+}
+
+// DEL is by name. A link that another program has renamed survives it; under its old name it goes
+// (kubevirt#14074).
+aio::Task<void> Unplug::take_down(model::AttachmentPtr attachment, std::uint64_t link_index) {
+  MNET_CO_TRY_VOID(co_await container_.take_down(attachment));
+  MNET_CO_TRY(const auto& survivor, co_await find_survivor(link_index));
+  if (!survivor || *survivor == attachment->ifname) co_return Result<void>();
+  container_.job.base.log.warning(cat("the link of interface ", attachment->ifname,
+                                      " has survived its DEL as ", excerpt(*survivor),
+                                      ": it is renamed, and deleted once more"));
+  auto renamed = co_await container_.core.ports.link_names->rename(attachment->netns, link_index,
+                                                                   attachment->ifname);
+  if (!renamed) {
+    co_return std::move(renamed).error().wrap(
+        cat("the link was renamed to ", excerpt(*survivor), " and survived DEL"));
+  }
+  MNET_CO_TRY_VOID(co_await container_.take_down(attachment));
+  MNET_CO_TRY(const auto& still, co_await find_survivor(link_index));
+  if (!still) co_return Result<void>();
+  co_return Error(Errc::kConflict,
+                  cat("the link was renamed to ", excerpt(*survivor), " and survived two DELs"));
+}
+
+// What the link that the attachment had is called now; none if it is gone. Where links cannot be
+// seen any more there are none.
+aio::Task<std::optional<std::string>> Unplug::find_survivor(std::uint64_t link_index) {
+  attach::LinkNames* names = container_.core.ports.link_names;
+  if (link_index == 0 || names == nullptr) co_return std::optional<std::string>();
+  const auto links = co_await names->list(container_.job.base.request.netns);
+  if (!links && links.error().code() == Errc::kCancelled) co_return links.error();
+  if (!links) co_return std::optional<std::string>();
+  const auto found = std::ranges::find(*links, link_index, &attach::Link::index);
+  if (found == links->end()) co_return std::optional<std::string>();
+  co_return std::optional<std::string>(found->name);
+}
+
 // An interface that came with another attachment and goes with it.
 bool Unplug::is_part_of_another() const {
   return std::ranges::any_of(container_.record.attachments,
@@ -90,16 +149,21 @@ aio::Task<void> Unplug::remove_recorded() {
   const model::AttachmentPtr attachment =
       attach::attachment_of(container_.job.base, container_.record, there, false);
   there.state = model::AttachmentState::kRemoving;
+  container_.record.status_behind |= container_.job.is_by_annotation;
   const model::RecordedAttachment removed = there;
   auto saved = co_await container_.save();
   if (!saved) co_return container_.not_saved(std::move(saved).error());
   if (removed.result) co_await container_.access.restore_result(attachment, *removed.result);
 
-  auto deleted = co_await container_.take_down(attachment);
+  auto deleted = co_await take_down(attachment, removed.link_index);
   if (!deleted) co_return container_.failed(std::move(deleted).error());
   saved = co_await unlist();
   if (!saved) co_return container_.not_saved(std::move(saved).error());
   container_.drop();
+  if (container_.job.is_by_annotation) {
+    container_.record.stale_statuses.push_back(
+        {.network = removed.network, .ifnames = status_names_of(removed)});
+  }
   saved = co_await container_.save();
   if (!saved) co_return container_.not_saved(std::move(saved).error());
   auto kept = co_await drop_status(removed);

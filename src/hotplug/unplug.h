@@ -1,6 +1,10 @@
 // DEL of one network of a container that runs.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "aio/task.h"
 #include "hotplug/container.h"
 #include "model/attachment_record.h"
@@ -13,10 +17,15 @@ class Unplug {
   explicit Unplug(Container& container) : container_(container) {}
 
   aio::Task<void> run();
+  // The same for an attachment that the pod's annotation no longer names. One that is gone is fine.
+  aio::Task<void> run_by_annotation();
 
  private:
   bool is_part_of_another() const;
+  Result<void> check_protected(const model::RecordedAttachment& there) const;
   aio::Task<void> remove_recorded();
+  aio::Task<void> take_down(model::AttachmentPtr attachment, std::uint64_t link_index);
+  aio::Task<std::optional<std::string>> find_survivor(std::uint64_t link_index);
   aio::Task<void> unlist();
   aio::Task<void> drop_status(model::RecordedAttachment removed);
 

@@ -124,13 +124,26 @@ void Definitions::begin() {
 }
 
 void Definitions::commit() {
-  summaries_ = std::exchange(next_, {});
+  const Summaries before = std::exchange(summaries_, std::exchange(next_, {}));
   drop_unknown_texts();
+  for (const auto& [key, summary] : summaries_) tell(before, key);
+}
+
+void Definitions::tell(const Summaries& before, const std::string& key) const {
+  if (!observer_) return;
+  const auto found = before.find(key);
+  const bool is_known = found != before.end() &&
+                        found->second.resource_version == summaries_.at(key).resource_version;
+  if (!is_known) observer_(key);
 }
 
 Result<void> Definitions::change(EventType type, const json::Object& object) {
-  if (type != EventType::kDeleted) return put(summaries_, object);
   MNET_TRY(auto&& meta, parse_meta(object));
+  if (type != EventType::kDeleted) {
+    MNET_TRY_VOID(put(summaries_, object));
+    if (observer_) observer_(meta.key());
+    return {};
+  }
   summaries_.erase(meta.key());
   drop_text(meta.key());
   return {};

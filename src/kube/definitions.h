@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -48,6 +50,11 @@ class Definitions final : public Sink {
   // Takes back a text that was read for a request, if it is that of the definition known here.
   void keep(const model::NetworkDefinitionPtr& read);
 
+  // Called with the key of each definition that is new, or another than before.
+  void observe(std::function<void(const std::string& key)> observer) {
+    observer_ = std::move(observer);
+  }
+
   std::size_t size() const { return summaries_.size(); }
   // Of the texts in memory, with what it takes to keep them; those of a list that is being read
   // count.
@@ -75,7 +82,10 @@ class Definitions final : public Sink {
   void drop_text(Texts& texts, Texts::iterator text);
   Texts& texts_of(bool is_used) { return is_used ? used_ : unused_; }
 
+  void tell(const Summaries& before, const std::string& key) const;
+
   const std::size_t max_text_bytes_;
+  std::function<void(const std::string& key)> observer_;
   Summaries summaries_, next_;
   // One text for each key, of whichever list came last: a second list takes no second copy.
   Texts used_, unused_;

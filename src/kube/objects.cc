@@ -41,15 +41,12 @@ bool is_in_network_of_host(const json::Object& pod) {
   return in_host != nullptr && *in_host;
 }
 
-bool is_running(const json::Object& pod) {
-  return json::text_at(pod, {"status", "phase"}) == "Running" &&
-         json::text_at(pod, {"metadata", "deletionTimestamp"}).empty() &&
-         !is_in_network_of_host(pod);
-}
-
-bool has_ended(const json::Object& pod) {
+model::PodPhase phase_of(const json::Object& pod) {
   const std::string phase = json::text_at(pod, {"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
+  if (phase == "Pending") return model::PodPhase::kPending;
+  if (phase == "Running") return model::PodPhase::kRunning;
+  if (phase == "Succeeded" || phase == "Failed") return model::PodPhase::kEnded;
+  return model::PodPhase::kUnknown;
 }
 
 bool has_network_status(const json::Object& pod) {
@@ -80,7 +77,9 @@ Result<Meta> parse_meta(const json::Object& object) {
 Result<model::PodObject> parse_pod(const json::Object& object) {
   MNET_TRY(auto&& pod, model::parse_pod_object(object, model::Origin::kApi));
   pod.node_name = json::text_at(object, {"spec", "nodeName"});
-  pod.is_running = is_running(object);
+  pod.phase = phase_of(object);
+  pod.is_being_deleted = !json::text_at(object, {"metadata", "deletionTimestamp"}).empty();
+  pod.is_in_host_network = is_in_network_of_host(object);
   pod.has_network_status = has_network_status(object);
   pod.resource_claims = claims_of(object);
   return std::move(pod);
@@ -90,7 +89,7 @@ Result<model::PodObject> parse_stored_pod(const json::Object& object, std::size_
   MNET_TRY(auto&& pod, parse_pod(object));
   std::size_t bytes = pod.resource_claims.size();
   for (const auto& [key, text] : pod.annotations) bytes += text.size();
-  const bool is_brief = stored >= kLongStoredPods || has_ended(object);
+  const bool is_brief = stored >= kLongStoredPods || pod.phase == model::PodPhase::kEnded;
   if (bytes <= (is_brief ? kMaxStoredBriefly : kMaxStoredAnnotations)) return std::move(pod);
   pod.is_cut = true;
   // Swapped: an assignment keeps the room of the longer text.

@@ -841,5 +841,28 @@ TEST(Store, WakesThoseWhoWaitForAChange) {
   EXPECT_TRUE(drive(loop, [&] { return is_woken; }));
 }
 
+TEST(Store, TellsOfChangesByKey) {
+  Store<model::PodObject> store(&parse_stored_pod);
+  std::vector<std::string> told;
+  store.observe([&](const auto& before, const auto& now) {
+    told.push_back(
+        cat(before == nullptr ? "-" : before->uid, " ", now == nullptr ? "-" : now->uid));
+  });
+  const auto pod = [](std::string_view name, std::string_view uid) {
+    return json::parse_object(
+               cat(R"({"metadata":{"namespace":"n","name":")", name, R"(","uid":")", uid, R"("}})"))
+        .value();
+  };
+
+  ASSERT_TRUE(store.change(EventType::kAdded, pod("a", "1")).has_value());
+  ASSERT_TRUE(store.change(EventType::kModified, pod("a", "2")).has_value());
+  store.begin();
+  ASSERT_TRUE(store.add(pod("b", "3")).has_value());
+  store.commit();
+  ASSERT_TRUE(store.change(EventType::kDeleted, pod("b", "3")).has_value());
+
+  EXPECT_THAT(told, testing::ElementsAre("- 1", "1 2", "- 3", "2 -", "3 -"));
+}
+
 }  // namespace
 }  // namespace mnet::kube

@@ -43,6 +43,11 @@ class Store final : public Sink {
   auto begin_objects() const { return objects_.begin(); }
   auto end_objects() const { return objects_.end(); }
 
+  // Called for each object that came, changed or went, with what was there before and what is there
+  // now; nullptr: nothing. After a list, for all that are not the same object.
+  using Observer = std::function<void(const Ptr& before, const Ptr& now)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
   // Until anything changes. Look first, then wait, with no co_await between the two.
   aio::Task<void> wait_changed(aio::Deadline deadline) {
     co_return co_await changes_.wait(deadline);
@@ -51,16 +56,20 @@ class Store final : public Sink {
   void begin() override { next_.clear(); }
   Result<void> add(const json::Object& object) override { return put(next_, object); }
   void commit() override {
-    objects_ = std::exchange(next_, {});
+    const Map before = std::exchange(objects_, std::exchange(next_, {}));
+    tell_all(before);
     changes_.notify_all();
   }
   Result<void> change(EventType type, const json::Object& object) override {
+    MNET_TRY(auto&& meta, parse_meta(object));
+    const auto found = objects_.find(meta.key());
+    const Ptr before = found == objects_.end() ? nullptr : found->second;
     if (type != EventType::kDeleted) {
       MNET_TRY_VOID(put(objects_, object));
     } else {
-      MNET_TRY(auto&& meta, parse_meta(object));
       objects_.erase(meta.key());
     }
+    if (observer_) observer_(before, find(meta.ns, meta.name));
     changes_.notify_all();
     return {};
   }
@@ -75,7 +84,19 @@ class Store final : public Sink {
     return {};
   }
 
+  void tell_all(const Map& before) const {
+    if (!observer_) return;
+    for (const auto& [key, object] : objects_) {
+      const auto found = before.find(key);
+      observer_(found == before.end() ? nullptr : found->second, object);
+    }
+    for (const auto& [key, object] : before) {
+      if (!objects_.contains(key)) observer_(object, nullptr);
+    }
+  }
+
   Parse parse_;
+  Observer observer_;
   Map objects_, next_;
   aio::Notifier changes_;
 };

@@ -194,7 +194,7 @@ TEST(Pod, IsTheSameWithoutTheMembersThatAreSkipped) {
   EXPECT_EQ(pod->annotations, whole->annotations);
   EXPECT_EQ(pod->resource_claims, whole->resource_claims);
   EXPECT_EQ(pod->node_name, whole->node_name);
-  EXPECT_TRUE(pod->is_running);
+  EXPECT_TRUE(pod->is_running());
 }
 
 TEST(Pod, IsStaticIfItsConfigurationIsNotFromTheApi) {
@@ -228,7 +228,7 @@ TEST(Pod, IsRunningOnlyInANetworkOfItsOwn) {
   const auto with = [](std::string_view metadata, std::string_view spec, std::string_view phase) {
     return parse_pod(object(cat(R"({"metadata":{"name":"p")", metadata, R"(},"spec":{)", spec,
                                 R"(},"status":{"phase":")", phase, R"("}})")))
-        ->is_running;
+        ->is_running();
   };
 
   EXPECT_TRUE(with("", "", "Running"));

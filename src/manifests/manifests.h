@@ -49,6 +49,8 @@ class Folder {
   // Until the folder was read for the first time, or was found missing. kTimeout, kCancelled.
   aio::Task<void> wait_loaded(aio::Deadline deadline);
 
+  bool is_loaded() const { return loaded_.is_set(); }
+
   // Until snapshot() differs from `seen`; yields the new one. kTimeout, kCancelled.
   aio::Task<std::shared_ptr<const Snapshot>> wait_newer(std::shared_ptr<const Snapshot> seen,
                                                         aio::Deadline deadline);

@@ -20,7 +20,15 @@ using Annotations = std::map<std::string, std::string, std::less<>>;
 // Of a static pod's object: the UID under which the kubelet runs the pod.
 inline constexpr std::string_view kConfigHashAnnotation = "kubernetes.io/config.hash";
 
-// A pod's object. Immutable once handed out.
+enum class PodPhase : std::uint8_t {
+  kUnknown,  // not said, as in a manifest
+  kPending,
+  kRunning,
+  kEnded,
+};
+
+// A pod's object. Immutable once handed out. Phase, deletion and readiness are three facts: a pod
+// that is being deleted may still run, and whether one is ready is nothing that networks depend on.
 struct PodObject {
   std::string ns = {}, name = {};
   std::string uid = {};               // may be empty in a manifest
@@ -33,13 +41,19 @@ struct PodObject {
   bool is_static = false;
 
   // Only of an object that the API has sent.
-  bool is_running = false;  // in a network of its own, and not being deleted
+  PodPhase phase = PodPhase::kUnknown;
+  bool is_being_deleted = false;
+  bool is_in_host_network = false;
   bool has_network_status = false;
   std::string node_name = {};
   // `{"spec.resourceClaims":…}` and so on, as JSON, for the devices of dynamic resources (02, 8.4);
   // empty: none of them is there.
   std::string resource_claims = {};
 
+  // In a network of its own, and not being deleted.
+  bool is_running() const {
+    return phase == PodPhase::kRunning && !is_being_deleted && !is_in_host_network;
+  }
   // Unique among pods.
   std::string key() const { return ns + "/" + name; }
   // Empty and absent differ: nullptr if it is absent.

@@ -43,7 +43,8 @@ TEST(CheckSurroundings, RefusesARootThatIsNotThere) {
   EXPECT_TRUE(check_surroundings(*parse_config("{}")).has_value());
 }
 
-TEST(CheckSurroundings, RefusesHotplugWithoutTheNodesNameUnlessThereIsAFolder) {  // 05, 4: row 16
+// 05, 4: row 16
+TEST(CheckSurroundings, RefusesHotplugWithoutTheNodesNameUnlessThereIsAFolder) {
   const Config config = *parse_config(R"({"hotplug":true})");
 
   const auto checked = check_surroundings(config, {});

@@ -63,7 +63,8 @@ TEST(ParseConfig, TakesNullForTheDefault) {
   EXPECT_EQ(config->max_request_bytes, 16777216);
 }
 
-TEST(ParseConfig, TurnsHotplugOnByTrueOrAnObject) {  // 05, 4: rows 14 and 15
+// 05, 4: rows 14 and 15
+TEST(ParseConfig, TurnsHotplugOnByTrueOrAnObject) {
   const auto hotplug_of = [](std::string_view text) { return parse_config(text)->hotplug; };
 
   EXPECT_FALSE(hotplug_of("{}").is_enabled);

@@ -25,11 +25,13 @@ Result<std::size_t> files_in(const std::string& directory) {
 
 Result<Counts> count_files(const std::string& cni_dir) {
   MNET_TRY(const auto& attachments, files_in(cat(cni_dir, "/", kAttachments)));
-  MNET_TRY(const auto& scratch, files_in(cni_dir));
+  MNET_TRY(const auto& scratch, ScratchFiles(cni_dir).list());  // beside the lock of hot-plug
   MNET_TRY(const auto& results, files_in(cat(cni_dir, "/results")));
   MNET_TRY(const auto& bad, files_in(cat(pending_del_directory(cni_dir), "/", kBad)));
-  return Counts{
-      .attachments = attachments, .scratch = scratch, .results = results, .bad_pending_dels = bad};
+  return Counts{.attachments = attachments,
+                .scratch = scratch.size(),
+                .results = results,
+                .bad_pending_dels = bad};
 }
 
 }  // namespace mnet::store

@@ -33,7 +33,6 @@
 #include "model/delegate.h"
 #include "model/netconf.h"
 #include "model/objects.h"
-#include "model/pod_args.h"
 #include "upkeep/decision.h"
 #include "upkeep/rule.h"
 
@@ -51,20 +50,6 @@ std::string_view name_of(Action action) {
     default:
       return "none";
   }
-}
-
-// What the result cache knows of a container that has no attachment record.
-model::AttachmentRecord header_of(const cni::CacheEntry& entry) {
-  model::AttachmentRecord header;
-  header.container_id = entry.container_id;
-  header.netns = entry.netns;
-  header.cni_args = entry.cni_args;
-  model::Pod pod = model::read_pod_args_leniently(entry.cni_args).pod;
-  header.pod_ns = std::move(pod.ns);
-  header.pod_name = std::move(pod.name);
-  header.pod_uid = std::move(pod.uid);
-  header.state = model::RecordState::kReady;
-  return header;
 }
 
 bool is_half_done(const model::RecordedAttachment& attachment) {
@@ -197,7 +182,12 @@ aio::Task<std::unique_ptr<Upkeep::Item>> Upkeep::read(std::string cni_dir,
   item->facts.awaits_pending = item->record.is_pending;
   for (const model::RecordedAttachment& one : item->record.attachments) {
     if (one.source == model::Source::kCluster) item->ifname = one.ifname;
-    if (is_half_done(one)) item->half_done.push_back(one.ifname);
+    // With hot-plug on, what an edit of the annotation began is its own to finish: the network
+    // status goes with it.
+    const bool is_hotplugs =
+        core_.core().options.has_hotplug &&
+        (one.source == model::Source::kAnnotation || one.source == model::Source::kHotplug);
+    if (is_half_done(one) && !is_hotplugs) item->half_done.push_back(one.ifname);
   }
   co_return std::move(item);
 }
@@ -216,7 +206,7 @@ aio::Task<void> Upkeep::find_cached(std::string cni_dir, std::vector<cni::CacheE
     if (!delegate || attach::is_of_runtime(*delegate, model::NetConf())) continue;
     auto item = std::make_unique<Item>();
     item->cni_dir = cni_dir;
-    item->record = header_of(entry);
+    item->record = attach::header_of(entry);
     item->has_record = false;
     items->push_back(std::move(item));
   }

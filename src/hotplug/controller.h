@@ -1,0 +1,168 @@
+// Keeps the networks of running containers in step with their pods' annotations (05, 3): when a
+// container is compared, how often what fails is tried again, and how much of it runs at once. What
+// one comparison does is in pass.h. Lives on the event loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/task.h"
+#include "aio/timer.h"
+#include "attach/attach.h"
+#include "base/backoff.h"
+#include "base/log.h"
+#include "hotplug/pass.h"
+#include "model/attachment_record.h"
+#include "model/hotplug_settings.h"
+#include "model/objects.h"
+
+namespace mnet::hotplug {
+
+// What hot-plug needs of the program around it.
+class Node {
+ public:
+  virtual ~Node() = default;
+  // Where records are.
+  virtual std::set<std::string> directories() const = 0;
+  // Whether all objects were read.
+  virtual bool is_loaded() const = 0;
+  // As long as what this yields exists, no other process applies edits on this node; nullptr:
+  // another one does at present.
+  virtual Result<std::shared_ptr<void>> try_lock() = 0;
+  // From the store; nullptr if there is none.
+  virtual model::PodObjectPtr find_pod(const std::string& ns, const std::string& name) const = 0;
+  // An ADD of the container that the record is about. Of the record only what is not about single
+  // networks counts.
+  virtual Result<attach::Request> make_request(const std::string& cni_dir,
+                                               const model::AttachmentRecord& record) = 0;
+  // Waits for a slot, behind all others; it is given back with what this yields.
+  virtual aio::Task<std::shared_ptr<void>> take_turn(attach::Request request) = 0;
+};
+
+struct ControllerTimes {
+  using Time = std::chrono::milliseconds;
+  Time look{500};       // whether another process still has the lock
+  Time merge{100};      // edits that follow so soon are applied together
+  Time spread{5000};    // over which all containers are compared at the start
+  Time event{300'000};  // between two events of the same failure
+  // A pod may cause so many passes that run plugins, and one more each time that this has passed.
+  double burst = 20;
+  Time refill{15'000};
+};
+
+class Controller {
+ public:
+  // All must outlive it, and it its tasks.
+  Controller(const aio::asio::any_io_executor& executor, attach::Attachments& attachments,
+             Node& node, model::HotplugSettings settings, Log log, ControllerTimes times = {},
+             Random random = make_random(), aio::Timer& timer = aio::Timer::steady());
+
+  // Until stopped, or cancelled. To be started once, in a group.
+  aio::Task<void> run();
+  // No pass and no operation begins any more; run() ends with what has begun, and gives the lock
+  // back.
+  void stop();
+
+  // Of the store of pods, and of definitions.
+  void pod_changed(const model::PodObjectPtr& before, const model::PodObjectPtr& now);
+  void network_changed(const std::string& key);
+  // A request has changed what is attached to the container: ADD, or a client of /delegate.
+  void container_changed(const std::string& cni_dir, const std::string& container_id);
+  // A DEL of it has ended.
+  void container_gone(const std::string& container_id);
+
+  // Of all containers, as of their last comparison.
+  struct Counts {
+    std::size_t wanted = 0, present = 0, failing = 0;
+    std::size_t pending = 0;  // containers with a difference, or that wait to be compared
+  };
+  Counts counts() const;
+  // How long the oldest difference has been there.
+  std::chrono::seconds oldest_difference() const;
+  enum class End : std::uint8_t { kOk, kError, kRejected };
+  const std::map<std::pair<Op, End>, std::uint64_t>& operations() const { return operations_; }
+  std::chrono::duration<double> time_spent() const { return time_spent_; }
+
+ private:
+  using Time = std::chrono::milliseconds;
+  using Instant = std::chrono::steady_clock::time_point;
+
+  struct Retry {
+    explicit Retry(Backoff its_backoff) : backoff(std::move(its_backoff)) {}
+    Backoff backoff;
+    Instant due = {};
+    Instant told = {};
+    std::string reason = {};  // that was told
+  };
+  // One container.
+  struct Entry {
+    std::string cni_dir;
+    std::string pod_key, created = {};
+    std::optional<Instant> due = {};  // none: nothing is to be done
+    bool is_running = false;          // a pass
+    bool is_alive = true;
+    bool is_quiet = false;  // nothing has changed since an earlier daemon told of it
+    std::map<std::string, Retry> retries = {};  // by operation
+    std::set<std::string> told = {};            // notices
+    double credit = 0;                          // of passes that run plugins
+    Instant credited = {};
+    std::size_t wanted = 0, present = 0, failing = 0;
+    std::optional<Instant> differs_since = {};
+  };
+  class Host;
+
+  // nullptr: stopped meanwhile.
+  aio::Task<std::shared_ptr<void>> wait_for_lock();
+  aio::Task<void> follow();
+  aio::Task<void> list_all(Time spread);
+  aio::Task<void> list(std::string cni_dir, Time spread);
+  aio::Task<void> add_entry(std::string cni_dir, std::string container_id);
+  void put(const std::string& cni_dir, const model::AttachmentRecord& record, Instant due,
+           bool is_quiet);
+  void enqueue(const std::string& container_id, Instant due);
+  void start_due();
+  std::optional<Instant> next_due() const;
+  aio::Task<void> handle(std::string container_id);
+  aio::Task<PassOutcome> pass(std::string container_id, std::string cni_dir, PassHost* host);
+  void conclude(const std::string& container_id, const Result<PassOutcome>& passed);
+  bool has_newer(const std::string& container_id, const Entry& entry) const;
+  Retry& retry_of(Entry& entry, const std::string& key);
+  void fail(Entry& entry, const std::string& key);
+  void forgive(Entry& entry);
+  // Of one more pass that runs plugins: at once, or when the pod has been quiet for a while.
+  Instant when_allowed(Entry& entry);
+  bool take_credit(Entry& entry);
+  void tell_of_host_network(const model::PodObjectPtr& before, const model::PodObjectPtr& now);
+  void send(const model::PodObjectPtr& pod, bool is_warning, std::string_view reason,
+            std::string message);
+
+  attach::Attachments& attachments_;
+  Node& node_;
+  const model::HotplugSettings settings_;
+  const Log log_;
+  const ControllerTimes times_;
+  const Random random_;
+  aio::Timer& timer_;
+  std::map<std::string, Entry> entries_;       // by container id
+  std::map<std::string, std::string> unread_;  // directories of containers to be looked up
+  std::map<std::pair<Op, End>, std::uint64_t> operations_;
+  std::chrono::duration<double> time_spent_{0};
+  bool is_active_ = false;  // the lock is held and all records were listed
+  bool stops_ = false;
+  std::size_t running_ = 0;
+  aio::Event change_;
+  aio::Group passes_;
+};
+
+}  // namespace mnet::hotplug

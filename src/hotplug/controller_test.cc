@@ -1,0 +1,774 @@
+// Hot-plug by annotation on a node in memory.
+#include "hotplug/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/run.h"
+#include "aio/task.h"
+#include "aio/timer.h"
+#include "attach/attach.h"
+#include "attach/node_fixture.h"
+#include "attach/request.h"
+#include "attach/request_text.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cni/args.h"
+#include "hotplug/hotplug_fixture.h"
+#include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/hotplug_settings.h"
+#include "model/objects.h"
+
+namespace mnet::hotplug {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr const char* kDir = "/var/lib/cni/multus";
+
+// Time passes only when the test says so.
+class ManualTimer final : public aio::Timer {
+ public:
+  aio::Deadline now() const override { return now_; }
+  aio::Task<void> sleep_for(Duration time) override {
+    aio::Event never;
+    auto waited = co_await wait_for(&never, time);
+    if (!waited && waited.error().code() == Errc::kTimeout) co_return Result<void>();
+    co_return waited;
+  }
+  aio::Task<void> wait_for(aio::Event* event, Duration time) override {
+    const auto until = now_ + time;
+    while (now_ < until) {
+      auto waited = co_await event->wait(std::chrono::steady_clock::now() + 1ms);
+      if (waited || waited.error().code() != Errc::kTimeout) co_return waited;
+    }
+    co_return Error(Errc::kTimeout, "timed out");
+  }
+  void advance(Duration time) { now_ += time; }
+
+ private:
+  aio::Deadline now_ = std::chrono::steady_clock::now();
+};
+
+class FakeHotplugNode : public Node {
+ public:
+  FakeHotplugNode(attach::FakeNode& node, Log log) : node_(node), log_(std::move(log)) {}
+
+  std::set<std::string> directories() const override { return {kDir}; }
+  bool is_loaded() const override { return true; }
+  Result<std::shared_ptr<void>> try_lock() override {
+    if (is_locked) return std::shared_ptr<void>();
+    return std::shared_ptr<void>(std::make_shared<int>(1));
+  }
+  model::PodObjectPtr find_pod(const std::string& ns, const std::string& name) const override {
+    const auto found = node_.source.pods.find(cat(ns, "/", name));
+    return found == node_.source.pods.end() ? nullptr : found->second;
+  }
+  Result<attach::Request> make_request(const std::string&,
+                                       const model::AttachmentRecord& record) override {
+    attach::RequestText text;
+    text.container_id = record.container_id;
+    text.netns = record.netns;
+    text.args = cni::args_text(record.cni_args);
+    auto conf = attach::read_settings(json::parse_object(settings).value());
+    return attach::read_request(attach::Verb::kAdd, attach::begin_text(text, log_), std::move(conf),
+                                attach::parse_args(attach::Verb::kAdd, text.args));
+  }
+  aio::Task<std::shared_ptr<void>> take_turn(attach::Request) override {
+    ++turns;
+    co_return std::make_shared<int>(1);
+  }
+
+  bool is_locked = false;  // by another process
+  int turns = 0;
+  std::string settings = "{}";
+
+ private:
+  attach::FakeNode& node_;
+  Log log_;
+};
+
+class HotplugController : public attach::NodeTest {
+ protected:
+  HotplugController() {
+    for (const char* name : {"a", "b", "c"}) {
+      node_.source.add_network(
+          "ns1", name, cat(R"({"cniVersion":"1.0.0","name":")", name, R"(","type":"fake"})"));
+    }
+    annotate("");
+    settings_.is_enabled = true;
+  }
+  ~HotplugController() override { end(); }
+
+  // Another object, as the API sends it.
+  void annotate(const std::string& text) {
+    change([&](model::PodObject& pod) { pod.annotations["k8s.v1.cni.cncf.io/networks"] = text; });
+  }
+  void change(const std::function<void(model::PodObject&)>& edit) {
+    const auto before = node_.source.pods["ns1/p1"];
+    model::PodObject pod;
+    if (before != nullptr) pod = *before;
+    pod.ns = "ns1";
+    pod.name = "p1";
+    pod.uid = "u1";
+    edit(pod);
+    const auto now = std::make_shared<const model::PodObject>(std::move(pod));
+    node_.source.pods["ns1/p1"] = now;
+    if (controller_) controller_->pod_changed(before, now);
+  }
+  // The pod's ADD with its annotation of this moment.
+  void create() {
+    const auto added = aio::run(loop_, with_source_.add(request(delegates({"cluster"}))));
+    ASSERT_TRUE(added.has_value()) << added.error().text();
+    forget();
+    node_.source.events.clear();
+  }
+  void start() {
+    controller_.emplace(
+        loop_.get_executor(), with_source_.typed(), hotplug_node_, settings_, log_,
+        ControllerTimes{.spread = 0ms}, [] { return 0.5; }, timer_);
+    group_.emplace(loop_.get_executor(), log_);
+    group_->spawn("controller", controller_->run());
+    settle();
+  }
+  void end() {
+    if (!controller_) return;
+    controller_->stop();
+    (void)aio::run(loop_, group_->join());
+    group_.reset();
+    controller_.reset();
+  }
+  // Lets everything run that does not wait for time to pass.
+  void settle() {
+    loop_.restart();
+    for (int i = 0; i < 6; ++i) {
+      (void)loop_.run_one_for(20ms);  // the timer looks again and again
+      (void)loop_.poll();
+    }
+  }
+  void pass_time(std::chrono::milliseconds time) {
+    timer_.advance(time);
+    settle();
+  }
+  void edit(const std::string& text) {
+    annotate(text);
+    pass_time(150ms);
+  }
+  model::AttachmentRecord record() {
+    return model::decode_record(node_.records.records.at("c1")).value();
+  }
+  std::vector<std::string> attached() {
+    std::vector<std::string> out;
+    for (const auto& one : record().attachments) {
+      if (one.state == model::AttachmentState::kAttached) {
+        out.push_back(cat(one.ifname, " ", one.network));
+      }
+    }
+    return out;
+  }
+  std::vector<std::string> status() {
+    std::vector<std::string> out;
+    const json::Value document = json::parse(node_.source.statuses["ns1/p1"]).value();
+    for (const json::Value& entry : *document.as_array()) {
+      out.push_back(cat(*entry.as_object()->find("name")->as_string(), " ",
+                        *entry.as_object()->find("interface")->as_string()));
+    }
+    return out;
+  }
+  bool has_written_status() const {
+    return std::ranges::find(node_.calls, "write status ns1/p1") != node_.calls.end();
+  }
+
+  attach::TextAttachments with_source_{
+      node_.cluster_ports(), log_, {.boot_id = "boot1", .has_hotplug = true}};
+  FakeHotplugNode hotplug_node_{node_, log_};
+  ManualTimer timer_;
+  model::HotplugSettings settings_;
+  std::optional<aio::Group> group_;
+  std::optional<Controller> controller_;
+};
+
+// 05, 4: rows 17 and 18
+TEST_F(HotplugController, AttachesWhatAnEditNames) {
+  create();
+  start();
+
+  edit("a@net1");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 ns1/a"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1"));
+  EXPECT_THAT(node_.source.events,
+              ElementsAre("Normal AddedInterface: Add net1 [10.0.0.2/24] from ns1/a"));
+  EXPECT_EQ(record().find("net1")->source, model::Source::kHotplug);
+  EXPECT_NE(record().find("net1")->link_index, 0);
+}
+
+// 05, 4: rows 19 and 20
+TEST_F(HotplugController, RemovesWhatIsNoLongerNamed) {
+  annotate("a,b");
+  create();
+  start();
+
+  edit("b");
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/b net2"));
+  EXPECT_THAT(node_.source.events, ElementsAre("Normal RemovedInterface: Remove net1 from ns1/a"));
+
+  edit("");
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0"));
+}
+
+// 05, 4: row 22
+TEST_F(HotplugController, ReplacesTheNetworkBehindAName) {
+  annotate("a@net1");
+  create();
+  start();
+
+  edit("b@net1");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "ADD b net1"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/b net1"));
+}
+
+// 05, 4: row 51
+TEST_F(HotplugController, RunsAndWritesNothingWhereNothingDiffers) {
+  annotate("a,b@blue");
+  create();
+  start();
+  end();
+  forget();
+
+  start();
+  pass_time(1s);
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_FALSE(has_written_status());
+  EXPECT_THAT(node_.source.events, IsEmpty());
+}
+
+// 05, 4: row 52
+TEST_F(HotplugController, AppliesWhatWasEditedWhileNoDaemonRan) {
+  annotate("a");
+  create();
+  annotate("a,b@blue");
+
+  start();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b blue"));
+}
+
+// 05, 4: row 47
+TEST_F(HotplugController, ComparesAContainerWhenItsAddHasEnded) {
+  start();
+  create();
+  annotate("a@net1");
+
+  controller_->container_changed(kDir, "c1");
+  settle();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// 05, 4: row 21
+TEST_F(HotplugController, ChangesNothingForAnAnnotationThatCannotBeRead) {
+  annotate("a");
+  create();
+  start();
+
+  edit("[{");
+  edit("[{ ");
+  edit("[{");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, SizeIs(2));  // once for each text
+  EXPECT_THAT(node_.source.events, Each(HasSubstr("Warning InvalidNetworksAnnotation")));
+}
+
+// 05, 4: rows 34 and 35
+TEST_F(HotplugController, GoesOnBesideWhatFailsAndTriesThatAgainLater) {
+  create();
+  start();
+  node_.plugins.errors.emplace("ADD b", Error(Errc::kPlugin, "no room"));
+
+  edit("a@net1,b@net2,c@net3");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1", "ADD b net2", "DEL b net2", "ADD c net3"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1", "ns1/c net3"));
+  EXPECT_THAT(node_.source.events,
+              Contains(HasSubstr("Warning FailedAddingInterface: Failed to add net2 from ns1/b")));
+  EXPECT_EQ(controller_->counts().failing, 1);
+  EXPECT_EQ(controller_->counts().present, 2);
+
+  forget();
+  for (const auto pause : {900ms, 1900ms, 3900ms}) {
+    pass_time(pause);
+    EXPECT_THAT(node_.runs(), IsEmpty()) << pause.count();
+    pass_time(200ms);
+    EXPECT_THAT(node_.runs(), ElementsAre("ADD b net2", "DEL b net2")) << pause.count();
+    forget();
+  }
+  EXPECT_GE(controller_->oldest_difference(), 6s);
+
+  node_.plugins.errors.clear();
+  pass_time(9s);
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net2"));
+  EXPECT_EQ(controller_->counts().failing, 0);
+  EXPECT_EQ(controller_->oldest_difference(), 0s);
+}
+
+TEST_F(HotplugController, TellsOfTheSameFailureOnceInAWhile) {
+  create();
+  start();
+  node_.plugins.errors.emplace("ADD a", Error(Errc::kPlugin, "no room"));
+  edit("a@net1");
+  for (int i = 0; i < 5; ++i) pass_time(20s);
+  EXPECT_THAT(node_.source.events, SizeIs(1));
+  pass_time(300s);
+  EXPECT_THAT(node_.source.events, SizeIs(2));
+}
+
+// 05, 4: row 37
+TEST_F(HotplugController, AttachesAsSoonAsTheDefinitionIsThere) {
+  create();
+  start();
+  edit("late@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  for (int i = 0; i < 6; ++i) pass_time(20s);
+
+  node_.source.add_network("ns1", "late", R"({"cniVersion":"1.0.0","name":"l","type":"fake"})");
+  controller_->network_changed("ns1/late");
+  settle();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD l net1"));
+}
+
+// 05, 4: row 38
+TEST_F(HotplugController, RemovesWithTheRecordedConfiguration) {
+  annotate("a");
+  create();
+  start();
+  node_.source.networks.clear();
+
+  edit("");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
+}
+
+TEST_F(HotplugController, DoesNotApplyAChangedDefinitionByItself) {
+  annotate("a");
+  create();
+  start();
+
+  node_.source.add_network("ns1", "a", R"({"cniVersion":"1.0.0","name":"other","type":"fake"})");
+  controller_->network_changed("ns1/a");
+  pass_time(1s);
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, 4: row 36
+TEST_F(HotplugController, LeavesALinkAloneThatIsThere) {
+  create();
+  start();
+  node_.links.namespaces["/ns"].insert("net1");
+
+  edit("a@net1");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(node_.source.events, Contains(HasSubstr("FailedAddingInterface")));
+}
+
+TEST_F(HotplugController, TriesAFailedRemovalAgainAndForgetsNothing) {
+  annotate("a");
+  create();
+  start();
+  node_.plugins.errors.emplace("DEL a", Error(Errc::kPlugin, "busy"));
+
+  edit("");
+  EXPECT_THAT(node_.source.events, Contains(HasSubstr("Warning FailedRemovingInterface")));
+  EXPECT_EQ(record().find("net1")->state, model::AttachmentState::kRemoving);
+  node_.plugins.errors.clear();
+  pass_time(2s);
+
+  EXPECT_EQ(record().find("net1"), nullptr);
+  EXPECT_THAT(status(), ElementsAre("cluster eth0"));
+}
+
+TEST_F(HotplugController, DeletesALinkThatWasRenamed) {  // kubevirt#14074
+  annotate("a@net1");
+  create();
+  start();
+  node_.links.rename_now("/ns", "net1", "virt");
+  node_.links.namespaces["/ns"].insert("net1");  // another one under its name
+
+  edit("");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "DEL a net1"));
+  EXPECT_THAT(node_.links.namespaces["/ns"], Not(Contains("virt")));
+  EXPECT_THAT(node_.links.namespaces["/ns"], Not(Contains("net1")));
+}
+
+TEST_F(HotplugController, NeverForgetsALinkThatSurvives) {
+  annotate("a@net1");
+  create();
+  start();
+  node_.links.rename_now("/ns", "net1", "virt");
+  node_.plugins.answers["DEL a"] = "";  // and deletes nothing
+
+  edit("");
+
+  EXPECT_THAT(node_.source.events, Contains(HasSubstr("survived two DELs")));
+  EXPECT_EQ(record().find("net1")->state, model::AttachmentState::kRemoving);
+}
+
+// 05, 4: row 42
+TEST_F(HotplugController, WritesAStatusThatCouldNotBeWrittenLater) {
+  create();
+  start();
+  node_.source.status_error = Error(Errc::kUnavailable, "500");
+
+  edit("a@net1");
+  EXPECT_THAT(status(), ElementsAre("cluster eth0"));
+  EXPECT_TRUE(record().status_behind);
+  node_.source.status_error.reset();
+  pass_time(2s);
+
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1"));
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+  EXPECT_FALSE(record().status_behind);
+}
+
+// 05, 4: row 43
+TEST_F(HotplugController, LeavesEntriesOfOthersInTheStatus) {
+  annotate("a@net1");
+  create();
+  start();
+  node_.source.statuses["ns1/p1"] =
+      R"([{"name":"cluster","interface":"eth0","default":true},{"name":"x","interface":"y"},)"
+      R"({"name":"ns1/a","interface":"net1"}])";
+
+  edit("b@net2");
+
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "x y", "ns1/b net2"));
+}
+
+// 05, 4: row 45
+TEST_F(HotplugController, StartsNothingForPodsThatEnd) {
+  create();
+  start();
+  change([](model::PodObject& pod) { pod.is_being_deleted = true; });
+  edit("a@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  change([](model::PodObject& pod) {
+    pod.is_being_deleted = false;
+    pod.phase = model::PodPhase::kEnded;
+  });
+  edit("b@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  change([](model::PodObject& pod) { pod.phase = model::PodPhase::kPending; });
+  edit("c@net1");
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD c net1"));
+}
+
+// 05, 4: row 30
+TEST_F(HotplugController, TellsPodsOfTheHostsNetworkOnceForEachAnnotation) {
+  start();
+  change([](model::PodObject& pod) { pod.is_in_host_network = true; });
+  annotate("a");
+  for (int i = 0; i < 5; ++i) annotate("a");
+
+  EXPECT_THAT(node_.source.events, SizeIs(1));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, 4: rows 49 and 50
+TEST_F(HotplugController, FinishesWhatAKilledDaemonLeftHalfDone) {
+  annotate("a@net1,b@net2");
+  create();
+  auto half = record();
+  half.find("net1")->state = model::AttachmentState::kAdding;
+  half.find("net1")->source = model::Source::kHotplug;
+  half.find("net2")->state = model::AttachmentState::kRemoving;
+  node_.records.records["c1"] = model::encode_record(half);
+  annotate("a@net1");
+
+  start();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL b net2", "DEL a net1", "ADD a net1"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1"));
+}
+
+// 05, 4: row 53
+TEST_F(HotplugController, AddsNothingToContainersOfAnotherBoot) {
+  create();
+  auto old = record();
+  old.boot_id = "boot0";
+  node_.records.records["c1"] = model::encode_record(old);
+  annotate("a@net1");
+
+  start();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, 4: row 54
+TEST_F(HotplugController, AddsNothingWhereTheNamespaceIsGoneOrAnother) {
+  create();
+  start();
+  node_.links.inodes["/ns"] = 77;
+  auto known = record();
+  known.netns_inode = 5;
+  node_.records.records["c1"] = model::encode_record(known);
+  edit("a@net1");
+  node_.links.namespaces.clear();
+  edit("b@net1");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+// 05, 4: row 55
+TEST_F(HotplugController, CountsTheNewestLivingContainerOfAPod) {
+  create();
+  auto second = record();
+  second.container_id = "c2";
+  second.netns = "/ns2";
+  second.attachments.front().added_at = "9999-01-01T00:00:00Z";
+  node_.records.records["c2"] = model::encode_record(second);
+  node_.links.namespaces["/ns2"] = {"eth0"};
+  start();
+
+  edit("a@net1");
+  EXPECT_THAT(node_.links.namespaces["/ns2"], Contains("net1"));
+  EXPECT_THAT(node_.links.namespaces["/ns"], Not(Contains("net1")));
+
+  node_.links.namespaces.erase("/ns2");
+  edit("a@net1,b@net2");
+  EXPECT_THAT(node_.links.namespaces["/ns"], Contains("net2"));
+}
+
+// 05, 4: row 56
+TEST_F(HotplugController, FindsStaticPodsByName) {
+  create();
+  auto known = record();
+  known.is_static = true;
+  known.pod_uid = "of-the-kubelet";
+  known.cni_args = {{"K8S_POD_NAMESPACE", "ns1"}, {"K8S_POD_NAME", "p1"}};
+  node_.records.records["c1"] = model::encode_record(known);
+  change([](model::PodObject& pod) { pod.is_static = true; });
+  start();
+
+  edit("a@net1");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// 05, 4: rows 57 and 58
+TEST_F(HotplugController, MakesUpTheRecordOfWhatAnotherMultusMade) {
+  annotate("a@net1");
+  create();
+  node_.records.records.clear();
+
+  start();
+  edit("");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
+}
+
+TEST_F(HotplugController, NeverActsBesideAnotherProcess) {
+  create();
+  hotplug_node_.is_locked = true;
+  start();
+  annotate("a@net1");
+  pass_time(10s);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  hotplug_node_.is_locked = false;
+  pass_time(1s);
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// 05, 4: row 66
+TEST_F(HotplugController, StartsNothingOnceItWasStopped) {
+  create();
+  start();
+  const auto hold = node_.plugins.hold("ADD a");
+  annotate("a@net1,b@net2");
+  pass_time(150ms);
+  ASSERT_TRUE(hold->reached.is_set());
+
+  controller_->stop();
+  hold->release.set();
+  (void)aio::run(loop_, group_->join());
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// 05, 4: row 46
+TEST_F(HotplugController, GivesWayToADelOfTheContainer) {
+  create();
+  start();
+  const auto hold = node_.plugins.hold("ADD a");
+  annotate("a@net1,b@net2");
+  pass_time(150ms);
+  ASSERT_TRUE(hold->reached.is_set());
+
+  aio::Group group(loop_.get_executor(), log_);
+  group.spawn("DEL",
+              [](attach::TextAttachments* core, attach::RequestText text) -> aio::Task<void> {
+                MNET_CO_TRY([[maybe_unused]] const auto& done, co_await core->del(std::move(text)));
+                co_return Result<void>();
+              }(&with_source_, request(delegates({"cluster"}))));
+  settle();
+  hold->release.set();
+  ASSERT_TRUE(aio::run(loop_, group.join()).has_value());
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1", "DEL a net1", "DEL cluster eth0"));
+  EXPECT_FALSE(node_.records.records.contains("c1"));
+}
+
+// 05, 4: row 65
+TEST_F(HotplugController, AppliesEditsThatComeFastTogether) {
+  create();
+  start();
+  for (int i = 0; i < 50; ++i) {
+    annotate(i % 2 == 0 ? "a@net1" : "b@net1");
+    pass_time(2ms);
+  }
+  pass_time(1s);
+
+  EXPECT_LE(hotplug_node_.turns, 4);
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 ns1/b"));
+}
+
+TEST_F(HotplugController, DampsAPodThatFlaps) {
+  create();
+  start();
+  for (int i = 0; i < 60; ++i) edit(i % 2 == 0 ? "a@net1" : "");
+  const auto runs = node_.runs().size();
+  EXPECT_LE(runs, 21);
+
+  edit("a@net1,b@net2");
+  for (int i = 0; i < 4; ++i) pass_time(16s);
+
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 ns1/a", "net2 ns1/b"));
+}
+
+// 05, 4: rows 63 and 64
+TEST_F(HotplugController, LeavesClientsAttachmentsAloneUntilAnElementNamesThem) {
+  create();
+  auto known = record();
+  model::RecordedAttachment client = known.attachments.front();
+  client.source = model::Source::kDelegateApi;
+  client.network = client.cni_name = "a";
+  client.ifname = "net1";
+  known.attachments.push_back(client);
+  node_.records.records["c1"] = model::encode_record(known);
+  start();
+
+  edit("b@net2");
+  edit("");
+  EXPECT_NE(record().find("net1"), nullptr);
+
+  edit("a@net1");
+  EXPECT_EQ(record().find("net1")->source, model::Source::kHotplug);
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net2", "DEL b net2"));
+
+  edit("");
+  EXPECT_EQ(record().find("net1"), nullptr);
+}
+
+// 05, 4: row 32
+TEST_F(HotplugController, ChecksNamespaceIsolation) {
+  hotplug_node_.settings = R"({"namespaceIsolation":true})";
+  node_.source.add_network("other", "x", R"({"cniVersion":"1.0.0","name":"x","type":"fake"})");
+  create();
+  start();
+
+  edit("other/x@net1,a@net2");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net2"));
+  EXPECT_THAT(node_.source.events,
+              Contains(HasSubstr("Warning InterfaceAddRejected: Will not add")));
+}
+
+// 05, 4: row 40
+TEST_F(HotplugController, GivesADeviceThatNoOtherNetworkHas) {
+  node_.devices.ids = {{"r", {"d1", "d2"}}};
+  for (const char* name : {"v", "w", "x"}) {
+    node_.source.add_network(
+        "ns1", name, cat(R"({"cniVersion":"1.0.0","name":")", name, R"(","type":"fake"})"), "r");
+  }
+  annotate("v@net1");
+  create();
+  start();
+
+  edit("v@net1,w@net2,x@net3");
+
+  EXPECT_EQ(record().find("net2")->device_id, "d2");
+  EXPECT_EQ(record().find("net3"), nullptr);
+  EXPECT_THAT(node_.source.events, Contains(HasSubstr("Warning InterfaceAddRejected")));
+}
+
+// 05, 4: row 39
+TEST_F(HotplugController, AttachesANetworkOfAFile) {
+  auto network = std::make_shared<model::NetworkDefinition>();
+  network->ns = "ns1";
+  network->name = "f";
+  node_.source.networks["ns1/f"] = network;
+  node_.networks.named["f"] = R"({"cniVersion":"1.0.0","name":"f","type":"fake"})";
+  create();
+  start();
+
+  edit("f@net1");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD f net1"));
+}
+
+TEST_F(HotplugController, RefusesClientsWhatTheNodeGivesToEveryPod) {  // R11
+  create();
+  auto known = record();
+  known.attachments.push_back(known.attachments.front());
+  known.attachments.back().source = model::Source::kDefaultNetworks;
+  known.attachments.back().ifname = "net1";
+  node_.records.records["c1"] = model::encode_record(known);
+  RequestText what;
+  what.request = request("");
+  what.request.ifname = "net1";
+  what.request.config = R"({"cniVersion":"1.0.0","name":"cluster","type":"fake"})";
+  TextHotplug clients(with_source_, log_);
+
+  const auto refused = aio::run(loop_, clients.del(what));
+
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().text(), HasSubstr("gives to every pod"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mnet::hotplug

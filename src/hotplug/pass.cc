@@ -1,0 +1,392 @@
+#include "hotplug/pass.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/blocking_pool.h"
+#include "aio/cancel.h"
+#include "aio/event.h"
+#include "aio/group.h"
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "attach/add_report.h"
+#include "attach/containers.h"
+#include "attach/core.h"
+#include "attach/ports.h"
+#include "attach/resolve.h"
+#include "attach/source.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "cni/names.h"
+#include "cni/result.h"
+#include "hotplug/container.h"
+#include "hotplug/difference.h"
+#include "hotplug/job.h"
+#include "hotplug/plug_in.h"
+#include "hotplug/unplug.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "model/attachment_record.h"
+#include "model/delegate.h"
+#include "model/nad.h"
+#include "model/network_status.h"
+#include "model/networks_annotation.h"
+#include "model/objects.h"
+#include "model/requested_networks.h"
+#include "model/selection_element.h"
+#include "model/status_edit.h"
+
+namespace mnet::hotplug {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Elements = std::vector<model::NetworkSelectionElement>;
+
+// So long a DEL of the container waits for a plugin that hot-plug runs (05, 3.3).
+constexpr std::chrono::seconds kPatience{30};
+
+// One bad element makes the whole annotation invalid; it is never taken for an empty one.
+Result<Elements> read_elements(const model::PodObject& pod) {
+  const std::string* text = pod.annotation(model::kNetworksAnnotation);
+  if (text == nullptr) return Elements();
+  MNET_TRY(auto&& elements, model::parse_networks_annotation(*text, pod.ns));
+  for (const model::NetworkSelectionElement& element : elements) {
+    if (element.ifname.empty()) continue;
+    MNET_TRY_VOID(cni::validate_ifname(element.ifname));
+  }
+  return elements;
+}
+
+bool is_owned(const model::RecordedAttachment& one) {
+  return one.source == model::Source::kAnnotation || one.source == model::Source::kHotplug;
+}
+
+bool is_attached(const model::RecordedAttachment& one) {
+  return one.state == model::AttachmentState::kAttached;
+}
+
+std::string text_of(const model::PodObject& pod) {
+  const std::string* text = pod.annotation(model::kNetworksAnnotation);
+  return text == nullptr ? std::string() : *text;
+}
+
+aio::Task<void> keep_outcome(aio::Task<void> task, Result<void>* outcome, aio::Event* done) {
+  *outcome = co_await std::move(task);
+  done->set();
+  co_return Result<void>();
+}
+
+aio::Task<void> cut_off(std::shared_ptr<chain::Caller> caller, std::chrono::milliseconds patience,
+                        aio::Group* group) {
+  MNET_CO_TRY_VOID(co_await caller->wait_gone());
+  MNET_CO_TRY_VOID(co_await aio::sleep_for(patience));
+  group->cancel();
+  co_return Result<void>();
+}
+
+}  // namespace
+
+std::string Operation::key() const {
+  return cat(op == Op::kAdd ? "add " : "remove ", ifname, " ", network);
+}
+
+Pass::Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
+           attach::Request request)
+    : core_(core), settings_(settings), host_(host), request_(std::move(request)) {}
+
+Job Pass::make_job(attach::Verb verb, std::string ifname) const {
+  attach::Request request = request_;
+  if (!ifname.empty()) request.ifname = std::move(ifname);
+  attach::Job base(std::move(request), verb);
+  // What was read for the comparison is what the operations work with.
+  if (container_ != nullptr) base.room = container_->job.base.room;
+  return Job{
+      .base = std::move(base), .delegate = {}, .unfilled_hash = {}, .is_by_annotation = true};
+}
+
+aio::Task<PassOutcome> Pass::run() {
+  running_ = std::make_unique<attach::Containers::RunningAdd>(
+      core_.containers, request_.container_id, request_.caller);
+  MNET_CO_TRY([[maybe_unused]] const auto& lock,
+              co_await core_.containers.lock(request_.container_id));
+  if (ends()) co_return std::move(outcome_);
+  MNET_CO_TRY_VOID(co_await compare());
+  if (!outcome_.is_eligible || !outcome_.is_alive) co_return std::move(outcome_);
+  MNET_CO_TRY_VOID(co_await apply());
+  co_return std::move(outcome_);
+}
+
+aio::Task<void> Pass::reload() {
+  container_ = std::make_unique<Container>(core_, make_job(attach::Verb::kAdd, {}));
+  return container_->find();
+}
+
+// Where nothing differs the namespace is not looked at.
+aio::Task<void> Pass::compare() {
+  MNET_CO_TRY_VOID(co_await reload());
+  MNET_CO_TRY(outcome_.is_eligible, is_eligible());
+  if (!outcome_.is_eligible) co_return Result<void>();
+  auto read = co_await read_wanted();
+  if (!read) {
+    if (read.error().code() == Errc::kCancelled) co_return std::move(read);
+    host_.tell(container_->pod, {.reason = "InvalidNetworksAnnotation",
+                                 .message = read.error().text(),
+                                 .value = text_of(*container_->pod)});
+    outcome_.is_eligible = false;
+    co_return Result<void>();
+  }
+  rules_.replaces_on_change = settings_.replaces_on_change;
+  rules_.may_select = [this](std::string_view ns) {
+    return model::may_select(container_->job.base.conf, container_->pod->ns, ns);
+  };
+  MNET_CO_TRY_VOID(co_await look_for_clients_networks(&rules_));
+  difference_ = difference(wanted_, container_->record, rules_);
+  if (!difference_.is_empty() || container_->record.status_behind || lacks_index()) {
+    MNET_CO_TRY_VOID(co_await look_at_links());
+    difference_ = difference(wanted_, container_->record, rules_);
+  }
+  outcome_.wanted = wanted_.size();
+  outcome_.present = difference_.matched;
+  tell_refusals();
+  co_return Result<void>();
+}
+
+// Not of which phase the pod is, but whether it has ended; and not whether it is ready.
+Result<bool> Pass::is_eligible() {
+  const model::AttachmentRecord& record = container_->record;
+  const model::PodObjectPtr& pod = container_->pod;
+  if (pod == nullptr || record.state != model::RecordState::kReady) return false;
+  if (!record.boot_id.empty() && record.boot_id != core_.options.boot_id) return false;
+  if (pod->is_being_deleted || pod->is_in_host_network || pod->phase == model::PodPhase::kEnded) {
+    return false;
+  }
+  if (!settings_.includes(pod->ns)) return false;
+  if (!request_.netns.empty()) return true;
+  host_.tell(pod, {.reason = "HotplugUnavailable",
+                   .message = "the pod was made by a version of Multus that did not record its "
+                              "network namespace; its networks change when it is made anew",
+                   .value = {}});
+  return false;
+}
+
+aio::Task<void> Pass::read_wanted() {
+  const model::PodObjectPtr pod = container_->pod;
+  Result<Elements> elements;
+  if (core_.ports.pool != nullptr && model::has_long_annotation(*pod)) {
+    elements = co_await core_.ports.pool->run([pod] { return read_elements(*pod); });
+  } else {
+    elements = read_elements(*pod);
+  }
+  if (!elements) co_return std::move(elements).error();
+  wanted_ = *std::move(elements);
+  co_return Result<void>();
+}
+
+// The names of what clients plugged in are those of configurations, not of definitions.
+aio::Task<void> Pass::look_for_clients_networks(DifferenceRules* rules) {
+  for (const model::NetworkSelectionElement& element : wanted_) {
+    const model::RecordedAttachment* there = container_->record.find(element.ifname);
+    if (there == nullptr || there->source != model::Source::kDelegateApi) continue;
+    auto definition =
+        co_await core_.ports.source->find_network({.ns = element.ns, .name = element.name});
+    if (!definition && definition.error().code() == Errc::kCancelled) co_return definition.error();
+    if (!definition || *definition == nullptr) continue;
+    const auto text = model::configuration_of(**definition);
+    const auto config = text ? json::parse_object(*text) : Result<json::Object>(text.error());
+    if (config) rules->cni_names[network_of(element)] = json::text_of(config->find("name"));
+  }
+  co_return Result<void>();
+}
+
+// The indexes of links are recorded while they still have the names that they were made with.
+bool Pass::lacks_index() const {
+  return core_.ports.link_names != nullptr &&
+         std::ranges::any_of(container_->record.attachments, [](const auto& one) {
+           return is_owned(one) && is_attached(one) && one.link_index == 0;
+         });
+}
+
+aio::Task<void> Pass::look_at_links() {
+  model::AttachmentRecord& record = container_->record;
+  const auto seen = co_await core_.ports.links.look(request_.netns, {});
+  if (!seen && seen.error().code() == Errc::kCancelled) co_return seen.error();
+  const bool is_same = seen && (record.netns_inode == 0 || record.netns_inode == seen->netns.inode);
+  outcome_.is_alive = is_same;
+  if (!is_same || core_.ports.link_names == nullptr) co_return Result<void>();
+  MNET_CO_TRY(const auto& links, co_await core_.ports.link_names->list(request_.netns));
+  bool has_changed = false;
+  for (const attach::Link& link : links) {
+    rules_.links.insert(link.name);
+    model::RecordedAttachment* one = record.find(link.name);
+    if (one == nullptr || !is_owned(*one) || !is_attached(*one) || one->link_index != 0) continue;
+    one->link_index = link.index;
+    has_changed = true;
+  }
+  if (!has_changed) co_return Result<void>();
+  co_return co_await container_->save();
+}
+
+void Pass::tell_refusals() {
+  const model::PodObjectPtr& pod = container_->pod;
+  for (const Refusal& one : difference_.rejected) {
+    const Operation operation{.op = Op::kAdd, .ifname = one.ifname, .network = one.network};
+    outcome_.failing.insert(operation.key());
+    host_.tell(pod, {.reason = "InterfaceAddRejected",
+                     .message = cat("Will not add ", one.ifname.empty() ? "" : one.ifname + " ",
+                                    "from ", excerpt(one.network), ": ", one.reason),
+                     .value = operation.key()});
+  }
+  for (const Refusal& one : difference_.ignored) {
+    host_.tell(pod, {.reason = "InterfaceChangeIgnored",
+                     .message = cat(one.ifname, " from ", excerpt(one.network), ": ", one.reason),
+                     .value = cat(one.ifname, " ", text_of(*pod))});
+  }
+}
+
+aio::Task<void> Pass::apply() {
+  if (!difference_.adopted.empty()) {
+    MNET_CO_TRY_VOID(co_await adopt());
+  }
+  for (const Removal& removal : difference_.removals) {
+    if (ends()) co_return Result<void>();
+    MNET_CO_TRY_VOID(co_await remove(removal));
+  }
+  for (const Addition& addition : difference_.additions) {
+    if (ends()) co_return Result<void>();
+    MNET_CO_TRY_VOID(co_await add(addition));
+  }
+  const bool is_done = difference_.removals.empty() && difference_.additions.empty() &&
+                       !container_->record.status_behind;
+  if (ends() || is_done) co_return Result<void>();
+  outcome_.status = co_await bounded(write_status(), std::chrono::milliseconds(0));
+  co_return Result<void>();
+}
+
+aio::Task<void> Pass::adopt() {
+  for (const std::string& ifname : difference_.adopted) {
+    if (auto* one = container_->record.find(ifname)) one->source = model::Source::kHotplug;
+  }
+  return container_->save();
+}
+
+aio::Task<void> Pass::remove(Removal removal) {
+  const Operation operation{
+      .op = Op::kRemove, .ifname = removal.ifname, .network = removal.network};
+  not_removed_.insert(removal.ifname);
+  outcome_.failing.insert(operation.key());
+  if (!host_.may_try(operation)) co_return Result<void>();
+  const auto begun = Clock::now();
+  Container container(core_, make_job(attach::Verb::kDel, removal.ifname));
+  Unplug unplug(container);
+  const auto removed = co_await bounded(unplug.run_by_annotation(), kPatience);
+  host_.note(container_->pod, operation, Clock::now() - begun, removed, false);
+  if (!removed) co_return Result<void>();
+  not_removed_.erase(removal.ifname);
+  outcome_.failing.erase(operation.key());
+  co_return Result<void>();
+}
+
+// What waits for its name waits for a removal, which is tried again.
+aio::Task<void> Pass::add(Addition addition) {
+  const Operation operation{
+      .op = Op::kAdd, .ifname = addition.ifname, .network = network_of(addition.element)};
+  outcome_.failing.insert(operation.key());
+  if (not_removed_.contains(addition.ifname) || !host_.may_try(operation)) co_return Result<void>();
+  const auto begun = Clock::now();
+  bool is_rejected = false;
+  const auto added = co_await bounded(attach(std::move(addition), &is_rejected), kPatience);
+  host_.note(container_->pod, operation, Clock::now() - begun, added, is_rejected);
+  if (!added) co_return Result<void>();
+  ++outcome_.present;
+  outcome_.failing.erase(operation.key());
+  co_return Result<void>();
+}
+
+aio::Task<void> Pass::attach(Addition addition, bool* is_rejected) {
+  Job job = make_job(attach::Verb::kAdd, addition.ifname);
+  std::set<std::string> used;
+  for (const model::RecordedAttachment& one : container_->record.attachments) {
+    if (!one.device_id.empty()) used.insert(one.device_id);
+  }
+  attach::Resolver resolver(core_, job.base, container_->pod);
+  auto delegate = co_await resolver.select(std::move(addition.element), std::move(used));
+  if (!delegate) {
+    // No device is left for it, or it is not the pod's to choose.
+    *is_rejected = delegate.error().code() == Errc::kDenied || delegate.error().origin() != nullptr;
+    co_return std::move(delegate).error();
+  }
+  job.delegate = *std::move(delegate);
+  job.delegate.selection.ifname = addition.ifname;
+  job.auto_name = addition.auto_name;
+  job.unfilled_hash = job.delegate.config_hash;
+  Container container(core_, std::move(job));
+  PlugIn plug_in(container, *running_);
+  MNET_CO_TRY([[maybe_unused]] const auto& result, co_await plug_in.run());
+  container_->record = container.record;
+  co_return Result<void>();
+}
+
+// Of what the pod's annotation asked for; what others attached is theirs to keep.
+aio::Task<std::vector<model::NetworkStatus>> Pass::statuses() {
+  std::vector<model::NetworkStatus> all;
+  attach::Reporter reporter(core_, container_->job.base, container_->pod);
+  for (const model::RecordedAttachment& one : container_->record.attachments) {
+    if (!is_owned(one) || !is_attached(one) || !one.result) continue;
+    auto result = cni::read_result(*one.result);
+    if (!result) continue;
+    const auto device_info = co_await reporter.find_device_info(one.capability_args);
+    auto entries = model::network_statuses(*result, one.network, false, device_info);
+    if (entries) std::ranges::move(*entries, std::back_inserter(all));
+  }
+  co_return all;
+}
+
+// Where an ADD still owes its status, that one comes first: it is written whole.
+aio::Task<void> Pass::write_status() {
+  MNET_CO_TRY_VOID(co_await reload());
+  if (!container_->record.status_behind) co_return Result<void>();
+  if (container_->record.status_owed) {
+    co_return Error(Errc::kUnavailable, "the network status of the pod's creation comes first");
+  }
+  MNET_CO_TRY(auto&& attached, co_await statuses());
+  attach::Reporter reporter(core_, container_->job.base, container_->pod);
+  auto edit = [&](const std::optional<std::string>& text) -> Result<std::optional<std::string>> {
+    MNET_TRY(auto&& edited, model::with_changes(text, container_->record.stale_statuses, attached));
+    if (!edited) return std::optional<std::string>();
+    reporter.tell_shortcomings(*edited);
+    return std::optional<std::string>(edited->text());
+  };
+  MNET_CO_TRY_VOID(co_await core_.ports.source->edit_status(container_->pod, edit));
+  container_->record.status_behind = false;
+  container_->record.stale_statuses.clear();
+  co_return co_await container_->save();
+}
+
+aio::Task<void> Pass::bounded(aio::Task<void> task, std::chrono::milliseconds patience) {
+  const auto executor = co_await aio::asio::this_coro::executor;
+  const Log log = request_.log;
+  Result<void> outcome = aio::cancelled_error();
+  aio::Event done;
+  aio::Group work(executor, log);
+  aio::Group watch(executor, log);
+  work.spawn("hot-plug", keep_outcome(std::move(task), &outcome, &done));
+  watch.spawn("hot-plug", cut_off(request_.caller, patience, &work));
+  const auto waited = co_await done.wait();
+  if (!waited) work.cancel();
+  watch.cancel();
+  (void)co_await aio::shielded(work.join());
+  (void)co_await aio::shielded(watch.join());
+  co_return std::move(outcome);
+}
+
+}  // namespace mnet::hotplug

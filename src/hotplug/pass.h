@@ -1,0 +1,117 @@
+// One comparison of one container with its pod's annotation, and what follows from it: removals,
+// then additions, then the network status (05, 3.4 to 3.8). When there is another one, and what
+// becomes of failures, is the controller's business.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/task.h"
+#include "attach/attach.h"
+#include "attach/containers.h"
+#include "attach/core.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "hotplug/container.h"
+#include "hotplug/difference.h"
+#include "model/hotplug_settings.h"
+#include "model/network_status.h"
+#include "model/objects.h"
+#include "model/selection_element.h"
+
+namespace mnet::hotplug {
+
+enum class Op : std::uint8_t { kAdd, kRemove };
+
+// One network that is plugged in or out.
+struct Operation {
+  Op op = Op::kAdd;
+  std::string ifname, network;
+
+  // The same for every attempt at it.
+  std::string key() const;
+};
+
+// What is told of a pod once, not at every pass.
+struct Notice {
+  std::string_view reason;  // of the event
+  std::string message;
+  std::string value;  // what it is about: another value is told anew
+};
+
+// Decides when; hears what became of it.
+class PassHost {
+ public:
+  virtual ~PassHost() = default;
+  // Nothing may begin any more.
+  virtual bool stops() const = 0;
+  // Whether it is time for this one; false: it failed a short while ago.
+  virtual bool may_try(const Operation& operation) = 0;
+  // `is_rejected`: it cannot be attached as it stands, and no plugin was run.
+  virtual void note(const model::PodObjectPtr& pod, const Operation& operation,
+                    std::chrono::steady_clock::duration took, const Result<void>& outcome,
+                    bool is_rejected) = 0;
+  virtual void tell(const model::PodObjectPtr& pod, Notice notice) = 0;
+};
+
+struct PassOutcome {
+  // The container runs, and its pod is one whose annotation counts.
+  bool is_eligible = false;
+  bool is_alive = true;  // its namespace is there
+  std::size_t wanted = 0, present = 0;
+  std::set<std::string> failing;  // operations that are not done, by key
+  Result<void> status;            // of writing it; an error: it lags behind
+};
+
+class Pass {
+ public:
+  // All must outlive it, and it its task. `request`: an ADD of the container; its caller leaves
+  // when a DEL of the container comes.
+  Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
+       attach::Request request);
+
+  // An error: nothing could be compared.
+  aio::Task<PassOutcome> run();
+
+ private:
+  aio::Task<void> compare();
+  Result<bool> is_eligible();
+  aio::Task<void> read_wanted();
+  aio::Task<void> look_at_links();
+  aio::Task<void> look_for_clients_networks(DifferenceRules* rules);
+  bool lacks_index() const;
+  void tell_refusals();
+  aio::Task<void> apply();
+  aio::Task<void> adopt();
+  aio::Task<void> remove(Removal removal);
+  aio::Task<void> add(Addition addition);
+  aio::Task<void> attach(Addition addition, bool* is_rejected);
+  aio::Task<void> write_status();
+  aio::Task<std::vector<model::NetworkStatus>> statuses();
+  // Until it ends; if a DEL of the container comes, it is cut off after that time.
+  aio::Task<void> bounded(aio::Task<void> task, std::chrono::milliseconds patience);
+  bool ends() const { return host_.stops() || request_.caller->gone(); }
+  Job make_job(attach::Verb verb, std::string ifname) const;
+  aio::Task<void> reload();
+
+  attach::Core& core_;
+  const model::HotplugSettings& settings_;
+  PassHost& host_;
+  attach::Request request_;
+  std::unique_ptr<Container> container_;
+  std::vector<model::NetworkSelectionElement> wanted_;
+  DifferenceRules rules_;
+  Difference difference_;
+  std::set<std::string> not_removed_;  // interfaces
+  std::unique_ptr<attach::Containers::RunningAdd> running_;
+  PassOutcome outcome_;
+};
+
+}  // namespace mnet::hotplug
