@@ -23,7 +23,7 @@ def test_the_demo_shows_its_pods_and_leaves_nothing(program, programs):
     for shown in ("10.244.0.2/24", "10.10.1.77/24", "02:00:00:00:00:77", "10.10.2.2/24",
                   '"name": "kube-system/cluster"', "Add net1 [10.10.1.77/24] from default/storage",
                   "CNI_COMMAND=ADD, CNI_IFNAME=net9", "interfaces of pod web: backup0 eth0 net1 net9",
-                  "10.10.3.2/24", "archive (net9)"):
+                  "10.10.3.2/24", "archive (net9)", "default/archive (net8)", " ms: backup0 eth0 net1 net8"):
         assert shown in done.stdout, shown
     (default,) = [line for line in done.stdout.splitlines() if line.split()[:2] == ["web", "default"]]
     assert default.split()[2:] == ["10.10.2.1", "backup0"]
