@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cni_node/names.h"
 #include "cni_node/work.h"
+#include "nodetools/output.h"
 
 namespace mnet::cni_node {
 namespace {
@@ -22,10 +23,6 @@ constexpr std::size_t kMostRestores = 5;
 constexpr std::array<std::string_view, 3> kKinds = {"plugin", "config", "manifest"};
 constexpr std::array<std::string_view, 5> kStates = {"new", "installed", "pending", "failed",
                                                      "held back"};
-
-std::string padded(std::string_view text, std::size_t width) {
-  return cat(text, std::string(width > text.size() ? width - text.size() : 0, ' '));
-}
 
 }  // namespace
 
@@ -104,9 +101,10 @@ std::string ItemBoard::text() const {
   for (const auto& [key, item] : items_) width = std::max(width, key.second.size());
   std::string out;
   for (const auto& [key, item] : items_) {
-    out += cat(padded(kKinds[static_cast<std::size_t>(key.first)], 10),
-               padded(key.second, width + 2), kStates[static_cast<std::size_t>(item.state())],
-               item.why().empty() ? "" : ": ", item.why(), "\n");
+    out += cat(nodetools::padded(kKinds[static_cast<std::size_t>(key.first)], 10),
+               nodetools::padded(key.second, width + 2),
+               kStates[static_cast<std::size_t>(item.state())], item.why().empty() ? "" : ": ",
+               item.why(), "\n");
   }
   return out;
 }

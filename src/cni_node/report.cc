@@ -107,10 +107,6 @@ Names owned_in(const ledger::Ledger& ledger, const std::string& directory) {
 
 bool has_lists(const Command& command) { return command.plugins || command.configs; }
 
-std::string padded(std::string_view text, std::size_t width) {
-  return cat(text, std::string(width > text.size() ? width - text.size() : 0, ' '));
-}
-
 std::string_view or_dash(std::string_view text) { return text.empty() ? "-" : text; }
 
 json::Value value_of(const ItemReport& item) {
@@ -160,9 +156,10 @@ std::string text_of(const std::vector<ItemReport>& items) {
   for (const ItemReport& item : items) width = std::max(width, item.name.size());
   std::string out;
   for (const ItemReport& item : items) {
-    out += cat(padded(item.kind, 8), padded(item.name, width + 2), padded(word_of(item.state), 9),
-               padded(or_dash(item.version), 10), or_dash(item.sha256),
-               item.why.empty() ? "" : cat("  ", item.why), "\n");
+    out +=
+        cat(nodetools::padded(item.kind, 8), nodetools::padded(item.name, width + 2),
+            nodetools::padded(word_of(item.state), 9), nodetools::padded(or_dash(item.version), 10),
+            or_dash(item.sha256), item.why.empty() ? "" : cat("  ", item.why), "\n");
   }
   return out;
 }
@@ -187,7 +184,8 @@ Result<std::string> list_plugins(const Command& command) {
     std::string version = plugin_version(source, entry.name);
     out += command.output == Command::Output::kNames
                ? cat(entry.name, "\n")
-               : cat(padded(entry.name, 16), " ", padded(or_dash(version), 10), " ", sha256, "\n");
+               : cat(nodetools::padded(entry.name, 16), " ",
+                     nodetools::padded(or_dash(version), 10), " ", sha256, "\n");
     all.emplace_back(json::Object{
         {"name", entry.name}, {"version", std::move(version)}, {"sha256", std::move(sha256)}});
   }

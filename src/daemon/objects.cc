@@ -90,11 +90,9 @@ Objects::Objects(const aio::asio::any_io_executor& executor, const Config& confi
       folder_path_(config.objects_dir),
       kubeconfig_(json::text_of(config.document.find_folded("kubeconfig"))) {
   if (!folder_path_.empty()) {
-    const std::string cni_dir =
-        config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir;
     folder_ = std::make_unique<adapters::FolderSource>(
         executor, folder_path_, pool, log,
-        adapters::FolderSettings{.status_dir = store::status_directory(cni_dir),
+        adapters::FolderSettings{.status_dir = store::status_directory(config.records_dir()),
                                  .sweeps = use == ObjectsUse::kServe});
     return;
   }

@@ -51,8 +51,8 @@
 #include "settings/config_check.h"
 #include "sys/environment.h"
 #include "sys/file.h"
+#include "sys/mountinfo.h"
 #include "sys/write_all.h"
-#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {
@@ -61,7 +61,6 @@ using selfcheck::Findings;
 using selfcheck::Severity;
 using namespace std::chrono_literals;
 
-constexpr std::string_view kPluginDir = "/opt/cni/bin";
 constexpr std::string_view kNamespaces = "/run/netns";
 constexpr std::string_view kHostLocal =
     "/var/lib/cni/networks";  // where host-local keeps addresses
@@ -73,12 +72,12 @@ constexpr auto kAnswerTime = 5s;
 constexpr std::array<std::string_view, 2> kNeeded = {
     "/api/v1/pods", "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions"};
 
-std::string plugin_dir(const Config& config) {
-  return config.bin_dir.empty() ? std::string(kPluginDir) : config.bin_dir;
-}
-
-std::string cni_dir(const Config& config) {
-  return config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir;
+selfcheck::Finding does_not_start(const Error& why) {
+  return {.severity = Severity::kError,
+          .check = selfcheck::kConfiguration,
+          .what = why.text(),
+          .why = "The daemon does not start",
+          .advice = "Correct the file"};
 }
 
 // Whether delegates run in the host's mounts while the daemon has its own.
@@ -97,11 +96,7 @@ Findings check_configuration(const Config& config) {
                      .advice = "Correct the file and restart the daemon"});
   }
   if (auto sound = check_surroundings(config); !sound) {
-    found.push_back({.severity = Severity::kError,
-                     .check = selfcheck::kConfiguration,
-                     .what = sound.error().text(),
-                     .why = "The daemon does not start",
-                     .advice = "Correct the file"});
+    found.push_back(does_not_start(sound.error()));
   }
   return found;
 }
@@ -110,7 +105,7 @@ std::vector<selfcheck::Folder> folders(const Config& config) {
   const std::string root = is_in_container(config) ? config.chroot_dir : std::string();
   std::vector<selfcheck::Folder> all = {
       {.key = "cniDir",
-       .path = cni_dir(config),
+       .path = config.records_dir(),
        .is_written = true,
        .is_made = true,
        .host_root = root},
@@ -118,7 +113,7 @@ std::vector<selfcheck::Folder> folders(const Config& config) {
       {.key = "cniConfigDir", .path = config.cni_config_dir, .is_written = config.is_automatic()}};
   // Elsewhere its path is that of another mount namespace.
   if (config.delegate_mount_namespace.empty()) {
-    all.push_back({.key = "binDir", .path = cat(config.chroot_dir, plugin_dir(config))});
+    all.push_back({.key = "binDir", .path = cat(config.chroot_dir, config.plugin_dir())});
   }
   if (!config.objects_dir.empty()) {
     all.push_back({.key = "objectsDir", .path = config.objects_dir});
@@ -139,7 +134,7 @@ Findings check_mounts(const Config& config) {
   if (!is_in_container(config)) return {};
   const auto text = sys::read_file("/proc/self/mountinfo");
   if (!text) return {};
-  return selfcheck::check_propagation(selfcheck::parse_mountinfo(*text),
+  return selfcheck::check_propagation(sys::parse_mountinfo(*text),
                                       {std::string(kNamespaces), clean_path(config.chroot_dir)});
 }
 
@@ -165,11 +160,12 @@ Findings check_files(const Config& config) {
     append(found, selfcheck::check_folder(folder));
   }
   append(found, check_mounts(config));
-  append(found, selfcheck::check_disk(cni_dir(config)));
+  append(found, selfcheck::check_disk(config.records_dir()));
   append(found, check_descriptors());
   append(found, check_runtime_directory(config));
-  append(found, selfcheck::check_leftovers(cni_dir(config), std::chrono::system_clock::now()));
-  append(found, selfcheck::check_addresses(cat(config.chroot_dir, kHostLocal), cni_dir(config)));
+  append(found, selfcheck::check_leftovers(config.records_dir(), std::chrono::system_clock::now()));
+  append(found,
+         selfcheck::check_addresses(cat(config.chroot_dir, kHostLocal), config.records_dir()));
   return found;
 }
 
@@ -197,10 +193,10 @@ Findings check_networks(const Config& config, std::vector<selfcheck::Network> ne
   const selfcheck::NodeView node{
       .has_plugin =
           [&](const std::string& type) {
-            return plugin::find_plugin(world, type, {plugin_dir(config)}).has_value();
+            return plugin::find_plugin(world, type, {config.plugin_dir()}).has_value();
           },
       .has_link = has_link,
-      .plugin_dir = plugin_dir(config)};
+      .plugin_dir = config.plugin_dir()};
   return selfcheck::check_networks(networks, node);
 }
 
@@ -376,12 +372,7 @@ int run_self_check(const Config& config, bool as_json) {
 }
 
 int report_bad_configuration(const Error& why, bool as_json) {
-  return report({{.severity = Severity::kError,
-                  .check = selfcheck::kConfiguration,
-                  .what = why.text(),
-                  .why = "The daemon does not start",
-                  .advice = "Correct the file"}},
-                as_json);
+  return report({does_not_start(why)}, as_json);
 }
 
 std::string node_hint(const std::string& plugin_config) {

@@ -34,8 +34,6 @@
 namespace mnet::daemon {
 namespace {
 
-constexpr std::string_view kPluginDir = "/opt/cni/bin";
-
 // Where the daemon sees the root of the node.
 std::string node_root(const Config& config) {
   constexpr std::string_view kNamespace = "/ns/mnt";
@@ -47,8 +45,7 @@ std::string node_root(const Config& config) {
 }
 
 std::string shim_path(const Config& config) {
-  const std::string_view directory = config.bin_dir.empty() ? kPluginDir : config.bin_dir;
-  return clean_path(cat(node_root(config), "/", directory, "/", config.type));
+  return clean_path(cat(node_root(config), "/", config.plugin_dir(), "/", config.type));
 }
 
 bool daemon_answers(const std::string& socket) {

@@ -2,6 +2,7 @@
 // program's name. Tests bring their own.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,9 @@ class RecordedOutput final : public Output {
   }
   std::string printed, complaints;
 };
+
+// With blanks at the end up to `width` bytes: a cell of a table.
+std::string padded(std::string_view text, std::size_t width);
 
 // `### <title> ###`, the body, `###`: how contents are shown (04, 1.11 and 2.6).
 std::string block(std::string_view title, std::string_view body);

@@ -82,13 +82,13 @@ constexpr const char* kMountInfo =
     "nonsense\n";
 
 TEST(Mounts, ThoseThatSeeLaterMountsOfTheHostAreFine) {
-  const auto mounts = parse_mountinfo(kMountInfo);
+  const auto mounts = sys::parse_mountinfo(kMountInfo);
 
   EXPECT_THAT(check_propagation(mounts, {"/run/netns", "/with space/below"}), IsEmpty());
 }
 
 TEST(Mounts, OneWithoutPropagationAndOneThatIsNotMountedAreErrors) {
-  const auto mounts = parse_mountinfo(kMountInfo);
+  const auto mounts = sys::parse_mountinfo(kMountInfo);
 
   const Findings found = check_propagation(mounts, {"/hostroot", "/run/other", "/run/netnsx"});
 
@@ -99,7 +99,7 @@ TEST(Mounts, OneWithoutPropagationAndOneThatIsNotMountedAreErrors) {
 }
 
 TEST(Mounts, TheLastMountOfAPlaceCounts) {
-  const auto mounts = parse_mountinfo(
+  const auto mounts = sys::parse_mountinfo(
       "23 22 0:22 / /run/netns rw shared:5 - tmpfs tmpfs rw\n"
       "24 22 0:22 / /run/netns rw - tmpfs tmpfs rw\n");
 

@@ -20,6 +20,7 @@
 #include "settings/hotplug_settings.h"
 #include "settings/log_settings.h"
 #include "sys/file.h"
+#include "wire/wire.h"
 
 namespace mnet::settings {
 namespace {
@@ -185,6 +186,14 @@ Result<Config> config_of(json::Object document) {
   if (config.kubelet_dir.empty()) config.kubelet_dir = devices::kDefaultKubeletDir;
   config.document = std::move(document);
   return config;
+}
+
+std::string Config::plugin_dir() const {
+  return bin_dir.empty() ? model::NetConf().bin_dir : bin_dir;
+}
+
+std::string Config::records_dir() const {
+  return cni_dir.empty() ? std::string(wire::kDefaultCniDir) : cni_dir;
 }
 
 Result<Config> parse_config(std::string_view text) {

@@ -65,6 +65,9 @@ struct Config : LogSettings {
   std::vector<std::string> warnings;  // of keys that were not used and harm nothing else
 
   bool is_automatic() const { return multus_config_file == "auto"; }
+  // What a request that names none gets, too (02, 1).
+  std::string plugin_dir() const;
+  std::string records_dir() const;
 };
 
 // `failed to unmarshall the daemon configuration: <why>`; a wrong type or value names its key. Keys

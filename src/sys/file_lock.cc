@@ -133,7 +133,7 @@ Result<Presence> Presence::make(const std::string& directory) {
   if (::fcntl(fd.get(), F_OFD_SETLK, &whole) != 0) {
     return Error::from_errno(errno, cat("lock ", directory));
   }
-  return Presence(std::move(fd));
+  return Presence(std::move(fd), directory);
 }
 
 // Asks what would keep us from a lock for ourselves alone, which our own shared one does not.
@@ -141,7 +141,7 @@ Result<bool> Presence::is_alone() const {
   struct flock whole{};
   whole.l_type = F_WRLCK;
   if (::fcntl(fd_.get(), F_OFD_GETLK, &whole) != 0) {
-    return Error::from_errno(errno, "looking for other locks");
+    return Error::from_errno(errno, cat("looking for other locks of ", directory_));
   }
   return whole.l_type == F_UNLCK;
 }

@@ -69,9 +69,11 @@ class Presence {
   Result<bool> is_alone() const;
 
  private:
-  explicit Presence(UniqueFd fd) : fd_(std::move(fd)) {}
+  Presence(UniqueFd fd, std::string directory)
+      : fd_(std::move(fd)), directory_(std::move(directory)) {}
 
   UniqueFd fd_;
+  std::string directory_;
 };
 
 }  // namespace mnet::sys
