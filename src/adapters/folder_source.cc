@@ -166,11 +166,11 @@ std::optional<json::Count> FolderSource::count_network(const std::string& ns,
   return network->config ? json::count(*network->config) : json::Count();
 }
 
-aio::Task<void> FolderSource::write_status(model::PodObjectPtr pod, std::string text) {
+aio::Task<void> FolderSource::write_status(model::PodObjectPtr pod, std::string text, Log log) {
   const auto now = folder_.snapshot()->find_pod(pod->ns, pod->name);
   if (now == nullptr) {
-    log_.verbose(cat("pod ", pod->ns, "/", pod->name, " is gone from ", path_,
-                     ": its network status is not written"));
+    log.verbose(cat("pod ", pod->ns, "/", pod->name, " is gone from ", path_,
+                    ": its network status is not written"));
     co_return Result<void>();
   }
   if (is_another(*now, *pod)) {

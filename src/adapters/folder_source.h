@@ -51,7 +51,7 @@ class FolderSource : public attach::ObjectSource {
   aio::Task<model::NetworkDefinitionPtr> find_network(attach::NetworkLookup lookup) override;
   std::optional<json::Count> count_network(const std::string& ns,
                                            const std::string& name) const override;
-  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override;
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text, Log log) override;
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override;
   // Written by a thread of the pool, in the order they were sent. If more than
   // kMostWaiting wait for the disk, further ones are dropped, and the log says so.

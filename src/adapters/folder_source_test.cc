@@ -287,7 +287,7 @@ TEST_F(FolderSourceTest, WritesTheStatusBesideTheManifests) {
   dir.write("objects/a.yaml", pod("web", "u1"));
   start();
 
-  const auto written = aio::run(loop, source.write_status(the_pod("web"), "[{}]"));
+  const auto written = aio::run(loop, source.write_status(the_pod("web"), "[{}]", Log()));
 
   ASSERT_TRUE(written.has_value()) << written.error().text();
   const auto file = json::parse_object(sys::read_file(path + "/status/ns1/web.json").value());
@@ -302,8 +302,8 @@ TEST_F(FolderSourceTest, FindsTheStatusThatWasWrittenLast) {
   const auto web = the_pod("web");
   EXPECT_FALSE(aio::run(loop, source.find_status(web)).value().has_value());
 
-  ASSERT_TRUE(aio::run(loop, source.write_status(web, "[1]")).has_value());
-  ASSERT_TRUE(aio::run(loop, source.write_status(web, "[2]")).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(web, "[1]", Log())).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(web, "[2]", Log())).has_value());
 
   EXPECT_EQ(aio::run(loop, source.find_status(web)).value(), "[2]");
   EXPECT_FALSE(aio::run(loop, source.find_status(the_pod("db"))).value().has_value());
@@ -313,7 +313,7 @@ TEST_F(FolderSourceTest, FindsTheStatusThatWasWrittenLast) {
 TEST_F(FolderSourceTest, FindsNoStatusOfAnEarlierPodOfThatName) {
   dir.write("objects/a.yaml", pod("web", "u1"));
   start();
-  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("web"), "[1]")).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("web"), "[1]", Log())).has_value());
   dir.write("objects/a.yaml", pod("web", "u2"));
   const auto web = find_pod("web", "u2", kLong).value();
 
@@ -325,8 +325,8 @@ TEST_F(FolderSourceTest, FindsNoStatusOfAnEarlierPodOfThatName) {
 TEST_F(FolderSourceTest, ForgetsTheStatusOfAPodThatGoes) {
   dir.write("objects/a.yaml", cat(pod("web", "u1"), pod("db", "u2")));
   start();
-  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("web"), "[1]")).has_value());
-  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("db"), "[2]")).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("web"), "[1]", Log())).has_value());
+  ASSERT_TRUE(aio::run(loop, source.write_status(the_pod("db"), "[2]", Log())).has_value());
 
   dir.write("objects/a.yaml", cat(pod("db", "u2"), pod("mark", "")));
   the_pod("mark");
@@ -360,7 +360,7 @@ TEST_F(FolderSourceTest, WritesNoStatusOfAPodThatIsGone) {
   dir.write("objects/a.yaml", pod("other", "u2"));
   the_pod("other");
 
-  const auto written = aio::run(loop, source.write_status(web, "[{}]"));
+  const auto written = aio::run(loop, source.write_status(web, "[{}]", Log()));
 
   EXPECT_TRUE(written.has_value());
   EXPECT_FALSE(std::filesystem::exists(path + "/status"));
@@ -374,7 +374,7 @@ TEST_F(FolderSourceTest, RefusesTheStatusOfAPodThatWasReplaced) {
   dir.write("objects/a.yaml", pod("web", "u2"));
   ASSERT_NE(find_pod("web", "u2", kLong).value(), nullptr);
 
-  const auto written = aio::run(loop, source.write_status(web, "[{}]"));
+  const auto written = aio::run(loop, source.write_status(web, "[{}]", Log()));
 
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().code(), Errc::kConflict);

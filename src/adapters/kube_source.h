@@ -63,8 +63,8 @@ class KubeSource : public attach::ObjectSource {
     return known == nullptr ? std::nullopt : std::optional(known->count);
   }
   // A pod that asks for no networks waits for 2 s at most, and goes without its status then.
-  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override {
-    return status_.write(std::move(pod), std::move(text));
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text, Log log) override {
+    return status_.write(std::move(pod), std::move(text), std::move(log));
   }
   aio::Task<std::optional<attach::StatusDelay>> try_status(model::PodObjectPtr pod,
                                                            std::string text) override {

@@ -98,6 +98,7 @@ struct KubeStatus::Job {
   attach::StatusEdit edit = {};  // makes the text of what is there
   std::chrono::steady_clock::time_point began, end;
   Backoff backoff;
+  Log log;  // of the request that waits
   kube::Priority priority = kube::Priority::kUrgent;
   int attempts = 0;
   int status = 0;                                     // of the last answer; 0: none came
@@ -123,12 +124,15 @@ KubeStatus::Job KubeStatus::make_job(model::PodObjectPtr pod, std::string text, 
              .text = std::move(text),
              .began = now,
              .end = now + total,
-             .backoff = Backoff(timing_.first_pause, timing_.longest_pause, random_)};
+             .backoff = Backoff(timing_.first_pause, timing_.longest_pause, random_),
+             .log = log_};
 }
 
-aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text) {
+aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text, Log log) {
   const Time total = model::may_ask_for_networks(*pod) ? timing_.total : timing_.total_of_plain;
-  return work(make_job(std::move(pod), std::move(text), total));
+  Job job = make_job(std::move(pod), std::move(text), total);
+  job.log = std::move(log);
+  return work(std::move(job));
 }
 
 aio::Task<void> KubeStatus::edit(model::PodObjectPtr pod, attach::StatusEdit edit) {
@@ -143,8 +147,8 @@ aio::Task<void> KubeStatus::work(Job job) {
     auto written = co_await write_once(&job);
     if (written) {
       if (job.attempts > 1 && !job.is_gone) {
-        log_.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
-                         " to write its network status has succeeded"));
+        job.log.verbose(cat(name_of(*job.pod), ": attempt ", job.attempts,
+                            " to write its network status has succeeded"));
       }
       co_return written;
     }
@@ -159,8 +163,8 @@ aio::Task<void> KubeStatus::work(Job job) {
 Result<void> KubeStatus::conclude(const Job& job, Result<void> failed) const {
   if (job.edit || model::may_ask_for_networks(*job.pod) || !may_pass(job, failed.error()))
     return failed;
-  log_.warning(cat(name_of(*job.pod), " stays without its network status: ",
-                   go_quoted(failed.error().text(), kMaxReason), "; ", advice_on(job.status)));
+  job.log.warning(cat(name_of(*job.pod), " stays without its network status: ",
+                      go_quoted(failed.error().text(), kMaxReason), "; ", advice_on(job.status)));
   return {};
 }
 
@@ -206,9 +210,9 @@ void KubeStatus::tell(Job& job, const Error& why) const {
   const auto denied_end = job.denied_since.value_or(job.began) + timing_.denial;
   const auto end = is_denied ? std::min(denied_end, job.end) : job.end;
   const auto left = std::chrono::round<std::chrono::seconds>(end - timer_.now());
-  log_.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
-                   go_quoted(why.text(), kMaxReason), "; retrying for ", left.count(),
-                   " s at growing intervals; ", advice_on(job.status)));
+  job.log.warning(cat(name_of(*job.pod), ": its network status cannot be written: ",
+                      go_quoted(why.text(), kMaxReason), "; retrying for ", left.count(),
+                      " s at growing intervals; ", advice_on(job.status)));
 }
 
 aio::Task<void> KubeStatus::write_once(Job* job) {
@@ -232,7 +236,7 @@ aio::Task<void> KubeStatus::write_in_turn(Job* job) {
   // Only now it is sure that this is the way, and not that everything is forbidden, as a server
   // that has just started says for a moment.
   if (written && !is_known_to_be_forbidden && !job->denied_since) {
-    log_.verbose("patching pods/status is forbidden: pods are read and updated instead");
+    job->log.verbose("patching pods/status is forbidden: pods are read and updated instead");
     forbidden_until_ = timer_.now() + timing_.refusal;
   }
   if (!written && written.error().code() == Errc::kDenied) forbidden_until_ = {};
@@ -353,7 +357,7 @@ aio::Task<std::optional<std::string>> KubeStatus::find(model::PodObjectPtr pod) 
 
 void KubeStatus::say_gone(Job& job) const {
   job.is_gone = true;
-  log_.verbose(cat(name_of(*job.pod), " is gone: its network status is not written"));
+  job.log.verbose(cat(name_of(*job.pod), " is gone: its network status is not written"));
 }
 
 }  // namespace mnet::adapters

@@ -39,7 +39,7 @@ class KubeStatus {
 
   // A pod that is gone is not an error; kConflict: it was replaced. Failures that may pass are
   // tried again at growing intervals until the time is over; the first one is logged.
-  aio::Task<void> write(model::PodObjectPtr pod, std::string text);
+  aio::Task<void> write(model::PodObjectPtr pod, std::string text, Log log);
   // One attempt, after the requests that pods wait for.
   aio::Task<std::optional<attach::StatusDelay>> attempt(model::PodObjectPtr pod, std::string text);
 

@@ -58,8 +58,8 @@ std::vector<std::string> asked_for_two_with(std::chrono::milliseconds refusal) {
   const kube::FakeApi server(answer_as_upstreams_role);
   const auto api = server.client();
   KubeStatus status(*api, Log(), {.refusal = refusal});
-  EXPECT_TRUE(aio::run(loop, status.write(asking_pod(), "[1]")).has_value());
-  EXPECT_TRUE(aio::run(loop, status.write(asking_pod(), "[2]")).has_value());
+  EXPECT_TRUE(aio::run(loop, status.write(asking_pod(), "[1]", Log())).has_value());
+  EXPECT_TRUE(aio::run(loop, status.write(asking_pod(), "[2]", Log())).has_value());
   return methods(server);
 }
 
@@ -82,8 +82,8 @@ TEST(KubeStatus, IsAnErrorWhereNothingIsAllowedAndRemembersNothing) {
   const auto api = server.client();
   KubeStatus status(*api, Log(), {.denial = 0ms});
 
-  const auto first = aio::run(loop, status.write(asking_pod(), "[1]"));
-  const auto second = aio::run(loop, status.write(asking_pod(), "[1]"));
+  const auto first = aio::run(loop, status.write(asking_pod(), "[1]", Log()));
+  const auto second = aio::run(loop, status.write(asking_pod(), "[1]", Log()));
 
   ASSERT_FALSE(first.has_value());
   EXPECT_EQ(first.error().code(), Errc::kDenied);
@@ -152,7 +152,7 @@ TEST(KubeStatus, RepeatsAConflictingUpdateWithTheNewestObject) {
   const auto api = server.client();
   KubeStatus status(*api, Log());
 
-  const auto written = aio::run(loop, status.write(asking_pod(), "[1]"));
+  const auto written = aio::run(loop, status.write(asking_pod(), "[1]", Log()));
 
   EXPECT_TRUE(written.has_value());
   EXPECT_THAT(methods(server),
@@ -178,8 +178,15 @@ class UnwritableStatus : public testing::Test {
     });
   }
   // Of a pod that waits for it.
-  Result<void> write() { return aio::run(loop, status->write(asking_pod(), "[1]")); }
-  Result<void> write_plain() { return aio::run(loop, status->write(plain_pod(), "[1]")); }
+  Result<void> write() {
+    return aio::run(loop, status->write(asking_pod(), "[1]", log_of_request()));
+  }
+  Result<void> write_plain() {
+    return aio::run(loop, status->write(plain_pod(), "[1]", log_of_request()));
+  }
+  Log log_of_request() const {
+    return Log({target}, LogLevel::kVerbose).with_request("0123456789abcdef");
+  }
   Result<std::optional<attach::StatusDelay>> attempt() {
     return aio::run(loop, status->attempt(plain_pod(), "[1]"));
   }
@@ -213,7 +220,8 @@ TEST_F(UnwritableStatus, SaysOnceWhyAndWhatToDo) {
   EXPECT_THAT(target->lines(),
               ElementsAre(AllOf(HasSubstr("warning: pod n/a: its network status cannot be written"),
                                 HasSubstr(R"("pods \"a\" is forbidden")"),
-                                HasSubstr("the right to patch pods/status"))));
+                                HasSubstr("the right to patch pods/status"),
+                                HasSubstr(" request=0123456789abcdef\n"))));
 }
 
 // 403 is final after ten seconds where a pod waits.

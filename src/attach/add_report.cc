@@ -124,7 +124,7 @@ aio::Task<std::optional<std::string>> Reporter::text_of(
 }
 
 aio::Task<void> Reporter::write_status(std::string text) {
-  auto written = co_await core_.ports.source->write_status(pod_, std::move(text));
+  auto written = co_await core_.ports.source->write_status(pod_, std::move(text), job_.log);
   room_ = HeldRoom();
   if (written) co_return Result<void>();
   co_return model::core_error(std::move(written).error(), job_.pod,

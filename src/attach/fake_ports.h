@@ -211,7 +211,7 @@ class FakeSource : public ObjectSource {
     if (found == networks.end() || unknown) return std::nullopt;
     return json::count(found->second->config.value_or(""));
   }
-  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) override {
+  aio::Task<void> write_status(model::PodObjectPtr pod, std::string text, Log) override {
     calls_.push_back(cat("write status ", pod->ns, "/", pod->name));
     if (status_error) co_return *status_error;
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
@@ -224,7 +224,7 @@ class FakeSource : public ObjectSource {
       calls_.push_back(cat("try status ", pod->ns, "/", pod->name));
       co_return *status_delay;
     }
-    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text)));
+    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text), Log()));
     co_return std::optional<StatusDelay>();
   }
   aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) override {

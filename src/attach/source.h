@@ -16,6 +16,7 @@
 #include "aio/event.h"
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/count.h"
@@ -171,13 +172,13 @@ class ObjectSource {
                                                    const std::string& name) const = 0;
 
   // Sets the annotation `network-status` to `text` (02, 5.7). A pod that is gone is fine; one
-  // that was replaced is an error.
-  virtual aio::Task<void> write_status(model::PodObjectPtr pod, std::string text) = 0;
+  // that was replaced is an error. `log`: of the request that waits for it.
+  virtual aio::Task<void> write_status(model::PodObjectPtr pod, std::string text, Log log) = 0;
   // One attempt at the same, for a status that no pod waits for: none if nothing is left to do. An
   // error is final.
   virtual aio::Task<std::optional<StatusDelay>> try_status(model::PodObjectPtr pod,
                                                            std::string text) {
-    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text)));
+    MNET_CO_TRY_VOID(co_await write_status(std::move(pod), std::move(text), Log()));
     co_return std::optional<StatusDelay>();
   }
   // What write_status(), or another keeper of the status, wrote last; none if there is nothing.

@@ -212,7 +212,7 @@ aio::Task<void> PlugIn::add_status(cni::NetResult result) {
   MNET_CO_TRY(auto&& present, co_await source.find_status(container_.pod));
   MNET_CO_TRY(auto&& text, model::with_statuses(present, added));
   attach::Reporter(container_.core, container_.job.base, container_.pod).tell_shortcomings(text);
-  co_return co_await source.write_status(container_.pod, text.text());
+  co_return co_await source.write_status(container_.pod, text.text(), container_.job.base.log);
 }
 
 }  // namespace mnet::hotplug

@@ -198,7 +198,7 @@ aio::Task<void> Unplug::drop_status(model::RecordedAttachment removed) {
   MNET_CO_TRY(auto&& text,
               model::without_statuses(*present, removed.network, status_names_of(removed)));
   if (!text) co_return Result<void>();
-  co_return co_await source.write_status(container_.pod, *std::move(text));
+  co_return co_await source.write_status(container_.pod, *std::move(text), container_.job.base.log);
 }
 
 }  // namespace mnet::hotplug

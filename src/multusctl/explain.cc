@@ -70,7 +70,7 @@ class FixedSource final : public attach::ObjectSource {
     if (found == definitions_.end()) return std::nullopt;
     return json::count(found->second->config.value_or(""));
   }
-  aio::Task<void> write_status(model::PodObjectPtr, std::string) override {
+  aio::Task<void> write_status(model::PodObjectPtr, std::string, Log) override {
     co_return Result<void>();
   }
   void send(attach::PodEvent) override {}
