@@ -3,9 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <charconv>
 #include <chrono>
 #include <ctime>
@@ -17,7 +14,7 @@
 #include <vector>
 
 #include "aio/all.h"
-#include "aio/readable.h"
+#include "aio/program_output.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -27,13 +24,11 @@
 #include "json/json.h"
 #include "kube/config.h"
 #include "sys/environment.h"
-#include "sys/fd.h"
 #include "sys/spawn.h"
 
 namespace mnet::kube {
 namespace {
 
-namespace asio = aio::asio;
 constexpr std::size_t kMaxOutput = 1u << 20;
 
 // A number of exactly these digits.
@@ -90,40 +85,13 @@ Result<std::string> find_command(const std::string& command,
   return Error(Errc::kNotFound, cat("executable ", command, " not found in PATH"));
 }
 
-// Everything up to the end; more than `kMaxOutput` is an error.
-aio::Task<std::string> read_to_end(sys::UniqueFd fd) {
-  const auto executor = co_await asio::this_coro::executor;
-  asio::posix::stream_descriptor pipe(executor, fd.release());
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    auto [ended, count] = co_await pipe.async_read_some(asio::buffer(buffer), aio::kAsValue);
-    text.append(buffer.data(), count);
-    if (ended == asio::error::eof) co_return text;
-    if (ended == asio::error::operation_aborted) co_return Error(Errc::kCancelled, "cancelled");
-    if (ended) co_return Error(Errc::kIo, cat("read: ", errno_text(ended.value())));
-    if (text.size() > kMaxOutput) co_return Error(Errc::kProtocol, "too much output");
-  }
-}
-
 aio::Task<std::string> run_program(sys::Program program) {
-  MNET_CO_TRY(auto&& child, sys::Child::spawn(program));
-  child.take_stdin().reset();
-  std::vector<aio::Task<std::string>> reading;
-  reading.push_back(read_to_end(child.take_stdout()));
-  reading.push_back(read_to_end(child.take_stderr()));
-  auto texts = co_await aio::all(std::move(reading));
-  if (!texts[0]) co_return std::move(texts[0]).error();
-
-  const auto executor = co_await asio::this_coro::executor;
-  aio::Readable exit(executor, child.pidfd());
-  MNET_CO_TRY_VOID(co_await exit.wait());
-  const auto status = child.reap();
-  if (status && !status->success()) {
-    const std::string said = texts[1] ? std::string(trim(*texts[1])) : "";
-    co_return Error(Errc::kDenied, cat(status->text(), ": ", said.substr(0, 500)));
+  MNET_CO_TRY(auto&& output, co_await aio::run_program(std::move(program), kMaxOutput));
+  if (!output.status.success()) {
+    co_return Error(Errc::kDenied,
+                    cat(output.status.text(), ": ", trim(output.err).substr(0, 500)));
   }
-  co_return *std::move(texts[0]);
+  co_return std::move(output.out);
 }
 
 }  // namespace
