@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -66,6 +67,135 @@ bool remove_secrets(Value& value) {
   return removed;
 }
 
+bool is_word(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+bool is_of_token(char c) { return is_word(c) || c == '+' || c == '/' || c == '=' || c == '~'; }
+
+std::size_t end_of(std::string_view text, std::size_t from, bool (*belongs)(char)) {
+  while (from < text.size() && belongs(text[from])) ++from;
+  return from;
+}
+
+// Without what stands between `-----BEGIN ...` and `-----END ...-----`, or the end of the text.
+std::string without_pem(std::string_view text) {
+  constexpr std::string_view kBegin = "-----BEGIN", kEnd = "-----END", kClose = "-----";
+  std::string out;
+  for (;;) {
+    const std::size_t at = text.find(kBegin);
+    if (at == std::string_view::npos) return out += text;
+    out += text.substr(0, at);
+    out += kRemoved;
+    const std::size_t last = text.find(kEnd, at);
+    if (last == std::string_view::npos) return out;
+    const std::size_t close = text.find(kClose, last + kEnd.size());
+    if (close == std::string_view::npos) return out;
+    text.remove_prefix(close + kClose.size());
+  }
+}
+
+// `eyJ...`: three parts, or what a log has cut of them.
+bool is_jwt(std::string_view word) { return word.size() > 20 && word.starts_with("eyJ"); }
+
+bool is_scheme(std::string_view word) {
+  return equal_ignoring_case(word, "bearer") || equal_ignoring_case(word, "basic");
+}
+
+// Where the value of a secret begins after its name: after `:` or `=`, blanks and a quote.
+std::size_t value_after(std::string_view text, std::size_t at) {
+  const auto is_blank = [](char c) {
+    return c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\\';
+  };
+  const std::size_t mark = end_of(text, at, is_blank);
+  if (mark == text.size() || (text[mark] != ':' && text[mark] != '=')) return 0;
+  return end_of(text, mark + 1, is_blank);
+}
+
+// Names with their values, tokens, and passwords of URLs.
+std::string without_words(std::string_view text) {
+  constexpr std::string_view kUrl = "://";
+  const auto ends_value = [](char c) {
+    return c != ' ' && c != '"' && c != '\'' && c != ',' && c != '\n' && c != '\\' && c != '}' &&
+           c != ';' && c != '&' && c != ']';
+  };
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text.substr(at).starts_with(kUrl)) {
+      const std::size_t host = at + kUrl.size();
+      const std::size_t sign = text.find_first_of("@/ \"'\n", host);
+      out += kUrl;
+      at = host;
+      if (sign != std::string_view::npos && text[sign] == '@') {
+        out += kRemoved;
+        at = sign;
+      }
+      continue;
+    }
+    if (!is_word(text[at])) {
+      out += text[at++];
+      continue;
+    }
+    const std::size_t end = end_of(text, at, is_word);
+    const std::string_view word = text.substr(at, end - at);
+    if (is_jwt(word)) {
+      out += kRemoved;
+      at = end_of(text, end, is_of_token);
+    } else if (is_scheme(word) && end + 1 < text.size() && text[end] == ' ' &&
+               is_of_token(text[end + 1])) {
+      out += cat(word, " ", kRemoved);
+      at = end_of(text, end + 1, is_of_token);
+    } else if (const std::size_t value = is_secret_name(word) ? value_after(text, end) : 0;
+               value > 0 && value < text.size() && ends_value(text[value])) {
+      out += text.substr(at, value - at);
+      out += kRemoved;
+      at = end_of(text, value, ends_value);
+      // `Authorization: Bearer <token>`
+      if (is_scheme(text.substr(value, at - value)) && at + 1 < text.size() && text[at] == ' ') {
+        at = end_of(text, at + 1, is_of_token);
+      }
+    } else {
+      out += word;
+      at = end;
+    }
+  }
+  return out;
+}
+
+void scrub(Value& value, int depth_left);
+
+// JSON inside, plain or as Base64, becomes the text of that JSON.
+std::string scrubbed_string(const std::string& text, int depth_left) {
+  const std::string_view inside = trim(text);
+  std::string decoded;
+  const bool may_be_base64 =
+      inside.size() > 16 && !inside.contains(' ') && !inside.starts_with('{');
+  const bool is_base64 = may_be_base64 && from_base64(inside, decoded) &&
+                         (decoded.starts_with('{') || decoded.contains("-----BEGIN"));
+  const std::string_view shown = is_base64 ? std::string_view(decoded) : std::string_view(text);
+  const std::string_view begin = trim(shown);
+  if (depth_left > 0 && (begin.starts_with('{') || begin.starts_with('['))) {
+    if (auto parsed = parse(shown)) {
+      scrub(*parsed, depth_left - 1);
+      return dump(*parsed, {.escape_html = false});
+    }
+  }
+  return without_words(without_pem(shown));
+}
+
+void scrub(Value& value, int depth_left) {
+  (void)remove_secrets(value);
+  if (Array* list = value.as_array()) {
+    for (Value& element : *list) scrub(element, depth_left);
+  }
+  if (Object* object = value.as_object()) {
+    for (auto& [key, member] : *object) scrub(member, depth_left);
+  }
+  if (const std::string* text = value.as_string())
+    value = Value(scrubbed_string(*text, depth_left));
+}
+
 }  // namespace
 
 bool is_secret_name(std::string_view key) {
@@ -83,6 +213,17 @@ std::string without_secrets(std::string_view text) {
   if (!value) return cat("<", text.size(), " bytes that are not JSON>");
   if (!remove_secrets(*value)) return std::string(text);
   return dump(*value, {.escape_html = false});
+}
+
+std::string scrubbed(std::string_view text) {
+  constexpr int kMostDepth = 8;  // of JSON in strings of JSON
+  if (const std::string_view begin = trim(text); begin.starts_with('{') || begin.starts_with('[')) {
+    if (auto value = parse(text)) {
+      scrub(*value, kMostDepth);
+      return dump(*value, {.indent = 2, .escape_html = false});
+    }
+  }
+  return without_words(without_pem(text));
 }
 
 }  // namespace mnet::json

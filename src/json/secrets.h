@@ -16,4 +16,10 @@ bool is_secret_name(std::string_view key);
 // is not JSON might contain anything, so only its size is given.
 std::string without_secrets(std::string_view text);
 
+// The same for a text of any kind that leaves the cluster (a log, a manifest): besides members of
+// such names at any depth, also inside JSON that is a string or Base64, it removes private keys,
+// tokens (JWT, Bearer, Basic) and passwords of URLs wherever they stand, and what follows such a
+// name and `:` or `=`.
+std::string scrubbed(std::string_view text);
+
 }  // namespace mnet::json

@@ -50,5 +50,43 @@ TEST(Secrets, TellOnlyTheSizeOfWhatCannotBeRead) {
   EXPECT_EQ(without_secrets(R"({"token":"abc)"), "<13 bytes that are not JSON>");
 }
 
+// Of a text that leaves the cluster.
+TEST(Scrubbed, RemovesWhatStandsInStringsOfStrings) {
+  const std::string text = scrubbed(
+      R"({"spec":{"config":"{\"type\":\"x\",\"password\":\"hunter2\",\"url\":\"https://me:hunter3@h/p\"}"},)"
+      R"("annotations":{"last":"{\"data\":\"{\\\"token\\\":\\\"hunter4\\\"}\"}"},"plain":"kept"})");
+
+  EXPECT_EQ(text.find("hunter"), std::string::npos) << text;
+  EXPECT_NE(text.find("kept"), std::string::npos);
+  EXPECT_NE(text.find("<removed>@h/p"), std::string::npos) << text;
+}
+
+TEST(Scrubbed, RemovesTokensKeysAndPasswordsFromLines) {
+  const std::string text = scrubbed(
+      "GET https://user:hunter1@registry/x failed\nAuthorization: Bearer hunter2.x-y\n"
+      "clientSecret: 'hunter3'\npassword=hunter4&next=1\n"
+      "id eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJodW50ZXI1In0.hunter5\n"
+      "-----BEGIN RSA PRIVATE KEY-----\nhunter6\n-----END RSA PRIVATE KEY-----\nlast line\n");
+
+  EXPECT_EQ(text.find("hunter"), std::string::npos) << text;
+  EXPECT_NE(text.find("registry/x failed"), std::string::npos) << text;
+  EXPECT_NE(text.find("&next=1"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nlast line\n"), std::string::npos) << text;
+}
+
+TEST(Scrubbed, ReadsJsonInBase64) {
+  // {"token":"hunter2"}
+  EXPECT_EQ(scrubbed(R"({"config":"eyJ0b2tlbiI6Imh1bnRlcjIifQ=="})").find("aHVudGVyMg"),
+            std::string::npos);
+  EXPECT_NE(scrubbed(R"({"config":"eyJ0b2tlbiI6Imh1bnRlcjIifQ=="})").find("<removed>"),
+            std::string::npos);
+}
+
+TEST(Scrubbed, LeavesOtherLinesAlone) {
+  const std::string text =
+      "2026-01-01T00:00:00Z [error] cannot read tokenFile: /run/token; key=value is odd: x\n";
+  EXPECT_NE(scrubbed(text).find("tokenFile: /run/token"), std::string::npos) << scrubbed(text);
+}
+
 }  // namespace
 }  // namespace mnet::json

@@ -83,4 +83,23 @@ Result<void> compress_file(const std::string& path) {
   return {};
 }
 
+Result<std::string> compressed(std::string_view bytes) {
+  constexpr int kGzip = 15 + 16;  // the largest window, and the header of gzip
+  constexpr int kMemory = 8;
+  z_stream stream{};
+  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, kMemory,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    return Error(Errc::kIo, "zlib cannot start");
+  }
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, ::deflateEnd);
+  std::string out(::deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  if (::deflate(&stream, Z_FINISH) != Z_STREAM_END) return Error(Errc::kIo, "zlib has failed");
+  out.resize(stream.total_out);
+  return out;
+}
+
 }  // namespace mnet::logfile

@@ -1,4 +1,4 @@
-// Compresses a file in place.
+// Compresses a file in place, or bytes in memory.
 #pragma once
 
 #include <string>
@@ -14,5 +14,8 @@ inline constexpr std::string_view kGzipSuffix = ".gz";
 // one or both of them, always complete. After a failure `path` is unchanged, and the call may be
 // repeated.
 Result<void> compress_file(const std::string& path);
+
+// The bytes as the contents of such a file.
+Result<std::string> compressed(std::string_view bytes);
 
 }  // namespace mnet::logfile
