@@ -194,6 +194,15 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
                   log),
       upkeep(attachments, rule, upkeep_node,
              {.mode = config.reconcile, .grace = config.reconcile_grace}, log),
+      operations({.pool = pool,
+                  .core = attachments,
+                  .requests = requests,
+                  .pending = pending,
+                  .upkeep = upkeep,
+                  .rule = rule,
+                  .rules = RequestRules(config),
+                  .next_arrival = [this] { return arrivals.next(); }},
+                 log),
       service({.core = attachments,
                .hotplug = hotplug,
                .pending = pending,
@@ -209,7 +218,11 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
               .metrics = metrics,
               .arrivals = arrivals,
               .share_locks = [this] { return handover.share(); },
-              .status = [this] { return status_text(); }},
+              .status = [this] { return status_text(); },
+              .operate =
+                  [this](std::string path, std::string body) {
+                    return operations.run(std::move(path), std::move(body));
+                  }},
              log),
       server(executor, routes.handler(), http_limits(config), log),
       probes(executor, routes.probe_handler(), http_limits(config), log),
@@ -225,7 +238,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
     add_certificate_metrics(metrics, certificate);
     certificate->on_taken([this](certs::Time end) { metrics.set_certificate_expiry(end); });
   }
-  pending.look_in(config.cni_dir.empty() ? std::string(wire::kDefaultCniDir) : config.cni_dir);
+  pending.look_in(config.records_dir());
   if (const std::string users = users_cni_dir(config); !users.empty()) pending.look_in(users);
 }
 

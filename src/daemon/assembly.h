@@ -23,6 +23,7 @@
 #include "daemon/config.h"
 #include "daemon/hotplug_node.h"
 #include "daemon/objects.h"
+#include "daemon/operations.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/readiness.h"
 #include "daemon/routes.h"
@@ -76,6 +77,7 @@ class Assembly {
   std::optional<hotplug::Controller> controller;  // likewise
   UpkeepNode upkeep_node;
   upkeep::Upkeep upkeep;
+  Operations operations;
   CniService service;
   Routes routes;
   http::Server server;

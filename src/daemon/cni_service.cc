@@ -171,7 +171,7 @@ aio::Task<std::string> CniService::add(attach::Request request) {
   const PendingDelReplay::Hold hold(needs_.pending, key);
   const auto lock = needs_.locks.keep(key.container_id);  // until the record is removed
   if (needs_.pending.may_have(key)) {
-    auto replayed = co_await needs_.pending.replay(key);
+    auto replayed = co_await needs_.pending.replay(key, request.log);
     if (!replayed) co_return store::pending_in_the_way(replayed.error());
   }
   auto result = co_await needs_.core.add(std::move(request));

@@ -91,16 +91,16 @@ aio::Task<PendingDelReplay::Found> PendingDelReplay::find(PendingKey key) {
   co_return Found({record->file, *std::move(call)});
 }
 
-aio::Task<void> PendingDelReplay::replay(PendingKey key) {
+aio::Task<void> PendingDelReplay::replay(PendingKey key, Log log) {
   auto found = co_await find(key);
   if (!found) {
     if (!is_damage(found.error())) co_return std::move(found).error();
-    log_.error("ADD continues despite a damaged pending DEL", found.error());
+    log.error("ADD continues despite a damaged pending DEL", found.error());
     co_return Result<void>();
   }
   if (!*found) co_return Result<void>();
   auto& [file, call] = **found;
-  log_.verbose(cat("ADD runs the pending DEL ", file, " first"));
+  log.verbose(cat("ADD runs the pending DEL ", file, " first"));
   Result<void> deleted;
   if (call.request) {
     const auto outcome = co_await needs_.core.del(*std::move(call.request));
@@ -110,7 +110,7 @@ aio::Task<void> PendingDelReplay::replay(PendingKey key) {
   }
   needs_.metrics.count_replay(deleted.has_value());
   if (!deleted) {
-    log_.error(cat("ADD continues after the failed pending DEL ", file), deleted.error());
+    log.error(cat("ADD continues after the failed pending DEL ", file), deleted.error());
     co_return Result<void>();
   }
   co_return co_await remove(key.cni_dir, std::move(file));
@@ -120,6 +120,78 @@ aio::Task<void> PendingDelReplay::forget(PendingKey key) {
   MNET_CO_TRY(auto&& found, co_await find(key));
   if (!found) co_return Result<void>();
   co_return co_await remove(key.cni_dir, found->first);
+}
+
+// Container and pod are those of the body.
+PendingDelReplay::Waiting PendingDelReplay::describe(const std::string& cni_dir,
+                                                     const Record& record) const {
+  Waiting out{.cni_dir = cni_dir, .file = record.file, .written = record.written};
+  const auto request = record.body ? wire::parse_request(*record.body) : record.body.error();
+  const auto call = request ? wire::extract_call(*request) : request.error();
+  if (!call) {
+    out.why = call.error().text();
+    return out;
+  }
+  out.container_id = call->container_id;
+  out.ifname = call->ifname;
+  if (auto pod = wire::pod_identity(call->args, {.lenient = true, .required = false})) {
+    out.pod_ns = std::move(pod->ns);
+    out.pod_name = std::move(pod->name);
+  }
+  const auto retry = retries_.find({cni_dir, record.file});
+  if (retry == retries_.end()) return out;
+  out.why = retry->second.why;
+  out.next = std::max(std::chrono::ceil<std::chrono::seconds>(retry->second.next -
+                                                              std::chrono::steady_clock::now()),
+                      std::chrono::seconds(0));
+  return out;
+}
+
+aio::Task<std::vector<PendingDelReplay::Waiting>> PendingDelReplay::describe_all() {
+  std::vector<Waiting> all;
+  const auto directories = directories_;
+  for (const std::string& directory : directories) {
+    MNET_CO_TRY(const auto& files, co_await needs_.pool.run([directory] {
+      return store::PendingDels(directory).list_files();
+    }));
+    for (const std::string& file : files) {
+      if (all.size() == kMostListed) co_return all;
+      MNET_CO_TRY(const auto& record, co_await needs_.pool.run([directory, file] {
+        return store::PendingDels(directory).read(file);
+      }));
+      if (record) all.push_back(describe(directory, *record));
+    }
+  }
+  co_return all;
+}
+
+aio::Task<void> PendingDelReplay::retry(std::string cni_dir, std::string file) {
+  const Place place{cni_dir, file};
+  if (const auto earlier = retries_.find(place); earlier != retries_.end()) {
+    earlier->second.why.clear();
+  }
+  MNET_CO_TRY(auto&& record, co_await needs_.pool.run([cni_dir, file] {
+    return store::PendingDels(cni_dir).read(file);
+  }));
+  if (!record) co_return Error(Errc::kNotFound, cat("there is no ", file));
+  auto call = read(*record);
+  MNET_CO_TRY_VOID(co_await replay_record(cni_dir, *std::move(record), std::move(call)));
+  if (!may_be_there(cni_dir, file)) co_return Result<void>();
+  const auto failed = retries_.find(place);
+  if (failed != retries_.end() && !failed->second.why.empty())
+    co_return Error(Errc::kPlugin, failed->second.why);
+  co_return Error(Errc::kUnavailable,
+                  "an ADD of the same container runs, or the daemon stops; try again");
+}
+
+aio::Task<void> PendingDelReplay::drop(std::string cni_dir, std::string file) {
+  MNET_CO_TRY(const bool was_there, co_await needs_.pool.run([cni_dir, file] {
+    return store::PendingDels(cni_dir).remove(file);
+  }));
+  if (!was_there) co_return Error(Errc::kNotFound, cat("there is no ", file));
+  retries_.erase({cni_dir, file});
+  log_.warning(cat("the pending DEL ", file, " was given up by hand"));
+  co_return Result<void>();
 }
 
 aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
@@ -217,10 +289,11 @@ bool PendingDelReplay::is_old(const Place& place, const Record& record) const {
   return std::chrono::system_clock::now() - record.written >= kFailedAddEnds;
 }
 
-std::chrono::milliseconds PendingDelReplay::put_off(const Place& place) {
+std::chrono::milliseconds PendingDelReplay::put_off(const Place& place, const Error& why) {
   const auto [retry, is_first] = retries_.try_emplace(
       place, Retry{.pauses = Backoff(first_pause_, kLongestPause, random_, kFifth), .next = {}});
   ++retry->second.failures;
+  retry->second.why = why.text();
   const auto pause = retry->second.pauses.next();
   retry->second.next = std::chrono::steady_clock::now() + pause;
   return pause;
@@ -287,12 +360,17 @@ aio::Task<void> PendingDelReplay::replay_file(Place place) {
   if (!queue_.begin(place, is_request ? call->request->pod.ns : std::string())) {
     co_return Result<void>();
   }
-  if (is_request) {
-    co_return co_await replay_request(std::move(place.first), *std::move(record),
+  co_return co_await replay_record(std::move(place.first), *std::move(record), std::move(call));
+}
+
+aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record,
+                                                Result<CniCall> call) {
+  if (call && call->request) {
+    co_return co_await replay_request(std::move(cni_dir), std::move(record),
                                       *std::move(call->request));
   }
   if (call) needs_.metrics.count_replay(false);
-  co_return co_await keep(std::move(place.first), std::move(place.second),
+  co_return co_await keep(std::move(cni_dir), std::move(record.file),
                           call ? call->request.error() : call.error());
 }
 
@@ -315,7 +393,8 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before holds the key.
   if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
-  log_.verbose(cat("replaying the pending DEL ", file));
+  const Log log = request.log;
+  log.verbose(cat("replaying the pending DEL ", file));
   attach::Request last_try = is_old ? request : attach::Request();
   const auto outcome = co_await needs_.core.del(std::move(request));
   auto deleted = attach::complete(outcome);
@@ -331,11 +410,10 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
     // Plugins that would succeed must not keep what they gave because another one fails.
     last_try.is_last = true;
     (void)co_await needs_.core.del(std::move(last_try));
-    log_.error(
-        cat("pending DEL ", file,
-            " is given up: its ADD failed, and so did every DEL since; free by hand what the "
-            "plugin may hold"),
-        deleted.error());
+    log.error(cat("pending DEL ", file,
+                  " is given up: its ADD failed, and so did every DEL since; free by hand what the "
+                  "plugin may hold"),
+              deleted.error());
     co_return co_await remove(std::move(cni_dir), std::move(file));
   }
   co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error());
@@ -346,7 +424,7 @@ aio::Task<void> PendingDelReplay::keep(std::string cni_dir, std::string file, Er
   if (is_damage(why) && !is_try_again(why)) {
     co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(why));
   }
-  const auto pause = std::chrono::ceil<std::chrono::seconds>(put_off({cni_dir, file}));
+  const auto pause = std::chrono::ceil<std::chrono::seconds>(put_off({cni_dir, file}, why));
   log_.error(cat("pending DEL ", file, " failed and is tried again in ", pause.count(), " s"), why);
   co_return Result<void>();
 }

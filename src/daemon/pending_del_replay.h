@@ -73,8 +73,8 @@ class PendingDelReplay {
   bool may_have(const PendingKey& key) const;
   // For an ADD: runs the recorded DEL, if there is one for exactly this key. A DEL that fails is
   // logged, and its record stays. An error: the record cannot be read or removed now; what is added
-  // then would be deleted by a later replay.
-  aio::Task<void> replay(PendingKey key);
+  // then would be deleted by a later replay. `log`: of the ADD.
+  aio::Task<void> replay(PendingKey key, Log log);
   // Removes the record, if it is for exactly this key.
   aio::Task<void> forget(PendingKey key);
 
@@ -87,6 +87,22 @@ class PendingDelReplay {
   aio::Task<std::size_t> drain();
   // No replay begins any more; run() ends with those that have begun.
   void stop();
+
+  // For people: one record, what it is about and how its last attempt ended.
+  struct Waiting {
+    std::string cni_dir, file;
+    std::chrono::system_clock::time_point written;
+    std::string container_id = {}, ifname = {}, pod_ns = {}, pod_name = {};
+    std::string why = {};  // the last attempt failed, or it cannot be read; empty: none was made
+    std::optional<std::chrono::seconds> next = {};  // until the next attempt
+  };
+  // At most kMostListed of them.
+  static constexpr std::size_t kMostListed = 1000;
+  aio::Task<std::vector<Waiting>> describe_all();
+  // One of them now, whatever its pause. The error says why it is still there.
+  aio::Task<void> retry(std::string cni_dir, std::string file);
+  // A person gives it up: the record goes, no plugin runs. kNotFound if there is none.
+  aio::Task<void> drop(std::string cni_dir, std::string file);
 
   const std::set<std::string>& directories() const { return directories_; }
   // Records that were there when they were last listed.
@@ -102,9 +118,11 @@ class PendingDelReplay {
     Backoff pauses;
     Time next;
     int failures = 0;
+    std::string why = {};  // the last one
   };
   using Place = ReplayQueue::Place;
 
+  Waiting describe(const std::string& cni_dir, const Record& record) const;
   // Until cancelled or stopped.
   aio::Task<void> list_again(std::chrono::milliseconds period);
   aio::Task<void> list();
@@ -116,9 +134,10 @@ class PendingDelReplay {
   // Long enough for the DEL of an ADD that failed.
   bool is_old(const Place& place, const Record& record) const;
   Time next_listing(std::chrono::milliseconds period) const;
-  std::chrono::milliseconds put_off(const Place& place);
+  std::chrono::milliseconds put_off(const Place& place, const Error& why);
   aio::Task<void> list_directory(std::string cni_dir);
   aio::Task<void> replay_file(Place place);
+  aio::Task<void> replay_record(std::string cni_dir, Record record, Result<CniCall> call);
   aio::Task<void> replay_request(std::string cni_dir, Record record, attach::Request request);
   aio::Task<void> remove(std::string cni_dir, std::string file);
   aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);

@@ -450,5 +450,49 @@ TEST_F(PendingDelsTest, LooksInEveryDirectoryThatARequestNames) {
   while (exists(record("c1-eth0.json"))) std::this_thread::yield();
 }
 
+// By hand (docs/wire.md).
+TEST_F(PendingDelsTest, TellsWhatEachOneIsAbout) {
+  write_del("c1");
+  write_record("bad.json", "{");
+
+  const auto all = service_.loop.run(service_.service().pending.describe_all());
+
+  ASSERT_TRUE(all.has_value()) << all.error().text();
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ((*all)[0].file, "bad.json");
+  EXPECT_NE((*all)[0].why, "");
+  EXPECT_EQ((*all)[1].container_id, "c1");
+  EXPECT_EQ((*all)[1].ifname, "eth0");
+}
+
+TEST_F(PendingDelsTest, IsTriedAgainByHandAndSaysWhyItStays) {
+  write_del("c1");
+  fail_del(cni::coded(cni::Code::kTryAgainLater, "will not"));
+
+  const auto failed =
+      service_.loop.run(service_.service().pending.retry(cni_dir(), "c1-eth0.json"));
+  service_.with([](Service& inside) { inside.core.succeed("DEL"); });
+  const auto done = service_.loop.run(service_.service().pending.retry(cni_dir(), "c1-eth0.json"));
+  const auto gone = service_.loop.run(service_.service().pending.retry(cni_dir(), "c1-eth0.json"));
+
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_THAT(failed.error().text(), HasSubstr("will not"));
+  EXPECT_TRUE(done.has_value());
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+  EXPECT_EQ(gone.error().code(), Errc::kNotFound);
+}
+
+TEST_F(PendingDelsTest, IsGivenUpByHandWithoutAPlugin) {
+  write_del("c1");
+
+  const auto dropped =
+      service_.loop.run(service_.service().pending.drop(cni_dir(), "c1-eth0.json"));
+
+  EXPECT_TRUE(dropped.has_value());
+  EXPECT_FALSE(exists(record("c1-eth0.json")));
+  EXPECT_THAT(service_.calls(), IsEmpty());
+  EXPECT_TRUE(service_.lines->has("the pending DEL c1-eth0.json was given up by hand"));
+}
+
 }  // namespace
 }  // namespace mnet::daemon

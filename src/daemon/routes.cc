@@ -21,6 +21,7 @@
 #include "chain/caller.h"
 #include "chain/slots.h"
 #include "daemon/cni_service.h"
+#include "daemon/operations.h"
 #include "daemon/readiness.h"
 #include "daemon/request.h"
 #include "handover/handover.h"
@@ -52,14 +53,22 @@ void after_sending() { (void)fail_here("reply-after-send"); }
 }  // namespace
 
 struct Routes::Route {
-  enum class Kind : std::uint8_t { kCni, kDelegate, kHealth, kReady, kHandover, kStatus };
+  enum class Kind : std::uint8_t {
+    kCni,
+    kDelegate,
+    kHealth,
+    kReady,
+    kHandover,
+    kStatus,
+    kOperation
+  };
   std::string_view path;
   Kind kind;
 
   CniPath path_of_cni() const { return kind == Kind::kCni ? CniPath::kCni : CniPath::kDelegate; }
   bool is_probe() const { return kind == Kind::kHealth || kind == Kind::kReady; }
   bool allows(std::string_view method) const {
-    if (kind == Kind::kStatus) return method == "GET";
+    if (kind == Kind::kStatus || path == Operations::kList) return method == "GET";
     return method == "POST" || (is_probe() && method == "GET");
   }
 };
@@ -72,6 +81,11 @@ const Routes::Route* Routes::find(std::string_view path) {
       Route{"/readyz", Route::Kind::kReady},
       Route{handover::kPath, Route::Kind::kHandover},
       Route{"/status", Route::Kind::kStatus},
+      Route{Operations::kList, Route::Kind::kOperation},
+      Route{Operations::kRetry, Route::Kind::kOperation},
+      Route{Operations::kDrop, Route::Kind::kOperation},
+      Route{Operations::kGc, Route::Kind::kOperation},
+      Route{Operations::kCheck, Route::Kind::kOperation},
   };
   for (const Route& route : kRoutes) {
     if (route.path == path) return &route;
@@ -129,6 +143,7 @@ aio::Task<http::Response> Routes::handle(std::shared_ptr<http::Exchange> exchang
   if (route->is_probe()) return probe(std::move(exchange), route);
   if (route->kind == Route::Kind::kHandover) return at_once(hand_over(*exchange));
   if (route->kind == Route::Kind::kStatus) return tell_status(std::move(exchange), route);
+  if (route->kind == Route::Kind::kOperation) return operate(std::move(exchange), route);
   if (route->path_of_cni() == CniPath::kDelegate && !is_small(*exchange, kSmallDelegate)) {
     return execute_alone(std::move(exchange), route);
   }
@@ -182,6 +197,23 @@ aio::Task<http::Response> Routes::tell_status(std::shared_ptr<http::Exchange> ex
   response.body = std::move(body);
   count(*exchange, route->path, response);
   co_return response;
+}
+
+// Waits for no turn either; what it runs takes a turn of its own.
+aio::Task<http::Response> Routes::operate(std::shared_ptr<http::Exchange> exchange,
+                                          const Route* route) {
+  if (!needs_.operate)
+    co_return counted(*exchange, route->path, http::text_response(404, "not here"));
+  MNET_CO_TRY(auto&& asked, co_await exchange->read_body());
+  auto answer = co_await needs_.operate(std::string(route->path), std::move(asked));
+  if (!answer) {
+    const int status = answer.error().code() == Errc::kNotFound ? 404 : 400;
+    co_return counted(*exchange, route->path, http::text_response(status, answer.error().text()));
+  }
+  http::Response response;
+  response.content_type = "application/json";
+  response.body = *std::move(answer);
+  co_return counted(*exchange, route->path, std::move(response));
 }
 
 aio::Task<http::Response> Routes::execute(std::shared_ptr<http::Exchange> exchange,

@@ -63,6 +63,8 @@ struct RoutesNeeds {
   std::function<Result<void>()> share_locks = {};
   std::uint32_t allowed_uid = 0;
   std::function<aio::Task<std::string>()> status = {};  // the body of /status; none: no such path
+  // What operators ask for by hand: path and body to the answer's body; none: no such path.
+  std::function<aio::Task<std::string>(std::string path, std::string body)> operate = {};
 };
 
 class Routes {
@@ -86,6 +88,7 @@ class Routes {
   aio::Task<http::Response> probe(std::shared_ptr<http::Exchange> exchange, const Route* route);
   aio::Task<http::Response> tell_status(std::shared_ptr<http::Exchange> exchange,
                                         const Route* route);
+  aio::Task<http::Response> operate(std::shared_ptr<http::Exchange> exchange, const Route* route);
   aio::Task<http::Response> execute(std::shared_ptr<http::Exchange> exchange, const Route* route);
   aio::Task<http::Response> execute_alone(std::shared_ptr<http::Exchange> exchange,
                                           const Route* route);

@@ -28,6 +28,24 @@ Decision reconcile(const Facts& facts, Mode mode) {
 
 }  // namespace
 
+std::string_view name_of(Action action) {
+  switch (action) {
+    case Action::kKeep:
+      return "keep";
+    case Action::kWatch:
+      return "watch";
+    case Action::kFinish:
+      return "finish";
+    case Action::kDrop:
+      return "drop";
+    case Action::kReport:
+      return "report";
+    case Action::kDelete:
+      return "delete";
+  }
+  return "";
+}
+
 bool is_gone(const Facts& facts) {
   return !facts.is_of_this_boot || facts.netns == Namespace::kGone ||
          facts.netns == Namespace::kOther;

@@ -48,6 +48,9 @@ struct Decision {
   std::string_view reason = {};
 };
 
+// keep, watch, finish, drop, report, delete.
+std::string_view name_of(Action action);
+
 Decision decide(const Facts& facts, Mode mode);
 // Its namespace is not there any more.
 bool is_gone(const Facts& facts);

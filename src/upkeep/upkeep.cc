@@ -39,21 +39,13 @@
 namespace mnet::upkeep {
 namespace {
 
-std::string_view name_of(Action action) {
-  switch (action) {
-    case Action::kFinish:
-      return "finish";
-    case Action::kDrop:
-      return "drop";
-    case Action::kDelete:
-      return "delete";
-    default:
-      return "none";
-  }
-}
-
 bool is_half_done(const model::RecordedAttachment& attachment) {
   return attachment.state != model::AttachmentState::kAttached;
+}
+
+bool seems_gone(const Decision& decision) {
+  return decision.action == Action::kWatch || decision.action == Action::kReport ||
+         decision.action == Action::kDelete;
 }
 
 bool lives(const Facts& facts) { return facts.is_of_this_boot && facts.netns == Namespace::kSame; }
@@ -109,26 +101,47 @@ std::chrono::milliseconds Upkeep::pause() {
   return pause;
 }
 
-aio::Task<void> Upkeep::round() {
+aio::Task<Upkeep::Items> Upkeep::look_everywhere() {
   Items items;
   const std::set<std::string> directories = node_.directories();
   for (const std::string& directory : directories) {
     MNET_CO_TRY_VOID(co_await look(directory, &items));
   }
   compare(items);
-  gone_ = 0;
+  gone_ = static_cast<std::size_t>(std::ranges::count_if(
+      items, [this](const auto& item) { return seems_gone(decide(item->facts, settings_.mode)); }));
+  co_return items;
+}
+
+aio::Task<void> Upkeep::round() {
+  MNET_CO_TRY(const auto& items, co_await look_everywhere());
   for (const auto& item : items) {
     if (stop_.is_set()) break;
-    const Decision decision = decide(item->facts, settings_.mode);
-    const bool seems_gone = decision.action == Action::kWatch ||
-                            decision.action == Action::kReport ||
-                            decision.action == Action::kDelete;
-    if (seems_gone) ++gone_;
-    auto done = co_await act(item.get(), decision);
-    if (!done && done.error().code() == Errc::kCancelled) co_return std::move(done);
+    const auto done = co_await act(item.get(), decide(item->facts, settings_.mode));
+    if (!done && done.error().code() == Errc::kCancelled) co_return done.error();
     if (!done) log_.error(cat("cannot finish ", described(item->record)), done.error());
   }
   co_return Result<void>();
+}
+
+aio::Task<std::vector<Upkeep::Found>> Upkeep::round_by_hand(Extent extent) {
+  MNET_CO_TRY(const auto& items, co_await look_everywhere());
+  std::vector<Found> found;
+  for (const auto& item : items) {
+    if (stop_.is_set()) break;
+    const Decision decision = decide(item->facts, settings_.mode);
+    Result<void> done;
+    if (extent == Extent::kAll) done = co_await act(item.get(), decision);
+    if (!done && done.error().code() == Errc::kCancelled) co_return done.error();
+    if (done && decision.action == Action::kKeep) continue;
+    found.push_back({.container_id = item->record.container_id,
+                     .pod_ns = item->record.pod_ns,
+                     .pod_name = item->record.pod_name,
+                     .action = decision.action,
+                     .reason = decision.reason});
+    if (!done) found.back().failure = std::move(done).error();
+  }
+  co_return found;
 }
 
 // The oldest first.

@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@
 #include "aio/task.h"
 #include "attach/attach.h"
 #include "base/backoff.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "cni/cache.h"
 #include "model/attachment_record.h"
@@ -79,6 +82,15 @@ class Upkeep {
   void stop();
   // Once through all records.
   aio::Task<void> round();
+  // The same because a person asked, with what it found. A rehearsal decides and changes nothing.
+  enum class Extent : std::uint8_t { kAll, kRehearsal };
+  struct Found {
+    std::string container_id, pod_ns, pod_name;
+    Action action;
+    std::string_view reason;  // of static life
+    std::optional<Error> failure = {};
+  };
+  aio::Task<std::vector<Found>> round_by_hand(Extent extent);
 
   // Of the last round: containers that seem to be gone and are still on record; and whether the
   // namespaces of running pods could be seen.
@@ -100,6 +112,7 @@ class Upkeep {
   class StillNeeded;
 
   std::chrono::milliseconds pause();
+  aio::Task<Items> look_everywhere();
   aio::Task<void> look(std::string cni_dir, Items* items);
   aio::Task<void> find_facts(Item* item);
   aio::Task<std::unique_ptr<Item>> read(std::string cni_dir, std::string container_id);

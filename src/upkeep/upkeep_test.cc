@@ -215,6 +215,23 @@ TEST_F(UpkeepTest, DropsWhatAPersonGaveUp) {
 }
 
 // It was the oldest of them, and meanwhile its ADD has ended.
+TEST_F(UpkeepTest, SaysWhatItWouldDoAndChangesNothing) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
+
+  const auto planned = aio::run(upkeep_.round_by_hand(Upkeep::Extent::kRehearsal));
+  const bool is_there = node_.records.records.contains("c1");
+  const auto done = aio::run(upkeep_.round_by_hand(Upkeep::Extent::kAll));
+
+  ASSERT_TRUE(planned && done);
+  ASSERT_EQ(planned->size(), 1u);
+  EXPECT_EQ((*planned)[0].container_id, "c1");
+  EXPECT_EQ((*planned)[0].action, Action::kFinish);
+  EXPECT_TRUE(is_there);
+  EXPECT_EQ(done->size(), 1u);
+  EXPECT_FALSE(node_.records.records.contains("c1"));
+}
+
 TEST_F(UpkeepTest, AsksAgainWhenItsTurnHasCome) {
   add_container("c1", "u1");
   edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
