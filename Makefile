@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test quick e2e bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
+.PHONY: help demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -24,6 +24,10 @@ e2e:  ## a whole node of real parts, our image and manifest, pods by kubectl; MA
 	@scripts/install-packages build test image
 	@scripts/build release programs
 	@scripts/e2e
+
+look-at-report:  ## PAGE=file of `multusctl report` in a headless browser: light, dark and narrow; e2e leaves build/logs/report.html
+	@scripts/install-packages browser
+	@scripts/look-at-report $(PAGE)
 
 bench:  ## measure against the budgets; PEER_SHIM and PEER_DAEMON name another implementation's programs
 	@scripts/install-packages build test

@@ -1,6 +1,5 @@
 #include "multusctl/about.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +10,13 @@
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
+#include "nodetools/output.h"
 
 namespace mnet::multusctl {
 namespace {
 
 constexpr std::string_view kPurpose =
-    "Sees, explains, lints and checks Multus, from outside a cluster or on a node.";
+    "Sees, explains, checks and mends Multus, from outside a cluster or on a node.";
 
 std::string flag_names(const Flag& flag) {
   const std::string letter = flag.letter == 0 ? "    " : cat("-", flag.letter, ", ");
@@ -25,6 +25,7 @@ std::string flag_names(const Flag& flag) {
 
 std::string flag_help(const Flag& flag, const Command* command) {
   if (flag.name != "output" || command == nullptr) return std::string(flag.help);
+  if (!command->output_file.empty()) return std::string(command->output_file);
   return cat(flag.help, ": ", join({command->outputs.begin(), command->outputs.end()}, ", "));
 }
 
@@ -38,11 +39,6 @@ std::vector<const Flag*> flags_of(const Command* command) {
     if (is_global(flag.name)) flags.push_back(&flag);
   }
   return flags;
-}
-
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
 }
 
 // Lines of at most 80 columns.
@@ -151,13 +147,20 @@ std::string bash_script() {
       "complete -o filenames -F _multusctl multusctl kubectl-multus\n");
 }
 
+// For a text between single quotes of a shell.
+std::string unquoted(std::string_view text) {
+  std::string out(text);
+  std::erase(out, '\'');
+  return out;
+}
+
 std::string zsh_script() {
   std::string names, cases;
   for (const Command& command : all_commands()) {
-    names += cat("    '", command.name, ":", command.summary, "'\n");
+    names += cat("    '", command.name, ":", unquoted(command.summary), "'\n");
     cases += cat("    ", command.name, ") _arguments");
     for (const Flag* flag : flags_of(&command)) {
-      cases += cat(" '--", flag->name, "[", flag_help(*flag, &command), "]",
+      cases += cat(" '--", flag->name, "[", unquoted(flag_help(*flag, &command)), "]",
                    flag->placeholder.empty() ? "" : ":value:",
                    flag->name == "output" && !command.outputs.empty()
                        ? cat("(", join({command.outputs.begin(), command.outputs.end()}, " "), ")")
@@ -187,9 +190,7 @@ std::string fish_script() {
       if (flag->name == "output") {
         out += cat(" -f -a '", join({command.outputs.begin(), command.outputs.end()}, " "), "'");
       }
-      std::string help(flag->help);
-      std::erase(help, '\'');
-      out += cat(" -d '", help, "'\n");
+      out += cat(" -d '", unquoted(flag->help), "'\n");
     }
     if (!command.choices.empty()) {
       out += cat("complete -c multusctl -f -n '", in, "' -a '",
@@ -206,7 +207,7 @@ std::string help_text(std::string_view program, const Command* command) {
   if (command == nullptr) {
     out += cat(kPurpose, "\n\nUsage:\n  ", program, " COMMAND [flags]\n\nCommands:\n");
     for (const Command& one : all_commands()) {
-      out += cat("  ", padded(std::string(one.name), 12), one.summary, "\n");
+      out += cat("  ", nodetools::padded(one.name, 12), one.summary, "\n");
     }
   } else {
     out += cat(wrapped(cat(command->summary, ".")), command->description.empty() ? "" : "\n",
@@ -215,7 +216,7 @@ std::string help_text(std::string_view program, const Command* command) {
   }
   out += "\nFlags:\n";
   for (const Flag* flag : flags_of(command)) {
-    out += cat("  ", padded(flag_names(*flag), 28), flag_help(*flag, command), "\n");
+    out += cat("  ", nodetools::padded(flag_names(*flag), 28), flag_help(*flag, command), "\n");
   }
   if (command != nullptr && !command->examples.empty()) {
     out += "\nExamples:\n";

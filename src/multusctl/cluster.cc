@@ -37,6 +37,11 @@ Error missing_right(const Error& denied, const std::string& verb, const Resource
 
 }  // namespace
 
+Error failed_command(const kube::ExecOutput& output) {
+  return Error(Errc::kUnavailable,
+               cat("exit code ", output.exit_code, ": ", excerpt(trim(output.err), 400)));
+}
+
 Result<std::unique_ptr<Cluster>> Cluster::open(const Invocation& invocation,
                                                const Surroundings& surroundings) {
   nodetools::AccessOptions options{.kubeconfig = invocation.text("kubeconfig"),
@@ -49,12 +54,8 @@ Result<std::unique_ptr<Cluster>> Cluster::open(const Invocation& invocation,
 }
 
 aio::Task<std::string> Cluster::fetch(std::string verb, Resource resource, std::string ns,
-                                      std::string path, std::string body) {
-  kube::Call call{.path = std::move(path), .max_bytes = 64u << 20};
-  if (!body.empty()) {
-    call.method = "POST";
-    call.body = std::move(body);
-  }
+                                      kube::Call call) {
+  call.max_bytes = 64u << 20;
   auto reply = co_await api_->call(std::move(call), std::chrono::steady_clock::now() + kPatience);
   if (!reply) co_return std::move(reply).error().wrap(api_->server());
   if (reply->ok()) co_return std::move(reply->body);
@@ -69,7 +70,7 @@ aio::Task<json::Array> Cluster::list(Resource resource, std::string ns, std::str
   do {
     const std::string path = cat(path_of(resource, ns), "?limit=500", query.empty() ? "" : "&",
                                  query, next.empty() ? "" : "&continue=", kube::query_value(next));
-    MNET_CO_TRY(const std::string body, co_await fetch("list", resource, ns, path));
+    MNET_CO_TRY(const std::string body, co_await fetch("list", resource, ns, {.path = path}));
     MNET_CO_TRY(json::Object page, json::parse_object(body));
     json::Value* items = page.find("items");
     if (items == nullptr || items->as_array() == nullptr) {
@@ -82,23 +83,55 @@ aio::Task<json::Array> Cluster::list(Resource resource, std::string ns, std::str
   co_return all;
 }
 
-aio::Task<json::Object> Cluster::create(Resource resource, json::Object object) {
-  MNET_CO_TRY(const std::string body,
-              co_await fetch("create", resource, "", path_of(resource, ""), json::dump(object)));
+aio::Task<json::Object> Cluster::create(Resource resource, json::Object object, std::string ns) {
+  kube::Call call{.method = "POST", .path = path_of(resource, ns), .body = json::dump(object)};
+  MNET_CO_TRY(const std::string body, co_await fetch("create", resource, ns, std::move(call)));
   co_return json::parse_object(body);
 }
 
+aio::Task<json::Object> Cluster::patch(Resource resource, ObjectName name, json::Object change,
+                                       std::string subresource) {
+  kube::Call call{
+      .method = "PATCH",
+      .path = cat(path_of(resource, name.ns), "/", kube::query_value(name.name), subresource),
+      .body = json::dump(change),
+      .content_type = "application/merge-patch+json"};
+  MNET_CO_TRY(const std::string body, co_await fetch("patch", resource, name.ns, std::move(call)));
+  co_return json::parse_object(body);
+}
+
+aio::Task<void> Cluster::remove(Resource resource, std::string ns, std::string name) {
+  kube::Call call{.method = "DELETE",
+                  .path = cat(path_of(resource, ns), "/", kube::query_value(name)),
+                  .body = R"({"gracePeriodSeconds":0})"};
+  const auto gone = co_await fetch("delete", resource, ns, std::move(call));
+  if (!gone && gone.error().code() != Errc::kNotFound) co_return gone.error();
+  co_return Result<void>();
+}
+
+aio::Task<std::string> Cluster::log(std::string ns, std::string pod, std::string container,
+                                    int lines) {
+  constexpr Resource kLogs{"", "v1", "pods/log"};
+  kube::Call call{.path =
+                      cat(path_of(kPods, ns), "/", kube::query_value(pod), "/log?tailLines=", lines,
+                          container.empty() ? "" : "&container=", kube::query_value(container))};
+  co_return co_await fetch("get", kLogs, ns, std::move(call));
+}
+
 aio::Task<std::string> Cluster::run(kube::Exec what, aio::Deadline deadline) {
-  MNET_CO_TRY(auto&& output, co_await kube::exec(api_.get(), std::move(what), deadline));
+  MNET_CO_TRY(auto&& output, co_await exec(std::move(what), deadline));
   if (output.exit_code == 0) co_return std::move(output.out);
-  co_return Error(Errc::kUnavailable,
-                  cat("exit code ", output.exit_code, ": ", excerpt(trim(output.err), 400)));
+  co_return failed_command(output);
+}
+
+aio::Task<kube::ExecOutput> Cluster::exec(kube::Exec what, aio::Deadline deadline) {
+  return kube::exec(api_.get(), std::move(what), deadline);
 }
 
 aio::Task<json::Object> Cluster::get(Resource resource, std::string ns, std::string name) {
   MNET_CO_TRY(const std::string body,
               co_await fetch("get", resource, ns,
-                             cat(path_of(resource, ns), "/", kube::query_value(name))));
+                             {.path = cat(path_of(resource, ns), "/", kube::query_value(name))}));
   co_return json::parse_object(body);
 }
 

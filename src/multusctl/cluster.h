@@ -25,7 +25,14 @@ struct Resource {
 inline constexpr Resource kPods{"", "v1", "pods"};
 inline constexpr Resource kConfigMaps{"", "v1", "configmaps"};
 inline constexpr Resource kNodes{"", "v1", "nodes"};
+inline constexpr Resource kNamespaces{"", "v1", "namespaces"};
 inline constexpr Resource kDefinitions{"k8s.cni.cncf.io", "v1", "network-attachment-definitions"};
+
+struct ObjectName {
+  std::string ns, name;
+};
+
+Error failed_command(const kube::ExecOutput& output);
 
 class Cluster {
  public:
@@ -45,15 +52,24 @@ class Cluster {
   // kNotFound if there is none.
   aio::Task<json::Object> get(Resource resource, std::string ns, std::string name);
   // The object that the server made of it.
-  aio::Task<json::Object> create(Resource resource, json::Object object);
+  aio::Task<json::Object> create(Resource resource, json::Object object, std::string ns = {});
+  // A merge patch; `subresource`: with its slash and query, `/status?dryRun=All`.
+  aio::Task<json::Object> patch(Resource resource, ObjectName name, json::Object change,
+                                std::string subresource = {});
+  // At once, without a grace period. One that is gone is fine.
+  aio::Task<void> remove(Resource resource, std::string ns, std::string name);
+  // What a container wrote, from its last `lines` on.
+  aio::Task<std::string> log(std::string ns, std::string pod, std::string container, int lines);
   // What a command in a container prints; an exit code other than 0 is an error.
   aio::Task<std::string> run(kube::Exec what, aio::Deadline deadline);
+  // The same, whatever its exit code.
+  aio::Task<kube::ExecOutput> exec(kube::Exec what, aio::Deadline deadline);
 
  private:
   Cluster(std::unique_ptr<kube::Api> api, std::string ns)
       : api_(std::move(api)), ns_(std::move(ns)) {}
   aio::Task<std::string> fetch(std::string verb, Resource resource, std::string ns,
-                               std::string path, std::string body = {});
+                               kube::Call call);
 
   aio::asio::io_context loop_{1};  // outlives the connections of the next
   std::unique_ptr<kube::Api> api_;

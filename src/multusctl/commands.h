@@ -1,6 +1,8 @@
 // The one table of commands and flags: parser, help, completion and manual page are made from it.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,8 @@ struct Surroundings {
   std::vector<std::string> environment;
   bool is_terminal = false;     // stdout
   bool shows_progress = false;  // on stderr
+  // The next line of what the user types; none: there is no terminal to ask at.
+  std::function<std::optional<std::string>()> ask = {};
 };
 
 struct Flag {
@@ -38,6 +42,7 @@ struct Command {
   std::span<const std::string_view> outputs = {};   // what -o may be, beside nothing
   std::span<const std::string_view> examples = {};  // command lines without the program's name
   std::span<const std::string_view> choices = {};   // what the argument may be, if that is fixed
+  std::string_view output_file = {};                // -o names a file: what it says of it
   Run run = nullptr;
 };
 

@@ -20,13 +20,12 @@
 #include "json/json.h"
 #include "kube/exec.h"
 #include "multusctl/cluster.h"
+#include "multusctl/invocation.h"
 #include "multusctl/node_status.h"
 #include "sys/write_all.h"
 
 namespace mnet::multusctl {
 namespace {
-
-constexpr std::chrono::seconds kPatience{10};
 
 DaemonPod daemon_pod(const json::Object& pod) {
   DaemonPod out{.node = json::text_at(pod, {"spec", "nodeName"}),
@@ -45,60 +44,51 @@ DaemonPod daemon_pod(const json::Object& pod) {
   return out;
 }
 
-// Asks the daemons, kAtOnce of them side by side.
+// Runs the errand on the nodes, kAtOnce of them side by side.
 class Survey {
  public:
   static constexpr std::size_t kAtOnce = 16;
 
-  Survey(Cluster& cluster, std::vector<DaemonPod> pods, bool shows_progress)
-      : cluster_(cluster), pods_(std::move(pods)), shows_progress_(shows_progress) {
-    for (const DaemonPod& pod : pods_) nodes_.push_back({.node = pod.node, .status = {}});
+  Survey(Cluster& cluster, std::vector<DaemonPod> pods, Errand errand)
+      : cluster_(cluster), pods_(std::move(pods)), errand_(std::move(errand)) {
+    for (const DaemonPod& pod : pods_) {
+      answers_.push_back({.node = pod.node, .answer = Error(Errc::kCancelled, "not asked")});
+    }
   }
 
-  aio::Task<std::vector<NodeStatus>> run() {
+  aio::Task<std::vector<NodeAnswer>> run() {
     std::vector<aio::Task<void>> workers;
     for (std::size_t i = 0; i < std::min(kAtOnce, pods_.size()); ++i) workers.push_back(work());
     const auto ended = co_await aio::all(std::move(workers));
     for (const auto& one : ended) {
       if (!one) co_return one.error();
     }
-    if (shows_progress_) sys::print(STDERR_FILENO, "");
-    co_return std::move(nodes_);
+    if (errand_.shows_progress) sys::print(STDERR_FILENO, "");
+    co_return std::move(answers_);
   }
 
  private:
   aio::Task<void> work() {
     while (next_ < pods_.size()) {
       const std::size_t index = next_++;
-      auto answer = co_await ask(pods_[index]);
-      if (answer) {
-        nodes_[index] = *std::move(answer);
-      } else {
-        nodes_[index].why = answer.error().text();
-      }
+      answers_[index].answer = co_await ask(pods_[index]);
       ++done_;
-      if (shows_progress_) show();
+      if (errand_.shows_progress) show();
     }
     co_return Result<void>();
   }
 
-  aio::Task<NodeStatus> ask(DaemonPod pod) {
+  aio::Task<json::Object> ask(DaemonPod pod) {
     if (!pod.why_not.empty()) co_return Error(Errc::kUnavailable, pod.why_not);
-    kube::Exec exec{.ns = pod.ns,
-                    .pod = pod.name,
-                    .container = pod.container,
-                    .command = {std::string(kInPod), "status", "-o", "json"}};
-    MNET_CO_TRY(auto&& text, co_await cluster_.run(std::move(exec),
-                                                   std::chrono::steady_clock::now() + kPatience));
-    MNET_CO_TRY(auto&& answer, json::parse_object(text));
-    const json::Array* nodes = json::as_array(answer.find("nodes"));
-    const json::Object* first =
-        nodes == nullptr || nodes->empty() ? nullptr : nodes->front().as_object();
-    const json::Value* status = first == nullptr ? nullptr : first->find("status");
-    if (json::as_object(status) == nullptr) {
-      co_return Error(Errc::kProtocol, "the answer has no status");
+    kube::Exec exec{
+        .ns = pod.ns, .pod = pod.name, .container = pod.container, .command = errand_.command};
+    MNET_CO_TRY(auto&& output,
+                co_await cluster_.exec(std::move(exec),
+                                       std::chrono::steady_clock::now() + errand_.patience));
+    if (output.exit_code == 0 || output.out.starts_with('{')) {
+      co_return json::parse_object(output.out);
     }
-    co_return NodeStatus::parse(pod.node, json::dump(*status));
+    co_return failed_command(output);
   }
 
   void show() const {
@@ -108,12 +98,26 @@ class Survey {
 
   Cluster& cluster_;
   const std::vector<DaemonPod> pods_;
-  const bool shows_progress_;
-  std::vector<NodeStatus> nodes_;
+  const Errand errand_;
+  std::vector<NodeAnswer> answers_;
   std::size_t next_ = 0, done_ = 0;
 };
 
+Result<NodeStatus> status_in(const std::string& node, const json::Object& answer) {
+  const json::Array* nodes = json::as_array(answer.find("nodes"));
+  const json::Object* first =
+      nodes == nullptr || nodes->empty() ? nullptr : nodes->front().as_object();
+  const json::Object* status = first == nullptr ? nullptr : json::as_object(first->find("status"));
+  if (status == nullptr) return Error(Errc::kProtocol, "the answer has no status");
+  return NodeStatus::parse(node, *status);
+}
+
 }  // namespace
+
+std::string daemon_namespace(const Invocation& invocation) {
+  std::string named = invocation.text("namespace");
+  return named.empty() ? std::string(kDaemonNamespace) : named;
+}
 
 aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
                                                std::vector<std::string> wanted) {
@@ -137,18 +141,49 @@ aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
     DaemonPod& known = by_node[one.node];
     if (!known.why_not.empty()) known = std::move(one);
   }
+  by_node.erase("");  // of a pod without a node
+  if (by_node.empty()) co_return Error(Errc::kNotFound, "the cluster has no nodes");
+  for (const std::string& name : wanted) {
+    if (!by_node.contains(name)) {
+      co_return Error(Errc::kNotFound,
+                      cat("there is no node ", go_quoted(name), " (`kubectl get nodes`)"));
+    }
+  }
   std::vector<DaemonPod> out;
   for (auto& [name, pod] : by_node) {
     const bool is_wanted = wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
-    if (is_wanted && !name.empty()) out.push_back(std::move(pod));
+    if (is_wanted) out.push_back(std::move(pod));
   }
   co_return out;
 }
 
+aio::Task<std::vector<NodeAnswer>> run_on_nodes(Cluster* cluster, std::vector<DaemonPod> pods,
+                                                Errand errand) {
+  Survey survey(*cluster, std::move(pods), std::move(errand));
+  co_return co_await survey.run();
+}
+
+std::vector<std::string> in_pod(std::vector<std::string> words) {
+  words.insert(words.begin(), std::string(kInPod));
+  for (const char* last : {"--this-node", "-o", "json"}) words.emplace_back(last);
+  return words;
+}
+
 aio::Task<std::vector<NodeStatus>> ask_daemons(Cluster* cluster, std::vector<DaemonPod> pods,
                                                bool shows_progress) {
-  Survey survey(*cluster, std::move(pods), shows_progress);
-  co_return co_await survey.run();
+  // Older daemons' programs do not know --this-node.
+  MNET_CO_TRY(const auto& answers,
+              co_await run_on_nodes(cluster, std::move(pods),
+                                    {.command = {std::string(kInPod), "status", "-o", "json"},
+                                     .shows_progress = shows_progress}));
+  std::vector<NodeStatus> nodes;
+  for (const NodeAnswer& one : answers) {
+    auto status = one.answer ? status_in(one.node, *one.answer) : one.answer.error();
+    nodes.push_back(status
+                        ? *std::move(status)
+                        : NodeStatus{.node = one.node, .status = {}, .why = status.error().text()});
+  }
+  co_return nodes;
 }
 
 }  // namespace mnet::multusctl

@@ -1,12 +1,16 @@
 // The daemons of a cluster: which pod serves which node.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "aio/task.h"
+#include "base/result.h"
+#include "json/json.h"
 #include "multusctl/cluster.h"
+#include "multusctl/invocation.h"
 #include "multusctl/node_status.h"
 
 namespace mnet::multusctl {
@@ -21,13 +25,31 @@ struct DaemonPod {
   std::string why_not = {};  // why it cannot be asked; empty: it can
 };
 
+// The namespace of -n, or that of the manifests.
+std::string daemon_namespace(const Invocation& invocation);
+
 // The daemons' pods in that namespace, by the label app=multus, and the nodes that have none; of
-// the `wanted` nodes, or of all.
+// the `wanted` nodes, or of all. kNotFound: a wanted node does not exist, or there are no nodes.
 aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
                                                std::vector<std::string> wanted);
 
-// Asks each by an exec in its pod, 16 side by side. One that does not answer is in it with the
-// reason.
+// What a command in the daemon's pod answers: one JSON object, whatever its exit code.
+struct Errand {
+  std::vector<std::string> command;
+  std::chrono::seconds patience{10};
+  bool shows_progress = false;
+};
+struct NodeAnswer {
+  std::string node;
+  Result<json::Object> answer;
+};
+// The same command on each of the nodes, 16 side by side.
+aio::Task<std::vector<NodeAnswer>> run_on_nodes(Cluster* cluster, std::vector<DaemonPod> pods,
+                                                Errand errand);
+// `multusctl WORDS... --this-node -o json` there.
+std::vector<std::string> in_pod(std::vector<std::string> words);
+
+// The status of each. One that does not answer is in it with the reason.
 aio::Task<std::vector<NodeStatus>> ask_daemons(Cluster* cluster, std::vector<DaemonPod> pods,
                                                bool shows_progress);
 

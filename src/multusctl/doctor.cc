@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,14 +13,24 @@
 #include "base/text.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "multusctl/daemons.h"
+#include "multusctl/node_status.h"
 
 namespace mnet::multusctl {
 namespace {
 
-constexpr std::string_view kApply = "kubectl apply -f deploy/multus-daemonset-thick.yml";
+// Foreign text in a check: a plugin's error is long.
+constexpr std::size_t kMostShown = 600;
+
+// The manifest is for one namespace.
+std::string apply_again(const std::string& daemon_ns) {
+  if (daemon_ns == kDaemonNamespace) return "kubectl apply -f deploy/multus-daemonset-thick.yml";
+  return cat("apply the manifest that Multus was installed with in namespace ", daemon_ns,
+             " again");
+}
 
 Check unknown(std::string what, const Error& why) {
-  return {Verdict::kUnknown, std::move(what), why.text()};
+  return {Verdict::kUnknown, std::move(what), excerpt(why.text(), kMostShown)};
 }
 
 std::string right_text(const Right& right) {
@@ -27,25 +38,56 @@ std::string right_text(const Right& right) {
              right.subresource, right.group.empty() ? "" : ".", right.group);
 }
 
-std::string_view mark_of(Verdict verdict) {
-  return verdict == Verdict::kGood ? "✓" : verdict == Verdict::kBad ? "✗" : "?";
+struct Look {
+  std::string_view name, mark, colour;
+};
+
+Look look_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kGood:
+      return {"good", "✓", "\033[32m"};
+    case Verdict::kBad:
+      return {"bad", "✗", "\033[31m"};
+    case Verdict::kOdd:
+      return {"odd", "!", "\033[33m"};
+    case Verdict::kUnknown:
+      break;
+  }
+  return {"unknown", "?", "\033[33m"};
+}
+
+Verdict verdict_of(std::string_view name) {
+  for (const Verdict one : {Verdict::kGood, Verdict::kBad, Verdict::kOdd}) {
+    if (look_of(one).name == name) return one;
+  }
+  return Verdict::kUnknown;
 }
 
 std::string coloured(Verdict verdict, bool in_colour) {
-  const std::string_view mark = mark_of(verdict);
-  if (!in_colour) return std::string(mark);
-  const std::string_view colour = verdict == Verdict::kGood  ? "\033[32m"
-                                  : verdict == Verdict::kBad ? "\033[31m"
-                                                             : "\033[33m";
-  return cat(colour, mark, "\033[0m");
+  const Look look = look_of(verdict);
+  return in_colour ? cat(look.colour, look.mark, "\033[0m") : std::string(look.mark);
+}
+
+// Elements of a list that are objects.
+std::vector<const json::Object*> objects_at(const json::Object& object, std::string_view key) {
+  std::vector<const json::Object*> out;
+  const json::Array* list = json::as_array(object.find(key));
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    if (const json::Object* one = (*list)[i].as_object()) out.push_back(one);
+  }
+  return out;
+}
+
+std::string shown(const json::Object& object, std::string_view key) {
+  return excerpt(json::text_at(object, {key}), kMostShown);
 }
 
 }  // namespace
 
-Check check_crd(const Result<json::Object>& crd) {
+Check check_crd(const Result<json::Object>& crd, const std::string& daemon_ns) {
   const std::string what = "the definition of networks (CRD) is installed";
   if (!crd && crd.error().code() == Errc::kNotFound) {
-    return {Verdict::kBad, "the definition of networks (CRD) is missing", std::string(kApply)};
+    return {Verdict::kBad, "the definition of networks (CRD) is missing", apply_again(daemon_ns)};
   }
   if (!crd) return unknown(what, crd.error());
   const json::Array* conditions = json::as_array(json::find_at(*crd, {"status", "conditions"}));
@@ -72,7 +114,8 @@ std::vector<Right> daemon_rights() {
 }
 
 std::vector<Check> check_rights(const std::vector<Right>& rights,
-                                const std::vector<Result<json::Object>>& reviews) {
+                                const std::vector<Result<json::Object>>& reviews,
+                                const std::string& daemon_ns) {
   std::vector<Check> checks;
   for (std::size_t i = 0; i < reviews.size(); ++i) {
     if (!reviews[i]) {
@@ -82,13 +125,13 @@ std::vector<Check> check_rights(const std::vector<Right>& rights,
     const bool* allowed = json::as_bool(json::find_at(*reviews[i], {"status", "allowed"}));
     if (allowed != nullptr && *allowed) continue;
     checks.push_back({Verdict::kBad, cat("the daemon's account may not ", right_text(rights[i])),
-                      std::string(kApply)});
+                      apply_again(daemon_ns)});
   }
   if (checks.empty()) checks.push_back({Verdict::kGood, "the daemon's account has its rights"});
   return checks;
 }
 
-std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes) {
+std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes, const std::string& daemon_ns) {
   std::vector<Check> checks;
   std::map<std::string, std::vector<std::string>> by_version;
   for (const NodeStatus& node : nodes) {
@@ -97,7 +140,9 @@ std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes) {
       checks.push_back({Verdict::kBad, cat("node ", node.node), trouble});
     }
   }
-  if (checks.empty()) {
+  if (nodes.empty()) {
+    checks.push_back({Verdict::kBad, "there are no nodes", "kubectl get nodes"});
+  } else if (checks.empty()) {
     checks.push_back({Verdict::kGood, cat("the daemons of all ", nodes.size(), " nodes are well")});
   }
   if (by_version.size() > 1) {
@@ -107,7 +152,84 @@ std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes) {
     }
     checks.push_back({Verdict::kBad,
                       cat("the daemons have different versions: ", join(texts, ", ")),
-                      "kubectl -n kube-system rollout status daemonset kube-multus-ds"});
+                      cat("kubectl -n ", daemon_ns, " rollout status daemonset kube-multus-ds")});
+  }
+  return checks;
+}
+
+std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
+                                   const std::optional<Result<json::Object>>& dry_run) {
+  std::vector<Check> checks;
+  const std::string what = "the daemons' namespace lets privileged pods run";
+  if (!daemon_namespace) {
+    checks.push_back(unknown(what, daemon_namespace.error()));
+  } else {
+    const std::string level = json::text_at(
+        *daemon_namespace, {"metadata", "labels", "pod-security.kubernetes.io/enforce"});
+    const std::string name = json::text_at(*daemon_namespace, {"metadata", "name"});
+    if (level.empty() || level == "privileged") {
+      checks.push_back({Verdict::kGood, what});
+    } else {
+      checks.push_back({Verdict::kBad,
+                        cat("Pod Security keeps the daemons from namespace ", name,
+                            " (enforce=", excerpt(level), ")"),
+                        cat("kubectl label --overwrite namespace ", name,
+                            " pod-security.kubernetes.io/enforce=privileged")});
+    }
+  }
+  const std::string written = "admission lets network statuses be written";
+  if (!dry_run) return checks;
+  if (*dry_run) {
+    checks.push_back({Verdict::kGood, written});
+  } else if (dry_run->error().code() == Errc::kCancelled) {
+    checks.push_back(
+        {Verdict::kUnknown, written, "needs the right to patch pods/status, for a dry run"});
+  } else {
+    checks.push_back(
+        {Verdict::kBad, "admission is in the way of network statuses",
+         cat(excerpt(dry_run->error().text(), kMostShown),
+             " (kubectl get validatingadmissionpolicies,validatingwebhookconfigurations,"
+             "mutatingwebhookconfigurations)")});
+  }
+  return checks;
+}
+
+std::vector<Check> check_findings(const json::Object& self_check) {
+  std::vector<Check> checks;
+  for (const json::Object* finding : objects_at(self_check, "findings")) {
+    const bool is_error = json::text_at(*finding, {"severity"}) == "error";
+    checks.push_back({is_error ? Verdict::kBad : Verdict::kOdd,
+                      cat(shown(*finding, "check"), ": ", shown(*finding, "what")),
+                      cat(shown(*finding, "why"), ". ", shown(*finding, "advice"))});
+  }
+  if (checks.empty()) checks.push_back({Verdict::kGood, "the self-check found nothing"});
+  return checks;
+}
+
+std::vector<Check> check_containers(const json::Object& answer) {
+  std::vector<Check> checks;
+  const auto containers = objects_at(answer, "containers");
+  for (const json::Object* one : containers) {
+    const bool* is_good = json::as_bool(one->find("ok"));
+    if (is_good != nullptr && *is_good) continue;
+    const std::string pod = shown(*one, "pod");
+    checks.push_back({Verdict::kBad,
+                      cat("CHECK of ", pod.empty() ? "container" : "pod", " ",
+                          pod.empty() ? shown(*one, "container") : pod, " fails"),
+                      cat(shown(*one, "error"), " (delete the pod to have it attached again)")});
+  }
+  if (checks.empty()) {
+    checks.push_back({Verdict::kGood, cat("CHECK of ", containers.size(), " containers succeeds")});
+  }
+  return checks;
+}
+
+std::vector<Check> checks_of_node(const std::string& node, const Result<json::Object>& answer) {
+  if (!answer) return {unknown(cat("node ", node, ": its own checks"), answer.error())};
+  std::vector<Check> checks;
+  for (const json::Object* one : objects_at(*answer, "checks")) {
+    checks.push_back({verdict_of(json::text_at(*one, {"verdict"})),
+                      cat("node ", node, ": ", shown(*one, "what")), shown(*one, "advice")});
   }
   return checks;
 }
@@ -124,11 +246,8 @@ std::string to_text(const std::vector<Check>& checks, bool in_colour) {
 json::Object to_json(const std::vector<Check>& checks) {
   json::Array list;
   for (const Check& check : checks) {
-    const std::string_view verdict = check.verdict == Verdict::kGood  ? "good"
-                                     : check.verdict == Verdict::kBad ? "bad"
-                                                                      : "unknown";
-    list.push_back(
-        json::Object{{"verdict", verdict}, {"what", check.what}, {"advice", check.advice}});
+    list.push_back(json::Object{
+        {"verdict", look_of(check.verdict).name}, {"what", check.what}, {"advice", check.advice}});
   }
   return json::Object{{"version", 1}, {"checks", std::move(list)}};
 }

@@ -12,7 +12,7 @@
 
 namespace mnet::multusctl {
 
-enum class Verdict : std::uint8_t { kGood, kBad, kUnknown };
+enum class Verdict : std::uint8_t { kGood, kBad, kOdd, kUnknown };
 
 struct Check {
   Verdict verdict = Verdict::kGood;
@@ -20,20 +20,31 @@ struct Check {
   std::string advice = {};  // of one that is not good: what to do; a command where there is one
 };
 
+// `daemon_ns`: where the daemons are, for advice.
 // The answer to the question for the CustomResourceDefinition.
-Check check_crd(const Result<json::Object>& crd);
+Check check_crd(const Result<json::Object>& crd, const std::string& daemon_ns);
 // One for each right that the daemon's account lacks, or one that it has all of them.
 struct Right {
   std::string verb, group, resource, subresource = {};
 };
 std::vector<Right> daemon_rights();
 std::vector<Check> check_rights(const std::vector<Right>& rights,
-                                const std::vector<Result<json::Object>>& reviews);
+                                const std::vector<Result<json::Object>>& reviews,
+                                const std::string& daemon_ns);
 // Nodes without a daemon, daemons that do not answer or are not ready, versions that differ, and
 // what each daemon tells of itself.
-std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes);
+std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes, const std::string& daemon_ns);
+// What admission has against Multus: the Pod Security level of the daemons' namespace, and the
+// answer to a dry run of what the daemon does with every pod (none: no pod was there to try it on).
+std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
+                                   const std::optional<Result<json::Object>>& dry_run);
+// Of `multus-daemon -check -json`, and of POST /check.
+std::vector<Check> check_findings(const json::Object& self_check);
+std::vector<Check> check_containers(const json::Object& answer);
+// What to_json() wrote on a node, as checks of that node.
+std::vector<Check> checks_of_node(const std::string& node, const Result<json::Object>& answer);
 
-// `✓ what` and `✗ what: advice`, one line each.
+// `✓ what` and `✗ what: advice`, one line each; `!` is odd and no error.
 std::string to_text(const std::vector<Check>& checks, bool in_colour);
 json::Object to_json(const std::vector<Check>& checks);
 

@@ -1,10 +1,17 @@
 // `multusctl doctor`: the cluster's parts of Multus, each good or bad with what to do.
 #pragma once
 
+#include <vector>
+
+#include "base/result.h"
 #include "multusctl/commands.h"
+#include "multusctl/doctor.h"
 #include "multusctl/invocation.h"
 
 namespace mnet::multusctl {
+
+// The checks of a cluster.
+Result<std::vector<Check>> examine(const Invocation& invocation, const Surroundings& surroundings);
 
 int run_doctor(const Invocation& invocation, Surroundings& surroundings);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "json/json.h"
 
 namespace mnet::multusctl {
@@ -25,32 +26,91 @@ NodeStatus node(std::string name, std::string version, bool is_ready = true) {
 json::Object review(bool allowed) { return {{"status", json::Object{{"allowed", allowed}}}}; }
 
 TEST(Doctor, TellsAMissingDefinitionFromOneThatCannotBeSeen) {
-  EXPECT_EQ(check_crd(json::Object()).verdict, Verdict::kGood);
-  EXPECT_EQ(check_crd(Error(Errc::kNotFound, "no")).verdict, Verdict::kBad);
-  EXPECT_EQ(check_crd(Error(Errc::kDenied, "no")).verdict, Verdict::kUnknown);
+  EXPECT_EQ(check_crd(json::Object(), "kube-system").verdict, Verdict::kGood);
+  EXPECT_EQ(check_crd(Error(Errc::kNotFound, "no"), "kube-system").verdict, Verdict::kBad);
+  EXPECT_EQ(check_crd(Error(Errc::kDenied, "no"), "kube-system").verdict, Verdict::kUnknown);
 }
 
 TEST(Doctor, NamesTheRightThatTheDaemonLacks) {
   const std::vector<Right> rights = {{"get", "", "pods"}, {"patch", "", "pods", "status"}};
 
-  EXPECT_EQ(to_text(check_rights(rights, {review(true), review(true)}), false),
+  EXPECT_EQ(to_text(check_rights(rights, {review(true), review(true)}, "kube-system"), false),
             "✓ the daemon's account has its rights\n");
-  EXPECT_THAT(to_text(check_rights(rights, {review(true), review(false)}), false),
+  EXPECT_THAT(to_text(check_rights(rights, {review(true), review(false)}, "kube-system"), false),
               HasSubstr("✗ the daemon's account may not patch pods/status: kubectl apply"));
-  EXPECT_EQ(check_rights(rights, {Error(Errc::kDenied, "no")}).front().verdict, Verdict::kUnknown);
+  EXPECT_EQ(check_rights(rights, {Error(Errc::kDenied, "no")}, "kube-system").front().verdict,
+            Verdict::kUnknown);
 }
 
 TEST(Doctor, TellsWhichNodesAreNotWellAndWhichDiffer) {
-  EXPECT_EQ(to_text(check_nodes({node("a", "1"), node("b", "1")}), false),
+  EXPECT_EQ(to_text(check_nodes({node("a", "1"), node("b", "1")}, "net"), false),
             "✓ the daemons of all 2 nodes are well\n");
   EXPECT_EQ(to_text(check_nodes({node("a", "1"), node("b", "2"),
-                                 NodeStatus{.node = "c", .status = {}, .why = "no daemon"}}),
+                                 NodeStatus{.node = "c", .status = {}, .why = "no daemon"}},
+                                "net"),
                     false),
             "✗ node c: no daemon\n"
-            "✗ the daemons have different versions: 1 on [a], 2 on [b]: kubectl -n kube-system "
+            "✗ the daemons have different versions: 1 on [a], 2 on [b]: kubectl -n net "
             "rollout status daemonset kube-multus-ds\n");
-  EXPECT_EQ(to_text(check_nodes({node("a", "1", false)}), false),
+  EXPECT_EQ(to_text(check_nodes({node("a", "1", false)}, "net"), false),
             "✗ node a: not ready: no primary\n");
+}
+
+TEST(Doctor, DoesNotCallNothingWell) {
+  const auto checks = check_nodes({}, "kube-system");
+
+  ASSERT_EQ(checks.size(), 1);
+  EXPECT_EQ(checks[0].verdict, Verdict::kBad);
+}
+
+TEST(Doctor, GivesAdviceForTheNamespaceThatIsMeant) {
+  EXPECT_EQ(check_crd(Error(Errc::kNotFound, "no"), "kube-system").advice,
+            "kubectl apply -f deploy/multus-daemonset-thick.yml");
+  EXPECT_THAT(check_crd(Error(Errc::kNotFound, "no"), "net").advice, HasSubstr("namespace net"));
+}
+
+TEST(Doctor, TellsWhichAdmissionIsInTheWay) {
+  const json::Object strict =
+      *json::parse_object(R"({"metadata":{"name":"kube-system","labels":)"
+                          R"({"pod-security.kubernetes.io/enforce":"restricted"}}})");
+  const auto checks =
+      check_admission(strict, Result<json::Object>(Error(Errc::kInvalid, "denied by x")));
+  const auto good = check_admission(json::Object(), Result<json::Object>(json::Object()));
+  const auto unknown = check_admission(Error(Errc::kDenied, "no"),
+                                       Result<json::Object>(Error(Errc::kCancelled, "no")));
+
+  EXPECT_EQ(checks[0].advice,
+            "kubectl label --overwrite namespace kube-system "
+            "pod-security.kubernetes.io/enforce=privileged");
+  EXPECT_EQ(checks[1].verdict, Verdict::kBad);
+  EXPECT_THAT(checks[1].advice, HasSubstr("denied by x"));
+  EXPECT_EQ(good[0].verdict, Verdict::kGood);
+  EXPECT_EQ(good[1].verdict, Verdict::kGood);
+  EXPECT_EQ(unknown[0].verdict, Verdict::kUnknown);
+  EXPECT_EQ(unknown[1].verdict, Verdict::kUnknown);
+}
+
+TEST(Doctor, ShowsWhatANodeFoundAsThatNodes) {
+  const json::Object self = *json::parse_object(
+      R"({"ok":false,"findings":[{"severity":"error","check":"plugins","what":"no \"x\"",)"
+      R"("why":"Pods fail","advice":"Install it"},{"severity":"warning","check":"clock",)"
+      R"("what":"late","why":"w","advice":"a"}]})");
+  const json::Object node = to_json(check_findings(self));
+
+  EXPECT_EQ(to_text(checks_of_node("n1", node), false),
+            "✗ node n1: plugins: no \"x\": Pods fail. Install it\n! node n1: clock: late: w. a\n");
+  EXPECT_EQ(checks_of_node("n1", Error(Errc::kTimeout, "late"))[0].verdict, Verdict::kUnknown);
+}
+
+TEST(Doctor, TellsWhichPodsFailTheirCheck) {
+  const json::Object answer = *json::parse_object(
+      R"({"containers":[{"container":"c1","pod":"a/good","ok":true,"error":""},)"
+      R"({"container":"c2","pod":"a/bad","ok":false,"error":"no link \u009bnet1"}]})");
+
+  EXPECT_EQ(to_text(check_containers(answer), false),
+            "✗ CHECK of pod a/bad fails: no link \\u009bnet1 (delete the pod to have it attached "
+            "again)\n");
+  EXPECT_EQ(to_text(check_containers(json::Object()), false), "✓ CHECK of 0 containers succeeds\n");
 }
 
 }  // namespace

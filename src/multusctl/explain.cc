@@ -79,6 +79,33 @@ class FixedSource final : public attach::ObjectSource {
   std::map<std::string, model::NetworkDefinitionPtr> definitions_;
 };
 
+// Stands for what only the kubelet of the pod's node can tell: of each resource that a definition
+// names, as many devices as a pod can ask for.
+class UnknownDevices final : public attach::Devices {
+ public:
+  static constexpr std::string_view kId = "given-by-the-kubelet";
+
+  explicit UnknownDevices(const std::vector<model::NetworkDefinition>& definitions) {
+    for (const model::NetworkDefinition& one : definitions) {
+      if (one.resource_name.empty() || devices_.contains(one.resource_name)) continue;
+      for (std::size_t i = 1; i <= kMostOfOne; ++i) {
+        devices_[one.resource_name].push_back(cat(kId, "-", i));
+      }
+    }
+  }
+
+  aio::Task<std::map<std::string, std::vector<std::string>>> allocated(model::PodObjectPtr,
+                                                                       std::string) override {
+    co_return devices_;
+  }
+  aio::Task<bool> is_device(std::string) override { co_return false; }
+  std::string name() const override { return "the kubelet"; }
+
+ private:
+  static constexpr std::size_t kMostOfOne = 32;
+  std::map<std::string, std::vector<std::string>> devices_;
+};
+
 json::Object with_unknown_network(json::Object conf) {
   for (const std::string_view key : {"clusterNetwork", "defaultNetworks", "delegates"}) {
     conf.erase_folded(key);
@@ -156,7 +183,9 @@ json::Value args_of(const json::Object& args) {
 class Explanation {
  public:
   explicit Explanation(ExplainInput input)
-      : input_(std::move(input)), source_(std::move(input_.definitions)) {
+      : input_(std::move(input)),
+        unknown_devices_(input_.definitions),
+        source_(std::move(input_.definitions)) {
     if (!input_.is_node_known) input_.conf = with_unknown_network(std::move(input_.conf));
   }
 
@@ -164,6 +193,7 @@ class Explanation {
     MNET_CO_TRY(auto&& request, request_of(input_.conf, *input_.pod));
     attach::Ports ports = ports_.ports();
     ports.source = &source_;
+    ports.devices = input_.devices == nullptr ? &unknown_devices_ : input_.devices;
     const attach::Core core(ports, {});
     const attach::Job job(std::move(request), attach::Verb::kAdd);
     attach::Resolver resolver(core, job, input_.pod);
@@ -179,8 +209,10 @@ class Explanation {
                         const model::RoutePlan& routes, const model::NetConf& conf) const {
     const auto batches = model::batches_of(attachments, conf.parallel_attach);
     json::Array networks;
+    bool has_devices = false;
     for (std::size_t i = 0; i < attachments.size(); ++i) {
       const model::Attachment& one = *attachments[i];
+      has_devices |= !one.delegate.selection.resource_name.empty();
       networks.push_back(json::Object{{"interface", one.ifname},
                                       {"network", one.delegate.name},
                                       {"cniName", one.delegate.cni_name},
@@ -188,6 +220,7 @@ class Explanation {
                                       {"types", json::Value(one.delegate.types)},
                                       {"batch", static_cast<std::int64_t>(batch_of(batches, i))},
                                       {"defaultRoutes", routes_text(routes, i)},
+                                      {"resource", one.delegate.selection.resource_name},
                                       {"device", one.delegate.selection.device_id},
                                       {"capabilityArgs", args_of(one.capability_args)},
                                       {"config", config_of(one.delegate)}});
@@ -196,28 +229,40 @@ class Explanation {
             {"pod", input_.pod->key()},
             {"isolation", conf.namespace_isolation},
             {"networks", std::move(networks)},
-            {"unknown", json::Value(unknowns())}};
+            {"unknown", json::Value(unknowns(has_devices))}};
   }
 
-  std::vector<std::string> unknowns() const {
+  std::vector<std::string> unknowns(bool has_devices) const {
     std::vector<std::string> texts;
     if (!input_.is_node_known) {
       texts.emplace_back("the cluster network and defaultNetworks are known on the node only");
     }
-    texts.emplace_back("devices are given to the pod by the kubelet when it starts");
+    if (input_.devices == nullptr && has_devices) {
+      texts.emplace_back("devices are given to the pod by the kubelet when it starts");
+    }
     return texts;
   }
 
   ExplainInput input_;
+  UnknownDevices unknown_devices_;
   FixedSource source_;
   aio::BlockingPool pool_{1};
   chain::UnlimitedSlots slots_;
   adapters::FilePorts ports_{pool_, slots_, adapters::ExecSettings(), Log()};
 };
 
-std::string indented(const std::string& text, std::string_view by) {
+// Texts of pods and definitions, which no terminal shall obey.
+std::string shown(const json::Object& object, std::string_view key) {
+  return excerpt(json::text_at(object, {key}), kWhole);
+}
+
+// JSON text has no control characters of its own but line ends.
+std::string shown_json(const json::Value& value, int indent, std::string_view by) {
   std::string out;
-  for (const std::string_view line : split(text, '\n')) out += cat(by, line, "\n");
+  const std::string text = json::dump(value, {.indent = indent, .escape_html = false});
+  for (const std::string_view line : split(text, '\n')) {
+    out += cat(by, excerpt(line, kWhole), "\n");
+  }
   return out;
 }
 
@@ -225,28 +270,26 @@ std::string network_text(const json::Object& network) {
   const json::Array* types = json::as_array(network.find("types"));
   std::vector<std::string> names;
   for (std::size_t i = 0; types != nullptr && i < types->size(); ++i) {
-    names.push_back(json::text_of(&(*types)[i]));
+    names.push_back(excerpt(json::text_of(&(*types)[i]), kWhole));
   }
-  std::string out =
-      cat(json::text_at(network, {"interface"}), "  ", json::text_at(network, {"network"}), "\n");
-  out += cat("  from:           ", json::text_at(network, {"source"}), "\n");
+  std::string out = cat(shown(network, "interface"), "  ", shown(network, "network"), "\n");
+  out += cat("  from:           ", shown(network, "source"), "\n");
   out += cat("  plugins:        ", join(names, ", "), "\n");
-  out += cat("  default routes: ", json::text_at(network, {"defaultRoutes"}), "\n");
+  out += cat("  default routes: ", shown(network, "defaultRoutes"), "\n");
   if (const json::Value* batch = network.find("batch")) {
     out += cat("  batch:          ", json::dump(*batch), "\n");
   }
-  if (auto device = json::text_at(network, {"device"}); !device.empty()) {
-    out += cat("  device:         ", device, "\n");
+  const std::string resource = shown(network, "resource"), device = shown(network, "device");
+  if (!device.empty() || !resource.empty()) {
+    out += cat("  device:         ", device.empty() ? "none" : device,
+               resource.empty() ? "" : " of resource ", resource, "\n");
   }
   const json::Object* args = json::as_object(network.find("capabilityArgs"));
   if (args != nullptr && !args->empty()) {
-    out += cat("  runtimeConfig:  ", json::dump(*args, {.escape_html = false}), "\n");
+    out += shown_json(*args, 0, "  runtimeConfig:  ");
   }
   const json::Value* config = network.find("config");
-  if (config != nullptr) {
-    out += "  configuration:\n";
-    out += indented(json::dump(*config, {.indent = 2, .escape_html = false}), "    ");
-  }
+  if (config != nullptr) out += cat("  configuration:\n", shown_json(*config, 2, "    "));
   return out;
 }
 
@@ -258,7 +301,7 @@ aio::Task<json::Object> explain(ExplainInput input) {
 }
 
 std::string explained_text(const json::Object& explained) {
-  std::string out = cat("pod ", json::text_at(explained, {"pod"}), "\n\n");
+  std::string out = cat("pod ", shown(explained, "pod"), "\n\n");
   const json::Array* networks = json::as_array(explained.find("networks"));
   for (std::size_t i = 0; networks != nullptr && i < networks->size(); ++i) {
     if (const json::Object* network = (*networks)[i].as_object())
@@ -266,7 +309,7 @@ std::string explained_text(const json::Object& explained) {
   }
   const json::Array* unknown = json::as_array(explained.find("unknown"));
   for (std::size_t i = 0; unknown != nullptr && i < unknown->size(); ++i) {
-    out += cat("not known here: ", json::text_of(&(*unknown)[i]), "\n");
+    out += cat("not known here: ", excerpt(json::text_of(&(*unknown)[i]), kWhole), "\n");
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "attach/ports.h"
 #include "base/result.h"
 #include "json/json.h"
 #include "model/objects.h"
@@ -19,6 +20,7 @@ struct ExplainInput {
   bool is_node_known = false;
   model::PodObjectPtr pod = {};
   std::vector<model::NetworkDefinition> definitions = {};
+  attach::Devices* devices = nullptr;  // of the pod's node; none: they are not known
 };
 
 // {"version":1,"pod","networks":[...],"unknown":[...]}: each network with its interface, source,

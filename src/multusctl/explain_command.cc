@@ -11,9 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/node_devices.h"
+#include "aio/blocking_pool.h"
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -47,10 +50,12 @@ std::string daemon_config_path(const Invocation& invocation) {
 }
 
 // What a request of this node's runtime would bring, as far as there are files.
-Result<void> read_node(const Invocation& invocation, ExplainInput& input) {
+Result<void> read_node(const Invocation& invocation, ExplainInput& input,
+                       std::string& kubelet_dir) {
   const std::string path = daemon_config_path(invocation);
   if (!sys::exists(path) && invocation.text("daemon-config").empty()) return {};
   MNET_TRY(auto&& config, settings::load_config(path, {}));
+  kubelet_dir = config.kubelet_dir;
   MNET_TRY(const auto& text, sys::find_file(cat(config.cni_config_dir, "/", kOwnConfig), kMaxFile));
   input.is_node_known = text.has_value();
   json::Object own;
@@ -122,7 +127,7 @@ class Explain {
 
   Result<json::Object> run() {
     ExplainInput input;
-    MNET_TRY_VOID(read_node(invocation_, input));
+    MNET_TRY_VOID(read_node(invocation_, input, kubelet_dir_));
     const std::string manifest = invocation_.text("filename");
     if (!manifest.empty()) {
       MNET_TRY_VOID(read_manifest(manifest, input));
@@ -148,11 +153,26 @@ class Explain {
       }
     }
     MNET_CO_TRY_VOID(co_await add_definitions(cluster, &input));
-    co_return co_await explain(std::move(input));
+    co_return co_await explain_here(std::move(input));
+  }
+
+  // On the pod's own node its kubelet tells which devices it has.
+  aio::Task<json::Object> explain_here(ExplainInput input) {
+    const bool is_here = input.is_node_known && !input.pod->node_name.empty();
+    if (!is_here) co_return co_await explain(std::move(input));
+    aio::BlockingPool pool(1);
+    adapters::NodeDevices devices(co_await aio::asio::this_coro::executor,
+                                  {.kubelet_dir = kubelet_dir_}, pool, nullptr, Log());
+    input.devices = &devices;
+    auto explained = co_await explain(std::move(input));
+    devices.cancel();
+    (void)co_await devices.wait_ended(std::chrono::steady_clock::now() + kPatience);
+    co_return explained;
   }
 
   const Invocation& invocation_;
   Surroundings& surroundings_;
+  std::string kubelet_dir_;
 };
 
 }  // namespace
@@ -165,7 +185,7 @@ int run_explain(const Invocation& invocation, Surroundings& surroundings) {
   }
   const auto explained = Explain(invocation, surroundings).run();
   if (!explained) {
-    surroundings.output.complain("explain", explained.error().text());
+    surroundings.output.complain("explain", excerpt(explained.error().text(), kWhole));
     return 1;
   }
   if (!invocation.text("output").empty()) return print_value(*explained, invocation, surroundings);

@@ -86,5 +86,30 @@ TEST(Explain, TakesTheClusterNetworkOfTheNodeIfItIsKnown) {
                     Not(HasSubstr("not known here: the cluster network"))));
 }
 
+TEST(Explain, ShowsTheDeviceOfEachNetwork) {
+  ExplainInput input = input_of("blue", kBlue);
+  input.definitions[0].resource_name = "vendor.com/nic";
+
+  const auto explained = aio::run(explain(std::move(input)));
+
+  ASSERT_TRUE(explained.has_value()) << explained.error().text();
+  EXPECT_THAT(
+      explained_text(*explained),
+      AllOf(HasSubstr("device:         given-by-the-kubelet-1 of resource vendor.com/nic\n"),
+            HasSubstr("not known here: devices are given")));
+}
+
+TEST(Explain, PrintsNothingThatATerminalObeys) {
+  const auto explained =
+      aio::run(explain(input_of("blue",
+                                "{\"cniVersion\":\"1.0.0\",\"type\":\"macvlan\",\"note\":\"\xc2\x9b"
+                                "31m\xe2\x80\xae\"}")));
+
+  ASSERT_TRUE(explained.has_value()) << explained.error().text();
+  const std::string text = explained_text(*explained);
+  EXPECT_THAT(text, HasSubstr("\\u009b31m\\u202e"));
+  EXPECT_EQ(text.find('\xc2'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mnet::multusctl

@@ -1,9 +1,12 @@
 #include "multusctl/invocation.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,7 +46,8 @@ Result<void> check_flags(const Invocation& line, const PFlags& flags) {
   }
   const std::string output = line.text("output");
   const auto known = line.command->outputs;
-  if (!output.empty() && std::ranges::find(known, output) == known.end()) {
+  const bool is_file = !line.command->output_file.empty();
+  if (!output.empty() && !is_file && std::ranges::find(known, output) == known.end()) {
     return Error(Errc::kInvalid, cat("-o ", excerpt(output), ": ", line.command->name, " prints ",
                                      join({known.begin(), known.end()}, ", ")));
   }
@@ -51,6 +55,18 @@ Result<void> check_flags(const Invocation& line, const PFlags& flags) {
 }
 
 }  // namespace
+
+Result<std::chrono::seconds> seconds_of(const Invocation& invocation, std::string_view flag,
+                                        std::chrono::seconds otherwise) {
+  const std::string text = invocation.text(flag);
+  if (text.empty()) return otherwise;
+  int number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 3600) {
+    return Error(Errc::kInvalid, cat("--", flag, " ", excerpt(text), ": write seconds, 1 to 3600"));
+  }
+  return std::chrono::seconds(number);
+}
 
 Result<Invocation> parse_invocation(std::string_view path, const std::vector<std::string>& words) {
   Invocation line{.program = program_of(path)};

@@ -1,6 +1,7 @@
 // A command line, taken apart by the table of commands.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -26,6 +27,10 @@ struct Invocation {
     return found == texts.end() ? std::string() : found->second;
   }
 };
+
+// The number of seconds that a flag says, from 1 to an hour.
+Result<std::chrono::seconds> seconds_of(const Invocation& invocation, std::string_view flag,
+                                        std::chrono::seconds otherwise);
 
 // kubectl's dialect: flags and other words in any order, the command among them. The error is what
 // the user shall read.

@@ -188,6 +188,15 @@ void keep_shown(const Inputs& inputs, std::vector<lint::Finding>& findings) {
 
 }  // namespace
 
+Result<std::vector<lint::Finding>> lint_cluster(const Invocation& invocation,
+                                                const Surroundings& surroundings) {
+  MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
+  MNET_TRY(const auto& files, aio::run(cluster->loop(), fetch_objects(cluster.get(), "", true)));
+  lint::Options options;
+  options.has_all_definitions = true;
+  return lint::lint(files, options);
+}
+
 int run_lint(const Invocation& invocation, Surroundings& surroundings) {
   nodetools::Output& output = surroundings.output;
   if (invocation.arguments.empty() && !invocation.has("cluster")) {

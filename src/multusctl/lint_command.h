@@ -2,10 +2,18 @@
 // what is wrong with them (src/lint).
 #pragma once
 
+#include <vector>
+
+#include "base/result.h"
+#include "lint/finding.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
 
 namespace mnet::multusctl {
+
+// What `lint --cluster` finds.
+Result<std::vector<lint::Finding>> lint_cluster(const Invocation& invocation,
+                                                const Surroundings& surroundings);
 
 int run_lint(const Invocation& invocation, Surroundings& surroundings);
 

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
 
@@ -72,8 +71,8 @@ void add_counts(const json::Object& status, std::vector<std::string>& out) {
   if (const auto count = number_at(status, {"pendingDels"}); count > 0) {
     out.push_back(
         cat(count,
-            " pending DELs: the daemon repeats them after pauses of up to ten minutes; the log "
-            "says why they fail"));
+            " pending DELs: the daemon repeats them after pauses of up to ten minutes; `multusctl "
+            "pending` says why they fail"));
   }
   if (const auto count = number_at(status, {"damagedDels"}); count > 0) {
     out.push_back(cat(count,
@@ -89,8 +88,7 @@ void add_counts(const json::Object& status, std::vector<std::string>& out) {
 
 }  // namespace
 
-Result<NodeStatus> NodeStatus::parse(std::string node, std::string_view text) {
-  MNET_TRY(auto&& object, json::parse_object(text));
+Result<NodeStatus> NodeStatus::parse(std::string node, json::Object object) {
   if (number_at(object, {"version"}) != 1) {
     return Error(Errc::kProtocol,
                  "the daemon's status has another version: take the multusctl of its "
@@ -135,10 +133,13 @@ std::vector<std::string> troubles_of(const NodeStatus& node) {
     out.push_back(cat("plugins that are not on the node: ", join(missing, ", "),
                       ": install them, or correct the definitions (`multusctl lint --cluster`)"));
   }
-  if (const auto errors = texts_at(status, "lastErrors"); !errors.empty()) {
-    out.push_back(cat("last error: ", errors.back()));
-  }
   return out;
+}
+
+std::string last_error_of(const NodeStatus& node) {
+  const auto errors =
+      node.status ? texts_at(*node.status, "lastErrors") : std::vector<std::string>();
+  return errors.empty() ? std::string() : cat("last error: ", errors.back());
 }
 
 json::Object to_json(const std::vector<NodeStatus>& nodes) {

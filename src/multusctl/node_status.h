@@ -17,12 +17,14 @@ struct NodeStatus {
   std::string why = {};                // if it did not answer
 
   // Not an answer of a later version that means something else.
-  static Result<NodeStatus> parse(std::string node, std::string_view text);
+  static Result<NodeStatus> parse(std::string node, json::Object status);
 };
 
 Table status_table(const std::vector<NodeStatus>& nodes, bool is_wide);
 // What is wrong on a node, one line each, with what to do; nothing if all is well.
 std::vector<std::string> troubles_of(const NodeStatus& node);
+// The last error line of its log, which may be about what is over; empty if there is none.
+std::string last_error_of(const NodeStatus& node);
 json::Object to_json(const std::vector<NodeStatus>& nodes);
 
 }  // namespace mnet::multusctl

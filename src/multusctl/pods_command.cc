@@ -1,5 +1,6 @@
 #include "multusctl/pods_command.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,30 +22,40 @@
 namespace mnet::multusctl {
 namespace {
 
-struct Fetched {
-  json::Array pods;
-  DefinitionNames definitions;
-};
-
-aio::Task<Fetched> fetch(Cluster* cluster, std::vector<std::string> names) {
-  Fetched out;
+aio::Task<DefinitionNames> fetch_definitions(Cluster* cluster) {
+  DefinitionNames names;
   auto definitions = co_await cluster->list(kDefinitions, "");
   // Without the CRD there are none.
   if (!definitions && definitions.error().code() != Errc::kNotFound) co_return definitions.error();
   for (const json::Value& one : definitions.value_or(json::Array())) {
     const json::Object* object = one.as_object();
     if (object == nullptr) continue;
-    out.definitions.insert(cat(json::text_at(*object, {"metadata", "namespace"}), "/",
-                               json::text_at(*object, {"metadata", "name"})));
+    names.insert(cat(json::text_at(*object, {"metadata", "namespace"}), "/",
+                     json::text_at(*object, {"metadata", "name"})));
+  }
+  co_return names;
+}
+
+aio::Task<json::Array> fetch_objects(Cluster* cluster, std::string ns,
+                                     std::vector<std::string> names) {
+  json::Array pods;
+  if (names.empty() || ns.empty()) {
+    MNET_CO_TRY(pods, co_await cluster->list(kPods, ns));
+    if (names.empty()) co_return pods;
+    // A name says nothing of the namespace: all of that name are meant.
+    std::erase_if(pods, [&names](const json::Value& value) {
+      const json::Object* pod = value.as_object();
+      return pod == nullptr ||
+             std::ranges::find(names, json::text_at(*pod, {"metadata", "name"})) == names.end();
+    });
+    if (pods.empty()) co_return Error(Errc::kNotFound, cat("no namespace has a pod ", names[0]));
+    co_return pods;
   }
   for (const std::string& name : names) {
-    MNET_CO_TRY(json::Object pod, co_await cluster->get(kPods, cluster->ns(), name));
-    out.pods.push_back(std::move(pod));
+    MNET_CO_TRY(json::Object pod, co_await cluster->get(kPods, ns, name));
+    pods.push_back(std::move(pod));
   }
-  if (!names.empty()) co_return out;
-  MNET_CO_TRY(json::Array pods, co_await cluster->list(kPods, cluster->ns()));
-  out.pods = std::move(pods);
-  co_return out;
+  co_return pods;
 }
 
 json::Object to_json(const PodRows& pod, const NetworkRow& row) {
@@ -89,30 +100,42 @@ void print_table(const std::vector<PodRows>& pods, const Invocation& invocation,
 
 }  // namespace
 
-int run_pods(const Invocation& invocation, Surroundings& surroundings) {
-  const auto fetched = [&]() -> Result<Fetched> {
-    MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
-    return aio::run(cluster->loop(), fetch(cluster.get(), invocation.arguments));
-  }();
-  if (!fetched) {
-    surroundings.output.complain("pods", fetched.error().text());
-    return 1;
-  }
+aio::Task<std::vector<PodRows>> fetch_pods(Cluster* cluster, std::string ns,
+                                           std::vector<std::string> names) {
+  MNET_CO_TRY(const auto& definitions, co_await fetch_definitions(cluster));
+  MNET_CO_TRY(const auto& objects, co_await fetch_objects(cluster, std::move(ns), names));
   std::vector<PodRows> pods;
-  json::Array items;
-  for (const json::Value& value : fetched->pods) {
+  for (const json::Value& value : objects) {
     if (value.as_object() == nullptr) continue;
-    PodRows rows = rows_of(*value.as_object(), fetched->definitions);
-    if (rows.is_ended && invocation.arguments.empty()) continue;
-    for (const NetworkRow& row : rows.networks) items.push_back(to_json(rows, row));
-    pods.push_back(std::move(rows));
+    PodRows rows = rows_of(*value.as_object(), definitions);
+    if (!rows.is_ended || !names.empty()) pods.push_back(std::move(rows));
+  }
+  co_return pods;
+}
+
+json::Object to_json(const std::vector<PodRows>& pods) {
+  json::Array items;
+  for (const PodRows& pod : pods) {
+    for (const NetworkRow& row : pod.networks) items.push_back(to_json(pod, row));
+  }
+  return {{"version", 1}, {"networks", std::move(items)}};
+}
+
+int run_pods(const Invocation& invocation, Surroundings& surroundings) {
+  const auto pods = [&]() -> Result<std::vector<PodRows>> {
+    MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
+    return aio::run(cluster->loop(),
+                    fetch_pods(cluster.get(), cluster->ns(), invocation.arguments));
+  }();
+  if (!pods) {
+    surroundings.output.complain("pods", pods.error().text());
+    return 1;
   }
   const std::string format = invocation.text("output");
   if (format == "json" || format == "yaml") {
-    return print_value(json::Object{{"version", 1}, {"networks", std::move(items)}}, invocation,
-                       surroundings);
+    return print_value(to_json(*pods), invocation, surroundings);
   }
-  print_table(pods, invocation, surroundings);
+  print_table(*pods, invocation, surroundings);
   return 0;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "json/json.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
@@ -19,11 +21,34 @@ std::string shown(const std::string& cell) { return cell.empty() ? "<none>" : ce
 
 }  // namespace
 
+// Characters that do not print as \u, which means the same to every reader of JSON: no terminal
+// obeys them.
+std::string printable_json(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(
+        std::ranges::find_if(text, [](char c) { return static_cast<unsigned char>(c) > 0x7E; }) -
+        text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const CodePoint c = decode_utf8(text);
+    const std::string_view bytes = text.substr(0, c.bytes);
+    const std::string shown = excerpt(bytes, kWhole);
+    // Of what Go writes as \U or \x, JSON has no such form.
+    out += shown == bytes || shown.starts_with("\\u") ? shown : std::string("\\ufffd");
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
 int print_value(const json::Value& value, const Invocation& invocation,
                 Surroundings& surroundings) {
-  surroundings.output.print(invocation.text("output") == "yaml"
-                                ? yaml::dump(value)
-                                : json::dump(value, {.indent = 4, .escape_html = false}) + "\n");
+  const std::string text = json::dump(value, {.indent = 4, .escape_html = false});
+  const std::string printable = printable_json(text);
+  // JSON is YAML, too: where a character must be escaped it is the safe form.
+  const bool is_yaml = invocation.text("output") == "yaml" && printable == text;
+  surroundings.output.print(is_yaml ? yaml::dump(value) : printable + "\n");
   return 0;
 }
 

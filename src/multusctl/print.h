@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/json.h"
@@ -12,6 +13,9 @@ namespace mnet::multusctl {
 
 // `-o json` or `-o yaml`; yields exit status 0.
 int print_value(const json::Value& value, const Invocation& invocation, Surroundings& surroundings);
+
+// JSON text whose characters that do not print (controls, directions of writing) are escaped.
+std::string printable_json(std::string_view text);
 
 // Rows of cells; columns are separated by three blanks, and nothing follows the last one. An empty
 // cell is `<none>`.

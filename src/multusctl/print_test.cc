@@ -19,5 +19,10 @@ TEST(Table, AlignsColumnsAsKubectlDoes) {
             "a-longer-name   <none>     missing\n");
 }
 
+TEST(PrintableJson, EscapesWhatATerminalObeysAndNothingElse) {
+  EXPECT_EQ(printable_json("{\"a\":\"\xc2\x9bz \xe2\x80\xae \xc3\xa4\"}"),
+            "{\"a\":\"\\u009bz \\u202e \xc3\xa4\"}");
+}
+
 }  // namespace
 }  // namespace mnet::multusctl

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,18 @@
 #include "sys/write_all.h"
 
 namespace mnet::multusctl {
+
+namespace {
+
+std::optional<std::string> typed_line() {
+  if (::isatty(STDIN_FILENO) != 1) return std::nullopt;
+  std::string line;
+  char letter = 0;
+  while (::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n') line += letter;
+  return line;
+}
+
+}  // namespace
 
 bool is_own_name(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -38,7 +51,8 @@ int run_program(std::string_view path, const std::vector<std::string>& words) {
   Surroundings surroundings{.output = output,
                             .environment = sys::environment(),
                             .is_terminal = ::isatty(STDOUT_FILENO) == 1,
-                            .shows_progress = ::isatty(STDERR_FILENO) == 1};
+                            .shows_progress = ::isatty(STDERR_FILENO) == 1,
+                            .ask = typed_line};
   return command->run(*invocation, surroundings);
 }
 

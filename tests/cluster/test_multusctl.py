@@ -1,8 +1,9 @@
-"""multusctl with a real API server: pods and lint, with the rights that they say they need."""
+"""multusctl with a real API server, with the rights that its commands say they need."""
 
 import json
 import os
 import subprocess
+import tarfile
 
 import pytest
 
@@ -87,3 +88,101 @@ def test_lint_reads_the_clusters_own_objects(ctl, space):
     assert done.returncode == 1
     assert f"networkattachmentdefinition/{space.namespace}/bad" in done.stdout
     assert f"MN032 {space.namespace}/web" in done.stdout
+
+
+def test_a_node_that_does_not_exist_is_an_error(ctl):
+    done = ctl("status", "nosuchnode")
+
+    assert done.returncode == 1
+    assert 'there is no node "nosuchnode"' in done.stderr or "the cluster has no nodes" in done.stderr
+
+
+def test_a_pod_is_found_in_any_namespace(ctl, space):
+    space.add_network("blue", BRIDGE)
+    space.add_pod(f"only-{space.namespace}", networks="blue")
+
+    done = ctl("pods", "-A", f"only-{space.namespace}")
+
+    assert done.returncode == 0, done.stderr
+    assert rows(done.stdout)[1][:2] == [space.namespace, f"only-{space.namespace}"]
+    assert ctl("pods", "-A", "nosuchpod").returncode == 1
+
+
+def add_running(cluster, space, name, **more):
+    space.add_pod(name, **more)
+    set_running(cluster, space, name)
+
+
+def annotations(cluster, space, name):
+    return cluster.request("GET", space.path("pods", name))["metadata"].get("annotations", {})
+
+
+def plug(cluster, space, name, *entries):
+    """What a hot-plug on the node would do: writes the status."""
+    patch = {"metadata": {"annotations": {STATUS: json.dumps(list(entries))}}}
+    cluster.request("PATCH", space.path("pods", name), patch, "application/merge-patch+json")
+
+
+def test_attach_and_detach_edit_the_annotation_and_wait_for_the_status(ctl, cluster, space):
+    space.add_network("blue", BRIDGE)
+    add_running(cluster, space, "web", networks="red")
+    entry = {"name": f"{space.namespace}/blue", "interface": "net2", "ips": ["10.1.0.5"], "mac": "0a:00:00:00:00:02"}
+    plug(cluster, space, "web", entry)  # the node is quick
+
+    attached = ctl("attach", "-n", space.namespace, "web", "blue", "--interface", "net2", "--yes", "--timeout", "5")
+
+    assert attached.returncode == 0, attached.stderr
+    assert "net2: attached, 10.1.0.5 0a:00:00:00:00:02" in attached.stdout
+    assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == f"red,{space.namespace}/blue@net2"
+    again = ctl("attach", "-n", space.namespace, "web", "blue", "--interface", "net2", "--yes")
+    assert again.returncode == 1 and "has interface net2 already" in again.stderr
+
+    plug(cluster, space, "web")
+    detached = ctl("detach", "-n", space.namespace, "web", "blue", "--yes", "--timeout", "5")
+
+    assert detached.returncode == 0, detached.stderr
+    assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == "red"
+
+
+def test_what_nothing_attaches_is_taken_back(ctl, cluster, space):
+    space.add_network("blue", BRIDGE)
+    add_running(cluster, space, "web", networks="red")
+
+    done = ctl("attach", "-n", space.namespace, "web", "blue", "--yes", "--timeout", "1")
+
+    assert done.returncode == 1
+    assert "the annotation is as it was before" in done.stderr
+    assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == "red"
+    asked = ctl("attach", "-n", space.namespace, "web", "blue")
+    assert asked.returncode == 2 and "add --yes" in asked.stderr and f"{space.namespace}/blue@net" in asked.stdout
+
+
+def test_doctor_names_admission_that_is_in_the_way(ctl, cluster):
+    label = "pod-security.kubernetes.io/enforce"
+    cluster.request("PATCH", "/api/v1/namespaces/kube-system", {"metadata": {"labels": {label: "baseline"}}},
+                    "application/merge-patch+json")
+    try:
+        done = ctl("doctor", "-n", "kube-system")
+    finally:
+        cluster.request("PATCH", "/api/v1/namespaces/kube-system", {"metadata": {"labels": {label: None}}},
+                        "application/merge-patch+json")
+
+    assert done.returncode == 1
+    assert f"kubectl label --overwrite namespace kube-system {label}=privileged" in done.stdout
+
+
+def test_a_report_and_a_bundle_say_what_is_wrong_and_keep_secrets(ctl, cluster, space, tmp_path):
+    space.add_network("bad", '{"cniVersion":"1.0.0","name":"n","type":"brigde","password":"hunter1","server":"https://me:hunter2@h/"}')
+    add_running(cluster, space, "web", networks="bad,gone")
+    report, bundle = tmp_path / "report.html", tmp_path / "x.tgz"
+
+    assert ctl("report", "-o", str(report)).returncode == 0
+    page = report.read_text()
+    assert "Something is wrong" in page and f"{space.namespace}/gone" in page and "brigde" in page
+    assert "hunter" not in page
+    made = ctl("bundle", "-o", str(bundle), "--yes")
+    assert made.returncode == 0, made.stderr
+    with tarfile.open(bundle) as inside:
+        assert {"CONTENTS", "report.html", "lint.json", "pods.json", "definitions.json"} <= set(inside.getnames())
+        for name in inside.getnames():
+            assert b"hunter" not in inside.extractfile(name).read(), name

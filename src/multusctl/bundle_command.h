@@ -1,0 +1,11 @@
+// `multusctl bundle`: what a maintainer asks for, in one archive.
+#pragma once
+
+#include "multusctl/commands.h"
+#include "multusctl/invocation.h"
+
+namespace mnet::multusctl {
+
+int run_bundle(const Invocation& invocation, Surroundings& surroundings);
+
+}  // namespace mnet::multusctl

@@ -1,0 +1,159 @@
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "multusctl/attach_command.h"
+#include "multusctl/bundle_command.h"
+#include "multusctl/command_tables.h"
+#include "multusctl/commands.h"
+#include "multusctl/gc_command.h"
+#include "multusctl/pending_command.h"
+#include "multusctl/probe_command.h"
+#include "multusctl/report_command.h"
+#include "multusctl/test_command.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array kTableOutputs = {"wide"sv, "json"sv, "yaml"sv};
+constexpr std::array kValueOutputs = {"json"sv, "yaml"sv};
+constexpr std::array kActions = {"list"sv, "retry"sv, "drop"sv};
+constexpr std::array kPendingFlags = {"yes"sv,       "node"sv,   "output"sv,   "no-headers"sv,
+                                      "namespace"sv, "socket"sv, "this-node"sv};
+constexpr std::array kPendingExamples = {"pending"sv, "pending retry 1f0c"sv,
+                                         "pending drop 1f0c --node node-7"sv};
+constexpr std::array kGcFlags = {"dry-run"sv,    "yes"sv,       "node"sv,   "output"sv,
+                                 "no-headers"sv, "namespace"sv, "socket"sv, "this-node"sv};
+constexpr std::array kGcExamples = {"gc --dry-run"sv, "gc --node node-7"sv};
+constexpr std::array kAttachFlags = {"interface"sv, "yes"sv, "timeout"sv, "namespace"sv};
+constexpr std::array kAttachExamples = {"attach web-0 storage"sv,
+                                        "attach web-0 infra/storage --interface data0"sv};
+constexpr std::array kDetachExamples = {"detach web-0 storage"sv,
+                                        "detach web-0 storage --interface data0"sv};
+constexpr std::array kTestFlags = {"network"sv, "timeout"sv, "yes"sv,
+                                   "image"sv,   "output"sv,  "namespace"sv};
+constexpr std::array kTestExamples = {"test"sv, "test --network default/storage node-1 node-2"sv};
+constexpr std::array kProbeFlags = {"to"sv, "interface"sv, "port"sv, "timeout"sv, "output"sv};
+constexpr std::array kProbeExamples = {"probe"sv, "probe --to 10.1.0.5 --interface net1"sv};
+constexpr std::array kReportFlags = {"output"sv, "namespace"sv, "check-pods"sv};
+constexpr std::array kReportExamples = {"report -o report.html"sv};
+constexpr std::array kBundleFlags = {"output"sv, "namespace"sv, "yes"sv, "this-node"sv, "socket"sv};
+constexpr std::array kBundleExamples = {"bundle -o multus.tgz"sv};
+
+constexpr std::array kCommands = {
+    Command{.name = "pending",
+            .arguments = "[list | retry [ID] | drop ID]",
+            .summary = "show, repeat or give up DELs that did not succeed",
+            .description =
+                "A pending DEL is one that reached no daemon or failed; the daemon repeats it "
+                "until it succeeds. `list` says of each how its last attempt ended. `retry` "
+                "repeats one, or all, now. `drop` gives one up: no plugin runs, what its plugins "
+                "hold (addresses, links) stays until it is freed by hand, and the daemon removes "
+                "what it has on record. An ID may be cut as long as one pending DEL alone begins "
+                "with it.\n\n"
+                "On a node, as root, the daemon's socket is asked; from outside, each daemon by an "
+                "exec in its pod. Needs the rights of status.",
+            .flags = kPendingFlags,
+            .outputs = kTableOutputs,
+            .examples = kPendingExamples,
+            .choices = kActions,
+            .run = run_pending},
+    Command{.name = "gc",
+            .arguments = "",
+            .summary = "delete the networks of containers that are gone, now",
+            .description =
+                "Runs the daemon's own reconcile, which otherwise runs every ten minutes, with its "
+                "rules: a container counts as gone when its namespace and its pod are, for as long "
+                "as `reconcileGrace`. With --dry-run nothing is changed. Actions: watch (gone, not "
+                "for long enough yet), finish (an ADD or DEL that was cut off), drop (given up by "
+                "hand: the records go), report (gone, but a person must look), delete.\n\n"
+                "On a node, as root, or from outside as `pending`.",
+            .flags = kGcFlags,
+            .outputs = kTableOutputs,
+            .examples = kGcExamples,
+            .run = run_gc},
+    Command{.name = "attach",
+            .arguments = "POD NETWORK",
+            .summary = "attach one more network to a running pod",
+            .description =
+                "Adds the network to the pod's annotation k8s.v1.cni.cncf.io/networks and waits "
+                "until the network status shows it. Something on the node must follow the "
+                "annotations of running pods (hot-plug); without that the time passes, and the "
+                "annotation is taken back.\n\n"
+                "Needs the rights to get and patch pods and to get network-attachment-definitions.",
+            .flags = kAttachFlags,
+            .examples = kAttachExamples,
+            .run = run_attach},
+    Command{.name = "detach",
+            .arguments = "POD NETWORK",
+            .summary = "remove a network from a running pod",
+            .description =
+                "Takes the network out of the pod's annotation and waits until the network status "
+                "shows it no more. --interface says which one if the pod has it several "
+                "times.\n\n"
+                "Needs the rights to get and patch pods.",
+            .flags = kAttachFlags,
+            .examples = kDetachExamples,
+            .run = run_detach},
+    Command{.name = "test",
+            .arguments = "[NODE]...",
+            .summary = "try a network between pods on all nodes",
+            .description =
+                "Starts two pods on each node, or on those that are named, from the daemon's own "
+                "image, with the network of --network, and has each send to all others: whether "
+                "they answer, the round trip, whether packets as large as the interface allows "
+                "arrive, and whether an address is used twice. Then it deletes the pods, also "
+                "after Ctrl-C; pods of an earlier run that was killed are deleted first, and end "
+                "by themselves after ten minutes.\n\n"
+                "Needs the rights of status, and in the namespace of the network (or that of -n) "
+                "to create, get, list and delete pods and to exec in them.",
+            .flags = kTestFlags,
+            .outputs = kValueOutputs,
+            .examples = kTestExamples,
+            .run = run_test},
+    Command{.name = "probe",
+            .arguments = "",
+            .summary = "answer and send the packets of `test`",
+            .description =
+                "Without --to: answers UDP packets until it is ended. With --to: sends to each "
+                "address, small and as large as the interface allows, and asks by ARP which "
+                "stations have the address. `test` runs it in its pods.",
+            .flags = kProbeFlags,
+            .outputs = kValueOutputs,
+            .examples = kProbeExamples,
+            .run = run_probe},
+    Command{.name = "report",
+            .arguments = "",
+            .summary = "write a page that shows the state of the cluster",
+            .description =
+                "One HTML file that needs nothing else: a picture of nodes, networks and pods, "
+                "what pods asked for and got, and what `doctor` and `lint --cluster` found. Needs "
+                "the rights of these commands; what may not be read is missing, and the page says "
+                "so.",
+            .flags = kReportFlags,
+            .examples = kReportExamples,
+            .output_file = "the file to write; -: standard output",
+            .run = run_report},
+    Command{.name = "bundle",
+            .arguments = "",
+            .summary = "collect what a maintainer asks for",
+            .description =
+                "Writes an archive (tar, gzip): status, doctor, lint, pods, the report, logs of "
+                "the daemons, definitions, the daemon's configuration, events and certificate "
+                "requests, and of each node its configurations, records, pending DELs and metrics. "
+                "Secrets are removed by the same code as from logs. CONTENTS lists what is inside "
+                "and what could not be read. At most 64 MiB before compression. Look at it before "
+                "you send it: names and addresses are in it.",
+            .flags = kBundleFlags,
+            .examples = kBundleExamples,
+            .output_file = "the file to write; -: standard output",
+            .run = run_bundle},
+};
+
+}  // namespace
+
+std::span<const Command> hand_commands() { return kCommands; }
+
+}  // namespace mnet::multusctl

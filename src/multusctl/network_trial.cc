@@ -1,0 +1,225 @@
+#include "multusctl/network_trial.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "aio/all.h"
+#include "aio/sleep.h"
+#include "aio/task.h"
+#include "base/error.h"
+#include "base/random_number.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "json/at.h"
+#include "json/json.h"
+#include "kube/exec.h"
+#include "model/requested_networks.h"
+#include "multusctl/cluster.h"
+#include "multusctl/daemons.h"
+#include "multusctl/node_status.h"
+#include "multusctl/pod_networks.h"
+#include "multusctl/reachability.h"
+
+namespace mnet::multusctl {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Resource kEvents{"", "v1", "events"};
+constexpr std::string_view kLabel = "multusctl-test";
+constexpr std::string_view kSelector = "labelSelector=app%3Dmultusctl-test";
+constexpr auto kBetweenLooks = 500ms;
+constexpr auto kGoneWithin = 30s;
+constexpr int kLifetime = 600;  // seconds; then a pod that was forgotten ends by itself
+
+std::string last_warning(const json::Array& events) {
+  std::string said;
+  for (const json::Value& value : events) {
+    const json::Object* event = value.as_object();
+    if (event == nullptr || json::text_at(*event, {"type"}) != "Warning") continue;
+    said = cat(excerpt(json::text_at(*event, {"reason"})), ": ",
+               excerpt(json::text_at(*event, {"message"}), 500));
+  }
+  return said;
+}
+
+std::string without_prefix(const std::string& address) {
+  return address.substr(0, address.find('/'));
+}
+
+}  // namespace
+
+NetworkTrial::NetworkTrial(Cluster& cluster, NetworkTrialPlan plan, Tell tell)
+    : cluster_(cluster), plan_(std::move(plan)), tell_(std::move(tell)) {
+  const std::string run = cat(random_number() % 1'000'000);
+  for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+    for (const char* which : {"a", "b"}) {
+      stations_.push_back({.pod = cat(kLabel, "-", run, "-", i, which), .node = plan_.nodes[i]});
+    }
+  }
+}
+
+aio::Task<Verdicts> NetworkTrial::run() {
+  tell_("deleting what an earlier test left");
+  MNET_CO_TRY_VOID(co_await clean_up());
+  tell_(cat("making ", stations_.size(), " pods"));
+  MNET_CO_TRY_VOID(co_await make_pods());
+  tell_("waiting for the pods");
+  MNET_CO_TRY_VOID(co_await wait_running());
+  tell_("sending packets");
+  std::vector<aio::Task<json::Object>> probes;
+  for (const Station& station : stations_) probes.push_back(probe(station));
+  auto ended = co_await aio::all(std::move(probes));
+  std::vector<json::Object> answers;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (!ended[i] && ended[i].error().code() == Errc::kCancelled) co_return ended[i].error();
+    if (!ended[i]) {
+      stations_[i].why_not = cat("it cannot send: ", excerpt(ended[i].error().text(), 500));
+    }
+    answers.push_back(ended[i] ? *std::move(ended[i]) : json::Object());
+  }
+  co_return judge(stations_, answers);
+}
+
+json::Object NetworkTrial::pod_of(const Station& station) const {
+  json::Object annotations;
+  if (plan_.network) annotations.set(std::string(model::kNetworksAnnotation), plan_.network->key());
+  json::Object container{
+      {"name", "probe"},
+      {"image", plan_.image},
+      {"imagePullPolicy", "IfNotPresent"},
+      {"command", json::Array{std::string(kInPod), "probe"}},
+      {"resources", json::Object{{"requests", json::Object{{"cpu", "10m"}, {"memory", "16Mi"}}},
+                                 {"limits", json::Object{{"memory", "64Mi"}}}}}};
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", json::Object{{"name", station.pod},
+                                    {"labels", json::Object{{"app", kLabel}}},
+                                    {"annotations", std::move(annotations)}}},
+          {"spec", json::Object{{"nodeName", station.node},
+                                {"restartPolicy", "Never"},
+                                {"activeDeadlineSeconds", kLifetime},
+                                {"terminationGracePeriodSeconds", 0},
+                                {"automountServiceAccountToken", false},
+                                {"enableServiceLinks", false},
+                                {"tolerations", json::Array{json::Object{{"operator", "Exists"}}}},
+                                {"containers", json::Array{std::move(container)}}}}};
+}
+
+aio::Task<void> NetworkTrial::make_pods() {
+  for (const Station& station : stations_) {
+    MNET_CO_TRY([[maybe_unused]] const auto& made,
+                co_await cluster_.create(kPods, pod_of(station), plan_.ns));
+  }
+  co_return Result<void>();
+}
+
+aio::Task<void> NetworkTrial::wait_running() {
+  const auto end = std::chrono::steady_clock::now() + plan_.timeout;
+  for (Station& station : stations_) {
+    for (;;) {
+      MNET_CO_TRY(const bool is_there, co_await look_at(&station));
+      if (is_there) break;
+      if (std::chrono::steady_clock::now() >= end) {
+        MNET_CO_TRY(station.why_not, co_await why_not_running(station));
+        break;
+      }
+      MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenLooks));
+    }
+  }
+  co_return Result<void>();
+}
+
+// True when it runs and its addresses are known, or it never will.
+aio::Task<bool> NetworkTrial::look_at(Station* station) {
+  auto pod = co_await cluster_.get(kPods, plan_.ns, station->pod);
+  if (!pod && pod.error().code() == Errc::kNotFound) {
+    station->why_not = "the pod was deleted meanwhile";
+    co_return true;
+  }
+  if (!pod) co_return pod.error();
+  const std::string phase = json::text_at(*pod, {"status", "phase"});
+  if (phase == "Failed" || phase == "Succeeded") {
+    MNET_CO_TRY(station->why_not, co_await why_not_running(*station));
+    co_return true;
+  }
+  if (phase != "Running") co_return false;
+  for (const NetworkRow& row : rows_of(*pod, {}).networks) {
+    const bool is_asked =
+        plan_.network ? row.network == plan_.network->key() : row.interface == "eth0";
+    if (!is_asked || row.ips.empty()) continue;
+    station->interface = row.interface;
+    for (const std::string& ip : row.ips) station->addresses.push_back(without_prefix(ip));
+    co_return true;
+  }
+  co_return false;
+}
+
+// Of a pod that does not start: its node's daemon, else its events.
+aio::Task<std::string> NetworkTrial::why_not_running(Station station) {
+  auto daemons = co_await find_daemons(&cluster_, std::string(kDaemonNamespace), {station.node});
+  if (daemons) {
+    MNET_CO_TRY(const auto& statuses, co_await ask_daemons(&cluster_, *std::move(daemons), false));
+    for (const NodeStatus& status : statuses) {
+      const bool* is_ready = status.status ? json::as_bool(status.status->find("ready")) : nullptr;
+      if (is_ready != nullptr && *is_ready) continue;
+      co_return cat("daemon away: ", join(troubles_of(status), "; "));
+    }
+  }
+  const auto events = co_await cluster_.list(
+      kEvents, plan_.ns, cat("fieldSelector=involvedObject.name%3D", station.pod));
+  const std::string said = events ? last_warning(*events) : std::string();
+  if (!said.empty()) co_return said;
+  if (plan_.network) {
+    co_return cat("no address of ", plan_.network->key(), " in its network status after ",
+                  plan_.timeout.count(), " s: `multusctl pods -n ", plan_.ns, " ", station.pod,
+                  "`");
+  }
+  co_return cat("it does not run after ", plan_.timeout.count(), " s");
+}
+
+aio::Task<json::Object> NetworkTrial::probe(Station station) {
+  if (!station.why_not.empty()) co_return json::Object();
+  std::vector<std::string> addresses;
+  for (const Station& other : stations_) {
+    if (other.pod == station.pod || !other.why_not.empty()) continue;
+    addresses.insert(addresses.end(), other.addresses.begin(), other.addresses.end());
+  }
+  if (addresses.empty()) co_return json::Object();
+  kube::Exec exec{.ns = plan_.ns,
+                  .pod = station.pod,
+                  .container = "probe",
+                  .command = {std::string(kInPod), "probe", "--to", join(addresses, ","),
+                              "--interface", station.interface, "-o", "json"}};
+  // Three small packets and the search for an MTU for each address.
+  const auto patience = 20s + 40s * static_cast<long>(addresses.size());
+  MNET_CO_TRY(const auto& text,
+              co_await cluster_.run(std::move(exec), std::chrono::steady_clock::now() + patience));
+  co_return json::parse_object(text);
+}
+
+aio::Task<void> NetworkTrial::clean_up() {
+  const auto end = std::chrono::steady_clock::now() + kGoneWithin;
+  for (;;) {
+    MNET_CO_TRY(const auto& pods, co_await cluster_.list(kPods, plan_.ns, std::string(kSelector)));
+    if (pods.empty()) co_return Result<void>();
+    for (const json::Value& value : pods) {
+      if (value.as_object() == nullptr) continue;
+      MNET_CO_TRY_VOID(co_await cluster_.remove(
+          kPods, plan_.ns, json::text_at(*value.as_object(), {"metadata", "name"})));
+    }
+    if (std::chrono::steady_clock::now() >= end) {
+      co_return Error(Errc::kTimeout, cat(pods.size(), " pods are still there: kubectl -n ",
+                                          plan_.ns, " delete pods -l app=", kLabel));
+    }
+    MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenLooks));
+  }
+}
+
+}  // namespace mnet::multusctl

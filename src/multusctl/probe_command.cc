@@ -1,0 +1,86 @@
+#include "multusctl/probe_command.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "json/json.h"
+#include "multusctl/commands.h"
+#include "multusctl/echo.h"
+#include "multusctl/invocation.h"
+#include "multusctl/print.h"
+#include "multusctl/reachability.h"
+#include "sys/environment.h"
+
+namespace mnet::multusctl {
+namespace {
+
+constexpr std::chrono::milliseconds kPatienceOfArp{700};
+
+Result<std::uint16_t> port_of(const Invocation& invocation) {
+  const std::string text = invocation.text("port");
+  if (text.empty()) return kEchoPort;
+  std::uint16_t port = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (failure != std::errc() || end != text.data() + text.size() || port == 0) {
+    return Error(Errc::kInvalid, cat("--port ", excerpt(text), ": write a number, 1 to 65535"));
+  }
+  return port;
+}
+
+json::Array duplicates_of(const std::string& interface) {
+  json::Array out;
+  if (interface.empty()) return out;
+  const auto found = find_duplicates(interface, kPatienceOfArp);
+  if (!found) return out;  // not allowed to ask, or no ARP there
+  for (const Duplicate& one : *found) {
+    out.push_back(json::Object{{"address", one.address}, {"mac", one.mac}});
+  }
+  return out;
+}
+
+Result<json::Object> send(const Invocation& invocation, std::uint16_t port) {
+  MNET_TRY(const auto& patience, seconds_of(invocation, "timeout", std::chrono::seconds(1)));
+  const std::string interface = invocation.text("interface");
+  json::Array duplicates = duplicates_of(interface);
+  json::Array targets;
+  const std::string addresses = invocation.text("to");
+  for (const std::string_view address : split(addresses, ',')) {
+    const EchoTarget target{.address = std::string(trim(address)),
+                            .interface = interface,
+                            .port = port,
+                            .patience = patience};
+    targets.push_back(to_json(target.address, send_echoes(target)));
+  }
+  return json::Object{{"version", 1},
+                      {"interface", interface},
+                      {"duplicates", std::move(duplicates)},
+                      {"targets", std::move(targets)}};
+}
+
+}  // namespace
+
+int run_probe(const Invocation& invocation, Surroundings& surroundings) {
+  const auto done = [&]() -> Result<int> {
+    MNET_TRY(const auto port, port_of(invocation));
+    if (invocation.text("to").empty()) {
+      MNET_TRY_VOID(answer_echoes(port, sys::variable(surroundings.environment, "HOSTNAME")));
+      return 0;
+    }
+    MNET_TRY(const auto& sent, send(invocation, port));
+    return print_value(sent, invocation, surroundings);
+  }();
+  if (done) return *done;
+  surroundings.output.complain("probe", done.error().text());
+  return 1;
+}
+
+}  // namespace mnet::multusctl

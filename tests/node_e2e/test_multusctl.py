@@ -1,0 +1,333 @@
+"""multusctl on a whole node, with faults made on purpose: what it says is true, and where it names a command, that command
+mends the fault. From outside, with a kubeconfig, and on the node, with the socket."""
+
+import json
+import re
+import shlex
+import signal
+import tarfile
+import time
+from io import BytesIO
+
+import pytest
+
+from harness.cluster.control_plane import ROOT
+from harness.machine.host import PROGRAMS
+from harness.machine.wait import until
+from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN, bridge
+from harness.whole_node.boot import NAME
+from harness.whole_node.installation import DAEMON_SET
+from harness.whole_node.pod_space import pod_object
+
+pytestmark = pytest.mark.ours
+CTL = f"{PROGRAMS}/multusctl"
+PENDING = "/var/lib/cni/multus/pending-del"
+
+
+class Said:
+    def __init__(self, done):
+        self.exit, self.out, self.err = done.returncode, done.stdout, done.stderr
+        print(f"exit {self.exit}\n{self.out}{self.err}", flush=True)
+
+    @property
+    def all(self):
+        return self.out + self.err
+
+    def line(self, part):
+        found = [line for line in self.all.splitlines() if part in line]
+        assert found, f"{part!r} is not in\n{self.all}"
+        return found[0]
+
+    def hint(self, part):
+        """The command that the line names."""
+        return re.search(r"(kubectl [^`()]*)", self.line(part))[1].strip()
+
+
+@pytest.fixture
+def outside(node, multus):
+    def run(*words, timeout=400):
+        print(f"$ multusctl {' '.join(words)}", flush=True)
+        return Said(node.host.run(CTL, *words, "--kubeconfig", node.cluster.kubeconfig, check=False, timeout=timeout,
+                                  env={"HOME": str(node.cluster.folder)}))
+    return run
+
+
+@pytest.fixture
+def inside(node, multus):
+    def run(*words, timeout=400):
+        print(f"node$ multusctl {' '.join(words)}", flush=True)
+        return Said(node.host.run(CTL, *words, check=False, timeout=timeout))
+    return run
+
+
+@pytest.fixture
+def obey(node):
+    """Runs a hint, as a person in the folder of the sources would."""
+    def run(hint):
+        words = [str(ROOT / word) if word.startswith("deploy/") else word for word in shlex.split(hint)]
+        print(f"$ {' '.join(words)}", flush=True)
+        assert words[0] == "kubectl"
+        return node.cluster.kubectl(*words[1:])
+    return run
+
+
+def test_a_sound_cluster_is_called_sound(outside, inside, space):
+    space.network("lab", NODE_BRIDGE)
+    space.pod("web", "lab")
+
+    status = outside("status")
+    assert status.exit == 0 and re.search(rf"^{NAME} .* yes ", status.out, re.M)
+    assert inside("status").exit == 0
+    assert outside("pods", "-n", space.name).out.count(" ok\n") == 2
+    doctor = outside("doctor", "--check-pods")
+    assert doctor.exit == 0 and f"node {NAME}: CHECK of" in doctor.out
+    assert inside("doctor", "--check-pods").exit == 0
+    explained = outside("explain", "-n", space.name, "web")
+    assert explained.exit == 0 and f"net1  {space.name}/lab" in explained.out
+    assert outside("pending").out == "no pending DELs\n" and outside("gc", "--dry-run").out == "nothing to do\n"
+    assert outside("lint", "--cluster", "-n", space.name).exit == 0
+
+
+def test_a_missing_definition_right_or_label_is_named_with_the_command_that_mends_it(outside, obey, node, multus):
+    kubectl = node.cluster.kubectl
+    kubectl("delete", "clusterrolebinding", "multus")
+    rights = outside("doctor")
+    assert rights.exit == 1
+    obey(rights.hint("the daemon's account may not get pods"))
+    kubectl("label", "namespace", "kube-system", "pod-security.kubernetes.io/enforce=restricted")
+    level = outside("doctor")
+    obey(level.hint("Pod Security keeps the daemons"))
+    kubectl("delete", "crd", "network-attachment-definitions.k8s.cni.cncf.io")
+    crd = outside("doctor")
+    obey(crd.hint("the definition of networks (CRD) is missing"))
+    kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd/network-attachment-definitions.k8s.cni.cncf.io")
+    multus.restart()
+    multus.wait_rolled_out()
+
+    until(lambda: outside("doctor").exit == 0, "a good cluster", 60)
+
+
+POLICY = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-status}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [pods/status]}]}
+  validations: [{expression: "!('k8s.v1.cni.cncf.io/network-status' in object.metadata.?annotations.orValue({}))", message: not here}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-status}
+spec: {policyName: no-status, validationActions: [Deny]}
+"""
+
+
+def test_admission_in_the_way_of_statuses_is_found_by_a_dry_run(outside, node):
+    node.cluster.kubectl("apply", "-f", "-", stdin=POLICY)
+    try:
+        said = until(lambda: "admission is in the way" in (now := outside("doctor")).out and now, "the policy in force", 60)
+        assert "not here" in said.line("admission is in the way")
+    finally:
+        node.cluster.kubectl("delete", "-f", "-", stdin=POLICY)
+    until(lambda: "admission lets network statuses be written" in outside("doctor").out, "the policy gone", 60)
+
+
+def test_faults_of_definitions_and_pods_are_told_by_lint_pods_and_explain(outside, space, node):
+    space.network("typo", {**NODE_BRIDGE, "type": "brigde"})
+    space.network("missing-master", {**NODE_MACVLAN, "name": "m", "master": "eth77"})
+    space.network("one", bridge("one", "brone", "10.21.0.0/24", default_route=False))
+    space.network("two", bridge("two", "brone", "10.21.0.128/25", default_route=False))
+    space.apply({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "broken"},
+                 "spec": {"config": "{\"type\":"}})
+    space.apply(pod_object("lost", "nowhere"), pod_object("bad", "[{"), pod_object("masterless", "missing-master"),
+                pod_object("wants", [{"name": "one", "ips": ["10.21.0.77/24"]}]),
+                pod_object("hosted", "one", hostNetwork=True))
+
+    lint = outside("lint", "--cluster", "-n", space.name)
+    assert lint.exit == 1
+    for part in ('unknown type "brigde", did you mean "bridge"?', "nowhere", "broken", "10.21.0", "capability"):
+        lint.line(part)
+    pods = until(lambda: " ok" in (now := outside("pods", "-n", space.name, "-o", "wide")).out and now, "pods", 60)
+    assert "no-definition" in pods.line("nowhere")
+    assert "bad-annotation" in pods.out and "host-network" in pods.line("hosted")
+    space.wait_ready("pod/wants")
+    gone = outside("explain", "-n", space.name, "lost")
+    assert gone.exit == 1 and "cannot find a network-attachment-definition (nowhere)" in gone.err
+    doctor = outside("doctor")
+    assert doctor.exit == 1
+    doctor.line('master "eth77" does not exist on this node')
+    doctor.line(f"there is no network definition {space.name}/nowhere")
+    assert outside("status", "nosuchnode").exit == 1
+    space.kubectl("delete", "pods", "lost", "bad", "masterless", "--grace-period=0", "--force")
+
+
+def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(outside, inside, space, node):
+    plugin, stray = node.host.path("/opt/cni/bin/macvlan"), node.host.path("/etc/cni/net.d/00-a-stray.conf")
+    bytes_of_it = plugin.read_bytes()
+    space.network("mac", NODE_MACVLAN)
+    plugin.unlink()
+    stray.write_text('{"cniVersion":"1.0.0","name":"stray","type":"ptp"}')
+    try:
+        space.apply(pod_object("web", "mac"))
+        for ask in (outside, inside):
+            said = until(lambda: 'the plugin "macvlan" is not in' in (now := ask("doctor")).out and now, "the plugin", 60)
+            assert said.exit == 1 and "00-a-stray.conf" in said.out
+        until(lambda: "plugins that are not on the node: macvlan" in outside("status").err, "status", 90)
+    finally:
+        stray.unlink()
+        plugin.write_bytes(bytes_of_it)
+        plugin.chmod(0o755)
+    space.wait_ready("pod/web")
+    assert 'the plugin "macvlan"' not in outside("doctor").out
+
+
+def test_an_interface_that_went_away_is_found_by_check_pods(outside, space):
+    space.network("lab", NODE_BRIDGE)
+    space.pod("web", "lab", containers={"securityContext": {"capabilities": {"add": ["NET_ADMIN"]}}})
+    space.execute("web", "ip", "link", "del", "net1")
+
+    said = outside("doctor", "--check-pods")
+
+    assert said.exit == 1
+    said.line(f"CHECK of pod {space.name}/web fails")
+
+
+def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, inside, space, node):
+    broken = node.host.path("/opt/cni/bin/stubborn")
+    broken.write_text("#!/bin/sh\n[ $CNI_COMMAND = DEL ] && echo '{\"cniVersion\":\"1.0.0\",\"code\":11,\"msg\":\"not today\"}' && exit 1\n"
+                      "exec /opt/cni/bin/host-local\n")
+    broken.chmod(0o755)
+    stuck = bridge("stuck", "brstuck", "10.22.0.0/24", default_route=False)
+    stuck["ipam"]["type"] = "stubborn"
+    space.network("stuck", stuck)
+    space.pod("web", "stuck")
+    space.delete_pods()
+
+    listed = until(lambda: "not today" in (now := outside("pending")).out and now, "a pending DEL with its reason", 90)
+    short = listed.line(f"{space.name}/web").split()[1]
+    failed = outside("pending", "retry", short, "--yes")
+    assert failed.exit == 1 and "still pending" in failed.err and "not today" in failed.err
+    assert outside("pending", "drop", short).exit == 2, "without a terminal nothing is done"
+    assert outside("pending", "drop", short, "--yes").exit == 0
+    assert inside("pending").out == "no pending DELs\n"
+    assert "drop" in outside("gc", "--dry-run").out
+    assert outside("gc", "--yes").exit == 0 and outside("gc", "--yes").out == "nothing to do\n"
+    broken.unlink()
+    node.host.run("rm", "-rf", "/var/lib/cni/networks/stuck")  # by hand, as `drop` says
+    node.host.run("ip", "link", "del", "brstuck")
+
+
+def pods_left(space):
+    return space.items("pods", "-l", "app=multusctl-test")
+
+
+def trial(space, outside, name, *words):
+    said = outside("test", "--network", f"{space.name}/{name}", "--yes", "--timeout", "60", *words)
+    assert pods_left(space) == []
+    return said
+
+
+def test_a_network_is_tried_between_pods_of_our_own_image(outside, space, node):
+    space.network("lab", NODE_BRIDGE)
+
+    good = trial(space, outside, "lab")
+    assert good.exit == 0 and "all is well" in good.out and good.out.count(" ok\n") == 2
+
+    node.host.run("nft", "add", "table", "bridge", "small")
+    node.host.run("nft", "add", "chain", "bridge", "small", "f", "{ type filter hook forward priority 0 ; }")
+    node.host.run("nft", "add", "rule", "bridge", "small", "f", "meta", "length", ">", "1400", "drop")
+    large = trial(space, outside, "lab")
+    node.host.run("nft", "delete", "table", "bridge", "small")
+    assert large.exit == 1 and "mtu (" in large.out and "wrong MTU" in large.err
+
+    space.network("same", {**NODE_BRIDGE, "name": "same", "ipam": {"type": "static", "addresses": [{"address": "10.20.7.7/22"}]}})
+    double = trial(space, outside, "same")
+    assert double.exit == 1 and "address 10.20.7.7 is used twice" in double.err
+
+    cluster_network = outside("test", "-n", space.name, "--yes")
+    assert cluster_network.exit == 0, cluster_network.err
+
+
+def test_ctrl_c_at_any_moment_leaves_nothing(node, space):
+    space.network("lab", NODE_BRIDGE)
+    for pause in (0.3, 1.5, 4):
+        running = node.host.spawn(CTL, "test", "--network", f"{space.name}/lab", "--yes", "--kubeconfig",
+                                  str(node.cluster.kubeconfig), env={"HOME": str(node.cluster.folder)})
+        time.sleep(pause)  # the moment of the interruption is what is tried
+        if running.running:
+            running.signal(signal.SIGINT)
+        running.wait(60)
+        until(lambda: pods_left(space) == [], "its pods gone", 30)
+
+
+def test_a_daemon_that_is_away_is_told_by_status_doctor_and_test(outside, inside, space, multus, node):
+    space.network("lab", NODE_BRIDGE)
+    system = multus.system
+    system.kubectl("patch", DAEMON_SET, "--type=merge", "-p", '{"spec":{"template":{"spec":{"nodeSelector":{"away":"yes"}}}}}')
+    try:
+        until(lambda: multus.pods() == [], "no daemon", 120)
+        status = outside("status")
+        assert f"no pod with the label app=multus in namespace kube-system is on this node" in status.err
+        assert outside("doctor").exit == 1
+        assert inside("status", "--this-node").exit == 1
+        said = outside("test", "--network", f"{space.name}/lab", "--yes", "--timeout", "5", "--image", multus.image)
+        assert said.exit == 1 and "daemon away" in said.err
+        assert pods_left(space) == []
+    finally:
+        system.kubectl("patch", DAEMON_SET, "--type=json", "-p", '[{"op":"remove","path":"/spec/template/spec/nodeSelector/away"}]')
+        multus.wait_rolled_out()
+
+
+def test_a_missing_right_of_the_user_is_named(node, space, multus):
+    cluster = node.cluster
+    space.kubectl("create", "serviceaccount", "powerless")
+    token = space.kubectl("create", "token", "powerless").strip()
+    kubeconfig = cluster.write_kubeconfig("powerless.kubeconfig", token=token)
+
+    done = Said(node.host.run(CTL, "status", "--kubeconfig", kubeconfig, check=False))
+
+    assert done.exit == 1 and "needs the right to list pods in namespace kube-system" in done.err
+
+
+def test_attach_waits_for_the_status_and_takes_back_what_nothing_does(outside, space):
+    space.network("lab", NODE_BRIDGE)
+    space.pod("web")
+
+    attached = outside("attach", "-n", space.name, "web", "lab", "--yes", "--timeout", "5")
+
+    if attached.exit == 0:  # the daemon follows annotations
+        assert "net1: attached" in attached.out
+        assert "net1" in space.addresses("web")
+        assert outside("detach", "-n", space.name, "web", "lab", "--yes", "--timeout", "30").exit == 0
+    else:
+        assert "the annotation is as it was before" in attached.err
+    assert not space.get("pod", "web")["metadata"]["annotations"].get("k8s.v1.cni.cncf.io/networks")
+
+
+def test_a_report_and_a_bundle_of_a_sick_cluster_tell_all_but_secrets(outside, space, node, multus):
+    secrets = {"password": "hunter1", "token": "hunter2", "url": "https://me:hunter3@registry/x", "clientKeyData": "hunter4"}
+    space.network("lab", {**NODE_BRIDGE, **secrets})
+    space.network("typo", {**NODE_BRIDGE, "type": "brigde"})
+    space.pod("web", "lab", annotations={"note": "Bearer hunter5"})
+    space.apply(pod_object("lost", "nowhere"))
+
+    assert outside("report", "-o", "/srv/report.html").exit == 0
+    page = node.host.path("/srv/report.html").read_text()
+    assert "Something is wrong" in page and "nowhere" in page and "brigde" in page and "<svg" in page
+    kept = ROOT / "build" / "logs" / "report.html"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(page)
+    made = outside("bundle", "-o", "/srv/x.tgz", "--yes")
+    assert made.exit == 0, made.err
+    with tarfile.open(fileobj=BytesIO(node.host.path("/srv/x.tgz").read_bytes())) as bundle:
+        names = bundle.getnames()
+        print("\n".join(names), flush=True)
+        for name in ("CONTENTS", "report.html", "status.json", f"logs/{NAME}.log", f"nodes/{NAME}/status.json",
+                     f"nodes/{NAME}/doctor.json", f"nodes/{NAME}/daemon-config.json", "events.json"):
+            assert name in names
+        for name in names:
+            text = bundle.extractfile(name).read()
+            assert b"hunter" not in text, name
+            assert b"PRIVATE KEY" not in text and not re.search(rb"eyJ[\w-]{20,}\.", text), name
+        assert json.loads(bundle.extractfile(f"nodes/{NAME}/status.json").read())["ready"] is True
+    space.kubectl("delete", "pod", "lost", "--grace-period=0", "--force")
