@@ -112,7 +112,7 @@ void Daemon::on_signal(int number) {
 aio::Task<int> Daemon::run() {
   log_.verbatim(LogLevel::kVerbose, "multus-daemon started");
   for (const std::string& warning : config_warnings(assembly_.config)) {
-    log_.warning(cat(assembly_.config.file, ": ", warning));
+    log_.warning(with_file(assembly_.config, warning));
   }
   if (const auto code = refuse_to_start()) co_return *code;
   if (auto swept = sweep_config_dir(assembly_.config); !swept) log_.warning(swept.error().text());

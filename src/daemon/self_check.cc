@@ -91,7 +91,7 @@ Findings check_configuration(const Config& config) {
   for (const std::string& warning : config_warnings(config)) {
     found.push_back({.severity = Severity::kWarning,
                      .check = selfcheck::kConfiguration,
-                     .what = cat(config.file, ": ", warning),
+                     .what = with_file(config, warning),
                      .why = "The daemon does not do what the file says",
                      .advice = "Correct the file and restart the daemon"});
   }
@@ -243,10 +243,27 @@ aio::Task<Findings> look_alone(const Config* config, Objects* objects, aio::Bloc
   co_return found;
 }
 
-int report(const Findings& findings, bool as_json) {
+// What the files make together; a single one speaks for itself.
+void print_merged(const Config& config) {
+  if (config.fragments.empty()) return;
+  sys::print(STDOUT_FILENO, cat("configuration: ", config.file, " and ",
+                                join(config.fragments, ", "), ": ", json::dump(config.document)));
+}
+
+json::Object json_of(const Config& config) {
+  json::Array files = {config.file};
+  for (const std::string& fragment : config.fragments) files.push_back(fragment);
+  return {{"files", std::move(files)}, {"merged", config.document}};
+}
+
+// `config` is none where it could not be read.
+int report(const Findings& findings, bool as_json, const Config* config) {
   if (as_json) {
-    sys::print(STDOUT_FILENO, json::dump(selfcheck::json_of(findings)));
+    json::Object all = selfcheck::json_of(findings);
+    if (config != nullptr) all.set("configuration", json_of(*config));
+    sys::print(STDOUT_FILENO, json::dump(all));
   } else {
+    if (config != nullptr) print_merged(*config);
     for (const selfcheck::Finding& finding : findings) {
       sys::print(STDOUT_FILENO, selfcheck::line_of(finding));
     }
@@ -312,7 +329,8 @@ aio::Task<Findings> SelfCheck::check_devices() {
 }
 
 aio::Task<Findings> SelfCheck::look(aio::Deadline deadline, Kubelet kubelet) {
-  found_ = selfcheck::check_keys(config_.document, selfcheck::daemon_keys(), config_.file);
+  found_ = selfcheck::check_keys(config_.document, selfcheck::daemon_keys(),
+                                 [this](std::string_view key) { return config_.file_of(key); });
   auto files = co_await pool_.run([this]() -> Result<Findings> { return check_files(config_); });
   if (files) append(found_, *std::move(files));
   const auto loaded = co_await objects_.wait_loaded(deadline);
@@ -368,11 +386,11 @@ int run_self_check(const Config& config, bool as_json) {
   if (!found) return report_bad_configuration(found.error(), as_json);
   Findings all = check_configuration(config);
   append(all, *std::move(found));
-  return report(all, as_json);
+  return report(all, as_json, &config);
 }
 
 int report_bad_configuration(const Error& why, bool as_json) {
-  return report({does_not_start(why)}, as_json);
+  return report({does_not_start(why)}, as_json, nullptr);
 }
 
 std::string node_hint(const std::string& plugin_config) {

@@ -65,14 +65,14 @@ Finding unknown(std::string_view key, const std::vector<std::string>& known,
 }  // namespace
 
 Findings check_keys(const json::Object& document, const std::vector<std::string>& known,
-                    std::string_view file) {
+                    const std::function<std::string(std::string_view)>& file_of) {
   std::vector<std::string> names;
   std::ranges::transform(known, std::back_inserter(names), to_lower);
   Findings found;
   for (const auto& [key, value] : document) {
     if (is_comment(key) || std::ranges::find(names, to_lower(key)) != names.end()) continue;
     if (found.size() == kMostReported) break;
-    found.push_back(unknown(key, known, file));
+    found.push_back(unknown(key, known, file_of(key)));
   }
   return found;
 }

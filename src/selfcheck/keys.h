@@ -2,6 +2,7 @@
 // one is noticed only by what does not happen. Pure.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,8 @@
 namespace mnet::selfcheck {
 
 // Keys are compared as they are read: letter case does not count. Keys that begin with `_` or `//`
-// are comments. `file` is where the document was read.
+// are comments. `file_of` says where a key was read.
 Findings check_keys(const json::Object& document, const std::vector<std::string>& known,
-                    std::string_view file);
+                    const std::function<std::string(std::string_view)>& file_of);
 
 }  // namespace mnet::selfcheck

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,11 +14,13 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "cni/address.h"
 #include "devices/kubelet_dir.h"
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/netconf.h"
+#include "settings/fragments.h"
 #include "settings/hotplug_settings.h"
 #include "settings/log_settings.h"
 #include "sys/file.h"
@@ -152,11 +156,13 @@ void read_serving(json::Fields& fields, Config& config) {
   fields.read("kubeletDir", config.kubelet_dir);
 }
 
-// One level deep, for `logOptions`.
+// As a JSON merge patch (RFC 7396).
 void lay_over(json::Object& document, const json::Object& overrides) {
   for (const auto& [key, value] : overrides) {
     const json::Value* there = document.find_folded(key);
-    if (value.as_object() != nullptr && there != nullptr && there->as_object() != nullptr) {
+    if (value.is_null()) {
+      document.erase_folded(key);
+    } else if (value.as_object() != nullptr && there != nullptr && there->as_object() != nullptr) {
       json::Object inner = *there->as_object();
       lay_over(inner, *value.as_object());
       document.set_folded(key, std::move(inner));
@@ -164,6 +170,18 @@ void lay_over(json::Object& document, const json::Object& overrides) {
       document.set_folded(key, value);
     }
   }
+}
+
+using Origins = std::map<std::string, std::string>;
+
+// A fragment must be right by itself: only then can its error name it.
+Result<void> lay_fragment_over(json::Object& document, const Fragment& fragment, Origins& origins) {
+  if (auto alone = config_of(fragment.document); !alone) {
+    return std::move(alone).error().wrap(fragment.path);
+  }
+  for (const auto& [key, value] : fragment.document) origins[to_lower(key)] = fragment.path;
+  lay_over(document, fragment.document);
+  return {};
 }
 
 constexpr std::string_view kUnreadable = "failed to unmarshall the daemon configuration";
@@ -207,11 +225,24 @@ Result<Config> load_config(const std::string& path, const json::Object& override
   if (!text) return text.error().wrap("failed to read the daemon configuration");
   auto document = json::parse_object(*text);
   if (!document) return std::move(document).error().wrap(kUnreadable).wrap(path);
+  MNET_TRY(auto&& fragments, load_fragments(path));
+  Origins origins;
+  for (const Fragment& fragment : fragments.read) {
+    MNET_TRY_VOID(lay_fragment_over(*document, fragment, origins));
+  }
   lay_over(*document, overrides);
   auto config = config_of(*std::move(document));
   if (!config) return std::move(config).error().wrap(path);
   config->file = path;
+  config->origins = std::move(origins);
+  for (Fragment& fragment : fragments.read) config->fragments.push_back(std::move(fragment.path));
+  std::ranges::move(fragments.warnings, std::back_inserter(config->warnings));
   return config;
+}
+
+const std::string& Config::file_of(std::string_view key) const {
+  const auto origin = origins.find(to_lower(key));
+  return origin == origins.end() ? file : origin->second;
 }
 
 Result<void> check_connection_limit(const Config& config) {

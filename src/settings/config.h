@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,13 +62,18 @@ struct Config : LogSettings {
 
   // Every key as it was written: what is laid over each request (03, 2.9 step 4).
   json::Object document;
-  std::string file;                   // where it was read
+  std::string file;                    // where it was read
+  std::vector<std::string> fragments;  // what was laid over it, in this order
+  // By key in small letters: the last fragment that says something about it.
+  std::map<std::string, std::string> origins;
   std::vector<std::string> warnings;  // of keys that were not used and harm nothing else
 
   bool is_automatic() const { return multus_config_file == "auto"; }
   // What a request that names none gets, too (02, 1).
   std::string plugin_dir() const;
   std::string records_dir() const;
+  // Which of the files has the say about a key.
+  const std::string& file_of(std::string_view key) const;
 };
 
 // `failed to unmarshall the daemon configuration: <why>`; a wrong type or value names its key. Keys
@@ -75,7 +81,8 @@ struct Config : LogSettings {
 Result<Config> parse_config(std::string_view text);
 Result<Config> config_of(json::Object document);
 
-// Reads the file; `overrides` are set over its keys. The error names the file.
+// Reads the file, lays its fragments (fragments.h) over it, and `overrides` over both: objects key
+// by key, and what is null goes. The error names the file and the key.
 Result<Config> load_config(const std::string& path, const json::Object& overrides);
 
 // `connection limit must be greater than 0, got N`: looked at only when the daemon starts to serve

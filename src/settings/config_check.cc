@@ -35,7 +35,7 @@ Result<mode_t> mode_of(const std::string& path) {
 }
 
 Error refusal(const Config& config, std::string_view key, const Error& why) {
-  return why.wrap(cat(config.file, ": ", key));
+  return why.wrap(cat(config.file_of(key), ": ", key));
 }
 
 void add_ignored(const Config& config, std::string_view key, std::string_view why,
@@ -139,6 +139,11 @@ std::vector<std::string> config_warnings(const Config& config) {
       config, std::array{"defaultnetworkfile", "defaultnetworkwaitseconds", "allowTryDeleteOnErr"},
       "it is not a key of this version", out);
   return out;
+}
+
+std::string with_file(const Config& config, std::string_view warning) {
+  const std::string_view key = warning.substr(0, warning.find_first_of(" :"));
+  return cat(config.file_of(key), ": ", warning);
 }
 
 }  // namespace mnet::settings

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -17,5 +18,7 @@ Result<void> check_surroundings(const Config& config,
 
 // What has no effect, or harms only itself: each begins with its key.
 std::vector<std::string> config_warnings(const Config& config);
+// Such a warning with the file that has the key.
+std::string with_file(const Config& config, std::string_view warning);
 
 }  // namespace mnet::settings

@@ -62,7 +62,14 @@ def documents(cluster, folder):
 
 
 def daemon_config(objects):
-    return json.loads(objects["ConfigMap", "multus-daemon-config"]["data"]["daemon-config.json"])
+    """As the daemon merges it: what is mounted, in the order of the names. No object of the overlays' has one in the base."""
+    data, merged = objects["ConfigMap", "multus-daemon-config"]["data"], {}
+    (volume,) = [one for one in pod_of(objects)["volumes"] if one["name"] == "multus-daemon-config"]
+    mounted = {item["path"]: item["key"] for source in volume["projected"]["sources"] for item in source["configMap"]["items"]}
+    assert set(data) <= set(mounted.values())
+    for path in sorted(mounted, key=lambda path: ("/" in path, path)):
+        merged.update(json.loads(data.get(mounted[path], "{}")))
+    return merged
 
 
 def pod_of(objects):
@@ -164,6 +171,18 @@ def test_overlays_change_paths_of_the_host(cluster, name, paths):
     if name == "crio":
         more["shimTimeout"] = 50
     assert daemon_config(special) == {**daemon_config(usual), **more}
+
+
+def test_certificates_and_a_distributions_paths_go_together(cluster, tmp_path):
+    """The component used to replace the whole configuration, and binDir with it."""
+    (tmp_path / "deploy").symlink_to(DEPLOY)
+    (tmp_path / "kustomization.yaml").write_text(
+        "resources: [deploy/overlays/k3s]\ncomponents: [deploy/components/per-node-certificates]\n")
+
+    config = daemon_config(documents(cluster, tmp_path))
+
+    assert config["binDir"] == "/var/lib/rancher/k3s/data/cni"
+    assert config["perNodeCertificate"]["enabled"] is True
 
 
 # pain 19

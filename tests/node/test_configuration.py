@@ -1,5 +1,7 @@
 """Configurations that are wrong: the daemon's own is refused at its start, a request's does not stop its DEL (02, 6.2; 03, 2.2)."""
 
+import json
+
 import pytest
 from harness.machine.host import PLUGIN_DIR, PROGRAMS
 from harness.node.cni import Runtime
@@ -96,3 +98,43 @@ def test_thin_mode_does_the_same(host, program, pod, fake, key, value):
 
     assert fake.order() == ["ADD a", "DEL a"]
     assert again.error["code"] == 11 and key in again.error["msg"]
+
+
+FRAGMENTS = CONFIG.removesuffix(".json") + ".d"
+
+
+def test_fragments_are_laid_over_the_file_and_requests_see_the_result(host, daemons, pod, fake):
+    host.write(f"{FRAGMENTS}/20-late.json", {"cniDir": "/srv/late"})
+    host.write(f"{FRAGMENTS}/10-early.json", {"cniDir": "/srv/early", "cniVersion": "1.0.0"})
+    daemon = daemons()
+
+    assert daemon.cni("ADD", netconf(fake.conf("a")), pod, args=ARGS).status == 200
+
+    assert host.path("/srv/late/c-pod0").exists()
+    assert daemon.cni("DEL", netconf(fake.conf("a")), pod, args=ARGS).status == 200
+
+
+def test_check_shows_what_the_files_make_together(host, objects):
+    host.write(CONFIG, default_config(logLevel="error"))
+    host.write(f"{FRAGMENTS}/10-a.json", {"loglevel": "debug", "bindir": "/srv/bin"})
+
+    check = [f"{PROGRAMS}/multus-daemon", "-check", "-config", CONFIG]
+    text, shown = host.run(*check, check=False).stdout, json.loads(host.run(*check, "-json", check=False).stdout)
+
+    assert f"configuration: {CONFIG} and {FRAGMENTS}/10-a.json: {{" in text
+    assert shown["configuration"]["files"] == [CONFIG, f"{FRAGMENTS}/10-a.json"]
+    merged = shown["configuration"]["merged"]
+    assert (merged["loglevel"], merged["bindir"]) == ("debug", "/srv/bin")
+    assert "logLevel" not in merged and merged["socketDir"] == default_config()["socketDir"]
+
+
+@pytest.mark.parametrize("text, said", [("{", "10-a.json"), ('{"shimTimeout": "5"}', "shimTimeout: expected"), (None, "10-a.json")])
+def test_a_fragment_that_cannot_be_used_ends_the_daemon(host, text, said):
+    path = host.path(f"{FRAGMENTS}/10-a.json")
+    path.parent.mkdir(parents=True)
+    path.symlink_to("nowhere") if text is None else path.write_text(text)
+
+    done = start(host)
+
+    assert done.returncode == 1
+    assert f"{FRAGMENTS}/10-a.json" in done.stderr and said in done.stderr

@@ -101,10 +101,9 @@ class Installation:
         self.system.kubectl("rollout", "restart", DAEMON_SET)
 
     def configure(self, **keys):
-        """Changes keys of the daemon's configuration, None removes one; the daemon is started anew."""
-        shown = self.system.get("configmap", CONFIG_MAP)["data"]["daemon-config.json"]
-        config = {key: value for key, value in {**json.loads(shown), **keys}.items() if value is not None}
-        patch = {"data": {"daemon-config.json": json.dumps(config)}}
+        """Lays keys over the daemon's configuration, None removes one; the daemon is started anew."""
+        shown = self.system.get("configmap", CONFIG_MAP)["data"].get("90-local.json", "{}")
+        patch = {"data": {"90-local.json": json.dumps({**json.loads(shown), **keys})}}
         self.system.kubectl("patch", "configmap", CONFIG_MAP, "--patch", json.dumps(patch))
         self.restart()
         self.wait_rolled_out()
