@@ -20,6 +20,13 @@ option(MNET_BENCH "Build the benchmarks, which only a release build has otherwis
 option(MNET_STATIC "Link the programs that run on the host statically" OFF)
 set(MNET_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 
+# Calls and returns that an attacker bends: each machine has its own means.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(MNET_BRANCH_PROTECTION -mbranch-protection=standard)
+else()
+  set(MNET_BRANCH_PROTECTION -fcf-protection)
+endif()
+
 file(RELATIVE_PATH MNET_TREE ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/)
 add_library(mnet_flags INTERFACE)
 target_compile_options(mnet_flags INTERFACE
@@ -43,7 +50,7 @@ else()
   target_compile_definitions(mnet_flags INTERFACE _GLIBCXX_ASSERTIONS=1)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(mnet_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
-      -fstack-clash-protection -fcf-protection -ffunction-sections -fdata-sections -g1)
+      -fstack-clash-protection ${MNET_BRANCH_PROTECTION} -ffunction-sections -fdata-sections -g1)
     target_link_options(mnet_flags INTERFACE -Wl,--gc-sections,--icf=safe -Wl,-O2)
   endif()
 endif()

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import tarfile
 from datetime import datetime, timezone
 from pathlib import Path, PurePosixPath
@@ -68,6 +69,21 @@ class Tree:
                 info.linkname = content or ""
                 tar.addfile(info)
         return out.getvalue()
+
+
+    def write(self, folder, date):
+        """As files on this machine. Folders come last: what is put into one changes its time."""
+        folder = Path(folder)
+        for path, (content, mode) in sorted(self.entries.items()):
+            place = folder / str(path).lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, str):
+                place.symlink_to(content)
+                continue
+            place.mkdir(exist_ok=True) if content is None else place.write_bytes(content)
+            place.chmod(mode)
+        for place in sorted([folder, *folder.rglob("*")], reverse=True):
+            os.utime(place, (date, date), follow_symlinks=False)
 
 
 class Layer:

@@ -50,24 +50,6 @@ class Package:
         return LICENCES[self.name]
 
 
-@cache
-def package(installed):
-    fields = output("dpkg-query", "-W", "-f", "${Package}\t${source:Package}\t${source:Version}\n", installed)
-    name, source, version = fields.splitlines()[0].split("\t")
-    return Package(source, version, Path(f"/usr/share/doc/{name}/copyright").read_bytes())
-
-
-@cache
-def package_of(path):
-    """The one that installed the file. dpkg knows many files of /usr/lib as /lib."""
-    real = str(Path(path).resolve())
-    for known in (real, real.removeprefix("/usr")):
-        asked = subprocess.run(["dpkg-query", "-S", known], capture_output=True, text=True)
-        if asked.returncode == 0:
-            return package(asked.stdout.partition(": ")[0])
-    raise LookupError(f"{path} belongs to no package")
-
-
 def architecture(program):
     """Of an ELF file, as image configurations name it."""
     header = Path(program).read_bytes()[:20]
@@ -76,34 +58,107 @@ def architecture(program):
     return ARCHITECTURES[int.from_bytes(header[18:20], "big" if header[5] == 2 else "little")]
 
 
-def shared_libraries(program):
-    """Paths as the loader finds them, including the loader itself. Empty for a static program."""
-    if "INTERP" not in output("readelf", "-lW", program):
-        return []
-    listed = output("ldd", program)
-    if "not found" in listed:
-        raise LookupError(f"{program}: {listed}")
-    return re.findall(r"(?:^|=> )\s*(/\S+)", listed, re.M)
+class Installed:
+    """Packages that this machine has installed, for programs that run on it."""
+
+    root = Path("/")
+
+    @cache
+    def package(self, name):
+        fields = output("dpkg-query", "-W", "-f", "${Package}\t${source:Package}\t${source:Version}\n", name)
+        name, source, version = fields.splitlines()[0].split("\t")
+        return Package(source, version, Path(f"/usr/share/doc/{name}/copyright").read_bytes())
+
+    @cache
+    def name_of(self, path):
+        """The installed package that brought the file. dpkg knows many files of /usr/lib as /lib."""
+        real = str(Path(path).resolve())
+        for known in (real, real.removeprefix("/usr")):
+            asked = subprocess.run(["dpkg-query", "-S", known], capture_output=True, text=True)
+            if asked.returncode == 0:
+                return asked.stdout.partition(": ")[0].partition(":")[0]
+        raise LookupError(f"{path} belongs to no package")
+
+    def package_of(self, path):
+        return self.package(self.name_of(path))
+
+    def libraries(self, program):
+        """Paths as the loader finds them, including the loader itself. Empty for a static program."""
+        if "INTERP" not in output("readelf", "-lW", program):
+            return []
+        listed = output("ldd", program)
+        if "not found" in listed:
+            raise LookupError(f"{program}: {listed}")
+        return re.findall(r"(?:^|=> )\s*(/\S+)", listed, re.M)
 
 
-def linked_packages(build, name):
+class Unpacked(Installed):
+    """Packages of another machine (scripts/supply/sysroot). Paths are as that machine would see them."""
+
+    def __init__(self, root, triplet):
+        self.root = Path(root)
+        self.folders = [f"/usr/lib/{triplet}", f"/lib/{triplet}", "/usr/lib", "/lib"]
+
+    @cache
+    def archives(self):
+        """By package: source, its version, and the files."""
+        found = {}
+        for archive in sorted((self.root / "var/cache/apt/archives").glob("*.deb")):
+            name, source, version = output("dpkg-deb", "-W", "--showformat=${Package}\t${source:Package}\t${source:Version}",
+                                           archive).split("\t")
+            files = {line.split()[5].lstrip(".") for line in output("dpkg-deb", "-c", archive).splitlines()}
+            found[name] = (source, version, files)
+        return found
+
+    @cache
+    def package(self, name):
+        source, version, _ = self.archives()[name]
+        return Package(source, version, (self.root / f"usr/share/doc/{name}/copyright").read_bytes())
+
+    @cache
+    def name_of(self, path):
+        inside = str(path).removeprefix(str(self.root))
+        inside = "/" + str((self.root / inside.lstrip("/")).resolve().relative_to(self.root.resolve()))
+        for name, (_, _, files) in self.archives().items():
+            if inside in files or inside.removeprefix("/usr") in files:
+                return name
+        raise LookupError(f"{path} belongs to no package")
+
+    def libraries(self, program):
+        header = output("readelf", "-lW", program)
+        loader = re.search(r"interpreter: (\S+?)]", header)
+        return sorted({*self.needed(program), loader[1]}) if loader else []
+
+    def needed(self, program):
+        """What it asks the loader for, and what that asks for."""
+        found = set()
+        for name in re.findall(r"\(NEEDED\).*\[(.*)]", output("readelf", "-dW", program)):
+            path = next((f"{folder}/{name}" for folder in self.folders if (self.root / folder.lstrip("/") / name).exists()), None)
+            if path is None:
+                raise LookupError(f"{program}: {name} is not in {self.root}")
+            found |= {path} | self.needed(self.root / path.lstrip("/"))
+        return found
+
+
+def linked_packages(machine, build, name):
     """Packages of the libraries that the link command of bin/<name> names."""
     link = output("ninja", "-C", build, "-t", "commands", f"bin/{name}").splitlines()[-1]
-    search = output("clang++-19", "-print-search-dirs").partition("libraries: =")[2].strip().split(":")
+    target = re.findall(r"--target=\S+|--sysroot=\S+", link)
+    search = output("clang++-19", *target, "-print-search-dirs").partition("libraries: =")[2].strip().split(":")
     for word in link.split(" && ")[1].split():
         if word.startswith("-l"):
             files = [Path(folder) / f"lib{word[2:]}{suffix}" for suffix in (".a", ".so") for folder in search]
-            yield package_of(next(file for file in files if file.exists()))
-        elif word.startswith("/usr/lib/") and re.search(r"\.(a|so)$", word):
-            yield package_of(word)
+            yield machine.package_of(next(file for file in files if file.exists()))
+        elif word.startswith(f"{str(machine.root).rstrip('/')}/usr/lib/") and re.search(r"\.(a|so)$", word):
+            yield machine.package_of(word)
 
 
-def packages_of_programs(build, names):
+def packages_of_programs(machine, build, names):
     """All that is inside our programs or beside them, each once."""
-    found = [package(name) for name in ALWAYS]
+    found = [machine.package(name) for name in ALWAYS]
     for name in names:
-        found += linked_packages(build, name)
-        found += [package_of(path) for path in shared_libraries(build / "bin" / name)]
+        found += linked_packages(machine, build, name)
+        found += [machine.package_of(path) for path in machine.libraries(build / "bin" / name)]
     return sorted({one.name: one for one in found}.values(), key=lambda one: one.name)
 
 

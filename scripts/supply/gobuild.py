@@ -36,6 +36,8 @@ def numbers(text):
 class Module:
     """A folder with a small Go module, and the programs it builds. They are kept in `cache`."""
 
+    goarch = "amd64"  # Go's name of the machine that they are for
+
     def __init__(self, folder, required, cache):
         self.folder, self.cache = folder, cache
         text = (folder / "go.mod").read_text()
@@ -57,7 +59,8 @@ class Module:
         digest = hashlib.sha256()
         for part in ["CGO_ENABLED=0", *self.flags(), *((self.folder / file).read_text() for file in ("go.mod", "go.sum"))]:
             digest.update(part.encode() + b"\0")
-        return self.cache / f"{self.folder.name}-{self.version}-{digest.hexdigest()[:12]}"
+        other = "" if self.goarch == "amd64" else f"-{self.goarch}"
+        return self.cache / f"{self.folder.name}-{self.version}-{digest.hexdigest()[:12]}{other}"
 
     def provide(self, name):
         """The path of a program, built where it was not yet."""
@@ -118,6 +121,9 @@ class Build:
         say(f"built {self.name} in {time.monotonic() - begun:.0f} s")
         return target
 
+    def _target(self):
+        return {} if self.module.goarch == "amd64" else {"GOARCH": self.module.goarch}
+
     def _fetch(self):
         """The sources. A registry that cannot be reached is not a failure; wrong checksums are one."""
         listed = subprocess.run([self.go, "list", "-deps", self.module.package(self.name)], cwd=self.module.folder,
@@ -130,7 +136,7 @@ class Build:
         give_up(f"the sources of {self.name} cannot be had: {listed.stderr.strip()[-2000:]}")
 
     def _compile(self, words, begun):
-        go = subprocess.Popen([self.go, *words], cwd=self.module.folder, env=environment(), stderr=subprocess.PIPE,
+        go = subprocess.Popen([self.go, *words], cwd=self.module.folder, env={**environment(), **self._target()}, stderr=subprocess.PIPE,
                               text=True)
         said = time.monotonic()
         packages, last_lines = 0, []

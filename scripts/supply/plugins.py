@@ -78,8 +78,10 @@ def licence_of(text):
 MODULES = [Plugins("plugins"), Plugins("flannel")]
 
 
-def programs():
+def programs(arch="amd64"):
     """Paths by name, built where they were not yet."""
+    for module in MODULES:
+        module.goarch = arch
     return {name: module.provide(name) for module in MODULES for name in module.packages}
 
 
