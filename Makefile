@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
+.PHONY: help release try-packages try-chart demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -49,9 +49,15 @@ vectors:  ## the conformance vectors; MULTUS_VECTORS names another folder of the
 	@scripts/build asan vectors >build/vectors.log 2>&1 || { cat build/vectors.log; exit 1; }
 	@build/asan/tools/vectors
 
-programs:  ## the release build: every program as build/release/bin/<name>
-	@scripts/install-packages build
-	@scripts/build release programs
+programs:  ## the release build: every program as build/release/bin/<name>; ARCH=arm64: build/arm64/bin/<name>, by a cross build
+	@scripts/install-packages build $(if $(filter arm64,$(ARCH)),cross)
+	@scripts/build $(if $(filter arm64,$(ARCH)),arm64,release) programs
+
+release:  ## dist/: images, packages, tarballs, chart, manifests for ARCHS="amd64 arm64"; MINISIGN_KEY names a key to sign with
+	@scripts/release --check
+	@scripts/install-packages build image cross
+	@set -e; for arch in $(or $(ARCHS),amd64 arm64); do $(MAKE) programs ARCH=$$arch; done
+	@scripts/release $(foreach arch,$(ARCHS),--arch $(arch))
 
 image:  ## container images in build/image/, without a container daemon; IMAGE_NAME says what stands before the colon
 	@scripts/install-packages build image
@@ -89,6 +95,14 @@ tsan:  ## the unit tests under the thread sanitizer
 	@scripts/install-packages build test
 	@scripts/build tsan test_programs
 	@ctest --test-dir build/tsan --output-on-failure --no-tests=error -j $$(nproc)
+
+try-packages:  ## dist/ on a fresh Debian 12: packages and tarball installed, used and purged; `make release` comes first
+	@scripts/install-packages test cross
+	@/usr/bin/python3 -m pytest -c tests/pytest.ini -q -p no:cacheprovider tests/packages/test_packages.py
+
+try-chart:  ## the Helm chart against the manifests, with the real helm
+	@scripts/install-packages test cross
+	@/usr/bin/python3 -m pytest -c tests/pytest.ini -q -p no:cacheprovider tests/packages/test_chart.py
 
 peer:  ## build the original's programs, outside the tree; prints the PEER_ lines that tests and make bench take
 	@scripts/peer
