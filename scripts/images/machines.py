@@ -7,5 +7,6 @@ from images import parts
 
 def of_build(build):
     """A cross build says in its cache where the packages are."""
-    kept = re.search(r"^MNET_SYSROOT:PATH=(/.+)$", (build / "CMakeCache.txt").read_text(), re.M)
+    cache = build / "CMakeCache.txt"
+    kept = re.search(r"^MNET_SYSROOT:PATH=(/.+)$", cache.read_text(), re.M) if cache.exists() else None
     return parts.Unpacked(kept[1], "aarch64-linux-gnu") if kept else parts.Installed()
