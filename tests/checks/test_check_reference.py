@@ -50,6 +50,19 @@ def test_refuses_what_the_reference_does_not_have(known, source, addition, compl
     assert complaint in done.stdout
 
 
+def test_text_between_two_code_spans_tells_of_nothing(known):
+    add(known, CONFIG, 'fields.read("name", config.name);\n')
+    add(known, "docs/reference.md", "| `socketDir` has a name that `daemonSocketDir` repeats | path |\n")
+
+    assert "'daemon-config.json' does not tell of the key `name`" in known.check("checks/reference").stdout
+
+
+def test_a_source_without_fields_is_looked_at_where_users_write_what_it_reads(known):
+    add(known, "src/cni/new.cc", 'read_flag("disableThing", list.disable_thing);\n')
+
+    assert "src/cni/new.cc reads keys" in known.check("checks/reference").stdout
+
+
 def test_refuses_a_key_that_the_self_check_does_not_know(known):
     known.write("src/selfcheck/daemon_keys.h", 'return {"socketDir"};\n')
     assert known.check("checks/reference").stdout == ""
