@@ -35,7 +35,8 @@ def test_a_hardened_daemon_attaches_and_detaches_pods(bare, hardened):
     assert int(status["CapEff"], 16) == sum(1 << number for number in NUMBERS.values())
     assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
     (daemon,) = hardened.pods()
-    assert not [volume for volume in daemon["spec"]["volumes"] if "projected" in volume]  # a token comes in such a one
+    projected = [source for volume in daemon["spec"]["volumes"] for source in volume.get("projected", {}).get("sources", [])]
+    assert not [source for source in projected if "serviceAccountToken" in source]
     space = PodSpace(bare.cluster)
     space.network("mac", NODE_MACVLAN)
     space.network("lab", conflist(NODE_BRIDGE, TUNING))
