@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help release try-packages try-chart demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
+.PHONY: help release try-packages try-chart try-workflow demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -103,6 +103,9 @@ try-packages:  ## dist/ on a fresh Debian 12: packages and tarball installed, us
 try-chart:  ## the Helm chart against the manifests, with the real helm
 	@scripts/install-packages test cross
 	@/usr/bin/python3 -m pytest -c tests/pytest.ini -q -p no:cacheprovider tests/packages/test_chart.py
+
+try-workflow:  ## actionlint on the workflow file
+	@$$(scripts/supply/go-tool actionlint) .github/workflows/*.yml
 
 peer:  ## build the original's programs, outside the tree; prints the PEER_ lines that tests and make bench take
 	@scripts/peer
