@@ -20,7 +20,6 @@
 #include "cni/device_info.h"
 #include "json/json.h"
 #include "sys/file.h"
-#include "sys/temporary_age.h"
 
 namespace mnet::adapters {
 namespace {

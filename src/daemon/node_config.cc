@@ -14,7 +14,6 @@
 #include "nodeconf/manager.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
-#include "sys/temporary_age.h"
 
 namespace mnet::daemon {
 namespace {

@@ -29,7 +29,7 @@
 #include "daemon/request.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
-#include "sys/temporary_age.h"
+#include "sys/file.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {

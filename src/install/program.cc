@@ -13,7 +13,6 @@
 #include "sys/answer_flags.h"
 #include "sys/copy_file.h"
 #include "sys/file.h"
-#include "sys/temporary_age.h"
 #include "sys/write_all.h"
 
 namespace mnet::install {

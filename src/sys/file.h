@@ -59,6 +59,8 @@ Result<bool> remove_file(const std::string& path, Durability durability = Durabi
 // Removes what replace_file of a killed process left in `directory`: names that begin with
 // kTemporaryPrefix, older than `age_seconds`. A directory that does not exist has none.
 Result<void> sweep_temporaries(const std::string& directory, long age_seconds);
+// At that age a killed process has left it: no writer takes that long.
+inline constexpr long kTemporaryAge = 600;
 
 // False, too, if it cannot be told.
 bool exists(const std::string& path);

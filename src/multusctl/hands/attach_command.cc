@@ -1,4 +1,4 @@
-#include "multusctl/attach_command.h"
+#include "multusctl/hands/attach_command.h"
 
 #include <chrono>
 #include <set>
@@ -18,10 +18,10 @@
 #include "kube/objects.h"
 #include "model/network_status.h"
 #include "model/requested_networks.h"
-#include "multusctl/agreement.h"
-#include "multusctl/annotation_edit.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
+#include "multusctl/hands/agreement.h"
+#include "multusctl/hands/annotation_edit.h"
 #include "multusctl/invocation.h"
 #include "multusctl/pod_networks.h"
 

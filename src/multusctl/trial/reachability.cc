@@ -1,4 +1,4 @@
-#include "multusctl/reachability.h"
+#include "multusctl/trial/reachability.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "json/at.h"
 #include "json/json.h"
-#include "multusctl/echo.h"
+#include "multusctl/trial/echo.h"
 
 namespace mnet::multusctl {
 namespace {

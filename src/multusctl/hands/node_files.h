@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "json/json.h"
-#include "multusctl/archive.h"
 #include "multusctl/commands.h"
+#include "multusctl/hands/archive.h"
 #include "multusctl/invocation.h"
 
 namespace mnet::multusctl {

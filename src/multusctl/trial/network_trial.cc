@@ -1,4 +1,4 @@
-#include "multusctl/network_trial.h"
+#include "multusctl/trial/network_trial.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@
 #include "multusctl/daemons.h"
 #include "multusctl/node_status.h"
 #include "multusctl/pod_networks.h"
-#include "multusctl/reachability.h"
+#include "multusctl/trial/reachability.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -1,4 +1,4 @@
-#include "multusctl/report_page.h"
+#include "multusctl/report/report_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

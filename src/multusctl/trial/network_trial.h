@@ -10,10 +10,10 @@
 
 #include "aio/task.h"
 #include "json/json.h"
-#include "multusctl/annotation_edit.h"
 #include "multusctl/cluster.h"
 #include "multusctl/daemons.h"
-#include "multusctl/reachability.h"
+#include "multusctl/hands/annotation_edit.h"
+#include "multusctl/trial/reachability.h"
 
 namespace mnet::multusctl {
 

@@ -1,4 +1,4 @@
-#include "multusctl/test_command.h"
+#include "multusctl/trial/test_command.h"
 
 #include <unistd.h>
 
@@ -18,15 +18,15 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
-#include "multusctl/agreement.h"
-#include "multusctl/annotation_edit.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
+#include "multusctl/hands/agreement.h"
+#include "multusctl/hands/annotation_edit.h"
 #include "multusctl/invocation.h"
-#include "multusctl/network_trial.h"
 #include "multusctl/print.h"
-#include "multusctl/reachability.h"
+#include "multusctl/trial/network_trial.h"
+#include "multusctl/trial/reachability.h"
 #include "sys/write_all.h"
 
 namespace mnet::multusctl {

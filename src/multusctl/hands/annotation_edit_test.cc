@@ -1,4 +1,4 @@
-#include "multusctl/annotation_edit.h"
+#include "multusctl/hands/annotation_edit.h"
 
 #include <gtest/gtest.h>
 

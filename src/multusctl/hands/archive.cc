@@ -1,4 +1,4 @@
-#include "multusctl/archive.h"
+#include "multusctl/hands/archive.h"
 
 #include <algorithm>
 #include <array>

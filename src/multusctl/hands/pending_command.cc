@@ -1,4 +1,4 @@
-#include "multusctl/pending_command.h"
+#include "multusctl/hands/pending_command.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,9 +15,9 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
-#include "multusctl/agreement.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
+#include "multusctl/hands/agreement.h"
 #include "multusctl/invocation.h"
 #include "multusctl/nodes.h"
 #include "multusctl/print.h"

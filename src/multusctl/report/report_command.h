@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
-#include "multusctl/report_page.h"
+#include "multusctl/report/report_page.h"
 
 namespace mnet::multusctl {
 

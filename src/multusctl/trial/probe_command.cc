@@ -1,4 +1,4 @@
-#include "multusctl/probe_command.h"
+#include "multusctl/trial/probe_command.h"
 
 #include <charconv>
 #include <chrono>
@@ -14,10 +14,10 @@
 #include "base/try.h"
 #include "json/json.h"
 #include "multusctl/commands.h"
-#include "multusctl/echo.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
-#include "multusctl/reachability.h"
+#include "multusctl/trial/echo.h"
+#include "multusctl/trial/reachability.h"
 #include "sys/environment.h"
 
 namespace mnet::multusctl {

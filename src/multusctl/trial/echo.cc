@@ -1,4 +1,4 @@
-#include "multusctl/echo.h"
+#include "multusctl/trial/echo.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

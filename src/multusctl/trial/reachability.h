@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "json/json.h"
-#include "multusctl/echo.h"
+#include "multusctl/trial/echo.h"
 
 namespace mnet::multusctl {
 

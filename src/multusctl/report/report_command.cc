@@ -1,4 +1,4 @@
-#include "multusctl/report_command.h"
+#include "multusctl/report/report_command.h"
 
 #include <unistd.h>
 
@@ -23,7 +23,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/lint_command.h"
 #include "multusctl/pods_command.h"
-#include "multusctl/report_page.h"
+#include "multusctl/report/report_page.h"
 #include "sys/file.h"
 #include "sys/write_all.h"
 

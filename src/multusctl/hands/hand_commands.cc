@@ -2,15 +2,15 @@
 #include <span>
 #include <string_view>
 
-#include "multusctl/attach_command.h"
-#include "multusctl/bundle_command.h"
 #include "multusctl/command_tables.h"
 #include "multusctl/commands.h"
-#include "multusctl/gc_command.h"
-#include "multusctl/pending_command.h"
-#include "multusctl/probe_command.h"
-#include "multusctl/report_command.h"
-#include "multusctl/test_command.h"
+#include "multusctl/hands/attach_command.h"
+#include "multusctl/hands/bundle_command.h"
+#include "multusctl/hands/gc_command.h"
+#include "multusctl/hands/pending_command.h"
+#include "multusctl/report/report_command.h"
+#include "multusctl/trial/probe_command.h"
+#include "multusctl/trial/test_command.h"
 
 namespace mnet::multusctl {
 namespace {

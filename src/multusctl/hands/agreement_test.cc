@@ -1,4 +1,4 @@
-#include "multusctl/agreement.h"
+#include "multusctl/hands/agreement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "multusctl/gc_command.h"
+#include "multusctl/hands/gc_command.h"
 
 #include <chrono>
 #include <cstddef>
@@ -12,9 +12,9 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
-#include "multusctl/agreement.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
+#include "multusctl/hands/agreement.h"
 #include "multusctl/invocation.h"
 #include "multusctl/nodes.h"
 #include "multusctl/print.h"

@@ -1,4 +1,4 @@
-#include "multusctl/node_files.h"
+#include "multusctl/hands/node_files.h"
 
 #include <algorithm>
 #include <chrono>
@@ -18,9 +18,9 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "json/secrets.h"
-#include "multusctl/archive.h"
 #include "multusctl/commands.h"
 #include "multusctl/doctor.h"
+#include "multusctl/hands/archive.h"
 #include "multusctl/invocation.h"
 #include "multusctl/node_socket.h"
 #include "multusctl/self_check.h"

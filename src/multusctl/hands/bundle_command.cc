@@ -1,4 +1,4 @@
-#include "multusctl/bundle_command.h"
+#include "multusctl/hands/bundle_command.h"
 
 #include <chrono>
 #include <cstddef>
@@ -16,20 +16,20 @@
 #include "base/version.h"
 #include "json/json.h"
 #include "lint/report.h"
-#include "multusctl/agreement.h"
-#include "multusctl/archive.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
 #include "multusctl/doctor.h"
+#include "multusctl/hands/agreement.h"
+#include "multusctl/hands/archive.h"
+#include "multusctl/hands/node_files.h"
 #include "multusctl/invocation.h"
-#include "multusctl/node_files.h"
 #include "multusctl/node_socket.h"
 #include "multusctl/node_status.h"
 #include "multusctl/pods_command.h"
 #include "multusctl/print.h"
-#include "multusctl/report_command.h"
-#include "multusctl/report_page.h"
+#include "multusctl/report/report_command.h"
+#include "multusctl/report/report_page.h"
 
 namespace mnet::multusctl {
 namespace {

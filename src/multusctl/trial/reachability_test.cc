@@ -1,4 +1,4 @@
-#include "multusctl/reachability.h"
+#include "multusctl/trial/reachability.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

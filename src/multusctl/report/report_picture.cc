@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "multusctl/node_status.h"
 #include "multusctl/pod_networks.h"
-#include "multusctl/report_page.h"
+#include "multusctl/report/report_page.h"
 
 namespace mnet::multusctl {
 namespace {

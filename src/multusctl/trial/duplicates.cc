@@ -25,7 +25,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "multusctl/echo.h"
+#include "multusctl/trial/echo.h"
 #include "sys/fd.h"
 #include "sys/file.h"
 
