@@ -192,7 +192,7 @@ class ObjectSource {
     MNET_CO_TRY(auto&& present, co_await find_status(pod));
     MNET_CO_TRY(auto&& text, edit(present));
     if (!text) co_return Result<void>();
-    co_return co_await write_status(std::move(pod), *std::move(text));
+    co_return co_await write_status(std::move(pod), *std::move(text), Log());
   }
   // Whether clients of hot-plug keep the status themselves, as the hot-plug controller does through
   // the API (02, 5.9; 05, 1.6). If not, we do.
