@@ -31,6 +31,7 @@
 #include "multusctl/daemons.h"
 #include "multusctl/explain.h"
 #include "multusctl/invocation.h"
+#include "multusctl/node_socket.h"
 #include "multusctl/print.h"
 #include "settings/config.h"
 #include "sys/file.h"
@@ -41,7 +42,6 @@ namespace {
 
 constexpr std::size_t kMaxFile = 16u << 20;
 constexpr std::chrono::seconds kPatience{15};
-constexpr std::string_view kDaemonConfig = "/etc/cni/net.d/multus.d/daemon-config.json";
 constexpr std::string_view kOwnConfig = "00-multus.conf";
 
 std::string daemon_config_path(const Invocation& invocation) {

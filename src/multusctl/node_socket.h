@@ -3,12 +3,16 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "json/json.h"
 #include "multusctl/invocation.h"
 
 namespace mnet::multusctl {
+
+// Where the manifests have its configuration.
+inline constexpr std::string_view kDaemonConfig = "/etc/cni/net.d/multus.d/daemon-config.json";
 
 // Whether the command line means this machine, and not a cluster: --this-node or --socket is given,
 // or there is a socket and nothing (--kubeconfig, --context, -n, --node) names a cluster.

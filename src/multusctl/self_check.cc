@@ -28,6 +28,7 @@
 #include "multusctl/node_socket.h"
 #include "multusctl/node_status.h"
 #include "sys/environment.h"
+#include "sys/file.h"
 #include "sys/spawn.h"
 
 namespace mnet::multusctl {
@@ -54,7 +55,9 @@ std::string find_daemon(const std::vector<std::string>& environment) {
 }
 
 Result<json::Object> run_self_check(const std::vector<std::string>& environment) {
-  const std::string program = find_daemon(environment);
+  // Elsewhere than in the daemon's pod neither its files nor its mounts are those of the daemon.
+  const std::string program =
+      sys::exists(std::string(kDaemonConfig)) ? find_daemon(environment) : std::string();
   if (program.empty()) {
     return Error(Errc::kNotFound,
                  cat(kDaemon,

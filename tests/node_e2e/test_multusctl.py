@@ -158,7 +158,7 @@ def test_faults_of_definitions_and_pods_are_told_by_lint_pods_and_explain(outsid
     doctor.line('master "eth77" does not exist on this node')
     doctor.line(f"there is no network definition {space.name}/nowhere")
     assert outside("status", "nosuchnode").exit == 1
-    space.kubectl("delete", "pods", "lost", "bad", "masterless", "--grace-period=0", "--force")
+    space.kubectl("delete", "pods", "lost", "bad", "masterless")
 
 
 def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(outside, inside, space, node):
@@ -169,9 +169,9 @@ def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(out
     stray.write_text('{"cniVersion":"1.0.0","name":"stray","type":"ptp"}')
     try:
         space.apply(pod_object("web", "mac"))
-        for ask in (outside, inside):
-            said = until(lambda: 'the plugin "macvlan" is not in' in (now := ask("doctor")).out and now, "the plugin", 60)
-            assert said.exit == 1 and "00-a-stray.conf" in said.out
+        said = until(lambda: 'the plugin "macvlan" is not in' in (now := outside("doctor")).out and now, "the plugin", 60)
+        assert said.exit == 1 and "00-a-stray.conf" in said.out
+        until(lambda: "plugins that are not on the node: macvlan" in inside("doctor").out, "the same on the node", 90)
         until(lambda: "plugins that are not on the node: macvlan" in outside("status").err, "status", 90)
     finally:
         stray.unlink()
@@ -209,7 +209,7 @@ def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, 
     assert failed.exit == 1 and "still pending" in failed.err and "not today" in failed.err
     assert outside("pending", "drop", short).exit == 2, "without a terminal nothing is done"
     assert outside("pending", "drop", short, "--yes").exit == 0
-    assert inside("pending").out == "no pending DELs\n"
+    assert short not in inside("pending").out
     assert "drop" in outside("gc", "--dry-run").out
     assert outside("gc", "--yes").exit == 0 and outside("gc", "--yes").out == "nothing to do\n"
     broken.unlink()

@@ -30,7 +30,6 @@
 namespace mnet::multusctl {
 namespace {
 
-constexpr std::string_view kDaemonConfig = "/etc/cni/net.d/multus.d/daemon-config.json";
 constexpr std::size_t kMostRecords = 100, kMostRecord = 64u << 10;
 constexpr std::chrono::seconds kPatience{10};
 
