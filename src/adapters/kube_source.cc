@@ -134,9 +134,10 @@ aio::Task<model::PodObjectPtr> KubeSource::read_pod(attach::PodLookup lookup) {
   if (lookup.once) retries.most = 1;
   kube::Attempts attempts(retries, settings_.random, Clock::now());
   for (;;) {
-    auto reply = co_await api_->call(
-        {.path = kube::pod_path(lookup.ns, lookup.name), .time = settings_.read.per_call},
-        attempts.end());
+    auto reply = co_await api_->call({.path = kube::pod_path(lookup.ns, lookup.name),
+                                      .share = lookup.ns,
+                                      .time = settings_.read.per_call},
+                                     attempts.end());
     const auto pause = attempts.pause_after(reply, Clock::now());
     if (!pause) {
       if (!reply) co_return std::move(reply).error();

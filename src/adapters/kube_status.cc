@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,10 +65,12 @@ Error replaced(const model::PodObject& pod, const std::string& uid) {
 }
 
 // The object that a GET has brought; none if it is gone, kConflict if it is another pod's.
-Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model::PodObject& pod) {
+// `unused`: members that are left out; authors of pods choose how large they are.
+Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model::PodObject& pod,
+                                           std::span<const std::string_view> unused = {}) {
   if (reply.status == 404) return std::optional<json::Object>();
   if (!reply.ok()) return reply.error();
-  auto object = json::parse_object(reply.body);
+  auto object = json::parse_object_without(unused, reply.body);
   const json::Value* metadata = object ? object->find("metadata") : nullptr;
   if (metadata == nullptr || metadata->as_object() == nullptr) {
     return Error(Errc::kProtocol, "the answer is not a pod");
@@ -75,6 +78,13 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model
   const std::string uid = json::text_at(*object, {"metadata", "uid"});
   if (!pod.uid.empty() && uid != pod.uid) return replaced(pod, uid);
   return std::optional<json::Object>(*std::move(object));
+}
+
+// A pod that its author made so large that not even an annotation fits: the server says 500, as if
+// it were unwell, and says it for ever.
+bool is_too_large(const kube::Reply& reply) {
+  return reply.status == 413 ||
+         (reply.status == 500 && reply.body.contains("request is too large"));
 }
 
 std::string name_of(const model::PodObject& pod) { return cat("pod ", pod.ns, "/", pod.name); }
@@ -255,8 +265,8 @@ aio::Task<KubeStatus::Way> KubeStatus::patch(Job* job) {
     co_return Way::kDone;
   }
   if (reply.status != 409 && reply.status != 422) co_return reply.error();
-  MNET_CO_TRY(auto&& now, co_await read(job));  // an error if it was replaced
-  if (!now) co_return Way::kDone;
+  MNET_CO_TRY(const bool still_there, co_await is_there(job));  // an error if it was replaced
+  if (!still_there) co_return Way::kDone;
   if (reply.status == 422) co_return reply.error();
   co_return Error(Errc::kUnavailable, reply.error().text());  // others write, too
 }
@@ -329,14 +339,24 @@ aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
   co_return now;
 }
 
+aio::Task<bool> KubeStatus::is_there(Job* job) {
+  MNET_CO_TRY(auto&& reply,
+              co_await call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)}));
+  MNET_CO_TRY(const auto& now, pod_in(reply, *job->pod, kube::kUnusedMembers));
+  if (!now) say_gone(*job);
+  co_return now.has_value();
+}
+
 // Once: what may pass comes back as an error, and the whole attempt is made again.
 aio::Task<kube::Reply> KubeStatus::call(Job* job, kube::Call what) {
   what.priority = job->priority;
+  what.share = job->pod->ns;
   what.time = timing_.per_call;
   auto reply = co_await api_.call(std::move(what), job->end);
   job->status = reply ? reply->status : 0;
   job->at_least.reset();
   if (reply) job->at_least = reply->retry_after;
+  if (reply && is_too_large(*reply)) co_return Error(Errc::kInvalid, reply->error().text());
   if (reply && kube::is_transient_status(reply->status)) co_return reply->error();
   co_return reply;
 }

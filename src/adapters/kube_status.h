@@ -67,6 +67,8 @@ class KubeStatus {
   aio::Task<bool> put_object(Job* job, json::Object object);
   aio::Task<bool> edit_once(Job* job);
   aio::Task<std::optional<json::Object>> read(Job* job);
+  // The same where only that matters: whether it is there.
+  aio::Task<bool> is_there(Job* job);
   aio::Task<kube::Reply> call(Job* job, kube::Call call);
   // What is left of a failure for the ADD that waited.
   Result<void> conclude(const Job& job, Result<void> failed) const;

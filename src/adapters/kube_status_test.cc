@@ -274,6 +274,17 @@ TEST_F(UnwritableStatus, IsNotTriedAgainWhereThatCannotHelp) {
   EXPECT_THAT(timer.waits(), IsEmpty());
 }
 
+// etcd's limit, which a pod's author can use up: for the API server an error of its own.
+TEST_F(UnwritableStatus, IsNotTriedAgainForAPodThatIsTooLarge) {
+  answer_with([](Peer& peer, const RawRequest&) {
+    peer.answer(500, R"({"code":500,"message":"etcdserver: request is too large"})");
+  });
+
+  EXPECT_FALSE(write().has_value());
+  EXPECT_FALSE(attempt().has_value());
+  EXPECT_THAT(timer.waits(), IsEmpty());
+}
+
 TEST_F(UnwritableStatus, IsNotTriedAgainForAPodThatIsGoneOrReplaced) {
   refuse_with(404);
   EXPECT_TRUE(write().has_value());

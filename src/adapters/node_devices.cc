@@ -1,8 +1,10 @@
 #include "adapters/node_devices.h"
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,34 @@ namespace mnet::adapters {
 namespace {
 
 constexpr std::chrono::seconds kClaimsTime{20};
+// All that a pod's author may fill without end, but for its containers and claims, and what they
+// have.
+constexpr std::array<std::string_view, 26> kUnusedOfPods = {"managedFields",
+                                                            "ownerReferences",
+                                                            "labels",
+                                                            "finalizers",
+                                                            "annotations",
+                                                            "ephemeralContainers",
+                                                            "volumes",
+                                                            "affinity",
+                                                            "tolerations",
+                                                            "nodeSelector",
+                                                            "hostAliases",
+                                                            "imagePullSecrets",
+                                                            "topologySpreadConstraints",
+                                                            "readinessGates",
+                                                            "schedulingGates",
+                                                            "conditions",
+                                                            "securityContext",
+                                                            "dnsConfig",
+                                                            "overhead",
+                                                            "env",
+                                                            "envFrom",
+                                                            "args",
+                                                            "command",
+                                                            "ports",
+                                                            "volumeMounts",
+                                                            "volumeDevices"};
 
 devices::KubeletSettings with_socket(devices::KubeletSettings settings, const std::string& socket) {
   settings.socket = socket;
@@ -34,7 +64,7 @@ aio::Task<json::Object> fetch_pod(kube::Api* api, model::PodObjectPtr pod) {
   MNET_CO_TRY(auto&& reply, co_await api->call_patiently(
                                 {.path = kube::pod_path(pod->ns, pod->name)}, kube::Retries()));
   if (!reply.ok()) co_return reply.error();
-  co_return json::parse_object(reply.body);
+  co_return json::parse_object_without(kUnusedOfPods, reply.body);
 }
 
 void append_names(const json::Value* list, bool only_restartable, std::vector<std::string>& out) {

@@ -99,7 +99,7 @@ model::RecordedAttachment recorded_delegate(const model::Delegate& delegate, std
   recorded.auto_name = !delegate.is_master && delegate.selection.ifname.empty();
   recorded.ifname = std::move(ifname);
   recorded.attributes = attributes_of(delegate.selection);
-  recorded.device_id = delegate.selection.device_id;
+  if (!delegate.is_master) recorded.device_id = delegate.selection.device_id;
   recorded.resource_name = delegate.selection.resource_name;
   if (entry != nullptr) take_entry(recorded, *entry);
   return recorded;
@@ -178,7 +178,8 @@ model::RecordedAttachment begin_attachment(const model::Attachment& attachment) 
   out.auto_name = delegate.selection.ifname.empty();
   out.attributes = delegate.attributes;
   out.config_hash = delegate.config_hash;
-  out.device_id = delegate.selection.device_id;
+  // The cluster network takes none, whatever the pod's annotation names.
+  if (!delegate.is_master) out.device_id = delegate.selection.device_id;
   out.resource_name = delegate.selection.resource_name;
   // Every configuration was found fit to run before.
   out.config = model::decoded_config(delegate);

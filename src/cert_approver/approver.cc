@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -140,6 +141,8 @@ void Approver::consider(const json::Object& object) {
   pending_.insert_or_assign(
       name,
       Item{.uid = request->uid,
+           .requester = request->username,
+           .arrival = ++arrivals_,
            .backoff = Backoff(settings_.first_pause, settings_.longest_pause, settings_.random)});
   changes_.notify_all();
 }
@@ -166,24 +169,42 @@ aio::Task<void> Approver::work() {
   }
 }
 
+// Nodes take turns, whatever the number and the names of their requests.
+Approver::Items::value_type* Approver::next_due(std::chrono::steady_clock::time_point now) {
+  std::map<std::string_view, std::size_t> running;
+  for (const auto& [name, item] : pending_) running[item.requester] += item.is_running ? 1 : 0;
+  std::erase_if(turns_, [&](const auto& one) { return !running.contains(one.first); });
+  const auto rank = [&](const Item& item) {
+    return std::tuple(running[item.requester], turns_[item.requester], item.arrival);
+  };
+  Items::value_type* first = nullptr;
+  for (auto& one : pending_) {
+    if (one.second.is_running || one.second.due > now) continue;
+    if (first == nullptr || rank(one.second) < rank(first->second)) first = &one;
+  }
+  return first;
+}
+
 // When the next one is due.
 aio::Deadline Approver::start_due() {
   const auto now = Clock::now();
-  std::vector<std::pair<std::string, std::string>> due;
-  aio::Deadline next = aio::kNoDeadline;
   auto running = static_cast<std::size_t>(
       std::ranges::count_if(pending_, [](const auto& item) { return item.second.is_running; }));
-  for (auto& [name, item] : pending_) {
-    if (item.is_running) continue;
-    if (item.due > now) {
-      next = std::min(next, item.due);
-    } else if (running < settings_.at_once) {
-      ++running;
-      item.is_running = true;
-      due.emplace_back(name, item.uid);
-    }  // else the end of one that runs is the next change
+  std::vector<std::pair<std::string, std::string>> due;
+  while (running < settings_.at_once) {
+    Items::value_type* next = next_due(now);
+    if (next == nullptr) break;
+    ++running;
+    next->second.is_running = true;
+    turns_[next->second.requester] = ++turn_;
+    due.emplace_back(next->first, next->second.uid);
   }
   for (const auto& [name, uid] : due) tasks_.spawn(cat("request ", name), handle(name, uid));
+  aio::Deadline next = aio::kNoDeadline;
+  // What is due already waits for the end of one that runs.
+  for (const auto& [name, item] : pending_) {
+    if (!item.is_running && item.due > now) next = std::min(next, item.due);
+  }
   return next;
 }
 

@@ -60,6 +60,8 @@ class Approver {
   class Queue;
   struct Item {
     std::string uid = {};
+    std::string requester = {};
+    std::uint64_t arrival = 0;
     Backoff backoff;
     std::chrono::steady_clock::time_point due = {};
     bool is_running = false;
@@ -72,6 +74,8 @@ class Approver {
   void tell_unreadable(const certs::SigningRequest& request, const std::string& why);
   aio::Task<void> work();
   aio::Deadline start_due();
+  // Of those that are due, the one whose turn it is; nullptr: none.
+  Items::value_type* next_due(std::chrono::steady_clock::time_point now);
   aio::Task<void> handle(std::string name, std::string uid);
   aio::Task<void> decide(std::string name);
   // False: another client changed the request since it was read.
@@ -87,6 +91,8 @@ class Approver {
   std::unique_ptr<Queue> queue_;
   kube::Reflector reflector_;
   Items pending_;
+  std::map<std::string, std::uint64_t> turns_;  // by requester that has something pending
+  std::uint64_t arrivals_ = 0, turn_ = 0;
   std::map<std::string, std::string> unreadable_;  // uids by name, of requests that were told of
   Counters counters_;
   aio::Notifier changes_;

@@ -185,6 +185,20 @@ TEST_F(ApproverTest, ApprovesThroughTheApprovalEndpointAndTellsIt) {
   EXPECT_TRUE(approver_->is_synced());
 }
 
+// A node may ask as often as it likes, under names that come first.
+TEST_F(ApproverTest, NodesTakeTurnsWhateverTheNamesOfTheirRequests) {
+  settings_.at_once = 1;
+  for (const char* name : {"a-1", "a-2", "a-3"}) requests_.add(name, "node2");
+  requests_.add("z", "node1");
+
+  start();
+
+  ASSERT_TRUE(decides(4));
+  ASSERT_THAT(requests_.puts(), SizeIs(4));
+  EXPECT_THAT(requests_.puts()[0], HasSubstr("/a-1/approval"));
+  EXPECT_THAT(requests_.puts()[1], HasSubstr("/z/approval"));
+}
+
 TEST_F(ApproverTest, DeniesThroughTheSameEndpoint) {
   requests_.add("csr-1", "node2");
 

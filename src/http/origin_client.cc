@@ -28,6 +28,7 @@ namespace mnet::http {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::size_t kMaxChunkLine = 64u << 10;
 constexpr std::size_t kMaxHead = 64u << 10;
 
 std::string head_of(const ClientRequest& request, const OriginSettings& settings) {
@@ -187,6 +188,9 @@ class Answer final : public ResponseStream {
         co_return std::string();
       }
       unread_ += bytes;
+      if (unread_.size() > kMaxChunkLine + bytes.size()) {
+        co_return Error(Errc::kProtocol, "malformed HTTP: chunk header too large");
+      }
     }
   }
 

@@ -30,6 +30,8 @@
 namespace mnet::kube {
 namespace {
 
+constexpr std::size_t kMostOfRefusal = 256u << 10;
+
 using Clock = std::chrono::steady_clock;
 
 Result<std::optional<http::Url>> proxy_for(const Config& config, const http::Url& origin,
@@ -160,6 +162,7 @@ aio::Task<Reply> Api::exchange(http::ClientRequest request, std::size_t max_byte
   MNET_CO_TRY(auto&& answer, co_await send(std::move(request), deadline));
   Reply reply{.status = answer->status()};
   reply.retry_after = parse_retry_after(answer->headers());
+  if (!reply.ok()) max_bytes = std::min(max_bytes, kMostOfRefusal);
   MNET_CO_TRY(auto&& body, co_await http::read_whole(answer.get(), max_bytes, deadline));
   reply.body = std::move(body);
   if (!reply.ok() && !reply.retry_after) {

@@ -38,7 +38,7 @@ inline constexpr std::size_t kMaxStoredBriefly = 1u << 10;
 
 // Members of pods and definitions of which nothing is used. Authors of pods choose how many values
 // are in them, and each would take a hundred bytes.
-inline constexpr std::array<std::string_view, 20> kUnusedMembers = {"managedFields",
+inline constexpr std::array<std::string_view, 24> kUnusedMembers = {"managedFields",
                                                                     "ownerReferences",
                                                                     "labels",
                                                                     "finalizers",
@@ -57,7 +57,11 @@ inline constexpr std::array<std::string_view, 20> kUnusedMembers = {"managedFiel
                                                                     "conditions",
                                                                     "containerStatuses",
                                                                     "initContainerStatuses",
-                                                                    "ephemeralContainerStatuses"};
+                                                                    "ephemeralContainerStatuses",
+                                                                    "securityContext",
+                                                                    "dnsConfig",
+                                                                    "overhead",
+                                                                    "resources"};
 
 Result<model::PodObject> parse_pod(const json::Object& object);
 // For a store that has so many pods already: a pod with longer annotations is cut.

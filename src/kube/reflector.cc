@@ -29,6 +29,9 @@
 namespace mnet::kube {
 namespace {
 
+// Of one list: no cluster has so many objects of a kind.
+constexpr int kMostPages = 1000;
+
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kInitialEnd = "k8s.io/initial-events-end";
 constexpr std::size_t kMaxRefusal = 256u << 10;
@@ -140,7 +143,9 @@ aio::Task<Reflector::Outcome> Reflector::read_one() {
 aio::Task<Reflector::Outcome> Reflector::list() {
   sink_.begin();
   std::string query = list_query();
-  for (bool is_first = true;; is_first = false) {
+  std::string before;
+  for (int pages = 1;; ++pages) {
+    const bool is_first = pages == 1;
     ListEnd end;
     auto page = co_await list_page(query, &end);
     if (page && page->is_gone && !is_first) wants_whole_ = true;
@@ -149,6 +154,10 @@ aio::Task<Reflector::Outcome> Reflector::list() {
       finish_list(end.resource_version);
       co_return page;
     }
+    if (end.continuation == before || pages == kMostPages) {
+      co_return pause("the server's list has no end");
+    }
+    before = end.continuation;
     if (seen_.empty() && !wants_newest_) has_no_cache_ = true;
     query = cat("limit=", settings_.page, selectors(), "&continue=", query_value(end.continuation));
   }

@@ -245,6 +245,18 @@ TEST_F(Reflector_, ReadsPagesWhereStreamedListsAreRefused) {
   EXPECT_EQ(store_.size(), 3u);
 }
 
+TEST_F(Reflector_, DoesNotFollowAListWithoutEnd) {
+  follow_fast(2, [](Peer& peer, const RawRequest& request) {
+    if (wants_initial(request)) {
+      peer.answer(422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"forbidden"})");
+    } else {
+      peer.answer(200, list_of({}, 9, "again"));
+    }
+  });
+
+  EXPECT_TRUE(until_still(2)) << "it asks without pauses";
+}
+
 // An etcd without progress requests: seen with 3.4 behind a kube-apiserver 1.34.
 TEST_F(Reflector_, ReadsPagesWhenTheStreamedListEndsInAnErrorOfTheServer) {
   follow([](Peer& peer, const RawRequest& request) {

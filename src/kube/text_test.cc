@@ -293,6 +293,17 @@ TEST(ParseStoredPod, KeepsLittleOfAPodThatHasEnded) {
   EXPECT_FALSE(is_cut("Pending", kMaxStoredBriefly + 1));
 }
 
+// A pod of a mebibyte and a half has hundreds of thousands of values, where its author likes.
+TEST(UnusedMembers, AreAllListsThatAPodsAuthorMayFill) {
+  const auto read = json::parse_object_without(
+      kUnusedMembers,
+      R"({"spec":{"nodeName":"n","securityContext":{"supplementalGroups":[1,2,3]},)"
+      R"("dnsConfig":{"options":[{"name":"a"}]},"overhead":{"a":"1"},"containers":[{}]}})");
+
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(json::dump(*read), R"({"spec":{"nodeName":"n"}})");
+}
+
 // Pods that no kubelet runs, bound by their authors.
 TEST(ParseStoredPod, KeepsLittleOfAPodThatComesAfterManyOthers) {
   const json::Object long_one = object(cat(R"({"metadata":{"name":"p","annotations":{)"

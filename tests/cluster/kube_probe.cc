@@ -195,7 +195,7 @@ class Probe {
     }
     Result<void> done;
     if (command.what == "write_status") {
-      done = co_await source_.write_status(pod_of(command), command.text);
+      done = co_await source_.write_status(pod_of(command), command.text, Log());
     } else if (command.what == "send") {
       source_.send({.pod = pod_of(command),
                     .is_warning = command.is_warning,
