@@ -47,10 +47,11 @@ class PendingDelsTest : public testing::Test {
   void write_record(const std::string& file, const std::string& body) const {
     dir_.write(cat("cni/pending-del/", file), body);
   }
-  void write_del(const std::string& container, const std::string& ns = "ns") const {
+  void write_del(const std::string& container, const std::string& ns = "ns",
+                 const std::string& folder = {}) const {
     const std::string env =
         env_of("DEL", container, cat("K8S_POD_NAMESPACE=", ns, ";K8S_POD_NAME=p"));
-    write_record(cat(container, "-eth0.json"), request_body(env, "{}"));
+    write_record(cat(folder, container, "-eth0.json"), request_body(env, "{}"));
   }
   static bool exists(const std::string& path) { return std::filesystem::exists(path); }
   void start(std::chrono::milliseconds period = 1h) {
@@ -212,7 +213,10 @@ TEST_F(PendingDelsTest, DelsThatHangLeaveAPlaceToAnotherNamespace) {
   start(10ms);
   service_.wait_for("DEL a0");
 
-  write_del("z", "other");
+  // Whole at once, as the shim writes it: files are listed meanwhile.
+  write_del("z", "other", "new/");
+  std::filesystem::rename(cat(cni_dir(), "/pending-del/new/z-eth0.json"), record("z-eth0.json"));
+  std::filesystem::remove(cat(cni_dir(), "/pending-del/new"));
 
   service_.wait_for("DEL z");
   service_.with([](Service& inside) { inside.core.open(); });

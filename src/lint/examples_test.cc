@@ -121,6 +121,7 @@ TEST(LintExamples, FindNothingInTheManifests) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator("deploy")) {
     const std::string ending = entry.path().extension();
     if (ending != ".yml" && ending != ".yaml") continue;
+    if (entry.path().parent_path().filename() == "templates") continue;  // Helm's, not YAML
     ++files;
     const auto findings = lint_text(entry.path(), read(entry.path()));
     EXPECT_TRUE(findings.empty()) << to_text(findings, false);
