@@ -10,9 +10,9 @@
 #include "cni_node/names.h"
 #include "cni_node/substitute.h"
 #include "cni_node/template.h"
+#include "http/http.h"
 #include "ledger/ledger.h"
 #include "nodetools/health.h"
-#include "nodetools/health_server.h"
 
 using namespace mnet::cni_node;
 
@@ -41,6 +41,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (mnet::ledger::parse_ledger(dump_ledger(*ledger)).value() != *ledger) std::abort();
   }
   (void)mnet::nodetools::parse_health(text, {});
-  (void)mnet::nodetools::parse_listen_address(text);
+  (void)mnet::http::parse_listen_address(text);
   return 0;
 }
