@@ -123,7 +123,7 @@ class DefinitionReadsTest : public testing::Test {
   // The store is filled, with nothing, and stays up to date.
   void fill() {
     group_.spawn("watch", watch_.run());
-    ASSERT_TRUE(kube::drive(loop_, [this] { return watch_.is_synced(); }));
+    ASSERT_TRUE(kube::drive(loop_, [this] { return watch_.is_synced() && !watch_.down_for(); }));
   }
   // What the watch brings.
   void tell(const std::string& name) {
