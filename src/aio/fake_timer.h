@@ -1,4 +1,5 @@
-// For tests: a timer whose waits end at once. It records how long they would have taken.
+// For tests: a timer whose waits end at once, and whose time passes by its waits alone, however busy
+// the machine is. It records how long they would have taken.
 #pragma once
 
 #include <boost/asio/post.hpp>
@@ -21,7 +22,7 @@ class FakeTimer final : public Timer {
   // is set, so that an endless loop stands still while a test looks at it.
   explicit FakeTimer(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
 
-  Deadline now() const override { return std::chrono::steady_clock::now() + skipped_; }
+  Deadline now() const override { return now_; }
   Task<void> sleep_for(Duration time) override {
     Event never;
     auto waited = co_await wait_for(&never, time);
@@ -36,7 +37,7 @@ class FakeTimer final : public Timer {
     if (waits_.size() > most_) {
       co_return co_await event->wait();
     }
-    skipped_ += time;
+    now_ += time;
     // Other tasks get to run, as during a real wait.
     const auto executor = co_await asio::this_coro::executor;
     co_await asio::post(executor, asio::use_awaitable);
@@ -49,7 +50,7 @@ class FakeTimer final : public Timer {
 
  private:
   const std::size_t most_;
-  Duration skipped_{0};
+  Deadline now_ = std::chrono::steady_clock::now();
   std::vector<std::chrono::milliseconds> waits_;
 };
 
