@@ -82,7 +82,8 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(attach::Netw
   if (read == nullptr) {
     read = std::make_shared<Read>();
     reads_[key] = read;
-    if (!running_.spawn("network definition", run(lookup.ns, lookup.name, read))) {
+    if (!running_.spawn("network definition",
+                        run({lookup.ns, lookup.name, lookup.asker()}, read))) {
       reads_.erase(key);
       co_return aio::cancelled_error();
     }
@@ -91,28 +92,28 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(attach::Netw
   co_return read->outcome;
 }
 
-aio::Task<void> DefinitionReads::run(std::string ns, std::string name, std::shared_ptr<Read> read) {
-  const std::string key = key_of(ns, name);
+aio::Task<void> DefinitionReads::run(Wanted wanted, std::shared_ptr<Read> read) {
+  const std::string key = key_of(wanted.ns, wanted.name);
   const Read::Ending ending{.reads = *this, .key = key, .read = *read};
-  read->outcome = co_await fetch(ns, name);
+  read->outcome = co_await fetch(std::move(wanted));
   if (read->outcome && *read->outcome == nullptr) note_missing(key);
   co_return Result<void>();  // the waiting requests have the error
 }
 
 // A definition that came, or changed, while its absence was on its way to us is there.
-aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch(std::string ns, std::string name) {
-  const std::string before = version_of(ns, name);
-  MNET_CO_TRY(auto&& found, co_await fetch_once(ns, name));
-  if (found == nullptr && version_of(ns, name) != before) {
-    if (auto known = store_.use(ns, name)) co_return known;
-    co_return co_await fetch_once(ns, name);
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch(Wanted wanted) {
+  const std::string before = version_of(wanted.ns, wanted.name);
+  MNET_CO_TRY(auto&& found, co_await fetch_once(wanted));
+  if (found == nullptr && version_of(wanted.ns, wanted.name) != before) {
+    if (auto known = store_.use(wanted.ns, wanted.name)) co_return known;
+    co_return co_await fetch_once(std::move(wanted));
   }
   co_return found;
 }
 
-aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string ns,
-                                                                   std::string name) {
+aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(Wanted wanted) {
   ++count_;
+  const auto& [ns, name, asker] = wanted;
   if (const kube::Definitions::Summary* known = store_.find(ns, name)) {
     log_.verbose(cat("the text of network definition ", ns, "/", name, " (", known->size,
                      " bytes, types ", go_quoted(join(known->plugin_types, ",")),
@@ -120,7 +121,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   }
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = kube::network_path(ns, name),
                                                           .priority = kube::Priority::kLookup,
-                                                          .share = ns,
+                                                          .share = asker,
                                                           .max_bytes = kube::kMaxFrame},
                                                          retries_));
   if (reply.status == 404) co_return model::NetworkDefinitionPtr();
@@ -128,6 +129,11 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(std::string n
   MNET_CO_TRY(auto&& object, json::parse_object_without(kube::kUnusedMembers, reply.body));
   std::string().swap(reply.body);  // freed early: the parsed object has its own copy
   MNET_CO_TRY(auto&& network, kube::parse_network(object));
+  if (network.ns != ns || network.name != name) {
+    co_return Error(Errc::kProtocol,
+                    cat("the API server was asked for network definition ", ns, "/", name,
+                        " and answered with ", excerpt(network.ns), "/", excerpt(network.name)));
+  }
   auto whole = std::make_shared<const model::NetworkDefinition>(std::move(network));
   store_.keep(whole);
   co_return whole;

@@ -48,12 +48,16 @@ class DefinitionReads {
 
  private:
   struct Read;
+  struct Wanted {
+    std::string ns, name;
+    std::string asker;  // the namespace of the pod that asked first
+  };
 
   aio::Task<model::NetworkDefinitionPtr> read(attach::NetworkLookup lookup);
   aio::Task<model::NetworkDefinitionPtr> shared_read(attach::NetworkLookup lookup);
-  aio::Task<void> run(std::string ns, std::string name, std::shared_ptr<Read> read);
-  aio::Task<model::NetworkDefinitionPtr> fetch(std::string ns, std::string name);
-  aio::Task<model::NetworkDefinitionPtr> fetch_once(std::string ns, std::string name);
+  aio::Task<void> run(Wanted wanted, std::shared_ptr<Read> read);
+  aio::Task<model::NetworkDefinitionPtr> fetch(Wanted wanted);
+  aio::Task<model::NetworkDefinitionPtr> fetch_once(Wanted wanted);
   // Whether it was missing a moment ago and the watch, which is up, has not brought it since.
   bool is_missing(const std::string& ns, const std::string& name) const;
   void note_missing(const std::string& key);

@@ -1,12 +1,14 @@
 // Against a server that says exactly what the test wants; tests/cluster has the real one.
 #include "adapters/definition_reads.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -67,16 +69,22 @@ class Definitions {
     std::unique_lock lock(mutex_);
     const int status = status_ != 0 ? status_ : present_.contains(name) ? 200 : 404;
     ++asked_;
+    names_.push_back(name);
     most_at_once_ = std::max(most_at_once_, ++running_);
     released_.wait(lock, [this] { return !is_held_; });
     --running_;
     lock.unlock();
-    peer.answer(status, status == 200 ? definition(name) : "{}");
+    peer.answer(status, status == 200 ? definition(other_.empty() ? name : other_) : "{}");
   }
 
   void add(const std::string& name) {
     const std::lock_guard lock(mutex_);
     present_.insert(name);
+  }
+  // Whatever is asked for.
+  void answer_with(std::string name) {
+    const std::lock_guard lock(mutex_);
+    other_ = std::move(name);
   }
   void fail_with(int status) {
     const std::lock_guard lock(mutex_);
@@ -96,6 +104,10 @@ class Definitions {
     const std::lock_guard lock(mutex_);
     return asked_;
   }
+  std::vector<std::string> names() const {
+    const std::lock_guard lock(mutex_);
+    return names_;
+  }
   int most_at_once() const {
     const std::lock_guard lock(mutex_);
     return most_at_once_;
@@ -105,6 +117,8 @@ class Definitions {
   mutable std::mutex mutex_;
   std::condition_variable released_;
   std::set<std::string> present_;
+  std::vector<std::string> names_;  // that were asked for, in order
+  std::string other_;
   int status_ = 0;
   bool is_held_ = false;
   int asked_ = 0, running_ = 0, most_at_once_ = 0;
@@ -149,9 +163,11 @@ class DefinitionReadsTest : public testing::Test {
     co_return co_await aio::all(std::move(tasks));
   }
   // Begins a lookup; what it finds is added to `found_`.
-  void begin(const std::string& name) { group_.spawn(name, note(name)); }
-  aio::Task<void> note(std::string name) {
-    auto found = co_await reads_.find({.ns = "n", .name = name});
+  void begin(const std::string& name, LiveReads* reads = nullptr) {
+    group_.spawn(name, note(name, reads));
+  }
+  aio::Task<void> note(std::string name, LiveReads* reads = nullptr) {
+    auto found = co_await reads_.find({.ns = "n", .name = name, .reads = reads});
     found_.push_back(std::move(found));
     co_return Result<void>();
   }
@@ -397,6 +413,32 @@ TEST_F(EvictedTextTest, AfterTheEighthComesAtTheNextAttempt) {
 
   for (const Found& found : find_all("net", 12)) EXPECT_NE(found.value(), nullptr);
   EXPECT_EQ(api_.asked(), 12);
+}
+
+TEST_F(DefinitionReadsTest, TakesNoOtherDefinitionThanTheOneItAskedFor) {
+  api_.add("a");
+  api_.answer_with("b");
+
+  EXPECT_THAT(find("a").error().text(), testing::HasSubstr("n/a and answered with n/b"));
+  EXPECT_EQ(store_.find("n", "b"), nullptr);
+}
+
+// The line is shared by who asks, not by whose definitions are asked for.
+TEST_F(DefinitionReadsTest, ATenantsManyReadsLeaveAnotherItsTurn) {
+  constexpr int kMany = 30;
+  std::deque<LiveReads> requests;
+  const auto ask = [&](const std::string& asker, const std::string& name) {
+    begin(name, &requests.emplace_back(aio::kNoDeadline, LiveReads::Others::kGoOn, asker));
+  };
+  api_.hold();
+  for (int i = 0; i < kMany; ++i) ask("mallory", cat("m", i));
+  ASSERT_TRUE(kube::drive(loop_, [this] { return api_.asked() > 0; }));
+  ask("alice", "wanted");
+  api_.release();
+  ASSERT_TRUE(has_found(kMany + 1));
+
+  const std::vector<std::string> names = api_.names();
+  EXPECT_LT(std::ranges::find(names, "wanted") - names.begin(), kMany / 2) << join(names, " ");
 }
 
 }  // namespace

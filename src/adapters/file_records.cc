@@ -294,9 +294,11 @@ aio::Task<std::vector<std::string>> FileRecords::list(std::string cni_dir) {
   return pool_.run([cni_dir = std::move(cni_dir)] { return list_containers(cni_dir); });
 }
 
-aio::Task<attach::CacheListing> FileRecords::list_results(std::string cni_dir) {
-  return pool_.run([cni_dir = std::move(cni_dir)] {
-    return listing_of(store::ResultCache(cni_dir).list_all());
+aio::Task<attach::CacheOverview> FileRecords::list_results(std::string cni_dir) {
+  return pool_.run([cni_dir = std::move(cni_dir)]() -> Result<attach::CacheOverview> {
+    MNET_TRY(auto&& found, store::ResultCache(cni_dir).list_all());
+    return attach::CacheOverview{.containers = std::move(found.containers),
+                                 .unreadable = std::move(found.unreadable)};
   });
 }
 

@@ -121,7 +121,10 @@ TEST_F(FileRecordsTest, ResultsComeAndGo) {
   EXPECT_THAT(listed->entries[1].cni_args, ElementsAre(testing::Pair("A", "b")));
   EXPECT_EQ(listed->entries[1].capability_args.size(), 1u);
   EXPECT_TRUE(listed->entries[1].result);
-  EXPECT_EQ(run(records_.list_results(dir_.path()))->entries.size(), 3u);
+  const auto all = run(records_.list_results(dir_.path()));
+  ASSERT_NE(all->find("c1"), nullptr);
+  EXPECT_THAT(all->find("c1")->attachments, testing::SizeIs(2));
+  EXPECT_THAT(all->containers, testing::SizeIs(2));
 
   ASSERT_TRUE(run(records_.remove_result(dir_.path(), {"n", "c1", "eth0"})));
   EXPECT_FALSE(*run(records_.find_result(dir_.path(), {"n", "c1", "eth0"})));

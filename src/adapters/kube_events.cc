@@ -9,13 +9,13 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/clock.h"
-#include "base/dns_name.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "json/json.h"
+#include "kube/event.h"
 #include "kube/gate.h"
 #include "kube/kube.h"
 #include "kube/retries.h"
@@ -30,13 +30,6 @@ using namespace std::chrono_literals;
 constexpr kube::Retries kPatience{
     .per_call = 5s, .first_pause = 1s, .longest_pause = 10s, .total = 20s};
 
-std::string hex(std::uint64_t number) {
-  std::string out;
-  for (; number != 0; number >>= 4) out += "0123456789abcdef"[number & 15];
-  std::ranges::reverse(out);
-  return out;
-}
-
 }  // namespace
 
 KubeEvents::Waiting KubeEvents::waiting(attach::PodEvent event) {
@@ -45,13 +38,13 @@ KubeEvents::Waiting KubeEvents::waiting(attach::PodEvent event) {
           .pod = pod.name,
           .uid = pod.uid,
           .resource_version = pod.resource_version,
-          .type = event.is_warning ? "Warning" : "Normal",
+          .is_warning = event.is_warning,
           .reason = std::move(event.reason),
           .message = attach::event_message(event.message)};
 }
 
 std::string KubeEvents::key_of(const Waiting& event) {
-  return cat(event.ns, "/", event.pod, "/", event.uid, "/", event.type, "/", event.reason, "/",
+  return cat(event.ns, "/", event.pod, "/", event.uid, "/", event.type(), "/", event.reason, "/",
              event.message);
 }
 
@@ -59,27 +52,19 @@ std::string KubeEvents::events_path(const Waiting& event) {
   return cat("/api/v1/namespaces/", event.ns, "/events");
 }
 
-json::Object KubeEvents::event_object(const Waiting& event, std::string name,
-                                      const std::string& now) {
+kube::Event KubeEvents::event_of(Waiting event) {
   json::Object involved{{"kind", "Pod"},
                         {"apiVersion", "v1"},
                         {"namespace", event.ns},
-                        {"name", event.pod},
-                        {"uid", event.uid}};
+                        {"name", std::move(event.pod)},
+                        {"uid", std::move(event.uid)}};
   if (!event.resource_version.empty()) involved.set("resourceVersion", event.resource_version);
-  return json::Object{
-      {"kind", "Event"},
-      {"apiVersion", "v1"},
-      {"metadata", json::Object{{"name", std::move(name)}, {"namespace", event.ns}}},
-      {"involvedObject", std::move(involved)},
-      {"reason", event.reason},
-      {"message", event.message},
-      {"type", event.type},
-      {"source", json::Object{{"component", "multus"}}},
-      {"reportingComponent", "multus"},
-      {"firstTimestamp", now},
-      {"lastTimestamp", now},
-      {"count", 1}};
+  return {.ns = std::move(event.ns),
+          .involved = std::move(involved),
+          .is_warning = event.is_warning,
+          .reason = std::move(event.reason),
+          .message = std::move(event.message),
+          .component = "multus"};
 }
 
 KubeEvents::KubeEvents(const aio::asio::any_io_executor& executor, kube::Api& api, Log log,
@@ -109,7 +94,8 @@ void KubeEvents::start() {
 
 bool KubeEvents::may_send(const Waiting& event) {
   const auto now = Clock::now();
-  Bucket& bucket = buckets_.at(cat(event.ns, "/", event.pod, "/", event.uid, "/", event.type), now);
+  Bucket& bucket =
+      buckets_.at(cat(event.ns, "/", event.pod, "/", event.uid, "/", event.type()), now);
   if (!std::exchange(bucket.is_known, true)) {
     bucket.tokens = kBurst;
   } else {
@@ -164,7 +150,7 @@ aio::Task<void> KubeEvents::deliver(Waiting event) {
       co_return Result<void>();
     }
   }
-  std::string name = new_name(event.pod);
+  std::string name = kube::event_name(event.pod, clock_.now());
   MNET_CO_TRY_VOID(co_await post(std::move(event), name));
   sent_.at(key, Clock::now()) = Sent{.name = std::move(name), .count = 1};
   co_return Result<void>();
@@ -187,27 +173,17 @@ aio::Task<bool> KubeEvents::count_repeat(Waiting event, Sent sent) {
 }
 
 aio::Task<void> KubeEvents::post(Waiting event, std::string name) {
-  const json::Object object = event_object(event, std::move(name), rfc3339_utc(clock_.now()));
+  std::string path = events_path(event);
+  const json::Object object =
+      kube::event_object(event_of(std::move(event)), std::move(name), clock_.now());
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.method = "POST",
-                                                          .path = events_path(event),
+                                                          .path = std::move(path),
                                                           .body = json::dump(object),
                                                           .priority = kube::Priority::kBackground},
                                                          kPatience));
   // 409: an earlier try got through although its answer did not.
   if (!reply.ok() && reply.status != 409) co_return reply.error();
   co_return Result<void>();
-}
-
-std::string KubeEvents::new_name(const std::string& pod) {
-  const auto since = std::chrono::nanoseconds(clock_.now().time_since_epoch()).count();
-  std::string name = cat(pod, ".", hex(static_cast<std::uint64_t>(since)));
-  if (is_dns_subdomain(name)) return name;
-  std::string uuid;
-  for (int i = 0; i < 32; ++i) {
-    if (i == 8 || i == 12 || i == 16 || i == 20) uuid += '-';
-    uuid += i == 12 ? '4' : i == 16 ? '8' : "0123456789abcdef"[static_cast<int>(random_() * 15.99)];
-  }
-  return uuid;
 }
 
 }  // namespace mnet::adapters

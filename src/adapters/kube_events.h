@@ -16,11 +16,11 @@
 #include "aio/group.h"
 #include "aio/task.h"
 #include "attach/source.h"
-#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sha256.h"
 #include "json/json.h"
+#include "kube/event.h"
 #include "kube/kube.h"
 
 namespace mnet::adapters {
@@ -97,7 +97,9 @@ class KubeEvents {
   // What is kept of an event while it waits: not the pod's annotations.
   struct Waiting {
     std::string ns, pod, uid, resource_version;
-    std::string type, reason, message;
+    bool is_warning = false;
+    std::string reason, message;
+    std::string_view type() const { return is_warning ? "Warning" : "Normal"; }
   };
   struct Sent {
     std::string name = {};  // of its object; empty: none yet
@@ -112,7 +114,7 @@ class KubeEvents {
   static Waiting waiting(attach::PodEvent event);
   static std::string key_of(const Waiting& event);
   static std::string events_path(const Waiting& event);
-  static json::Object event_object(const Waiting& event, std::string name, const std::string& now);
+  static kube::Event event_of(Waiting event);
   bool may_send(const Waiting& event);
   void start();
   aio::Task<void> work();
@@ -120,12 +122,10 @@ class KubeEvents {
   aio::Task<void> deliver(Waiting event);
   aio::Task<bool> count_repeat(Waiting event, Sent sent);
   aio::Task<void> post(Waiting event, std::string name);
-  std::string new_name(const std::string& pod);
 
   kube::Api& api_;
   const Log log_;
   const WallClock& clock_;
-  Random random_ = make_random();
   // What waits, by namespace; a namespace of which one is on its way is here, too.
   std::map<std::string, std::deque<Waiting>> waiting_;
   std::size_t count_ = 0;          // of all that wait

@@ -29,7 +29,6 @@
 namespace mnet::adapters {
 namespace {
 
-constexpr std::string_view kAnnotation = "k8s.v1.cni.cncf.io/network-status";
 constexpr int kPutTries = 5;
 // Enough for what a server says about a right that is missing.
 constexpr std::size_t kMaxReason = 300;
@@ -45,7 +44,8 @@ std::string patch_of(const model::PodObject& pod, std::string text,
   if (!resource_version.empty()) metadata.set("resourceVersion", resource_version);
   // Another pod of that name has another one: the server then refuses.
   if (!pod.uid.empty()) metadata.set("uid", pod.uid);
-  metadata.set("annotations", json::Object{{std::string(kAnnotation), std::move(text)}});
+  metadata.set("annotations",
+               json::Object{{std::string(model::kNetworkStatusAnnotation), std::move(text)}});
   return json::dump(json::Object{{"metadata", std::move(metadata)}});
 }
 
@@ -55,7 +55,7 @@ void set_annotation(json::Object& object, std::string text) {
   if (annotations == nullptr || annotations->as_object() == nullptr) {
     annotations = &metadata.set("annotations", json::Object());
   }
-  annotations->as_object()->set(std::string(kAnnotation), std::move(text));
+  annotations->as_object()->set(std::string(model::kNetworkStatusAnnotation), std::move(text));
 }
 
 Error replaced(const model::PodObject& pod, const std::string& uid) {
@@ -70,14 +70,14 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model
                                            std::span<const std::string_view> unused = {}) {
   if (reply.status == 404) return std::optional<json::Object>();
   if (!reply.ok()) return reply.error();
-  auto object = json::parse_object_without(unused, reply.body);
-  const json::Value* metadata = object ? object->find("metadata") : nullptr;
+  MNET_TRY(auto&& object, json::parse_object_without(unused, reply.body));
+  const json::Value* metadata = object.find("metadata");
   if (metadata == nullptr || metadata->as_object() == nullptr) {
     return Error(Errc::kProtocol, "the answer is not a pod");
   }
-  const std::string uid = json::text_at(*object, {"metadata", "uid"});
+  const std::string uid = json::text_at(object, {"metadata", "uid"});
   if (!pod.uid.empty() && uid != pod.uid) return replaced(pod, uid);
-  return std::optional<json::Object>(*std::move(object));
+  return std::optional<json::Object>(std::move(object));
 }
 
 // A pod that its author made so large that not even an annotation fits: the server says 500, as if
@@ -148,6 +148,7 @@ aio::Task<void> KubeStatus::write(model::PodObjectPtr pod, std::string text, Log
 aio::Task<void> KubeStatus::edit(model::PodObjectPtr pod, attach::StatusEdit edit) {
   Job job = make_job(std::move(pod), {}, timing_.total);
   job.edit = std::move(edit);
+  job.priority = kube::Priority::kBackground;  // hot-plug's: no pod waits for it
   return work(std::move(job));
 }
 
@@ -286,7 +287,7 @@ aio::Task<bool> KubeStatus::put_once(Job* job) {
   MNET_CO_TRY(auto&& now, co_await read(job));
   if (!now) co_return true;
   json::Object& object = *now;
-  const std::string* present = kube::annotation_of(object, kAnnotation);
+  const std::string* present = kube::annotation_of(object, model::kNetworkStatusAnnotation);
   if (present != nullptr && *present == job->text) co_return true;
   co_return co_await put_object(job, std::move(object));
 }
@@ -310,7 +311,7 @@ aio::Task<bool> KubeStatus::put_object(Job* job, json::Object object) {
 aio::Task<bool> KubeStatus::edit_once(Job* job) {
   MNET_CO_TRY(auto&& now, co_await read(job));
   if (!now) co_return true;
-  const std::string* present = kube::annotation_of(*now, kAnnotation);
+  const std::string* present = kube::annotation_of(*now, model::kNetworkStatusAnnotation);
   MNET_CO_TRY(auto&& text, job->edit(present == nullptr ? std::optional<std::string>()
                                                         : std::optional<std::string>(*present)));
   if (!text) co_return true;
@@ -367,11 +368,13 @@ aio::Task<std::optional<std::string>> KubeStatus::find(model::PodObjectPtr pod) 
                               .total = timing_.per_call,
                               .denial = Time(0)};
   MNET_CO_TRY(auto&& reply,
-              co_await api_.call_patiently({.path = kube::pod_path(pod->ns, pod->name)}, retries));
+              co_await api_.call_patiently(
+                  {.path = kube::pod_path(pod->ns, pod->name), .share = pod->ns}, retries));
   auto now = pod_in(reply, *pod);
   if (!now && now.error().code() == Errc::kConflict) co_return std::optional<std::string>();
   if (!now) co_return std::move(now).error();
-  const std::string* text = *now ? kube::annotation_of(**now, kAnnotation) : nullptr;
+  const std::string* text =
+      *now ? kube::annotation_of(**now, model::kNetworkStatusAnnotation) : nullptr;
   co_return text == nullptr ? std::optional<std::string>() : std::optional<std::string>(*text);
 }
 

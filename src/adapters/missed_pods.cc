@@ -19,6 +19,7 @@
 #include "base/try.h"
 #include "kube/kube.h"
 #include "model/attachment_record.h"
+#include "model/event_reasons.h"
 #include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/requested_networks.h"
@@ -97,7 +98,7 @@ void MissedPods::report() const {
   for (const auto& pod : found_) {
     owners_.send({.pod = pod,
                   .is_warning = true,
-                  .reason = "NetworksNotAttached",
+                  .reason = model::kNetworksNotAttached,
                   .message = cat("the pod runs without the networks of its annotation ",
                                  model::kNetworksAnnotation,
                                  ": it started while its node had no Multus configuration; "

@@ -1,5 +1,6 @@
 #include "adapters/node_devices.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
@@ -26,34 +27,18 @@ namespace mnet::adapters {
 namespace {
 
 constexpr std::chrono::seconds kClaimsTime{20};
-// All that a pod's author may fill without end, but for its containers and claims, and what they
-// have.
-constexpr std::array<std::string_view, 26> kUnusedOfPods = {"managedFields",
-                                                            "ownerReferences",
-                                                            "labels",
-                                                            "finalizers",
-                                                            "annotations",
-                                                            "ephemeralContainers",
-                                                            "volumes",
-                                                            "affinity",
-                                                            "tolerations",
-                                                            "nodeSelector",
-                                                            "hostAliases",
-                                                            "imagePullSecrets",
-                                                            "topologySpreadConstraints",
-                                                            "readinessGates",
-                                                            "schedulingGates",
-                                                            "conditions",
-                                                            "securityContext",
-                                                            "dnsConfig",
-                                                            "overhead",
-                                                            "env",
-                                                            "envFrom",
-                                                            "args",
-                                                            "command",
-                                                            "ports",
-                                                            "volumeMounts",
-                                                            "volumeDevices"};
+// What else a pod's author may fill without end; containers and claims are used.
+constexpr std::array<std::string_view, 8> kUnusedOfContainers = {
+    "annotations", "env", "envFrom", "args", "command", "ports", "volumeMounts", "volumeDevices"};
+
+constexpr auto unused_of_pods() {
+  std::array<std::string_view, kube::kUnusedBesideContainers.size() + kUnusedOfContainers.size()>
+      out{};
+  const auto rest = std::ranges::copy(kube::kUnusedBesideContainers, out.begin()).out;
+  std::ranges::copy(kUnusedOfContainers, rest);
+  return out;
+}
+constexpr auto kUnusedOfPods = unused_of_pods();
 
 devices::KubeletSettings with_socket(devices::KubeletSettings settings, const std::string& socket) {
   settings.socket = socket;
@@ -61,8 +46,9 @@ devices::KubeletSettings with_socket(devices::KubeletSettings settings, const st
 }
 
 aio::Task<json::Object> fetch_pod(kube::Api* api, model::PodObjectPtr pod) {
-  MNET_CO_TRY(auto&& reply, co_await api->call_patiently(
-                                {.path = kube::pod_path(pod->ns, pod->name)}, kube::Retries()));
+  MNET_CO_TRY(auto&& reply,
+              co_await api->call_patiently(
+                  {.path = kube::pod_path(pod->ns, pod->name), .share = pod->ns}, kube::Retries()));
   if (!reply.ok()) co_return reply.error();
   co_return json::parse_object_without(kUnusedOfPods, reply.body);
 }
@@ -97,7 +83,20 @@ NodeDevices::NodeDevices(const aio::asio::any_io_executor& executor, NodeDevices
       api_(api),
       log_(log),
       kubelet_(executor, with_socket(std::move(settings.kubelet), socket_), log) {
-  if (api_ != nullptr) objects_.emplace(*api_, kube::Retries{.total = kClaimsTime});
+  if (api_ == nullptr) return;
+  objects_.emplace(*api_, kube::Retries{.total = kClaimsTime});
+  slices_.emplace(executor, *objects_, kClaimsTime, log);
+}
+
+void NodeDevices::cancel() {
+  kubelet_.cancel();
+  if (slices_) slices_->cancel();
+}
+
+aio::Task<void> NodeDevices::wait_ended(aio::Deadline deadline) {
+  MNET_CO_TRY_VOID(co_await kubelet_.wait_ended(deadline));
+  if (slices_) co_return co_await slices_->wait_ended(deadline);
+  co_return Result<void>();
 }
 
 std::string NodeDevices::name() const { return cat("the kubelet (", socket_, ")"); }
@@ -124,16 +123,18 @@ aio::Task<devices::DeviceIds> NodeDevices::of_kubelet(model::PodObjectPtr pod, s
   co_return devices::devices_of(*saved, uid, std::move(containers));
 }
 
-aio::Task<devices::DeviceIds> NodeDevices::of_claims(devices::DeviceIds devices,
-                                                     model::PodObjectPtr pod) {
-  if (!objects_ || pod->resource_claims.empty()) co_return std::move(devices);
+aio::Task<NodeDevices::WithClaims> NodeDevices::with_claims(devices::DeviceIds devices,
+                                                            model::PodObjectPtr pod) {
+  if (!objects_ || pod->resource_claims.empty()) {
+    co_return WithClaims{.devices = std::move(devices), .unlisted = {}};
+  }
   co_return co_await aio::with_deadline(read_claims(std::move(devices), std::move(pod)),
                                         std::chrono::steady_clock::now() + kClaimsTime);
 }
 
 // The object that we follow may be older than the claim that was made from a template.
-aio::Task<devices::DeviceIds> NodeDevices::read_claims(devices::DeviceIds devices,
-                                                       model::PodObjectPtr pod) {
+aio::Task<NodeDevices::WithClaims> NodeDevices::read_claims(devices::DeviceIds devices,
+                                                            model::PodObjectPtr pod) {
   MNET_CO_TRY(auto&& claims, devices::parse_pod_claims(pod->resource_claims));
   if (claims.is_unfinished) {
     MNET_CO_TRY(auto&& object, co_await fetch_pod(api_, pod));
@@ -141,9 +142,10 @@ aio::Task<devices::DeviceIds> NodeDevices::read_claims(devices::DeviceIds device
     MNET_CO_TRY(auto&& again, devices::parse_pod_claims(newer.resource_claims));
     claims = std::move(again);
   }
-  if (claims.is_empty()) co_return std::move(devices);
-  devices::ClaimedDevices reader(*objects_, pod->ns, pod->node_name, log_);
-  co_return co_await reader.add_to(std::move(devices), std::move(claims));
+  if (claims.is_empty()) co_return WithClaims{.devices = std::move(devices), .unlisted = {}};
+  devices::ClaimedDevices reader(*objects_, *slices_, pod->ns, pod->node_name, log_);
+  MNET_CO_TRY(auto&& all, co_await reader.add_to(std::move(devices), std::move(claims)));
+  co_return WithClaims{.devices = std::move(all), .unlisted = reader.unlisted()};
 }
 
 aio::Task<std::map<std::string, std::vector<std::string>>> NodeDevices::allocated(
@@ -152,18 +154,23 @@ aio::Task<std::map<std::string, std::vector<std::string>>> NodeDevices::allocate
   if (!devices) {
     co_return std::move(devices).error().wrap("failed to get resourceMap from ResourceClient");
   }
-  auto all = co_await of_claims(*std::move(devices), std::move(pod));
+  auto all = co_await with_claims(*std::move(devices), std::move(pod));
   if (!all) co_return std::move(all).error().wrap("failed to get resourceMap from DRA client");
-  co_return all;
+  co_return std::move(all->devices);
 }
 
-aio::Task<bool> NodeDevices::is_device(std::string resource_name) {
+// Claims are read once more: what no slice listed a moment ago may be there by now.
+aio::Task<bool> NodeDevices::is_device(model::PodObjectPtr pod, std::string resource_name) {
   const auto offered = co_await kubelet_.offer();
   if (offered && (*offered)->contains(resource_name)) co_return true;
   const auto saved = co_await checkpoint();
   if (saved && saved->registered.contains(resource_name)) co_return true;
   if (!offered && !saved) co_return offered.error();
-  co_return false;
+  MNET_CO_TRY(auto&& claimed, co_await with_claims({}, std::move(pod)));
+  if (claimed.devices.contains(resource_name)) co_return true;
+  if (claimed.unlisted.empty()) co_return false;
+  co_return Error(Errc::kUnavailable,
+                  cat("no resource slice lists ", claimed.unlisted.front(), " now"));
 }
 
 }  // namespace mnet::adapters

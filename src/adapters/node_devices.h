@@ -29,19 +29,24 @@ class NodeDevices : public attach::Devices {
 
   aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
       model::PodObjectPtr pod, std::string request_uid) override;
-  aio::Task<bool> is_device(std::string resource_name) override;
+  aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name) override;
   std::string name() const override;
   // What the kubelet's device plugins have, whether or not a pod uses it.
   aio::Task<std::shared_ptr<const devices::Offer>> offer() { return kubelet_.offer(); }
 
   // To be called, and awaited, before this goes.
-  void cancel() { kubelet_.cancel(); }
-  aio::Task<void> wait_ended(aio::Deadline deadline) { return kubelet_.wait_ended(deadline); }
+  void cancel();
+  aio::Task<void> wait_ended(aio::Deadline deadline);
 
  private:
   aio::Task<devices::DeviceIds> of_kubelet(model::PodObjectPtr pod, std::string uid);
-  aio::Task<devices::DeviceIds> of_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
-  aio::Task<devices::DeviceIds> read_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
+  struct WithClaims {
+    devices::DeviceIds devices;
+    std::vector<std::string> unlisted;  // devices of claims that no slice lists now
+  };
+  // `devices` and those of the pod's claims.
+  aio::Task<WithClaims> with_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
+  aio::Task<WithClaims> read_claims(devices::DeviceIds devices, model::PodObjectPtr pod);
   aio::Task<devices::Checkpoint> checkpoint();
 
   const std::string socket_, checkpoint_;
@@ -50,6 +55,7 @@ class NodeDevices : public attach::Devices {
   const Log log_;
   devices::Kubelet kubelet_;
   std::optional<devices::ApiObjects> objects_;
+  std::optional<devices::Slices> slices_;  // if there are objects
 };
 
 }  // namespace mnet::adapters

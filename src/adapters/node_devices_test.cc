@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <latch>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "aio/all.h"
 #include "aio/blocking_pool.h"
 #include "aio/fake_timer.h"
 #include "aio/run.h"
@@ -45,6 +48,15 @@ constexpr const char* kCheckpoint =
          {"PodUID":"u1","ContainerName":"a","ResourceName":"r","DeviceIDs":{"0":["1"]}},
          {"PodUID":"u1","ContainerName":"b","ResourceName":"r","DeviceIDs":{"0":["2"]}}],
        "RegisteredDevices":{"r":["1","2"]}}})";
+
+constexpr const char* kClaim =
+    R"({"status":{"allocation":{"devices":{"results":[
+         {"request":"q","driver":"d","pool":"o","device":"x"}]}}}})";
+constexpr const char* kSlices =
+    R"({"metadata":{},"items":[{"spec":{"driver":"d","pool":{"name":"o","generation":1},
+         "devices":[{"name":"x","attributes":{
+           "k8s.cni.cncf.io/deviceID":{"string":"1"},
+           "k8s.cni.cncf.io/resourceName":{"string":"r"}}}]}}]})";
 
 class NodeDevicesTest : public testing::Test {
  protected:
@@ -94,7 +106,7 @@ class NodeDevicesTest : public testing::Test {
     return aio::run(loop_, made().allocated(pod_, uid));
   }
   Result<bool> is_device(const std::string& resource) {
-    return aio::run(loop_, made().is_device(resource));
+    return aio::run(loop_, made().is_device(pod_, resource));
   }
 
   sys::TestDir dir_;
@@ -150,14 +162,8 @@ TEST_F(NodeDevicesTest, CannotBeToldWithoutSocketAndCheckpoint) {
 
 TEST_F(NodeDevicesTest, OfClaimsComeAfterTheKubelets) {
   list_device("7");
-  answer({{"/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c",
-           R"({"status":{"allocation":{"devices":{"results":[
-               {"request":"q","driver":"d","pool":"o","device":"x"}]}}}})"},
-          {"/apis/resource.k8s.io/v1/resourceslices",
-           R"({"metadata":{},"items":[{"spec":{"driver":"d","pool":{"name":"o","generation":1},
-               "devices":[{"name":"x","attributes":{
-                 "k8s.cni.cncf.io/deviceID":{"string":"1"},
-                 "k8s.cni.cncf.io/resourceName":{"string":"r"}}}]}}]})"}});
+  answer({{"/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c", kClaim},
+          {"/apis/resource.k8s.io/v1/resourceslices", kSlices}});
   pod_->resource_claims = R"({"spec.resourceClaims":[{"name":"a","resourceClaimName":"c"}]})";
 
   EXPECT_THAT(*allocated(), ElementsAre(Pair("r", ElementsAre("7", "1"))));
@@ -165,6 +171,39 @@ TEST_F(NodeDevicesTest, OfClaimsComeAfterTheKubelets) {
               ElementsAre("GET /apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c",
                           "GET /apis/resource.k8s.io/v1/resourceslices?limit=16&fieldSelector="
                           "spec.nodeName%3Dnode1%2Cspec.driver%3Dd"));
+}
+
+// The first list begins at once, and is answered when all pods have read their claims.
+TEST_F(NodeDevicesTest, OfSixtyPodsAtOnceTakeTwoListsOfSlices) {
+  serve([](const std::string&) { return FakeAnswer{}; });
+  std::latch claims(60);
+  server_ =
+      std::make_unique<kube::FakeApi>([&claims](http::Peer& peer, const http::RawRequest& request) {
+        if (request.target().contains("/resourceclaims/")) {
+          peer.answer(200, kClaim);
+          claims.count_down();
+        } else {
+          claims.wait();
+          peer.answer(200, kSlices);
+        }
+      });
+  api_ = server_->client();
+  pod_->resource_claims = R"({"spec.resourceClaims":[{"name":"a","resourceClaimName":"c"}]})";
+  NodeDevices& devices = made();
+  std::vector<aio::Task<Found>> all;
+  for (int i = 0; i < 60; ++i) all.push_back(devices.allocated(pod_, ""));
+
+  auto together = [](std::vector<aio::Task<Found>> tasks) -> aio::Task<std::vector<Result<Found>>> {
+    co_return co_await aio::all(std::move(tasks));
+  };
+  const auto found = aio::run(loop_, together(std::move(all)));
+
+  ASSERT_TRUE(found.has_value());
+  for (const auto& one : *found) EXPECT_THAT(*one, ElementsAre(Pair("r", ElementsAre("1"))));
+  EXPECT_EQ(std::ranges::count_if(
+                server_->asked(),
+                [](const std::string& asked) { return asked.contains("/resourceslices?"); }),
+            2);
 }
 
 // The object that is followed may be older than the claim.
@@ -199,6 +238,25 @@ TEST_F(NodeDevicesTest, AreOfAResourceThatTheKubeletOrItsCheckpointKnows) {
   EXPECT_TRUE(*is_device("now"));
   EXPECT_FALSE(*is_device("r"));
   save_checkpoint();
+  EXPECT_TRUE(*is_device("r"));
+  EXPECT_FALSE(*is_device("bridge.network.kubevirt.io/br0"));
+}
+
+// A kubelet that starts deletes the slices of its node until drivers publish them again.
+TEST_F(NodeDevicesTest, MayBeOfAnyResourceWhileNoSliceListsADeviceOfTheClaims) {
+  serve([](const std::string&) { return FakeAnswer{}; });
+  pod_->resource_claims = R"({"spec.resourceClaims":[{"name":"a","resourceClaimName":"c"}]})";
+  const std::string claim = "/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c";
+  const std::string slices = "/apis/resource.k8s.io/v1/resourceslices";
+  answer({{claim, kClaim}, {slices, R"({"metadata":{},"items":[]})"}});
+
+  EXPECT_THAT(*allocated(), IsEmpty());
+  const auto unknown = is_device("r");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_THAT(unknown.error().text(),
+              HasSubstr("no resource slice lists device x of driver d in claim c now"));
+
+  answer({{claim, kClaim}, {slices, kSlices}});
   EXPECT_TRUE(*is_device("r"));
   EXPECT_FALSE(*is_device("bridge.network.kubevirt.io/br0"));
 }

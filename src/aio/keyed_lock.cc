@@ -43,6 +43,8 @@ Task<KeyedLock::Guard> KeyedLock::lock(std::string key, Deadline deadline) {
   return State::lock(state_, std::move(key), deadline);
 }
 
+bool KeyedLock::is_free() const { return state_->held.empty(); }
+
 std::size_t KeyedLock::queue_length(const std::string& key) const {
   const auto found = state_->held.find(key);
   return found == state_->held.end() ? 0 : 1 + found->second.size();

@@ -45,6 +45,7 @@ class KeyedLock {
   // line.
   Task<Guard> lock(std::string key, Deadline deadline = kNoDeadline);
 
+  bool is_free() const;  // no task holds any key
   // How many tasks hold `key` or wait for it.
   std::size_t queue_length(const std::string& key) const;
 

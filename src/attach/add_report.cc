@@ -22,6 +22,7 @@
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/delegate.h"
+#include "model/event_reasons.h"
 #include "model/messages.h"
 #include "model/network_status.h"
 #include "model/networks_annotation.h"
@@ -79,7 +80,7 @@ void Reporter::send_added(const std::vector<AddedInterface>& added) const {
   if (pod_ == nullptr || added.empty()) return;
   core_.ports.source->send({.pod = pod_,
                             .is_warning = false,
-                            .reason = "AddedInterface",
+                            .reason = model::kAddedInterface,
                             .message = added_interfaces(added)});
 }
 
@@ -107,7 +108,7 @@ void Reporter::tell_shortcomings(const model::StatusText& status) const {
   job_.log.warning(message);
   core_.ports.source->send({.pod = pod_,
                             .is_warning = true,
-                            .reason = "NetworkStatusTooLarge",
+                            .reason = model::kNetworkStatusTooLarge,
                             .message = std::move(message)});
 }
 

@@ -86,6 +86,8 @@ struct Options {
   std::string boot_id = {};
   // Whether edits of the networks annotation are applied to running pods (05, 3).
   bool has_hotplug = false;
+  // Whether that sees to pods of this namespace; none: to all.
+  std::function<bool(std::string_view ns)> hotplugs_in = {};
   // Called by GC before the plugins of each network but the first. Where requests of other
   // processes must not run beside it, they may run now.
   std::function<Result<void>()> let_others_in = {};

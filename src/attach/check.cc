@@ -23,6 +23,7 @@
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/event_reasons.h"
 #include "model/messages.h"
 #include "model/netconf.h"
 #include "model/pod_args.h"
@@ -117,7 +118,7 @@ aio::asio::awaitable<void> Checking::report(model::AttachmentPtr attachment, Err
   if (!pod || *pod == nullptr) co_return;
   source->send({.pod = *std::move(pod),
                 .is_warning = true,
-                .reason = "NetworkCheckFailed",
+                .reason = model::kNetworkCheckFailed,
                 .message = cat(what, ": ", error.text())});
 }
 

@@ -1,6 +1,8 @@
 #include "attach/containers.h"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +28,7 @@ Error try_again(Error why) {
 }  // namespace
 
 aio::Task<Containers::Guard> Containers::lock(std::string container_id) {
+  ++arrivals_;
   for (Witness* witness : witnesses_) witness->seen_.insert(container_id);
   Guard guard;
   MNET_CO_TRY(auto&& turn, co_await turns_.lock(container_id));
@@ -46,6 +49,11 @@ aio::Task<std::shared_ptr<void>> Containers::lock_all() {
 
 bool Containers::is_busy(const std::string& container_id) const {
   return turns_.queue_length(container_id) > 0;
+}
+
+std::optional<std::size_t> Containers::quiet_since() const {
+  if (!adds_.empty() || !turns_.is_free()) return std::nullopt;
+  return arrivals_;
 }
 
 void Containers::end_adds(const std::string& container_id) {

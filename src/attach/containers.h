@@ -2,8 +2,10 @@
 // GC must leave alone.
 #pragma once
 
+#include <cstddef>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,6 +35,8 @@ class Containers {
   // For a GC: no other process works on any container. The same error.
   aio::Task<std::shared_ptr<void>> lock_all();
   bool is_busy(const std::string& container_id) const;
+  // None while a request works on any container; else a number that stays the same until one comes.
+  std::optional<std::size_t> quiet_since() const;
 
   // An ADD that runs or waits for its turn; unregistered with this object.
   class RunningAdd {
@@ -82,6 +86,7 @@ class Containers {
   aio::KeyedLock turns_;
   std::list<RunningAdd::Item> adds_;
   std::set<Witness*> witnesses_;
+  std::size_t arrivals_ = 0;  // of requests so far
 };
 
 }  // namespace mnet::attach

@@ -48,7 +48,8 @@ RoomRequest Job::room_request(std::size_t weight) const {
   RoomRequest wanted;
   wanted.weight = weight;
   wanted.ticket = request.ticket;
-  wanted.ns = request.share();
+  // Hot-plug works for a pod: else its author would have the share of upkeep as well as its own.
+  wanted.ns = request.rule == nullptr ? request.pod.ns : std::string(kBackground);
   wanted.container_id = request.container_id;
   const bool is_del = verb == Verb::kDel || verb == Verb::kGc;
   wanted.purpose = is_del ? RoomFor::kDel : RoomFor::kRequest;

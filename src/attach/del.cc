@@ -31,6 +31,7 @@
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/event_reasons.h"
 #include "model/messages.h"
 #include "model/objects.h"
 
@@ -66,7 +67,7 @@ PodEvent not_removed(const model::Pod& pod, const Error& why) {
   object->uid = pod.uid;
   return {.pod = std::move(object),
           .is_warning = true,
-          .reason = "NetworksNotRemoved",
+          .reason = model::kNetworksNotRemoved,
           .message = cat("networks of the pod could not be removed; Multus tries again until they "
                          "are: ",
                          why.text())};

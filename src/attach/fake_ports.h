@@ -301,13 +301,15 @@ class FakeDevices : public Devices {
     if (error) co_return *error;
     co_return ids;
   }
-  aio::Task<bool> is_device(std::string resource_name) override {
+  aio::Task<bool> is_device(model::PodObjectPtr, std::string resource_name) override {
+    if (doubt) co_return *doubt;
     co_return known.contains(resource_name);
   }
   std::string name() const override { return "kubelet"; }
 
   std::map<std::string, std::vector<std::string>> ids;  // by resource
   std::set<std::string> known;                          // resources of devices
+  std::optional<Error> doubt;                           // of what is not known
   int asked = 0;
   std::optional<Error> error;
 };
@@ -385,7 +387,10 @@ class FakeRecords : public Records, public chain::FakeResults {
                               RecordsToSave what) override {
     RecordsDone done;
     if (what.record) done.record = act(cat("write record ", container_id));
-    if (what.record && done.record) records[container_id] = *std::move(what.record);
+    if (what.record && done.record) {
+      damaged_records.erase(container_id);  // the file is another one now
+      records[container_id] = *std::move(what.record);
+    }
     if (!what.scratch) co_return done;
     done.scratch = write_scratch(cni_dir, container_id, *std::move(what.scratch));
     if (done.scratch) done.scratch = sync_scratch(container_id);
@@ -414,14 +419,20 @@ class FakeRecords : public Records, public chain::FakeResults {
     for (const auto& [id, record] : records) ids.insert(id);
     co_return std::vector<std::string>(ids.begin(), ids.end());
   }
-  aio::Task<CacheListing> list_results(std::string) override {
-    auto listing = results_of("");
-    if (!listing) co_return listing;
-    for (cni::CacheEntry& entry : listing->entries) {
-      entry.config.clear();
-      entry.result.reset();
+  aio::Task<CacheOverview> list_results(std::string) override {
+    ++listings;
+    MNET_CO_TRY(auto&& listing, results_of(""));
+    CacheOverview overview{.containers = {}, .unreadable = std::move(listing.unreadable)};
+    for (cni::CacheEntry& entry : listing.entries) {
+      if (overview.find(entry.container_id) == nullptr) {
+        overview.containers.push_back(
+            {entry.container_id, std::move(entry.netns), std::move(entry.cni_args), {}});
+      }
+      std::ranges::find(overview.containers, entry.container_id,
+                        &cni::CachedContainer::container_id)
+          ->attachments.push_back({std::move(entry.network), std::move(entry.ifname)});
     }
-    co_return listing;
+    co_return std::move(overview);
   }
   aio::Task<std::optional<std::string>> find_config(std::string, cni::CacheKey key) override {
     const auto found = results.find(name_of(key));
@@ -484,6 +495,7 @@ class FakeRecords : public Records, public chain::FakeResults {
   // Files that are there and cannot be read: scratch files, attachment records.
   std::optional<Error> scratch_error, find_record_error;
   std::optional<Error> list_error;
+  int listings = 0;                   // of all results
   std::optional<Error> record_error;  // of the record's part of begin_add and end_add
 
  private:
@@ -533,6 +545,7 @@ class FakeRecords : public Records, public chain::FakeResults {
   }
   Result<void> keep_record(const std::string& container_id, json::Object record) {
     if (record_error) return *record_error;
+    damaged_records.erase(container_id);
     records[container_id] = std::move(record);
     return {};
   }

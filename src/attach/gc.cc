@@ -1,6 +1,7 @@
 #include "attach/gc.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -38,6 +39,15 @@ Error not_told(const Error& why) {
                     cat("plugins do not collect garbage, because it is unknown which attachments "
                         "are valid: ",
                         why.text()));
+}
+
+// Every plugin of every network gets the list of all of them, as text, twice.
+constexpr std::size_t kMostTold = 10'000;
+
+Error too_many() {
+  return Error(Errc::kUnavailable, cat("this node has more than ", kMostTold,
+                                       " attachments: delete pods that have "
+                                       "hundreds of networks"));
 }
 
 // What a pod's own request, and its devices, put into the configuration of a network (02, 3.7).
@@ -93,13 +103,13 @@ aio::Task<void> Collecting::run() {
   auto results = co_await core_.ports.records.list_results(job_.conf.cni_dir);
   if (!results) co_return model::core_error(not_told(results.error()), job_.pod);
   known_.emplace(containers->begin(), containers->end());
-  for (const cni::CacheEntry& entry : results->entries) known_->insert(entry.container_id);
+  for (const cni::CachedContainer& one : results->containers) known_->insert(one.container_id);
   auto recorded = co_await load_recorded(*std::move(containers));
   if (!recorded) co_return model::core_error(not_told(recorded.error()), job_.pod);
   recorded_ = *std::move(recorded);
   auto networks = co_await configured();
   auto collected = co_await collect(std::move(networks));
-  if (collected) collected = co_await collect_attached(std::move(results->entries));
+  if (collected) collected = co_await collect_attached(std::move(results->containers));
   if (!collected) co_return model::core_error(std::move(collected).error(), job_.pod);
   auto joined = errors_.join("\n");
   if (!joined) co_return model::core_error(std::move(joined).error(), job_.pod);
@@ -112,7 +122,7 @@ aio::Task<std::vector<std::string>> Collecting::stale_containers() {
   MNET_CO_TRY(const auto& containers, co_await core_.ports.records.list(job_.conf.cni_dir));
   MNET_CO_TRY(const auto& results, co_await core_.ports.records.list_results(job_.conf.cni_dir));
   std::set<std::string> known(containers.begin(), containers.end());
-  for (const cni::CacheEntry& entry : results.entries) known.insert(entry.container_id);
+  for (const cni::CachedContainer& one : results.containers) known.insert(one.container_id);
 
   std::vector<std::string> stale;
   for (const std::string& id : known) {
@@ -180,7 +190,7 @@ aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
     const bool is_first = collected_.empty();
     if (!collected_.insert(identity_of(network)).second) continue;
     if (!is_first && core_.options.let_others_in) MNET_CO_TRY_VOID(core_.options.let_others_in());
-    // Read anew each time: an ADD may have begun since.
+    // Asked anew each time: an ADD may have begun since.
     auto valid = co_await attachments();
     if (!valid) co_return not_told(valid.error());
     auto collected = co_await chain.gc(std::make_shared<const model::Delegate>(std::move(network)),
@@ -191,23 +201,33 @@ aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
 }
 
 // What living containers were attached to, one at a time: tenants chose the configurations.
-aio::Task<void> Collecting::collect_attached(std::vector<cni::CacheEntry> entries) {
-  for (const cni::CacheEntry& entry : entries) {
-    if (!is_valid(entry.container_id)) continue;
-    const Job job = job_of(entry.container_id);
+aio::Task<void> Collecting::collect_attached(std::vector<cni::CachedContainer> containers) {
+  for (const cni::CachedContainer& container : containers) {
+    if (!is_valid(container.container_id)) continue;
+    const Job job = job_of(container.container_id);
     RecordAccess access(core_, job);
     MNET_CO_TRY(const std::size_t weight, co_await access.weigh());
-    MNET_CO_TRY_VOID(co_await job.take_room(core_.ports.room, std::min(weight, kLargestWeight)));
-    auto config = co_await core_.ports.records.find_config(
-        job_.conf.cni_dir, {entry.network, entry.container_id, entry.ifname});
-    if (!config || !*config) continue;
-    auto delegate = model::parse_delegate(**std::move(config));
-    if (!delegate || is_of_runtime(*delegate, job_.conf)) continue;
-    std::vector<model::Delegate> one;
-    one.push_back(*std::move(delegate));
-    MNET_CO_TRY_VOID(co_await collect(std::move(one)));
+    for (const cni::CachedContainer::Attachment& one : container.attachments) {
+      MNET_CO_TRY_VOID(co_await collect_one({one.network, container.container_id, one.ifname},
+                                            std::min(weight, kLargestWeight)));
+    }
   }
   co_return Result<void>();
+}
+
+// `weight`: of all networks of the container.
+aio::Task<void> Collecting::collect_one(cni::CacheKey attachment, std::size_t weight) {
+  const Job job = job_of(attachment.container_id);
+  MNET_CO_TRY_VOID(co_await job.take_room(core_.ports.room, weight));
+  auto config = co_await core_.ports.records.find_config(job_.conf.cni_dir, std::move(attachment));
+  if (!config && config.error().code() == Errc::kCancelled) co_return config.error();
+  if (!config) errors_.add(std::move(config).error());
+  if (!config || !*config) co_return Result<void>();
+  auto delegate = model::parse_delegate(**std::move(config));
+  if (!delegate || is_of_runtime(*delegate, job_.conf)) co_return Result<void>();
+  std::vector<model::Delegate> one;
+  one.push_back(*std::move(delegate));
+  co_return co_await collect(std::move(one));
 }
 
 // A damaged record says nothing; the result cache knows its container, too.
@@ -225,6 +245,7 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<s
     if (!attachment_record) continue;
     for (const model::RecordedAttachment& one : attachment_record->attachments)
       all.insert({id, one.ifname});
+    if (all.size() > kMostTold) co_return too_many();
   }
   co_return all;
 }
@@ -233,17 +254,31 @@ aio::Task<std::set<model::AttachmentId>> Collecting::load_recorded(std::vector<s
 // another network's entries (02, 7.3). What an ADD is making now belongs to it, and what GC left
 // alone.
 aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
-  MNET_CO_TRY(const auto& results, co_await core_.ports.records.list_results(job_.conf.cni_dir));
-  MNET_CO_TRY_VOID(results.unreadable.join(" / "));
   std::set<model::AttachmentId> all(job_.conf.valid_attachments->begin(),
                                     job_.conf.valid_attachments->end());
-  for (const cni::CacheEntry& entry : results.entries) {
-    const std::string& id = entry.container_id;
-    if (is_valid(id) || is_in_use(id)) all.insert({id, entry.ifname});
-  }
+  MNET_CO_TRY_VOID(co_await list_cached());
+  all.insert(cached_.begin(), cached_.end());
   all.insert(recorded_.begin(), recorded_.end());
   std::ranges::move(core_.containers.planned(), std::inserter(all, all.end()));
   co_return std::vector<model::AttachmentId>(all.begin(), all.end());
+}
+
+// Once, as long as nothing can have changed: one container may have a thousand files, and each of
+// its networks asks.
+aio::Task<void> Collecting::list_cached() {
+  const auto now = core_.containers.quiet_since();
+  if (now && cached_since_ == now && !core_.options.let_others_in) co_return Result<void>();
+  MNET_CO_TRY(const auto& results, co_await core_.ports.records.list_results(job_.conf.cni_dir));
+  MNET_CO_TRY_VOID(results.unreadable.join(" / "));
+  cached_.clear();
+  for (const cni::CachedContainer& container : results.containers) {
+    const std::string& id = container.container_id;
+    if (!is_valid(id) && !is_in_use(id)) continue;
+    if (cached_.size() + container.attachments.size() > kMostTold) co_return too_many();
+    for (const auto& one : container.attachments) cached_.push_back({id, one.ifname});
+  }
+  cached_since_ = now;
+  co_return Result<void>();
 }
 
 }  // namespace mnet::attach

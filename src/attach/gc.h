@@ -2,6 +2,7 @@
 // it removes nothing.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "attach/core.h"
 #include "base/error_list.h"
 #include "chain/chain.h"
+#include "cni/cache.h"
 
 namespace mnet::attach {
 
@@ -29,8 +31,10 @@ class Collecting {
   aio::asio::awaitable<std::vector<model::Delegate>> configured();
   // Lets the plugins of these networks collect, each network once.
   aio::Task<void> collect(std::vector<model::Delegate> networks);
-  aio::Task<void> collect_attached(std::vector<cni::CacheEntry> entries);
+  aio::Task<void> collect_attached(std::vector<cni::CachedContainer> containers);
+  aio::Task<void> collect_one(cni::CacheKey attachment, std::size_t weight);
   aio::Task<std::vector<model::AttachmentId>> attachments();
+  aio::Task<void> list_cached();
   aio::Task<std::set<model::AttachmentId>> load_recorded(std::vector<std::string> ids);
   // This GC as a job of one container, with room of its own.
   Job job_of(std::string container_id) const;
@@ -49,6 +53,9 @@ class Collecting {
   // What the attachment records of living containers list: an ADD that was cut off may have
   // reserved addresses already (05, 3.11).
   std::set<model::AttachmentId> recorded_;
+  // What the result cache lists of them, read when Containers::quiet_since() said this.
+  std::vector<model::AttachmentId> cached_;
+  std::optional<std::size_t> cached_since_;
   ErrorList errors_;
 };
 

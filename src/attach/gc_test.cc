@@ -201,6 +201,37 @@ TEST_F(GcTest, LetsOthersInBetweenNetworksAndKeepsWhatTheyAttach) {
   EXPECT_THAT(told, HasSubstr(R"({"containerID":"c2","ifname":"net1"})"));
 }
 
+// A tenant's pods may have tens of thousands of results: reading all of them for each network would
+// take hours.
+TEST_F(GcTest, ReadsTheCacheAgainOnlyWhenSomethingMayHaveChangedIt) {
+  const std::string conf = R"("delegates":[{"cniVersion":"1.1.0","name":"a","type":"x"},)"
+                           R"({"cniVersion":"1.1.0","name":"b","type":"x"},)"
+                           R"({"cniVersion":"1.1.0","name":"c","type":"x"}])";
+  attach("c1", conf);
+  node_.records.listings = 0;
+
+  ASSERT_TRUE(gc(collecting(valid({"c1"}), delegates({"other"}))));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("GC a", "GC b", "GC c"));
+  // Which containers are stale, what is left of them, and what is valid.
+  EXPECT_EQ(node_.records.listings, 3);
+}
+
+TEST_F(GcTest, RunsNoPluginThatWouldHaveToBeToldOfTooMany) {
+  attach("c1", delegates({"a"}, "1.1.0"));
+  const cni::CacheEntry entry = node_.records.results.at("a-c1-eth0");
+  for (int i = 0; i < 10'000; ++i) {
+    cni::CacheEntry another = entry;
+    another.ifname = cat("x", i);
+    node_.records.results[cat("a-c1-", another.ifname)] = another;
+  }
+
+  auto collected = gc(collecting(valid({"c1"}), delegates({"a"}, "1.1.0")));
+
+  EXPECT_THAT(collected.error().text(), HasSubstr("more than 10000 attachments"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
 TEST_F(GcTest, RunsForDefaultNetworksToo) {
   node_.networks.configs["/n/c.conf"] = R"({"cniVersion":"1.1.0","name":"c","type":"x"})";
   node_.networks.configs["/n/d.conf"] = R"({"cniVersion":"1.1.0","name":"d","type":"x"})";

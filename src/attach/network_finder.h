@@ -33,11 +33,15 @@ class NetworkFinder {
  public:
   // Both must outlive it, and it must outlive its tasks. At the deadline it gives up what the
   // object source still reads.
-  NetworkFinder(const Core& core, const Job& job, aio::Deadline reads_end)
+  // `reads`: shared with others; nullptr: of its own.
+  NetworkFinder(const Core& core, const Job& job, aio::Deadline reads_end,
+                LiveReads* reads = nullptr)
       : core_(core),
         job_(job),
-        reads_(reads_end,
-               job.verb == Verb::kDel ? LiveReads::Others::kGoOn : LiveReads::Others::kEnd) {}
+        own_reads_(reads_end,
+                   job.verb == Verb::kDel ? LiveReads::Others::kGoOn : LiveReads::Others::kEnd,
+                   job.pod.ns),
+        reads_(reads == nullptr ? own_reads_ : *reads) {}
 
   // A network that was found, not yet given its device and selection element.
   struct Found {
@@ -68,7 +72,8 @@ class NetworkFinder {
 
   const Core& core_;
   const Job& job_;
-  LiveReads reads_;         // of all its lookups
+  LiveReads own_reads_;
+  LiveReads& reads_;        // of all its lookups
   model::Weight taken_in_;  // of all configurations so far
   std::size_t expected_ = kLargestWeight;
 };

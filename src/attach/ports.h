@@ -3,6 +3,7 @@
 // event loop, many at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -117,8 +118,9 @@ class Devices {
   // own, which also fits static pods (02, 8.3).
   virtual aio::Task<std::map<std::string, std::vector<std::string>>> allocated(
       model::PodObjectPtr pod, std::string request_uid) = 0;
-  // Whether a resource of which the pod has no id is one of devices (02, 8.1).
-  virtual aio::Task<bool> is_device(std::string resource_name) = 0;
+  // Whether a resource of which the pod has no id is one of devices (02, 8.1); an error if that
+  // cannot be told now.
+  virtual aio::Task<bool> is_device(model::PodObjectPtr pod, std::string resource_name) = 0;
   // Where the devices come from, for errors: `kubelet
   // (/var/lib/kubelet/pod-resources/kubelet.sock)`.
   virtual std::string name() const = 0;
@@ -135,6 +137,18 @@ class ReadinessIndicator {
 struct CacheListing {
   std::vector<cni::CacheEntry> entries;  // in byte order of their file names
   ErrorList unreadable;                  // of files that may be entries and cannot be read
+};
+
+struct CacheOverview {
+  std::vector<cni::CachedContainer> containers;
+  ErrorList unreadable;  // the same
+
+  // nullptr if there is nothing of it.
+  const cni::CachedContainer* find(const std::string& container_id) const {
+    const auto found =
+        std::ranges::find(containers, container_id, &cni::CachedContainer::container_id);
+    return found == containers.end() ? nullptr : &*found;
+  }
 };
 
 // How an ADD begins and ends, each as one visit to disk and namespace: an ADD counts every one.
@@ -227,8 +241,8 @@ class Records {
 
   // The containers with a scratch file or an attachment record; sorted.
   virtual aio::Task<std::vector<std::string>> list(std::string cni_dir) = 0;
-  // The entries of all containers (01, 6.5), without their configurations and results.
-  virtual aio::Task<CacheListing> list_results(std::string cni_dir) = 0;
+  // What the result cache holds of all containers (01, 6.5).
+  virtual aio::Task<CacheOverview> list_results(std::string cni_dir) = 0;
   // The configuration in one of them; none if there is no such entry.
   virtual aio::Task<std::optional<std::string>> find_config(std::string cni_dir,
                                                             cni::CacheKey key) = 0;

@@ -257,12 +257,12 @@ model::AttachmentRecord attachment_record_of(const Job& job, const ContainerReco
   return attachment_record;
 }
 
-model::AttachmentRecord header_of(const cni::CacheEntry& entry) {
+model::AttachmentRecord header_of(const cni::CachedContainer& container) {
   model::AttachmentRecord header;
-  header.container_id = entry.container_id;
-  header.netns = entry.netns;
-  header.cni_args = entry.cni_args;
-  model::Pod pod = model::read_pod_args_leniently(entry.cni_args).pod;
+  header.container_id = container.container_id;
+  header.netns = container.netns;
+  header.cni_args = container.cni_args;
+  model::Pod pod = model::read_pod_args_leniently(container.cni_args).pod;
   header.pod_ns = std::move(pod.ns);
   header.pod_name = std::move(pod.name);
   header.pod_uid = std::move(pod.uid);

@@ -47,7 +47,7 @@ model::AttachmentRecord attachment_record_of(const Job& job, const ContainerReco
                                              const std::set<std::string>& selected);
 
 // What the result cache knows of a container that has no attachment record, without its networks.
-model::AttachmentRecord header_of(const cni::CacheEntry& entry);
+model::AttachmentRecord header_of(const cni::CachedContainer& container);
 
 // Names of the interfaces in the sandbox that the result lists, the attachment's own among them.
 std::vector<std::string> interfaces_of(const model::RecordedAttachment& attachment);

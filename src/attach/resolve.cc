@@ -27,6 +27,7 @@
 #include "model/attachment_record.h"
 #include "model/default_routes.h"
 #include "model/delegate.h"
+#include "model/event_reasons.h"
 #include "model/inject.h"
 #include "model/nad.h"
 #include "model/netconf.h"
@@ -108,7 +109,7 @@ aio::Task<void> Resolver::read_whole_pod() {
 Result<std::size_t> Resolver::weigh(const std::vector<model::RequestedNetwork>& networks) {
   model::Weight weight = finder_.weigh(networks);
   if (auto checked = check_weight(weight); !checked) {
-    warn_pod("NoNetworkFound", checked.error().text());
+    warn_pod(model::kNoNetworkFound, checked.error().text());
     return std::move(checked).error().wrap("failed getting the delegate").wrap(kPodFault);
   }
   if (pod_ != nullptr) weight += model::annotation_weight(*pod_);
@@ -130,7 +131,8 @@ aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted() {
     }
     if (!read) {
       const bool denied = read.error().code() == Errc::kDenied;
-      warn_pod(denied ? "InterfaceAddRejected" : "InvalidNetworksAnnotation", read.error().text());
+      warn_pod(denied ? model::kInterfaceAddRejected : model::kInvalidNetworksAnnotation,
+               read.error().text());
       co_return std::move(read).error().wrap(kPodFault);
     }
     selection = *std::move(read);
@@ -242,7 +244,8 @@ void Resolver::tell_of_failures(const std::vector<model::RequestedNetwork>& netw
     // A definition that is there and cannot be used is not a missing one.
     const Errc code = found[i].error().code();
     const bool is_unusable = code == Errc::kInvalid || code == Errc::kDenied;
-    warn_pod(is_unusable ? "InvalidNetwork" : "NoNetworkFound", found[i].error().text());
+    warn_pod(is_unusable ? model::kInvalidNetwork : model::kNoNetworkFound,
+             found[i].error().text());
     ++told;
   }
 }
@@ -287,7 +290,7 @@ aio::Task<model::Delegate> Resolver::complete_one(Found one, ResourceMap* device
   if (device.id.empty() && is_device_judged(one)) {
     auto claimed = co_await devices->claim(one.wanted.selection->device_id, one.delegate.name);
     if (!claimed) {
-      warn_pod("InterfaceAddRejected", claimed.error().text());
+      warn_pod(model::kInterfaceAddRejected, claimed.error().text());
       co_return explained(std::move(claimed).error(), one.wanted);
     }
   }

@@ -24,14 +24,15 @@ namespace mnet::attach {
 class Resolver {
  public:
   // Both must outlive it, and it must outlive its tasks. Without a pod there are no annotations
-  // and no events. At the deadline it gives up what the object source still reads.
+  // and no events. At the deadline it gives up what the object source still reads. `reads`: what
+  // several of them may read together; must outlive it.
   Resolver(const Core& core, const Job& job, model::PodObjectPtr pod = nullptr,
-           aio::Deadline reads_end = aio::kNoDeadline)
+           aio::Deadline reads_end = aio::kNoDeadline, LiveReads* reads = nullptr)
       : core_(core),
         job_(job),
         pod_(std::move(pod)),
         reads_end_(reads_end),
-        finder_(core, job, reads_end) {}
+        finder_(core, job, reads_end, reads) {}
 
   struct Resolved {
     std::vector<model::Delegate> delegates;  // the master first

@@ -33,6 +33,11 @@ Error ResourceMap::none_for(const std::string& resource_name, const std::string&
                                                    pod_->ns, "/", pod_->name, ": ", why, offer()));
 }
 
+std::string ResourceMap::asked() const {
+  if (pod_->resource_claims.empty()) return devices_->name();
+  return cat(devices_->name(), " and the drivers of its claims");
+}
+
 std::string ResourceMap::offer() const {
   if (!resources_) return {};
   if (resources_->empty()) return "; the pod has no devices at all";
@@ -78,7 +83,7 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
   const auto free = std::ranges::find(found->second, false, &Device::is_taken);
   if (free == found->second.end()) {
     co_return none_for(resource_name, network,
-                       cat("all ", found->second.size(), " devices that ", devices_->name(),
+                       cat("all ", found->second.size(), " devices that ", asked(),
                            " allocated to the pod are used by its other networks"));
   }
   free->is_taken = true;
@@ -88,17 +93,17 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
 // Bridge markers name counted resources that no device stands for; their networks run without one.
 aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string resource_name,
                                                                 std::string network) {
-  auto is_device = co_await devices_->is_device(resource_name);
+  auto is_device = co_await devices_->is_device(pod_, resource_name);
   if (!is_device) {
     co_return none_for(
         resource_name, network,
-        cat(devices_->name(),
+        cat(asked(),
             " allocated none to the pod, and it is unknown whether this is a device resource: ",
             is_device.error().text()));
   }
   if (*is_device) {
     co_return none_for(resource_name, network,
-                       cat(devices_->name(),
+                       cat(asked(),
                            " allocated none to the pod: add it to the limits of a container, or "
                            "correct the definition's annotation"));
   }
@@ -124,7 +129,7 @@ aio::Task<void> ResourceMap::claim(std::string id, std::string network) {
   }
   if (is_allocated) co_return Result<void>();
   co_return Error(Errc::kDenied,
-                  cat(what, ": ", devices_->name(), " did not allocate it to the pod", offer(),
+                  cat(what, ": ", asked(), " did not allocate it to the pod", offer(),
                       "; allowAnnotationDevices would take it all the same"));
 }
 

@@ -41,7 +41,8 @@ class ResourceMap {
                                                      std::string network);
   Error none_for(const std::string& resource_name, const std::string& network,
                  const std::string& why) const;
-  // What the pod has instead, for errors.
+  // Who was asked, and what the pod has instead, for errors.
+  std::string asked() const;
   std::string offer() const;
 
   Devices* devices_;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/netconf.h"
+#include "model/objects.h"
 #include "model/requested_networks.h"
 
 namespace mnet::attach {
@@ -112,6 +114,20 @@ TEST_F(ResourcesTest, ThatTheKubeletKnowsButDidNotGiveFailTheRequestWithCode11) 
                                              HasSubstr("the pod has devices of other/vf (2)")));
 }
 
+TEST_F(ResourcesTest, ThatNoClaimHoldsAreSaidToBeInNone) {
+  node_.devices.known = {"intel.com/vf"};
+  select("a");
+  auto pod = std::make_shared<model::PodObject>(*node_.source.pods["ns1/p1"]);
+  pod->resource_claims = R"({"spec.resourceClaims":[{"name":"c","resourceClaimName":"c"}]})";
+  node_.source.pods["ns1/p1"] = pod;
+
+  auto resolved = resolve();
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error().text(),
+              HasSubstr("kubelet and the drivers of its claims allocated none to the pod"));
+}
+
 // 02, 12: row 80
 TEST_F(ResourcesTest, ThatAreNoDevicesLetTheirNetworkRunWithout) {
   select("a");
@@ -121,6 +137,18 @@ TEST_F(ResourcesTest, ThatAreNoDevicesLetTheirNetworkRunWithout) {
   ASSERT_THAT(devices(resolved), ElementsAre("", ""));
   EXPECT_EQ(resolved->delegates[1].selection.resource_name, "");
   EXPECT_TRUE(logged("resource intel.com/vf of network ns1/a is not a device resource"));
+}
+
+// 02, 8.1
+TEST_F(ResourcesTest, ThatMayBeDevicesFailTheRequestWithCode11) {
+  node_.devices.doubt = Error(Errc::kUnavailable, "no resource slice lists device x");
+  select("a");
+
+  auto resolved = resolve();
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_THAT(resolved.error().text(), HasSubstr("no resource slice lists device x"));
 }
 
 TEST_F(ResourcesTest, CannotBeHadWhereNobodyKnowsOfDevices) {

@@ -49,9 +49,11 @@ class LiveReads {
     kEnd,   // the request fails as a whole
     kGoOn,  // a DEL does what it can
   };
-  // No read is waited for beyond the deadline.
-  explicit LiveReads(aio::Deadline deadline = aio::kNoDeadline, Others others = Others::kEnd)
-      : deadline_(deadline), others_(others) {}
+  // No read is waited for beyond the deadline. `asker`: the namespace whose share of the server
+  // they take; empty: the node's own.
+  explicit LiveReads(aio::Deadline deadline = aio::kNoDeadline, Others others = Others::kEnd,
+                     std::string asker = {})
+      : deadline_(deadline), others_(others), asker_(std::move(asker)) {}
 
   // One read; the next may begin when this goes.
   class Slot {
@@ -93,6 +95,7 @@ class LiveReads {
     co_return Slot(this);
   }
   aio::Deadline deadline() const { return deadline_; }
+  const std::string& asker() const { return asker_; }
   // One has failed, or there is no such object.
   void fail() {
     has_failed_ = others_ == Others::kEnd;
@@ -107,6 +110,7 @@ class LiveReads {
 
   const aio::Deadline deadline_;
   const Others others_;
+  const std::string asker_;
   std::size_t begun_ = 0, running_ = 0;
   bool has_failed_ = false;
   aio::Notifier changes_;
@@ -117,6 +121,7 @@ struct NetworkLookup {
   LiveReads* reads = nullptr;  // of the request; must outlive the task. None: not limited
 
   aio::Deadline deadline() const { return reads == nullptr ? aio::kNoDeadline : reads->deadline(); }
+  std::string asker() const { return reads == nullptr ? std::string() : reads->asker(); }
 };
 
 // Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).
@@ -183,7 +188,7 @@ class ObjectSource {
   }
   // What write_status(), or another keeper of the status, wrote last; none if there is nothing.
   virtual aio::Task<std::optional<std::string>> find_status(model::PodObjectPtr pod) {
-    const std::string* text = pod->annotation("k8s.v1.cni.cncf.io/network-status");
+    const std::string* text = pod->annotation(model::kNetworkStatusAnnotation);
     co_return text == nullptr ? std::optional<std::string>() : std::optional<std::string>(*text);
   }
   // Changes what is there now, which others may write, too: `edit` is called again if one does

@@ -212,8 +212,11 @@ aio::Task<void> Approver::handle(std::string name, std::string uid) {
   auto decided = co_await decide(name);
   if (!decided && decided.error().code() == Errc::kCancelled) co_return decided;
   const auto found = pending_.find(name);
-  // Gone meanwhile, or another one of the same name.
-  if (found == pending_.end() || found->second.uid != uid) co_return Result<void>();
+  // Gone meanwhile, or another one of the same name: others wait for the place all the same.
+  if (found == pending_.end() || found->second.uid != uid) {
+    changes_.notify_all();
+    co_return Result<void>();
+  }
   if (decided) {
     pending_.erase(found);
   } else {

@@ -315,7 +315,9 @@ aio::Task<void> NodeCertificate::attempt() {
   }
   if (!asked) co_return std::move(asked).error();
   last_client_ = *client;
-  awaited_ = cat("the request ", asked->name, " to be approved and signed");
+  awaited_ =
+      cat("the request ", asked->name, " to be approved and signed (`kubectl certificate approve ",
+          asked->name, "`, if no cert-approver does it)");
   log_.verbose(cat("requested a certificate: ", asked->name));
   auto pair = co_await wait_issued(
       *client, *std::move(asked), settings_.wait,

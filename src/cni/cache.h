@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cni/args.h"
 #include "json/json.h"
@@ -22,6 +23,17 @@ struct CachedResult {
   json::Value result;
   // The DELs of the plugins from this place of the list on succeeded: what is left is before it.
   std::optional<std::size_t> deleted_from = {};
+};
+
+// The entries of one container, without what tenants make large: the sum over a node has no bound.
+struct CachedContainer {
+  std::string container_id, netns;
+  ArgPairs cni_args;  // this and `netns`: as its first entry has them
+  struct Attachment {
+    std::string network, ifname;
+    bool operator==(const Attachment&) const = default;
+  };
+  std::vector<Attachment> attachments;  // in byte order of their file names; at least one
 };
 
 struct CacheKey {

@@ -170,7 +170,10 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
           wire::socket_path(config.socket_dir), [this, log] { return end_orphans(pool, log); },
           log),
       attachments(all_ports(),
-                  {.boot_id = sys::boot_id(), .has_hotplug = config.hotplug.is_enabled}),
+                  {.boot_id = sys::boot_id(),
+                   .has_hotplug = config.hotplug.is_enabled,
+                   .hotplugs_in = [hotplug = config.hotplug](
+                                      std::string_view ns) { return hotplug.includes(ns); }}),
       host_links(pool, config.delegate_mount_namespace, config.chroot_dir),
       rule(ports.ports().records, ports.ports().results, host_links, sys::boot_id()),
       readiness(config.readiness_indicator_file),
@@ -251,7 +254,8 @@ void Assembly::make_controller(const aio::asio::any_io_executor& executor, const
                                         .pending = pending,
                                         .objects = objects,
                                         .next_arrival = [this] { return arrivals.next(); },
-                                        .settings = hotplug_settings(config),
+                                        .settings = [this] { return hotplug_settings(config); },
+                                        .metrics = metrics,
                                         .cni_dir = users.empty() ? own : users},
                        log);
   model::HotplugSettings settings = config.hotplug;

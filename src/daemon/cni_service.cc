@@ -257,7 +257,9 @@ aio::Task<std::string> CniService::run_hotplug(CniCall call) {
   if (!call.request) return refuse(std::move(call.request).error());
   find_records(*call.request);
   const attach::Verb verb = *call.verb;
-  if (hooks_.foreign_call) hooks_.foreign_call(call.call.command);
+  if (hooks_.foreign_call && (verb == attach::Verb::kAdd || verb == attach::Verb::kDel)) {
+    hooks_.foreign_call(call.call.command);
+  }
   hotplug::Request request = hotplug_request(std::move(call));
   const std::string cni_dir = request.request.conf->cni_dir;
   const std::string container_id = request.request.container_id;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
     opened_.notify_all();
   }
 
-  attach::DelOutcome del_outcome;  // of every DEL that does not fail
+  attach::DelOutcome del_outcome;                  // of every DEL that does not fail
+  std::optional<attach::DelOutcome> last_outcome;  // of a last try, if it ends otherwise
   std::size_t reported_checks = 0;
   std::vector<Called> calls;
   // `ADD c1`, in the order they began; `end of ADD c1` when they ended.
@@ -47,8 +49,9 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
     co_return result();
   }
   aio::Task<attach::DelOutcome> del(attach::Request request) override {
+    const bool is_last = request.is_last;
     MNET_CO_TRY_VOID(co_await serve("DEL", std::move(request)));
-    co_return del_outcome;
+    co_return is_last ? last_outcome.value_or(del_outcome) : del_outcome;
   }
   aio::Task<std::size_t> check(attach::Request request) override {
     MNET_CO_TRY_VOID(co_await serve("CHECK", std::move(request)));

@@ -37,17 +37,20 @@ constexpr std::string_view kLockFile = "_hotplug";
 constexpr std::chrono::hours kWarnEvery{1};
 
 // The multus plugin's own object in the node's configuration, which is the user's.
-json::Object users_configuration(const Config& config) {
-  if (config.is_automatic()) return {};
+Result<json::Object> users_configuration(const Config& config) {
+  if (config.is_automatic()) return json::Object();
   const auto text = sys::read_file(config.multus_config_file);
-  auto document = text ? json::parse_object(*text) : Result<json::Object>(text.error());
-  if (!document) return {};
-  const json::Value* plugins = document->find("plugins");
+  if (!text && text.error().code() == Errc::kNotFound) return json::Object();
+  if (!text) return text.error();
+  MNET_TRY(auto&& document, json::parse_object(*text));
+  const json::Value* plugins = document.find("plugins");
   const json::Array* list = plugins == nullptr ? nullptr : plugins->as_array();
-  if (list == nullptr || list->empty()) return *std::move(document);
+  if (list == nullptr || list->empty()) return std::move(document);
   const json::Object* first = list->front().as_object();
   return first == nullptr ? json::Object() : *first;
 }
+
+std::string_view name_of(hotplug::Op op) { return op == hotplug::Op::kAdd ? "add" : "remove"; }
 
 std::string_view name_of(hotplug::Controller::End end) {
   switch (end) {
@@ -64,7 +67,7 @@ std::string_view name_of(hotplug::Controller::End end) {
 std::vector<metrics::Sample> operation_samples(const hotplug::Controller& controller) {
   std::vector<metrics::Sample> samples;
   for (const auto& [what, number] : controller.operations()) {
-    samples.push_back({.labels = {{"op", what.first == hotplug::Op::kAdd ? "add" : "remove"},
+    samples.push_back({.labels = {{"op", std::string(name_of(what.first))},
                                   {"result", std::string(name_of(what.second))}},
                        .value = static_cast<double>(number)});
   }
@@ -92,8 +95,8 @@ Result<std::shared_ptr<void>> HotplugNode::try_lock() {
 // What every delegate got at the pod's creation is in the record.
 Result<attach::Request> HotplugNode::make_request(const std::string& cni_dir,
                                                   const model::AttachmentRecord& record) {
-  if (!needs_.settings) return needs_.settings.error();
-  auto conf = std::make_shared<model::NetConf>(**needs_.settings);
+  MNET_TRY(const auto& settings, needs_.settings());
+  auto conf = std::make_shared<model::NetConf>(*settings);
   conf->cni_dir = cni_dir;
   const Arrival arrival = needs_.next_arrival();
   attach::Request begun;
@@ -111,6 +114,10 @@ Result<attach::Request> HotplugNode::make_request(const std::string& cni_dir,
 
 aio::Task<std::shared_ptr<void>> HotplugNode::take_turn(attach::Request request) {
   return take_background_turn(&needs_.requests, std::move(request), TurnOf::kOther);
+}
+
+void HotplugNode::observe(hotplug::Op op, std::chrono::duration<double> took) {
+  needs_.metrics.observe_hotplug(name_of(op), took);
 }
 
 void HotplugNode::note_foreign_call(std::string_view command) {
@@ -132,8 +139,13 @@ std::vector<metrics::Sample> HotplugNode::foreign_calls() const {
 }
 
 Result<attach::NetConfPtr> hotplug_settings(const Config& config) {
-  json::Object merged = wire::overlay(users_configuration(config),
-                                      RequestRules(config).server_config, config.is_automatic());
+  auto users = users_configuration(config);
+  if (!users) {
+    return std::move(users).error().wrap(
+        cat("hot-plug needs the node's configuration ", config.multus_config_file));
+  }
+  json::Object merged =
+      wire::overlay(*std::move(users), RequestRules(config).server_config, config.is_automatic());
   return attach::read_settings(std::move(merged));
 }
 
@@ -142,17 +154,13 @@ void add_hotplug_metrics(metrics::Metrics& metrics, const hotplug::Controller& c
   metrics.add_series(metrics::SeriesKind::kCounter, "multus_hotplug_operations_total",
                      "Networks plugged in or out by annotation",
                      [&controller] { return operation_samples(controller); });
-  metrics.add_series(metrics::SeriesKind::kCounter, "multus_hotplug_duration_seconds",
-                     "Time that these took, all in all", [&controller] {
-                       return std::vector<metrics::Sample>{
-                           {.labels = {}, .value = controller.time_spent().count()}};
-                     });
   metrics.add_series(metrics::SeriesKind::kGauge, "multus_hotplug_attachments",
                      "Networks that annotations of running pods ask for, that are attached, and "
                      "that cannot be attached or removed",
                      [&controller] { return attachment_samples(controller); });
   metrics.add_gauge("multus_hotplug_pending",
-                    "Containers whose networks differ from their pod's annotation",
+                    "Containers whose networks differ from their pod's annotation, or that wait to "
+                    "be compared with it",
                     [&controller] { return static_cast<double>(controller.counts().pending); });
   metrics.add_gauge("multus_hotplug_oldest_difference_seconds",
                     "For how long the oldest difference has been there", [&controller] {

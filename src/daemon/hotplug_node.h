@@ -2,6 +2,7 @@
 // that keeps two daemons from acting at once.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +23,7 @@
 #include "daemon/pending_del_replay.h"
 #include "daemon/request.h"
 #include "hotplug/controller.h"
+#include "hotplug/pass.h"
 #include "metrics/metrics.h"
 #include "model/attachment_record.h"
 #include "model/objects.h"
@@ -33,8 +35,9 @@ struct HotplugNodeNeeds {
   const PendingDelReplay& pending;
   const Objects& objects;
   std::function<Arrival()> next_arrival;
-  // As a request of the runtime would have it: the daemon's configuration over the node's own.
-  Result<attach::NetConfPtr> settings;
+  // As a request of the runtime would have it now: the daemon's configuration over the node's own.
+  std::function<Result<attach::NetConfPtr>()> settings;
+  metrics::Metrics& metrics;
   std::string cni_dir;  // of the lock
 };
 
@@ -52,6 +55,7 @@ class HotplugNode : public hotplug::Node {
   Result<attach::Request> make_request(const std::string& cni_dir,
                                        const model::AttachmentRecord& record) override;
   aio::Task<std::shared_ptr<void>> take_turn(attach::Request request) override;
+  void observe(hotplug::Op op, std::chrono::duration<double> took) override;
 
   // A client of /delegate has called while hot-plug is on: counted, and warned of once an hour.
   void note_foreign_call(std::string_view command);
@@ -64,7 +68,8 @@ class HotplugNode : public hotplug::Node {
   std::chrono::steady_clock::time_point warned_ = {};
 };
 
-// What the daemon's configuration, laid over that of the node, says for hot-plug.
+// What the daemon's configuration, laid over that of the node, says for hot-plug. An error if the
+// node's cannot be read: it may restrict what pods can select.
 Result<attach::NetConfPtr> hotplug_settings(const Config& config);
 
 void add_hotplug_metrics(metrics::Metrics& metrics, const hotplug::Controller& controller,

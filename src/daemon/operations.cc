@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "chain/slots.h"
 #include "cni/args.h"
+#include "daemon/background_turn.h"
 #include "daemon/pending_del_replay.h"
 #include "daemon/request.h"
 #include "json/at.h"
@@ -93,6 +94,10 @@ json::Object to_json(const upkeep::Upkeep::Found& found) {
           {"error", found.failure ? found.failure->text() : std::string()}};
 }
 
+json::Object pending_answer(json::Array list) {
+  return {{"version", kVersion}, {"pending", std::move(list)}};
+}
+
 std::string master_ifname(const model::AttachmentRecord& record) {
   const auto master = std::ranges::find(record.attachments, model::Source::kCluster,
                                         &model::RecordedAttachment::source);
@@ -116,36 +121,46 @@ aio::Task<std::string> Operations::run(std::string path, std::string body) {
 }
 
 aio::Task<json::Object> Operations::list_pending() {
-  MNET_CO_TRY(const auto& all, co_await needs_.pending.describe_all());
+  MNET_CO_TRY(const auto& all, co_await needs_.pending.describe({}));
   json::Array list;
-  for (const Waiting& one : all) list.push_back(to_json(one));
-  co_return json::Object{{"version", kVersion}, {"pending", std::move(list)}};
+  for (const Waiting& one : all.records) list.push_back(to_json(one));
+  json::Object answer = pending_answer(std::move(list));
+  if (all.left_out > 0) answer.set("more", static_cast<std::int64_t>(all.left_out));
+  co_return answer;
 }
 
 // Without an id all of them, one after the other.
 aio::Task<json::Object> Operations::retry_pending(json::Object wanted) {
-  MNET_CO_TRY(auto&& all, co_await needs_.pending.describe_all());
+  const std::string id = json::text_at(wanted, {"id"});
+  MNET_CO_TRY(auto&& all, co_await needs_.pending.describe(id));
   if (wanted.find("id") != nullptr) {
-    MNET_CO_TRY(auto&& one, find_pending(all, json::text_at(wanted, {"id"})));
-    all = {std::move(one)};
+    MNET_CO_TRY(auto&& one, find_pending(all.records, id));
+    all.records = {std::move(one)};
   }
   json::Array list;
-  for (const Waiting& one : all) {
+  for (const Waiting& one : all.records) {
+    MNET_CO_TRY_VOID(still_serves());
     const auto done = co_await needs_.pending.retry(one.cni_dir, one.file);
     if (!done && done.error().code() == Errc::kCancelled) co_return done.error();
     list.push_back(outcome_of(one, done));
   }
-  co_return json::Object{{"version", kVersion}, {"pending", std::move(list)}};
+  co_return pending_answer(std::move(list));
 }
 
 aio::Task<json::Object> Operations::drop_pending(json::Object wanted) {
-  MNET_CO_TRY(const auto& all, co_await needs_.pending.describe_all());
-  MNET_CO_TRY(const auto& one, find_pending(all, json::text_at(wanted, {"id"})));
+  const std::string id = json::text_at(wanted, {"id"});
+  MNET_CO_TRY(const auto& all, co_await needs_.pending.describe(id));
+  MNET_CO_TRY(const auto& one, find_pending(all.records, id));
   const auto done = co_await needs_.pending.drop(one.cni_dir, one.file);
   if (!done) co_return done.error();
   json::Array list;
   list.push_back(outcome_of(one, done));
-  co_return json::Object{{"version", kVersion}, {"pending", std::move(list)}};
+  co_return pending_answer(std::move(list));
+}
+
+Result<void> Operations::still_serves() const {
+  if (!needs_.pending.is_stopped()) return {};
+  return Error(Errc::kUnavailable, "the daemon is stopping; try again");
 }
 
 aio::Task<json::Object> Operations::reconcile(json::Object wanted) {
@@ -177,29 +192,36 @@ aio::Task<json::Object> Operations::check() {
 // Of a container that lives: what is half done or gone is upkeep's.
 aio::Task<void> Operations::check_one(std::string cni_dir, std::string container_id,
                                       json::Array* out) {
-  const auto record = co_await needs_.rule.find_record(cni_dir, container_id);
-  if (!record || !*record || (*record)->state != model::RecordState::kReady) {
-    co_return Result<void>();
-  }
-  const auto where = co_await needs_.rule.find_namespace((*record)->netns, (*record)->boot_id,
-                                                         (*record)->netns_inode);
-  if (!where || *where != upkeep::Namespace::kSame) co_return Result<void>();
-  MNET_CO_TRY(auto&& request, make_check(cni_dir, **record));
-  chain::SlotRequest turn;
-  turn.ticket = request.ticket;
-  turn.ns = std::string(attach::kBackground);
-  turn.container_id = request.container_id;
-  MNET_CO_TRY([[maybe_unused]] const auto& slot, co_await needs_.requests.acquire(std::move(turn)));
-  const auto checked = co_await needs_.core.check(std::move(request));
+  MNET_CO_TRY_VOID(still_serves());
+  std::string pod;
+  auto checked = co_await check_container(std::move(cni_dir), container_id, &pod);
   if (!checked && checked.error().code() == Errc::kCancelled) co_return checked.error();
+  if (checked && !*checked) co_return Result<void>();
   out->push_back(json::Object{{"container", container_id},
-                              {"pod", pod_text((*record)->pod_ns, (*record)->pod_name)},
+                              {"pod", std::move(pod)},
                               {"ok", checked.has_value()},
                               {"error", checked ? std::string() : checked.error().text()}});
   co_return Result<void>();
 }
 
-// As the runtime would send it, but for all networks: none is only reported.
+// False if there is nothing to check.
+aio::Task<bool> Operations::check_container(std::string cni_dir, std::string container_id,
+                                            std::string* pod) {
+  MNET_CO_TRY(const auto& record, co_await needs_.rule.find_record(cni_dir, container_id));
+  if (!record || record->state != model::RecordState::kReady) co_return false;
+  *pod = pod_text(record->pod_ns, record->pod_name);
+  MNET_CO_TRY(const auto& where, co_await needs_.rule.find_namespace(record->netns, record->boot_id,
+                                                                     record->netns_inode));
+  if (where != upkeep::Namespace::kSame) co_return false;
+  MNET_CO_TRY(auto&& request, make_check(cni_dir, *record));
+  MNET_CO_TRY([[maybe_unused]] const auto& turn,
+              co_await take_background_turn(&needs_.requests, request, TurnOf::kOther));
+  MNET_CO_TRY([[maybe_unused]] const auto& reported,
+              co_await needs_.core.check(std::move(request)));
+  co_return true;
+}
+
+// A CHECK as the runtime sends it, with checkNetworks "all": every network that fails, fails it.
 Result<attach::Request> Operations::make_check(const std::string& cni_dir,
                                                const model::AttachmentRecord& record) const {
   const wire::Call call{.command = "CHECK",
@@ -217,6 +239,7 @@ Result<attach::Request> Operations::make_check(const std::string& cni_dir,
   const std::string body = wire::pending_del_body(call, json::dump(config));
   MNET_TRY(auto&& read, read_cni_call(body, needs_.rules, needs_.next_arrival(), log_));
   MNET_TRY(auto&& request, std::move(read.request));
+  MNET_TRY_VOID(check_cni_dir(request, cni_dir));
   auto conf = std::make_shared<model::NetConf>(*request.conf);
   conf->check_networks = model::CheckNetworks::kAll;
   request.conf = std::move(conf);

@@ -39,7 +39,7 @@ class Operations {
   // All must outlive it and its tasks.
   Operations(OperationsNeeds needs, Log log) : needs_(std::move(needs)), log_(std::move(log)) {}
 
-  // The JSON text that answers; `path` is one of kPaths.
+  // The JSON text that answers; `path` is one of these.
   static constexpr std::string_view kList = "/pending", kRetry = "/pending/retry",
                                     kDrop = "/pending/drop", kGc = "/gc", kCheck = "/check";
   aio::Task<std::string> run(std::string path, std::string body);
@@ -51,6 +51,9 @@ class Operations {
   aio::Task<json::Object> reconcile(json::Object wanted);
   aio::Task<json::Object> check();
   aio::Task<void> check_one(std::string cni_dir, std::string container_id, json::Array* out);
+  aio::Task<bool> check_container(std::string cni_dir, std::string container_id, std::string* pod);
+  // An error once the daemon stops: it does not wait for the rest.
+  Result<void> still_serves() const;
   Result<attach::Request> make_check(const std::string& cni_dir,
                                      const model::AttachmentRecord& record) const;
 

@@ -123,8 +123,8 @@ aio::Task<void> PendingDelReplay::forget(PendingKey key) {
 }
 
 // Container and pod are those of the body.
-PendingDelReplay::Waiting PendingDelReplay::describe(const std::string& cni_dir,
-                                                     const Record& record) const {
+PendingDelReplay::Waiting PendingDelReplay::describe_one(const std::string& cni_dir,
+                                                         const Record& record) const {
   Waiting out{.cni_dir = cni_dir, .file = record.file, .written = record.written};
   const auto request = record.body ? wire::parse_request(*record.body) : record.body.error();
   const auto call = request ? wire::extract_call(*request) : request.error();
@@ -147,39 +147,51 @@ PendingDelReplay::Waiting PendingDelReplay::describe(const std::string& cni_dir,
   return out;
 }
 
-aio::Task<std::vector<PendingDelReplay::Waiting>> PendingDelReplay::describe_all() {
-  std::vector<Waiting> all;
+aio::Task<PendingDelReplay::Listing> PendingDelReplay::describe(std::string start) {
+  Listing listing;
   const auto directories = directories_;
   for (const std::string& directory : directories) {
     MNET_CO_TRY(const auto& files, co_await needs_.pool.run([directory] {
       return store::PendingDels(directory).list_files();
     }));
     for (const std::string& file : files) {
-      if (all.size() == kMostListed) co_return all;
+      if (!file.starts_with(start)) continue;
+      if (listing.records.size() == kMostListed) {
+        ++listing.left_out;
+        continue;
+      }
       MNET_CO_TRY(const auto& record, co_await needs_.pool.run([directory, file] {
         return store::PendingDels(directory).read(file);
       }));
-      if (record) all.push_back(describe(directory, *record));
+      if (record) listing.records.push_back(describe_one(directory, *record));
     }
   }
-  co_return all;
+  co_return std::move(listing);
 }
 
 aio::Task<void> PendingDelReplay::retry(std::string cni_dir, std::string file) {
-  const Place place{cni_dir, file};
-  if (const auto earlier = retries_.find(place); earlier != retries_.end()) {
-    earlier->second.why.clear();
-  }
   MNET_CO_TRY(auto&& record, co_await needs_.pool.run([cni_dir, file] {
     return store::PendingDels(cni_dir).read(file);
   }));
   if (!record) co_return Error(Errc::kNotFound, cat("there is no ", file));
   auto call = read(*record);
-  MNET_CO_TRY_VOID(co_await replay_record(cni_dir, *std::move(record), std::move(call)));
-  if (!may_be_there(cni_dir, file)) co_return Result<void>();
-  const auto failed = retries_.find(place);
-  if (failed != retries_.end() && !failed->second.why.empty())
-    co_return Error(Errc::kPlugin, failed->second.why);
+  MNET_CO_TRY(const Ended ended,
+              co_await replay_record(cni_dir, *std::move(record), std::move(call)));
+  switch (ended) {
+    case Ended::kDeleted:
+      co_return Result<void>();
+    case Ended::kKept: {
+      const auto failed = retries_.find({cni_dir, file});
+      co_return Error(Errc::kPlugin, failed == retries_.end() ? "it failed" : failed->second.why);
+    }
+    case Ended::kAbandoned:
+      co_return Error(
+          Errc::kPlugin,
+          "it cannot succeed and is no longer tried; the daemon's log says why, and what "
+          "to free by hand");
+    case Ended::kNotNow:
+      break;
+  }
   co_return Error(Errc::kUnavailable,
                   "an ADD of the same container runs, or the daemon stops; try again");
 }
@@ -189,15 +201,17 @@ aio::Task<void> PendingDelReplay::drop(std::string cni_dir, std::string file) {
     return store::PendingDels(cni_dir).remove(file);
   }));
   if (!was_there) co_return Error(Errc::kNotFound, cat("there is no ", file));
+  if (count_ > 0) --count_;
   retries_.erase({cni_dir, file});
   log_.warning(cat("the pending DEL ", file, " was given up by hand"));
   co_return Result<void>();
 }
 
 aio::Task<void> PendingDelReplay::remove(std::string cni_dir, std::string file) {
-  MNET_CO_TRY([[maybe_unused]] const auto& removed, co_await needs_.pool.run([cni_dir, file] {
+  MNET_CO_TRY(const bool was_there, co_await needs_.pool.run([cni_dir, file] {
     return store::PendingDels(cni_dir).remove(file);
   }));
+  if (was_there && count_ > 0) --count_;  // until they are listed again
   co_return Result<void>();
 }
 
@@ -240,6 +254,7 @@ aio::Task<void> PendingDelReplay::list_again(std::chrono::milliseconds period) {
     if (wake_.is_set()) try_all_now();
     wake_.reset();
     auto listed = co_await list();
+    if (!listed && listed.error().code() == Errc::kCancelled) co_return std::move(listed);
     if (!listed) log_.error("cannot list pending DELs", listed.error());
     auto woken = co_await wake_.wait(next_listing(period));
     if (!woken && woken.error().code() != Errc::kTimeout) co_return std::move(woken);
@@ -313,19 +328,24 @@ void PendingDelReplay::stop() {
   queue_changed_.notify_all();
 }
 
+// What is counted changes at the end, so that no scrape sees half of it, and not at all if a
+// directory cannot be read.
 aio::Task<void> PendingDelReplay::list() {
-  count_ = 0;
-  oldest_.reset();
+  Count count;
   const auto directories = directories_;
   ErrorList errors;
   for (const std::string& directory : directories) {
-    auto done = co_await list_directory(directory);
+    auto done = co_await list_directory(directory, &count);
+    if (!done && done.error().code() == Errc::kCancelled) co_return std::move(done);
     errors.add(std::move(done));
   }
-  co_return errors.join("; ");
+  MNET_CO_TRY_VOID(errors.join("; "));
+  count_ = count.records;
+  oldest_ = count.oldest;
+  co_return Result<void>();
 }
 
-aio::Task<void> PendingDelReplay::list_directory(std::string cni_dir) {
+aio::Task<void> PendingDelReplay::list_directory(std::string cni_dir, Count* count) {
   using Listed = store::PendingDels::Listed;
   MNET_CO_TRY(const auto& listed,
               co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Listed>> {
@@ -333,7 +353,7 @@ aio::Task<void> PendingDelReplay::list_directory(std::string cni_dir) {
                 (void)store::sweep(cni_dir, sys::kTemporaryAge);
                 return store::PendingDels(cni_dir).list();
               }));
-  count_ += listed.size();
+  count->records += listed.size();
   // In order of their names, as both are.
   std::erase_if(retries_, [&](const auto& retry) {
     return retry.first.first == cni_dir &&
@@ -341,7 +361,7 @@ aio::Task<void> PendingDelReplay::list_directory(std::string cni_dir) {
   });
   std::vector<std::string> due;
   for (const Listed& one : listed) {
-    oldest_ = std::min(oldest_.value_or(one.written), one.written);
+    count->oldest = std::min(count->oldest.value_or(one.written), one.written);
     if (is_due({cni_dir, one.file})) due.push_back(one.file);
   }
   queue_.assign(cni_dir, due);
@@ -360,22 +380,26 @@ aio::Task<void> PendingDelReplay::replay_file(Place place) {
   if (!queue_.begin(place, is_request ? call->request->pod.ns : std::string())) {
     co_return Result<void>();
   }
-  co_return co_await replay_record(std::move(place.first), *std::move(record), std::move(call));
+  MNET_CO_TRY([[maybe_unused]] const auto& ended,
+              co_await replay_record(std::move(place.first), *std::move(record), std::move(call)));
+  co_return Result<void>();
 }
 
-aio::Task<void> PendingDelReplay::replay_record(std::string cni_dir, Record record,
-                                                Result<CniCall> call) {
+aio::Task<PendingDelReplay::Ended> PendingDelReplay::replay_record(std::string cni_dir,
+                                                                   Record record,
+                                                                   Result<CniCall> call) {
   if (call && call->request) {
     co_return co_await replay_request(std::move(cni_dir), std::move(record),
                                       *std::move(call->request));
   }
   if (call) needs_.metrics.count_replay(false);
   co_return co_await keep(std::move(cni_dir), std::move(record.file),
-                          call ? call->request.error() : call.error());
+                          call ? call->request.error() : call.error(), log_);
 }
 
-aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record record,
-                                                 attach::Request request) {
+aio::Task<PendingDelReplay::Ended> PendingDelReplay::replay_request(std::string cni_dir,
+                                                                    Record record,
+                                                                    attach::Request request) {
   const bool is_old = this->is_old({cni_dir, record.file}, record);
   std::string file = std::move(record.file);
   const PendingKey key{cni_dir, request.container_id, request.ifname};
@@ -392,52 +416,74 @@ aio::Task<void> PendingDelReplay::replay_request(std::string cni_dir, Record rec
   }
   // Looked at last: from here to the container's lock nothing waits, so that an ADD which comes
   // later also runs later, and one that came before holds the key.
-  if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Result<void>();
-  const Log log = request.log;
-  log.verbose(cat("replaying the pending DEL ", file));
+  if (stopped_ || held_.contains(key) || !may_be_there(cni_dir, file)) co_return Ended::kNotNow;
+  const Log own = log_.with_request(request.id);
+  request.log.verbose(cat("replaying the pending DEL ", file));
   attach::Request last_try = is_old ? request : attach::Request();
   const auto outcome = co_await needs_.core.del(std::move(request));
   auto deleted = attach::complete(outcome);
   needs_.metrics.count_replay(deleted.has_value());
   if (deleted) {
-    co_return co_await remove(std::move(cni_dir), std::move(file));
+    MNET_CO_TRY_VOID(co_await remove(std::move(cni_dir), std::move(file)));
+    co_return Ended::kDeleted;
   }
   // Its own configuration is at fault: the daemon's was read at its start.
   if (outcome && outcome->is_unknown) {
-    co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(deleted).error());
+    co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(deleted).error(),
+                                 own);
   }
   if (outcome && outcome->is_of_failed_add && is_old) {
-    // Plugins that would succeed must not keep what they gave because another one fails.
-    last_try.is_last = true;
-    (void)co_await needs_.core.del(std::move(last_try));
+    co_return co_await give_up(std::move(cni_dir), std::move(file), std::move(last_try),
+                               std::move(deleted).error());
+  }
+  co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error(), own);
+}
+
+// Plugins that would succeed must not keep what they gave because another one fails: a last try
+// runs them all. One that could not read the records has tried nothing.
+aio::Task<PendingDelReplay::Ended> PendingDelReplay::give_up(std::string cni_dir, std::string file,
+                                                             attach::Request last_try, Error why) {
+  const Log log = last_try.log, own = log_.with_request(last_try.id);
+  last_try.is_last = true;
+  const auto last = co_await needs_.core.del(std::move(last_try));
+  if (!last && last.error().code() == Errc::kCancelled) co_return last.error();
+  if (!last) co_return co_await keep(std::move(cni_dir), std::move(file), last.error(), own);
+  if (last->unreadable) {
+    co_return co_await keep(std::move(cni_dir), std::move(file), *last->unreadable, own);
+  }
+  const bool is_deleted = attach::complete(last).has_value();
+  if (!is_deleted) {
     log.error(cat("pending DEL ", file,
                   " is given up: its ADD failed, and so did every DEL since; free by hand what the "
                   "plugin may hold"),
-              deleted.error());
-    co_return co_await remove(std::move(cni_dir), std::move(file));
+              why);
   }
-  co_return co_await keep(std::move(cni_dir), std::move(file), std::move(deleted).error());
+  MNET_CO_TRY_VOID(co_await remove(std::move(cni_dir), std::move(file)));
+  co_return is_deleted ? Ended::kDeleted : Ended::kAbandoned;
 }
 
 // A request that the core refuses will be refused for ever; anything else may pass.
-aio::Task<void> PendingDelReplay::keep(std::string cni_dir, std::string file, Error why) {
+aio::Task<PendingDelReplay::Ended> PendingDelReplay::keep(std::string cni_dir, std::string file,
+                                                          Error why, Log log) {
   if (is_damage(why) && !is_try_again(why)) {
-    co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(why));
+    co_return co_await set_aside(std::move(cni_dir), std::move(file), std::move(why),
+                                 std::move(log));
   }
   const auto pause = std::chrono::ceil<std::chrono::seconds>(put_off({cni_dir, file}, why));
-  log_.error(cat("pending DEL ", file, " failed and is tried again in ", pause.count(), " s"), why);
-  co_return Result<void>();
+  log.error(cat("pending DEL ", file, " failed and is tried again in ", pause.count(), " s"), why);
+  co_return Ended::kKept;
 }
 
-aio::Task<void> PendingDelReplay::set_aside(std::string cni_dir, std::string file, Error why) {
-  auto moved = co_await needs_.pool.run(
-      [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); });
-  if (!moved) co_return moved;
+aio::Task<PendingDelReplay::Ended> PendingDelReplay::set_aside(std::string cni_dir,
+                                                               std::string file, Error why,
+                                                               Log log) {
+  MNET_CO_TRY_VOID(co_await needs_.pool.run(
+      [cni_dir, file] { return store::PendingDels(cni_dir).set_aside(file); }));
   needs_.metrics.count_bad_record();
-  log_.error(cat("pending DEL ", store::pending_del_directory(cni_dir), "/", file,
-                 " is damaged and was set aside"),
-             why);
-  co_return moved;
+  log.error(cat("pending DEL ", store::pending_del_directory(cni_dir), "/", file,
+                " is damaged and was set aside"),
+            why);
+  co_return Ended::kAbandoned;
 }
 
 }  // namespace mnet::daemon

@@ -96,11 +96,16 @@ class PendingDelReplay {
     std::string why = {};  // the last attempt failed, or it cannot be read; empty: none was made
     std::optional<std::chrono::seconds> next = {};  // until the next attempt
   };
-  // At most kMostListed of them.
+  struct Listing {
+    std::vector<Waiting> records;  // at most kMostListed
+    std::size_t left_out = 0;
+  };
   static constexpr std::size_t kMostListed = 1000;
-  aio::Task<std::vector<Waiting>> describe_all();
+  // Those whose files' names begin with `start`.
+  aio::Task<Listing> describe(std::string start);
   // One of them now, whatever its pause. The error says why it is still there.
   aio::Task<void> retry(std::string cni_dir, std::string file);
+  bool is_stopped() const { return stopped_; }
   // A person gives it up: the record goes, no plugin runs. kNotFound if there is none.
   aio::Task<void> drop(std::string cni_dir, std::string file);
 
@@ -122,7 +127,15 @@ class PendingDelReplay {
   };
   using Place = ReplayQueue::Place;
 
-  Waiting describe(const std::string& cni_dir, const Record& record) const;
+  // How one attempt ended.
+  enum class Ended : std::uint8_t {
+    kNotNow,     // something else works on the container, or this stops
+    kDeleted,    // the record is gone
+    kKept,       // it failed and is tried again
+    kAbandoned,  // it was set aside, or given up
+  };
+
+  Waiting describe_one(const std::string& cni_dir, const Record& record) const;
   // Until cancelled or stopped.
   aio::Task<void> list_again(std::chrono::milliseconds period);
   aio::Task<void> list();
@@ -135,14 +148,21 @@ class PendingDelReplay {
   bool is_old(const Place& place, const Record& record) const;
   Time next_listing(std::chrono::milliseconds period) const;
   std::chrono::milliseconds put_off(const Place& place, const Error& why);
-  aio::Task<void> list_directory(std::string cni_dir);
+  // What was listed.
+  struct Count {
+    std::size_t records = 0;
+    std::optional<std::chrono::system_clock::time_point> oldest = {};
+  };
+  aio::Task<void> list_directory(std::string cni_dir, Count* count);
   aio::Task<void> replay_file(Place place);
-  aio::Task<void> replay_record(std::string cni_dir, Record record, Result<CniCall> call);
-  aio::Task<void> replay_request(std::string cni_dir, Record record, attach::Request request);
+  aio::Task<Ended> replay_record(std::string cni_dir, Record record, Result<CniCall> call);
+  aio::Task<Ended> replay_request(std::string cni_dir, Record record, attach::Request request);
+  aio::Task<Ended> give_up(std::string cni_dir, std::string file, attach::Request last_try,
+                           Error why);
   aio::Task<void> remove(std::string cni_dir, std::string file);
-  aio::Task<void> set_aside(std::string cni_dir, std::string file, Error why);
+  aio::Task<Ended> set_aside(std::string cni_dir, std::string file, Error why, Log log);
   // For another time, or set aside if it never can be replayed.
-  aio::Task<void> keep(std::string cni_dir, std::string file, Error why);
+  aio::Task<Ended> keep(std::string cni_dir, std::string file, Error why, Log log);
   // A record is one DEL as the core takes it; its request is an error if the core refuses it.
   Result<CniCall> read(const Record& record) const;
   using Found = std::optional<std::pair<std::string, CniCall>>;

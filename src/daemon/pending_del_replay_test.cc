@@ -105,6 +105,24 @@ TEST_F(PendingDelsTest, GivesUpTheDelOfAFailedAddAfterTenMinutes) {
   EXPECT_TRUE(exists(record("new-eth0.json")));
 }
 
+// The last try runs every plugin; one that could not begin, for a reason that passes, was none.
+TEST_F(PendingDelsTest, IsNotGivenUpByALastTryThatReadNothing) {
+  write_del("old");
+  std::filesystem::last_write_time(record("old-eth0.json"),
+                                   std::filesystem::file_time_type::clock::now() - 11min);
+  end_del({.failed = cni::coded(cni::Code::kTryAgainLater, "will not"), .is_of_failed_add = true});
+  service_.with([](Service& inside) {
+    inside.core.last_outcome = attach::DelOutcome{
+        .unreadable = cni::coded(cni::Code::kTryAgainLater, "too many open files")};
+  });
+
+  start(5ms);
+
+  while (!service_.lines->has("too many open files")) std::this_thread::yield();
+  EXPECT_TRUE(exists(record("old-eth0.json")));
+  EXPECT_FALSE(service_.lines->has("is given up"));
+}
+
 // The age of a file is by the wall clock, which may have been set meanwhile.
 TEST_F(PendingDelsTest, IsNotGivenUpForItsAgeAlone) {
   write_del("old");
@@ -459,14 +477,16 @@ TEST_F(PendingDelsTest, TellsWhatEachOneIsAbout) {
   write_del("c1");
   write_record("bad.json", "{");
 
-  const auto all = service_.loop.run(service_.service().pending.describe_all());
+  const auto all = service_.loop.run(service_.service().pending.describe({}));
 
   ASSERT_TRUE(all.has_value()) << all.error().text();
-  ASSERT_EQ(all->size(), 2u);
-  EXPECT_EQ((*all)[0].file, "bad.json");
-  EXPECT_NE((*all)[0].why, "");
-  EXPECT_EQ((*all)[1].container_id, "c1");
-  EXPECT_EQ((*all)[1].ifname, "eth0");
+  const auto& records = all->records;
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].file, "bad.json");
+  EXPECT_NE(records[0].why, "");
+  EXPECT_EQ(records[1].container_id, "c1");
+  EXPECT_EQ(records[1].ifname, "eth0");
+  EXPECT_EQ(service_.loop.run(service_.service().pending.describe("c1-"))->records.size(), 1u);
 }
 
 TEST_F(PendingDelsTest, IsTriedAgainByHandAndSaysWhyItStays) {
@@ -484,6 +504,15 @@ TEST_F(PendingDelsTest, IsTriedAgainByHandAndSaysWhyItStays) {
   EXPECT_TRUE(done.has_value());
   EXPECT_FALSE(exists(record("c1-eth0.json")));
   EXPECT_EQ(gone.error().code(), Errc::kNotFound);
+}
+
+TEST_F(PendingDelsTest, SaysByHandThatItIsNoLongerTried) {
+  write_record("bad.json", "{");
+
+  const auto tried = service_.loop.run(service_.service().pending.retry(cni_dir(), "bad.json"));
+
+  EXPECT_FALSE(exists(record("bad.json")));
+  EXPECT_THAT(tried.error().text(), HasSubstr("no longer tried"));
 }
 
 TEST_F(PendingDelsTest, IsGivenUpByHandWithoutAPlugin) {

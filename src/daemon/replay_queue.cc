@@ -15,7 +15,8 @@ std::set<ReplayQueue::Place> ReplayQueue::known() const {
   return known;
 }
 
-// A namespace without anything here begins anew. The unread ones may be of any.
+// Forgets the turns of namespaces with nothing waiting or running. Not while files are unread: they
+// may be of any namespace.
 void ReplayQueue::drop_idle() {
   std::erase_if(waiting_, [](const auto& one) { return one.second.empty(); });
   if (!unread_.empty()) return;
@@ -60,7 +61,7 @@ std::optional<ReplayQueue::Place> ReplayQueue::take() {
   return place;
 }
 
-// While there are unread ones, a namespace that had its turn lets others be found.
+// While files are unread, a namespace that had a turn waits until it is known whose they are.
 bool ReplayQueue::begin(const Place& place, const std::string& name) {
   Namespace& ns = namespaces_[name];
   const auto other = first();

@@ -202,4 +202,10 @@ bool is_try_again(const Error& error) {
   return object != nullptr && object->code == static_cast<std::uint64_t>(cni::Code::kTryAgainLater);
 }
 
+Result<void> check_cni_dir(const attach::Request& request, const std::string& cni_dir) {
+  if (request.conf->cni_dir == cni_dir) return {};
+  return Error(Errc::kConflict, cat("the daemon's own cniDir is ", request.conf->cni_dir,
+                                    ", the record is below ", cni_dir));
+}
+
 }  // namespace mnet::daemon

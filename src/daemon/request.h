@@ -73,4 +73,8 @@ Error request_error(const wire::Call& call, const model::Pod& pod, Error cause);
 // Whether the error tells the runtime to try again (code 11).
 bool is_try_again(const Error& error);
 
+// For what is made from a record below `cni_dir`: an error if the daemon's own configuration, which
+// is laid over it, leads elsewhere.
+Result<void> check_cni_dir(const attach::Request& request, const std::string& cni_dir);
+
 }  // namespace mnet::daemon

@@ -40,7 +40,6 @@
 #include "plugin/plugin.h"
 #include "selfcheck/api.h"
 #include "selfcheck/cni_configurations.h"
-#include "selfcheck/daemon_keys.h"
 #include "selfcheck/devices.h"
 #include "selfcheck/finding.h"
 #include "selfcheck/folders.h"
@@ -49,6 +48,7 @@
 #include "selfcheck/mounts.h"
 #include "selfcheck/networks.h"
 #include "settings/config_check.h"
+#include "settings/daemon_keys.h"
 #include "sys/environment.h"
 #include "sys/file.h"
 #include "sys/mountinfo.h"
@@ -329,7 +329,7 @@ aio::Task<Findings> SelfCheck::check_devices() {
 }
 
 aio::Task<Findings> SelfCheck::look(aio::Deadline deadline, Kubelet kubelet) {
-  found_ = selfcheck::check_keys(config_.document, selfcheck::daemon_keys(),
+  found_ = selfcheck::check_keys(config_.document, settings::daemon_keys(),
                                  [this](std::string_view key) { return config_.file_of(key); });
   auto files = co_await pool_.run([this]() -> Result<Findings> { return check_files(config_); });
   if (files) append(found_, *std::move(files));

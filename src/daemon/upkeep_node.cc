@@ -63,10 +63,7 @@ Result<attach::Request> UpkeepNode::make_del(const std::string& cni_dir,
   const std::string body = wire::pending_del_body(call, json::dump(config));
   MNET_TRY(auto&& read, read_cni_call(body, needs_.rules, needs_.next_arrival(), log_));
   MNET_TRY(auto&& request, std::move(read.request));
-  if (request.conf->cni_dir != cni_dir) {
-    return Error(Errc::kConflict, cat("the daemon's own cniDir is ", request.conf->cni_dir,
-                                      ", the record is below ", cni_dir));
-  }
+  MNET_TRY_VOID(check_cni_dir(request, cni_dir));
   return std::move(request);
 }
 

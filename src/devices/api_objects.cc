@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "devices/claims.h"
+#include "devices/resource_objects.h"
 #include "json/at.h"
 #include "json/json.h"
 #include "kube/gate.h"
@@ -24,6 +24,8 @@ namespace {
 constexpr std::string_view kApi = "/apis/resource.k8s.io/v1/";
 // A slice has at most 128 devices: few at a time, so that no page is large.
 constexpr int kSlicesAtOnce = 16;
+constexpr std::size_t kMostValues =
+    2 * json::kMostValues;  // with all attributes that they may have
 constexpr std::array<std::string_view, 2> kUnusedOfSlices = {"managedFields", "capacity"};
 // Of a claim only its allocation is used; the rest is as large as its author likes.
 constexpr std::array<std::string_view, 10> kUnusedOfClaims = {
@@ -45,18 +47,17 @@ aio::Task<std::optional<json::Object>> ApiObjects::find_claim(std::string ns, st
   co_return std::optional<json::Object>(std::move(claim));
 }
 
-aio::Task<ResourceObjects::SlicePage> ApiObjects::list_slices(std::string ns,
-                                                              std::string field_selector,
+// In a share of its own: it may serve requests of several namespaces.
+aio::Task<ResourceObjects::SlicePage> ApiObjects::list_slices(std::string field_selector,
                                                               std::string from) {
   std::string path = cat(kApi, "resourceslices?limit=", kSlicesAtOnce,
                          "&fieldSelector=", kube::query_value(field_selector));
   if (!from.empty()) path += cat("&continue=", kube::query_value(from));
-  MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.path = std::move(path),
-                                                          .priority = kube::Priority::kLookup,
-                                                          .share = std::move(ns)},
-                                                         retries_));
+  MNET_CO_TRY(auto&& reply,
+              co_await api_.call_patiently(
+                  {.path = std::move(path), .priority = kube::Priority::kLookup}, retries_));
   if (!reply.ok()) co_return reply.error();
-  MNET_CO_TRY(auto&& list, json::parse_object_without(kUnusedOfSlices, reply.body));
+  MNET_CO_TRY(auto&& list, json::parse_object_without(kUnusedOfSlices, reply.body, kMostValues));
   SlicePage page;
   page.next = json::text_at(list, {"metadata", "continue"});
   if (json::Value* items = list.find("items"); items != nullptr && items->as_array() != nullptr) {

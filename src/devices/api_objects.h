@@ -5,7 +5,7 @@
 #include <string>
 
 #include "aio/task.h"
-#include "devices/claims.h"
+#include "devices/resource_objects.h"
 #include "kube/kube.h"
 
 namespace mnet::devices {
@@ -16,8 +16,7 @@ class ApiObjects : public ResourceObjects {
   ApiObjects(kube::Api& api, kube::Retries retries) : api_(api), retries_(retries) {}
 
   aio::Task<std::optional<json::Object>> find_claim(std::string ns, std::string name) override;
-  aio::Task<SlicePage> list_slices(std::string ns, std::string field_selector,
-                                   std::string from) override;
+  aio::Task<SlicePage> list_slices(std::string field_selector, std::string from) override;
 
  private:
   kube::Api& api_;

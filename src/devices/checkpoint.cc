@@ -99,7 +99,7 @@ std::vector<std::string> names_of_containers(const Checkpoint& checkpoint,
 }  // namespace
 
 Result<Checkpoint> parse_checkpoint(std::string_view text) {
-  auto document = json::parse_object_without(kUnused, text);
+  auto document = json::parse_object_without(kUnused, text, text.size());
   auto read = document ? read_checkpoint(*document) : Result<Checkpoint>(document.error());
   if (!read) return std::move(read).error().wrap("error unmarshalling raw bytes");
   return read;

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,14 +16,12 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "devices/pod_resources.h"
+#include "devices/slices.h"
 #include "json/at.h"
 #include "json/json.h"
 
 namespace mnet::devices {
 namespace {
-
-constexpr std::string_view kDeviceId = "k8s.cni.cncf.io/deviceID";
-constexpr std::string_view kResourceName = "k8s.cni.cncf.io/resourceName";
 
 // The objects in a list; what is not an object the API would have refused.
 std::vector<const json::Object*> objects_in(const json::Value* list) {
@@ -82,21 +77,7 @@ void read_extended(const json::Object& pod, PodClaims& claims) {
   }
 }
 
-std::string attribute(const json::Object& device, std::string_view name) {
-  return json::text_at(device, {"attributes", name, "string"});
-}
-
-std::int64_t integer(const json::Value* value) {
-  const json::Number* number = value == nullptr ? nullptr : value->as_number();
-  return number == nullptr ? 0 : number->as_int64().value_or(0);
-}
-
 }  // namespace
-
-std::string slice_selector(std::string_view node, std::string_view driver) {
-  if (node.empty()) return cat("spec.driver=", driver);
-  return cat("spec.nodeName=", node, ",spec.driver=", driver);
-}
 
 Result<PodClaims> parse_pod_claims(std::string_view text) {
   PodClaims claims;
@@ -119,9 +100,9 @@ Result<std::vector<ClaimedDevices::Allocated>> ClaimedDevices::parse_allocation(
   std::vector<Allocated> out;
   for (const json::Object* one : objects_in(json::find_at(*allocation, {"devices", "results"}))) {
     out.push_back({.request = json::text_at(*one, {"request"}),
-                   .driver = json::text_at(*one, {"driver"}),
-                   .pool = json::text_at(*one, {"pool"}),
-                   .device = json::text_at(*one, {"device"})});
+                   .device = {.driver = json::text_at(*one, {"driver"}),
+                              .pool = json::text_at(*one, {"pool"}),
+                              .name = json::text_at(*one, {"device"})}});
   }
   return out;
 }
@@ -136,74 +117,25 @@ aio::Task<std::vector<ClaimedDevices::Allocated>> ClaimedDevices::fetch_allocati
   co_return parse_allocation(**claim, name);
 }
 
-// Of several generations of a pool only the newest counts, also for devices that it lacks.
-void ClaimedDevices::read_slice(const json::Object& slice, Wanted& wanted) {
-  const std::string driver = json::text_at(slice, {"spec", "driver"});
-  const std::string pool = json::text_at(slice, {"spec", "pool", "name"});
-  const std::int64_t generation = integer(json::find_at(slice, {"spec", "pool", "generation"}));
-  std::int64_t& newest = wanted.generations.try_emplace(pool, generation).first->second;
-  newest = std::max(newest, generation);
-  for (const json::Object* device : objects_in(json::find_at(slice, {"spec", "devices"}))) {
-    const DeviceKey key{driver, pool, json::text_at(*device, {"name"})};
-    if (!wanted.devices.contains(key)) continue;
-    const auto known = wanted.found.find(key);
-    if (known != wanted.found.end() && known->second.first > generation) continue;
-    wanted.found[key] = {generation,
-                         {attribute(*device, kDeviceId), attribute(*device, kResourceName)}};
-  }
-}
-
-aio::Task<void> ClaimedDevices::read_slices(std::string driver, std::string selector) {
-  Wanted wanted;
-  for (const DeviceKey& key : wanted_) {
-    if (std::get<0>(key) == driver && !known_.contains(key)) wanted.devices.insert(key);
-  }
-  if (wanted.devices.empty()) co_return Result<void>();
-  std::string from;
-  do {
-    auto page = co_await objects_.list_slices(ns_, selector, from);
-    if (!page) co_return std::move(page).error().wrap(cat("resource slices of driver ", driver));
-    for (const json::Value& item : page->items) {
-      if (item.as_object() != nullptr) read_slice(*item.as_object(), wanted);
-    }
-    from = std::move(page->next);
-  } while (!from.empty());
-  for (auto& [key, found] : wanted.found) {
-    if (found.first == wanted.generations[std::get<1>(key)]) known_[key] = std::move(found.second);
-  }
-  co_return Result<void>();
-}
-
-// Slices without a node are those of devices that several nodes reach.
-aio::Task<void> ClaimedDevices::fetch_attributes(std::vector<Allocated> allocated) {
-  std::set<std::string> drivers;
-  for (const Allocated& one : allocated) {
-    drivers.insert(one.driver);
-    wanted_.insert(key_of(one));
-  }
-  for (const std::string& driver : drivers) {
-    MNET_CO_TRY_VOID(co_await read_slices(driver, slice_selector(node_, driver)));
-    if (node_.empty()) continue;
-    MNET_CO_TRY_VOID(
-        co_await read_slices(driver, cat("spec.nodeName=,", slice_selector({}, driver))));
-  }
-  co_return Result<void>();
-}
-
-const ClaimedDevices::Attributes* ClaimedDevices::find(const Allocated& one) const {
-  const auto found = known_.find(key_of(one));
+const DraAttributes* ClaimedDevices::find(const Allocated& one) const {
+  const auto found = known_.find(one.device);
   return found == known_.end() ? nullptr : &found->second;
 }
 
 // Claims may hold devices of other kinds, such as GPUs.
 void ClaimedDevices::add_claim(const std::string& name, const std::vector<Allocated>& allocated,
-                               DeviceIds& out) const {
+                               DeviceIds& out) {
   for (const Allocated& one : allocated) {
-    const Attributes* attributes = find(one);
+    const DraAttributes* attributes = find(one);
+    if (attributes == nullptr) {
+      unlisted_.push_back(cat("device ", excerpt(one.device.name), " of driver ",
+                              excerpt(one.device.driver), " in claim ", name));
+    }
     if (attributes == nullptr || attributes->device_id.empty() || attributes->resource.empty()) {
-      log_.verbose(cat("device ", excerpt(one.device), " of driver ", excerpt(one.driver),
-                       " in claim ", name, " is not for networks: no slice gives it ", kDeviceId,
-                       " and ", kResourceName));
+      log_.verbose(cat("device ", excerpt(one.device.name), " of driver ",
+                       excerpt(one.device.driver), " in claim ", name,
+                       " is not for networks: no slice gives it ", kDeviceIdAttribute, " and ",
+                       kResourceNameAttribute));
       continue;
     }
     out[attributes->resource].push_back(attributes->device_id);
@@ -218,15 +150,16 @@ Result<void> ClaimedDevices::add_extended(const PodClaims& claims,
     for (const Allocated& one : allocated) {
       if (one.request != mapping.request) continue;
       is_there = true;
-      const Attributes* attributes = find(one);
-      const std::string what = cat("device ", excerpt(one.device), " of claim ", claims.extended);
+      const DraAttributes* attributes = find(one);
+      const std::string what =
+          cat("device ", excerpt(one.device.name), " of claim ", claims.extended);
       if (attributes == nullptr) {
         return Error(Errc::kUnavailable, cat(what, ": no resource slice lists it"));
       }
       if (attributes->device_id.empty() || attributes->resource.empty()) {
-        return Error(Errc::kInvalid,
-                     cat(what, ": missing required attribute ",
-                         attributes->device_id.empty() ? kDeviceId : kResourceName));
+        return Error(Errc::kInvalid, cat(what, ": missing required attribute ",
+                                         attributes->device_id.empty() ? kDeviceIdAttribute
+                                                                       : kResourceNameAttribute));
       }
       if (attributes->resource != mapping.resource) {
         return Error(Errc::kInvalid,
@@ -245,18 +178,20 @@ Result<void> ClaimedDevices::add_extended(const PodClaims& claims,
 
 aio::Task<DeviceIds> ClaimedDevices::add_to(DeviceIds devices, PodClaims claims) {
   std::vector<std::vector<Allocated>> of_claims;
-  std::vector<Allocated> all, extended;
+  std::vector<Allocated> extended;
   for (const std::string& name : claims.names) {
     MNET_CO_TRY(auto&& allocated, co_await fetch_allocation(name));
-    all.insert(all.end(), allocated.begin(), allocated.end());
     of_claims.push_back(std::move(allocated));
   }
   if (!claims.extended.empty()) {
     MNET_CO_TRY(auto&& allocated, co_await fetch_allocation(claims.extended));
-    all.insert(all.end(), allocated.begin(), allocated.end());
     extended = std::move(allocated);
   }
-  MNET_CO_TRY_VOID(co_await fetch_attributes(std::move(all)));
+  std::set<DraDevice> wanted;
+  for (const Allocated& one : extended) wanted.insert(one.device);
+  for (const Allocated& one : of_claims | std::views::join) wanted.insert(one.device);
+  MNET_CO_TRY(auto&& known, co_await slices_.find(node_, std::move(wanted)));
+  known_ = std::move(known);
   for (std::size_t i = 0; i < of_claims.size(); ++i) {
     add_claim(claims.names[i], of_claims[i], devices);
   }

@@ -2,42 +2,19 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "aio/task.h"
 #include "base/log.h"
 #include "devices/pod_resources.h"
+#include "devices/resource_objects.h"
+#include "devices/slices.h"
 #include "json/json.h"
 
 namespace mnet::devices {
-
-// Where claims and slices come from: the API server, in tests a case.
-class ResourceObjects {
- public:
-  struct SlicePage {
-    json::Array items;
-    std::string next;  // empty: there are no more
-  };
-
-  virtual ~ResourceObjects() = default;
-  // None if there is no such claim.
-  virtual aio::Task<std::optional<json::Object>> find_claim(std::string ns, std::string name) = 0;
-  // ResourceSlices that the field selector selects, for a pod in `ns`; `from` is `next` of the page
-  // before.
-  virtual aio::Task<SlicePage> list_slices(std::string ns, std::string field_selector,
-                                           std::string from) = 0;
-};
-
-// `spec.nodeName=<node>,spec.driver=<driver>`, or the driver alone without a node.
-std::string slice_selector(std::string_view node, std::string_view driver);
 
 // Which claims a pod's object names.
 struct PodClaims {
@@ -60,46 +37,42 @@ Result<PodClaims> parse_pod_claims(std::string_view text);
 // One request's reading of claims and slices.
 class ClaimedDevices {
  public:
-  // `objects` must outlive it.
-  ClaimedDevices(ResourceObjects& objects, std::string ns, std::string node, Log log)
-      : objects_(objects), ns_(std::move(ns)), node_(std::move(node)), log_(std::move(log)) {}
+  // `objects` and `slices` must outlive it.
+  ClaimedDevices(ResourceObjects& objects, Slices& slices, std::string ns, std::string node,
+                 Log log)
+      : objects_(objects),
+        slices_(slices),
+        ns_(std::move(ns)),
+        node_(std::move(node)),
+        log_(std::move(log)) {}
 
   // `devices` and, after what is there, those of the claims.
   aio::Task<DeviceIds> add_to(DeviceIds devices, PodClaims claims);
+  // Of the claims that add_to() read: devices that no slice lists now, so it is not known what they
+  // are. A kubelet that starts deletes the slices of its node, and drivers publish them again.
+  const std::vector<std::string>& unlisted() const { return unlisted_; }
 
  private:
   struct Allocated {
-    std::string request, driver, pool, device;
-  };
-  struct Attributes {
-    std::string device_id, resource;
-  };
-  using DeviceKey = std::tuple<std::string, std::string, std::string>;  // driver, pool, device
-  struct Wanted {
-    std::set<DeviceKey> devices;
-    std::map<std::string, std::int64_t> generations;  // the newest of each pool
-    std::map<DeviceKey, std::pair<std::int64_t, Attributes>> found;
+    std::string request;
+    DraDevice device;
   };
 
-  static DeviceKey key_of(const Allocated& one) { return {one.driver, one.pool, one.device}; }
   static Result<std::vector<Allocated>> parse_allocation(const json::Object& claim,
                                                          const std::string& name);
-  static void read_slice(const json::Object& slice, Wanted& wanted);
 
   aio::Task<std::vector<Allocated>> fetch_allocation(std::string name);
-  aio::Task<void> fetch_attributes(std::vector<Allocated> allocated);
-  aio::Task<void> read_slices(std::string driver, std::string selector);
-  void add_claim(const std::string& name, const std::vector<Allocated>& allocated,
-                 DeviceIds& out) const;
+  void add_claim(const std::string& name, const std::vector<Allocated>& allocated, DeviceIds& out);
   Result<void> add_extended(const PodClaims& claims, const std::vector<Allocated>& allocated,
                             DeviceIds& out) const;
-  const Attributes* find(const Allocated& one) const;
+  const DraAttributes* find(const Allocated& one) const;
 
   ResourceObjects& objects_;
+  Slices& slices_;
   const std::string ns_, node_;
   const Log log_;
-  std::set<DeviceKey> wanted_;
-  std::map<DeviceKey, Attributes> known_;
+  DraDevices known_;
+  std::vector<std::string> unlisted_;
 };
 
 }  // namespace mnet::devices

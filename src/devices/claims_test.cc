@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <optional>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,61 +15,18 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "devices/fake_resource_objects.h"
 #include "devices/pod_resources.h"
-#include "json/json.h"
+#include "devices/slices.h"
 
 namespace mnet::devices {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
-using testing::UnorderedElementsAre;
-
-class FakeObjects : public ResourceObjects {
- public:
-  aio::Task<std::optional<json::Object>> find_claim(std::string, std::string name) override {
-    asked.push_back(name);
-    const auto found = claims.find(name);
-    if (found == claims.end()) co_return std::optional<json::Object>();
-    co_return std::optional<json::Object>(*json::parse_object(found->second));
-  }
-  aio::Task<SlicePage> list_slices(std::string, std::string selector, std::string from) override {
-    asked.push_back(cat(selector, from.empty() ? "" : " from ", from));
-    const std::vector<std::string>& all = slices[selector];
-    const std::size_t at = from.empty() ? 0 : std::stoul(from);
-    SlicePage page;
-    if (at < all.size()) page.items.emplace_back(*json::parse_object(all[at]));
-    if (at + 1 < all.size()) page.next = std::to_string(at + 1);
-    co_return page;
-  }
-
-  // `devices` of pool "q" of driver "d".
-  void allocate(const std::string& claim, const std::vector<std::string>& devices) {
-    std::vector<std::string> results;
-    for (const std::string& device : devices) {
-      results.push_back(cat(R"({"request":"r","driver":"d","pool":"q","device":")", device, "\"}"));
-    }
-    claims[claim] =
-        cat(R"({"status":{"allocation":{"devices":{"results":[)", join(results, ","), "]}}}}");
-  }
-  void publish(const std::string& selector, int generation,
-               const std::vector<std::string>& devices) {
-    std::vector<std::string> all;
-    for (const std::string& device : devices) {
-      all.push_back(cat(R"({"name":")", device, R"(","attributes":{"k8s.cni.cncf.io/deviceID":)",
-                        R"({"string":"id-)", device, "-", generation,
-                        R"("},"k8s.cni.cncf.io/resourceName":{"string":"res"}}})"));
-    }
-    slices[selector].push_back(cat(R"({"spec":{"driver":"d","pool":{"name":"q","generation":)",
-                                   generation, R"(},"devices":[)", join(all, ","), "]}}"));
-  }
-
-  std::map<std::string, std::string> claims;               // by name
-  std::map<std::string, std::vector<std::string>> slices;  // by selector
-  std::vector<std::string> asked;
-};
 
 constexpr const char* kOfNode = "spec.nodeName=node1,spec.driver=d";
 constexpr const char* kOfNone = "spec.nodeName=,spec.driver=d";
@@ -79,11 +36,15 @@ class ClaimsTest : public testing::Test {
   Result<DeviceIds> devices(const std::string& pod) {
     auto claims = parse_pod_claims(pod);
     if (!claims) return claims.error();
-    ClaimedDevices reader(objects_, "ns1", "node1", Log());
-    return aio::run(reader.add_to({}, *std::move(claims)));
+    Slices slices(loop_.get_executor(), objects_, 20s, Log());
+    ClaimedDevices reader(objects_, slices, "ns1", "node1", Log());
+    auto found = aio::run(loop_, reader.add_to({}, *std::move(claims)));
+    EXPECT_TRUE(aio::run(loop_, slices.wait_ended(aio::kNoDeadline)).has_value());
+    return found;
   }
 
-  FakeObjects objects_;
+  boost::asio::io_context loop_;
+  FakeResourceObjects objects_;
 };
 
 // 02, 12: row 88; kubernetes#140036; pain 24

@@ -34,6 +34,7 @@ struct FakeAnswer {
   int status = 0;  // of gRPC
   std::string why = {};
   std::optional<std::size_t> cut = {};       // hangs up after so many bytes of the body
+  bool stalls = false;                       // after these bytes, instead of hanging up
   bool is_refused = false;                   // GOAWAY instead of an answer
   bool is_silent = false;                    // says nothing until the client leaves
   std::optional<std::uint32_t> length = {};  // the length that the body claims to have
@@ -198,7 +199,7 @@ class FakeKubelet {
     connection.sent += count;
     if (connection.sent < end) return static_cast<ssize_t>(count);
     if (connection.answer->cut) {
-      connection.hangs_up = true;
+      connection.hangs_up = !connection.answer->stalls;
       *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
       return static_cast<ssize_t>(count);
     }

@@ -140,6 +140,28 @@ TEST_F(KubeletTest, IsAskedOnceForAllThatWait) {
   EXPECT_EQ(lists, 2);
 }
 
+TEST_F(KubeletTest, IsAskedOnceForItsOfferToo) {
+  std::atomic<int> calls = 0;
+  serve([&calls](const std::string&) {
+    ++calls;
+    return FakeAnswer{.message = field(1, devices_text({"r", {"1"}}))};
+  });
+  using Answer = std::shared_ptr<const Offer>;
+  Kubelet& asked = kubelet();
+  std::vector<aio::Task<Answer>> all;
+  for (int i = 0; i < 12; ++i) all.push_back(asked.offer());
+
+  auto together =
+      [](std::vector<aio::Task<Answer>> tasks) -> aio::Task<std::vector<Result<Answer>>> {
+    co_return co_await aio::all(std::move(tasks));
+  };
+  auto answers = aio::run(loop_, together(std::move(all)));
+
+  ASSERT_TRUE(answers.has_value());
+  for (const Result<Answer>& answer : *answers) EXPECT_THAT(**answer, ElementsAre(Pair("r", 1)));
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(KubeletTest, IsAskedAgainWhileItRefusesOrStarts) {
   std::atomic<int> calls = 0;
   serve([&calls](const std::string&) -> FakeAnswer {
@@ -198,6 +220,14 @@ TEST_F(KubeletTest, WithoutASocketIsAbsentAtOnce) {
 
 TEST_F(KubeletTest, ThatSaysNothingIsNotWaitedForLonger) {
   serve([](const std::string&) { return FakeAnswer{.is_silent = true}; });
+  auto found = aio::run(loop_, kubelet(50ms).devices_of({"n", "p"}));
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().code(), Errc::kTimeout);
+}
+
+TEST_F(KubeletTest, ThatStopsInTheMiddleOfItsAnswerIsNotWaitedForLonger) {
+  serve(
+      [](const std::string&) { return FakeAnswer{.message = listed(), .cut = 9, .stalls = true}; });
   auto found = aio::run(loop_, kubelet(50ms).devices_of({"n", "p"}));
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code(), Errc::kTimeout);

@@ -57,6 +57,11 @@ class SharedCall {
     while (next_ != nullptr) {
       is_running_ = true;
       const Ending ending{.all = *this, .round = std::exchange(next_, nullptr)};
+      const bool is_cancelled = co_await aio::cancelled();
+      if (is_cancelled) {  // those that wait for the next call, too
+        ending.round->outcome = aio::cancelled_error();
+        continue;
+      }
       Result<Answer> answer = co_await call_(std::move(ending.round->question));
       if (answer) {
         ending.round->outcome = std::make_shared<const Answer>(*std::move(answer));

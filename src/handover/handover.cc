@@ -55,11 +55,12 @@ void remove_dead_names(const std::string& socket_path) {
 }
 
 Handover::Handover(std::string socket_path, ContainerLocks::EndOrphans end_orphans, Log log,
-                   Pace pace)
+                   Pace pace, Now now)
     : socket_path_(std::move(socket_path)),
       end_orphans_(std::move(end_orphans)),
       log_(std::move(log)),
       pace_(pace),
+      now_(std::move(now)),
       locks_(beside(socket_path_, kLocks), end_orphans_),
       changes_({sys::directory_of(socket_path_)}, std::chrono::milliseconds(0),
                [this](const Error& why) {
@@ -131,8 +132,8 @@ void Handover::look_at_name(const NameHooks& hooks) {
     lock();
     hooks.taken();
   } else if (now == Name::kGone) {
-    if (!missing_since_) missing_since_ = Clock::now();
-    if (Clock::now() - *missing_since_ < pace_.missing) return;
+    if (!missing_since_) missing_since_ = now_();
+    if (now_() - *missing_since_ < pace_.missing) return;
     missing_since_.reset();
     hooks.lost();
   }
@@ -141,10 +142,10 @@ void Handover::look_at_name(const NameHooks& hooks) {
 // The daemon that took the name may have been that of a pod which goes, and started late: the
 // kubelet does not start it again.
 void Handover::look_for_heir(const NameHooks& hooks) {
-  if (is_abandoned_) return;
   if (hooks.is_served()) return missing_since_.reset();
-  if (!missing_since_) missing_since_ = Clock::now();
-  if (Clock::now() - *missing_since_ < pace_.missing) return;
+  if (is_abandoned_) return;
+  if (!missing_since_) missing_since_ = now_();
+  if (now_() - *missing_since_ < pace_.missing) return;
   is_abandoned_ = true;
   hooks.abandoned();
 }

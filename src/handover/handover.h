@@ -48,8 +48,10 @@ struct NameHooks {
 
 class Handover {
  public:
-  Handover(std::string socket_path, ContainerLocks::EndOrphans end_orphans, Log log,
-           Pace pace = {});
+  using Now = std::function<std::chrono::steady_clock::time_point()>;
+
+  Handover(std::string socket_path, ContainerLocks::EndOrphans end_orphans, Log log, Pace pace = {},
+           Now now = std::chrono::steady_clock::now);
 
   Handover(const Handover&) = delete;
   Handover& operator=(const Handover&) = delete;
@@ -84,6 +86,7 @@ class Handover {
   ContainerLocks::EndOrphans end_orphans_;
   Log log_;
   Pace pace_;
+  Now now_;  // for how long the name has been missing
   ContainerLocks locks_;
   nodeconf::Changes changes_;
   std::optional<sys::Presence> presence_;

@@ -46,6 +46,8 @@ TEST(OwnSocketPath, IsNoneWithoutAUidThatFitsIntoAName) {
   EXPECT_EQ(own_socket_path("/" + std::string(90, 'a') + "/multus.sock", std::string(36, 'a')), "");
 }
 
+constexpr std::chrono::milliseconds kMissing{20};
+
 class HandoverTest : public testing::Test {
  protected:
   ~HandoverTest() override {
@@ -61,10 +63,18 @@ class HandoverTest : public testing::Test {
     co_return Result<void>();
   }
   void follow() {
-    NameHooks hooks{.state = [this] { return name_; },
+    NameHooks hooks{.state =
+                        [this] {
+                          ++looks_;
+                          return name_;
+                        },
                     .taken = [this] { ++taken_; },
                     .lost = [this] { ++lost_; },
-                    .is_served = [this] { return is_served_; },
+                    .is_served =
+                        [this] {
+                          ++looks_;
+                          return is_served_;
+                        },
                     .abandoned = [this] { ++abandoned_; }};
     group_.spawn("follow", handover_.follow(std::move(hooks)));
   }
@@ -77,6 +87,11 @@ class HandoverTest : public testing::Test {
   }
   bool until(std::function<bool()> fact) {
     return aio::run(loop_, poll_for(std::move(fact))).has_value();
+  }
+  // So many looks at the name begin and end.
+  bool looks(int number) {
+    const int last = looks_ + number;
+    return until([this, last] { return looks_ > last; });
   }
   // An old daemon that answers so.
   void serve(int status, int busy = 0) {
@@ -104,13 +119,17 @@ class HandoverTest : public testing::Test {
   aio::Group group_{loop_.get_executor(), Log()};
   Name name_ = Name::kOurs;
   bool is_served_ = true;
-  int taken_ = 0, lost_ = 0, abandoned_ = 0, searches_ = 0;
+  int looks_ = 0, taken_ = 0, lost_ = 0, abandoned_ = 0, searches_ = 0;
   std::function<void()> on_search_;
   std::vector<std::string> asked_;
   std::optional<sys::SocketFile> socket_;
   std::optional<http::Server> server_;
-  Handover handover_{
-      path_, searching(), Log(), {.soon = 2ms, .poll = 2ms, .missing = 20ms, .answer = 20ms}};
+  std::chrono::steady_clock::time_point now_{};  // passes only when a test says so
+  Handover handover_{path_,
+                     searching(),
+                     Log(),
+                     {.soon = 2ms, .poll = 2ms, .missing = kMissing, .answer = 20ms},
+                     [this] { return now_; }};
 };
 
 TEST_F(HandoverTest, LocksNothingWhileNoOtherDaemonIsThere) {
@@ -131,7 +150,7 @@ TEST_F(HandoverTest, SearchesForOrphansAndStopsLockingWhenTheOtherDaemonHasEnded
   auto other = std::make_unique<sys::Presence>(sys::Presence::make(dir_.path()).value());
   handover_.enter();
   follow();
-  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(10ms)));
+  ASSERT_TRUE(looks(3));
   EXPECT_EQ(searches_, 0);
 
   other.reset();
@@ -160,13 +179,17 @@ TEST_F(HandoverTest, TellsOnceThatTheOneThatTookTheNameIsGone) {
   follow();
   name_ = Name::kTaken;
   ASSERT_TRUE(until([this] { return taken_ > 0; }));
-  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(30ms)));
+  now_ += 2 * kMissing;
+  ASSERT_TRUE(looks(2));
   EXPECT_EQ(abandoned_, 0);
 
   is_served_ = false;
+  ASSERT_TRUE(looks(2));
+  EXPECT_EQ(abandoned_, 0);  // it may still come back
+  now_ += kMissing;
 
   EXPECT_TRUE(until([this] { return abandoned_ > 0; }));
-  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(10ms)));
+  ASSERT_TRUE(looks(2));
   EXPECT_EQ(abandoned_, 1);
 }
 
@@ -177,7 +200,7 @@ TEST_F(HandoverTest, TellsOnceThatTheNameIsTakenAndLocksFromThenOn) {
 
   ASSERT_TRUE(until([this] { return taken_ > 0; }));
   name_ = Name::kOurs;
-  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(10ms)));
+  ASSERT_TRUE(looks(2));
 
   EXPECT_EQ(taken_, 1);
   EXPECT_TRUE(handover_.is_taken());
@@ -188,12 +211,15 @@ TEST_F(HandoverTest, TellsThatTheNameIsLostOnlyIfNoDaemonTakesIt) {
   handover_.enter();
   follow();
   name_ = Name::kGone;
-  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(5ms)));
+  ASSERT_TRUE(looks(2));
   name_ = Name::kOurs;
-  ASSERT_TRUE(aio::run(loop_, aio::sleep_for(30ms)));
+  ASSERT_TRUE(looks(2));
+  now_ += 2 * kMissing;
+  name_ = Name::kGone;
+  ASSERT_TRUE(looks(2));
   EXPECT_EQ(lost_, 0);
 
-  name_ = Name::kGone;
+  now_ += kMissing;
 
   EXPECT_TRUE(until([this] { return lost_ > 0; }));
   EXPECT_EQ(taken_, 0);

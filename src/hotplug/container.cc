@@ -21,6 +21,8 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "chain/chain.h"
+#include "cni/result.h"
+#include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/messages.h"
@@ -28,6 +30,18 @@
 #include "model/requested_networks.h"
 
 namespace mnet::hotplug {
+
+bool is_no_namespace(const Error& error) {
+  return error.code() == Errc::kNotFound || error.code() == Errc::kInvalid;
+}
+
+model::StaleStatus status_of(const model::RecordedAttachment& attachment) {
+  model::StaleStatus status{.network = attachment.network,
+                            .ifnames = attach::interfaces_of(attachment)};
+  auto result = cni::read_result(attachment.result.value_or(json::Object()));
+  if (result && result->interfaces.empty()) status.ifnames.emplace_back();
+  return status;
+}
 
 Error Container::failed(const Error& error) const { return model::core_error(error, job.base.pod); }
 

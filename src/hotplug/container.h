@@ -10,11 +10,20 @@
 #include "attach/container_records.h"
 #include "attach/core.h"
 #include "attach/source.h"
+#include "base/error.h"
 #include "chain/chain.h"
 #include "hotplug/job.h"
 #include "model/attachment_record.h"
 
 namespace mnet::hotplug {
+
+// Whether the error of a look at a container's namespace says that there is none. Any other says
+// nothing about it.
+bool is_no_namespace(const Error& error);
+
+// The entries that an attachment has in the network status: one with an empty name if its result
+// lists no interface (02, 2.4).
+model::StaleStatus status_of(const model::RecordedAttachment& attachment);
 
 class Container {
  public:

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "aio/cancel.h"
 #include "aio/task.h"
@@ -24,11 +27,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cni/cache.h"
 #include "hotplug/pass.h"
 #include "model/attachment_record.h"
+#include "model/event_reasons.h"
 #include "model/hotplug_settings.h"
 #include "model/objects.h"
 #include "model/requested_networks.h"
@@ -42,6 +47,8 @@ constexpr std::chrono::hours kNever{24 * 365};
 // Of retries that are about no single network.
 constexpr std::string_view kWhole = "";
 constexpr std::string_view kStatus = "status";
+constexpr std::string_view kRest = "rest";
+constexpr std::size_t kMostRetries = 100;  // of one container, each by itself; the others together
 
 // One that is cut is read by the pass: its text may have changed.
 bool is_other(const model::PodObject& before, const model::PodObject& now) {
@@ -55,6 +62,9 @@ bool is_other(const model::PodObject& before, const model::PodObject& now) {
 std::string pod_key(const model::AttachmentRecord& record) {
   return cat(record.pod_ns, "/", record.pod_name);
 }
+
+// The key is `<ns>/<name>`.
+std::string_view ns_in(std::string_view pod_key) { return pod_key.substr(0, pod_key.find('/')); }
 
 std::string created_at(const model::AttachmentRecord& record) {
   return record.attachments.empty() ? std::string() : record.attachments.front().added_at;
@@ -74,10 +84,11 @@ class Controller::Host : public PassHost {
     Entry* entry = find();
     if (entry == nullptr) return false;
     const auto found = entry->retries.find(operation.key());
-    const bool is_early = found != entry->retries.end() && owner_.timer_.now() < found->second.due;
+    const bool is_early = found == entry->retries.end() ? rest_is_early(*entry)
+                                                        : owner_.timer_.now() < found->second.due;
     if (is_early) return false;
-    // A pass counts once, whatever it does.
-    if (!has_credit_) has_credit_ = owner_.take_credit(*entry);
+    // An edit counts once, whatever follows from it.
+    if (!has_credit_) has_credit_ = entry->continues || owner_.take_credit(*entry);
     return has_credit_;
   }
 
@@ -89,9 +100,10 @@ class Controller::Host : public PassHost {
     Entry* entry = find();
     if (entry == nullptr) return;
     if (entry->told.size() > kMostTold) entry->told.clear();
-    if (!entry->told.insert(cat(notice.reason, " ", notice.value)).second) return;
-    owner_.log_.warning(cat("pod ", pod->key(), ": ", notice.message));
-    if (!entry->is_quiet) owner_.send(pod, true, notice.reason, std::move(notice.message));
+    if (!entry->told.insert(sha256_hex(cat(notice.reason, " ", notice.value))).second) return;
+    std::string message = excerpt(notice.message, kMostOfReason);
+    owner_.log_.warning(cat("pod ", pod->key(), ": ", message));
+    if (!entry->is_quiet) owner_.send(pod, true, notice.reason, std::move(message));
   }
 
  private:
@@ -101,7 +113,16 @@ class Controller::Host : public PassHost {
   }
   void tell_failure(Entry& entry, const model::PodObjectPtr& pod, const Operation& operation,
                     const Error& why, bool is_rejected);
+  // As of the beginning of the pass, so that it tries all of them or none.
+  bool rest_is_early(const Entry& entry) {
+    if (!rest_is_early_) {
+      const auto rest = entry.retries.find(std::string(kRest));
+      rest_is_early_ = rest != entry.retries.end() && owner_.timer_.now() < rest->second.due;
+    }
+    return *rest_is_early_;
+  }
 
+  std::optional<bool> rest_is_early_;
   Controller& owner_;
   const std::string container_id_;
   bool has_credit_ = false;
@@ -112,7 +133,7 @@ void Controller::Host::note(const model::PodObjectPtr& pod, const Operation& ope
                             bool is_rejected) {
   const End end = outcome ? End::kOk : (is_rejected ? End::kRejected : End::kError);
   ++owner_.operations_[{operation.op, end}];
-  owner_.time_spent_ += took;
+  if (!is_rejected) owner_.node_.observe(operation.op, took);
   const auto milliseconds = std::chrono::duration_cast<Time>(took).count();
   const std::string what = cat("hot-plug: ", operation.key(), " of pod ", pod->key(), ", UID ",
                                pod->uid, ", container ", container_id_, ", ", milliseconds, " ms");
@@ -122,14 +143,17 @@ void Controller::Host::note(const model::PodObjectPtr& pod, const Operation& ope
     if (entry != nullptr) entry->retries.erase(operation.key());
     // PlugIn tells of what it has added.
     if (operation.op == Op::kAdd) return;
-    owner_.send(pod, false, "RemovedInterface",
+    owner_.send(pod, false, model::kRemovedInterface,
                 cat("Remove ", operation.ifname, " from ", excerpt(operation.network)));
     return;
   }
-  owner_.log_.error(what, outcome.error());
+  owner_.log_.error(cat(what, ": ", excerpt(outcome.error().text(), kMostOfReason)));
   if (entry == nullptr || outcome.error().code() == Errc::kCancelled) return;
-  owner_.fail(*entry, operation.key());
-  tell_failure(*entry, pod, operation, outcome.error(), is_rejected);
+  // A pod's author chooses how many networks fail.
+  const bool is_one_of_many =
+      entry->retries.size() >= kMostRetries && !entry->retries.contains(operation.key());
+  owner_.fail(*entry, is_one_of_many ? std::string(kRest) : operation.key());
+  if (!is_one_of_many) tell_failure(*entry, pod, operation, outcome.error(), is_rejected);
 }
 
 // The same failure is told again after a while only.
@@ -138,16 +162,19 @@ void Controller::Host::tell_failure(Entry& entry, const model::PodObjectPtr& pod
                                     bool is_rejected) {
   Retry& retry = owner_.retry_of(entry, operation.key());
   const auto now = owner_.timer_.now();
-  const bool is_known = retry.reason == why.text() && now - retry.told < owner_.times_.event;
+  const std::string shown = excerpt(why.text(), kMostOfReason);
+  const std::size_t hash = std::hash<std::string>()(shown);
+  const bool is_known = retry.reason == hash && now - retry.told < owner_.times_.event;
   if (is_known) return;
-  retry.reason = why.text();
+  retry.reason = hash;
   retry.told = now;
   const bool is_add = operation.op == Op::kAdd;
-  std::string_view reason = is_add ? "FailedAddingInterface" : "FailedRemovingInterface";
-  if (is_rejected) reason = "InterfaceAddRejected";
+  std::string_view reason =
+      is_add ? model::kFailedAddingInterface : model::kFailedRemovingInterface;
+  if (is_rejected) reason = model::kInterfaceAddRejected;
   owner_.send(pod, true, reason,
               cat("Failed to ", is_add ? "add " : "remove ", operation.ifname, " from ",
-                  excerpt(operation.network), ": ", excerpt(why.text(), kMostOfReason)));
+                  excerpt(operation.network), ": ", shown));
 }
 
 Controller::Controller(const aio::asio::any_io_executor& executor, attach::Attachments& attachments,
@@ -230,7 +257,15 @@ aio::Task<void> Controller::list_all(Time spread) {
     if (listed.error().code() == Errc::kCancelled) co_return std::move(listed);
     log_.error(cat("hot-plug: cannot list the records below ", directory), listed.error());
   }
+  // Those that are not listed any more, too: their passes find that out.
+  for (const auto& [id, entry] : entries_) {
+    if (!entry.due) enqueue(id, within(spread));
+  }
   co_return Result<void>();
+}
+
+Controller::Instant Controller::within(Time spread) const {
+  return timer_.now() + std::chrono::duration_cast<Time>(spread * std::min(random_(), 1.0));
 }
 
 aio::Task<void> Controller::list(std::string cni_dir, Time spread) {
@@ -238,21 +273,21 @@ aio::Task<void> Controller::list(std::string cni_dir, Time spread) {
   MNET_CO_TRY(const auto& ids, co_await records.list(cni_dir));
   MNET_CO_TRY(const auto& results, co_await records.list_results(cni_dir));
   for (const std::string& id : ids) {
-    const auto due =
-        timer_.now() + std::chrono::duration_cast<Time>(spread * std::min(random_(), 1.0));
-    if (entries_.contains(id)) {
-      enqueue(id, due);
-      continue;
-    }
+    if (entries_.contains(id)) continue;
+    const auto due = within(spread);
     auto record = co_await attach::find_record(&records, cni_dir, id);
     if (!record && record.error().code() == Errc::kCancelled) co_return record.error();
-    if (record && *record) {
+    if (!record) {
+      put_unread(cni_dir, id, due, true);
+      continue;
+    }
+    if (*record) {
       put(cni_dir, **record, due, true);
       continue;
     }
     // Made by another multus.
-    const auto entry = std::ranges::find(results.entries, id, &cni::CacheEntry::container_id);
-    if (entry != results.entries.end()) put(cni_dir, attach::header_of(*entry), due, true);
+    const cni::CachedContainer* cached = results.find(id);
+    if (cached != nullptr) put(cni_dir, attach::header_of(*cached), due, true);
   }
   co_return Result<void>();
 }
@@ -261,24 +296,37 @@ aio::Task<void> Controller::add_entry(std::string cni_dir, std::string container
   auto record =
       co_await attach::find_record(&attachments_.core().ports.records, cni_dir, container_id);
   if (!record && record.error().code() == Errc::kCancelled) co_return record.error();
+  if (!record) put_unread(cni_dir, container_id, timer_.now(), false);
   if (record && *record) put(cni_dir, **record, timer_.now(), false);
   co_return Result<void>();
 }
 
-void Controller::put(const std::string& cni_dir, const model::AttachmentRecord& record, Instant due,
-                     bool is_quiet) {
-  if (record.pod_name.empty()) return;
-  Entry& entry = entries_[record.container_id];
-  const bool is_new = entry.pod_key.empty();
+Controller::Entry& Controller::entry_of(const std::string& cni_dir, const std::string& container_id,
+                                        bool is_quiet) {
+  const auto [place, is_new] = entries_.try_emplace(container_id);
+  Entry& entry = place->second;
   entry.cni_dir = cni_dir;
-  entry.pod_key = pod_key(record);
-  entry.created = created_at(record);
   if (is_new) {
     entry.is_quiet = is_quiet;
     entry.credit = times_.burst;
     entry.credited = timer_.now();
   }
+  return entry;
+}
+
+void Controller::put(const std::string& cni_dir, const model::AttachmentRecord& record, Instant due,
+                     bool is_quiet) {
+  if (record.pod_name.empty()) return;
+  Entry& entry = entry_of(cni_dir, record.container_id, is_quiet);
+  entry.pod_key = pod_key(record);
+  entry.created = created_at(record);
   enqueue(record.container_id, due);
+}
+
+void Controller::put_unread(const std::string& cni_dir, const std::string& container_id,
+                            Instant due, bool is_quiet) {
+  (void)entry_of(cni_dir, container_id, is_quiet);
+  enqueue(container_id, due);
 }
 
 void Controller::enqueue(const std::string& container_id, Instant due) {
@@ -299,6 +347,7 @@ void Controller::pod_changed(const model::PodObjectPtr& before, const model::Pod
     // The first sight of a pod is not an edit.
     if (before != nullptr) {
       entry.is_quiet = false;
+      if (!entry.differs_since) entry.differs_since = timer_.now();
       forgive(entry);
     }
     enqueue(id, timer_.now() + times_.merge);
@@ -312,18 +361,23 @@ void Controller::tell_of_host_network(const model::PodObjectPtr& before,
   const std::string* text = now->annotation(model::kNetworksAnnotation);
   if (text == nullptr || trim(*text).empty() || trim(*text) == "[]") return;
   if (before != nullptr && !is_other(*before, *now)) return;
-  send(now, true, "InterfaceAddRejected", "Will not add interfaces to a pod in the host's network");
+  send(now, true, model::kInterfaceAddRejected,
+       "Will not add interfaces to a pod in the host's network");
 }
 
 void Controller::network_changed(const std::string& key) {
+  const std::string end = cat(" ", key);
   for (auto& [id, entry] : entries_) {
-    bool waits = false;
+    std::vector<Retry*> waiting;
     for (auto& [operation, retry] : entry.retries) {
-      if (!operation.starts_with("add ") || !operation.ends_with(cat(" ", key))) continue;
-      waits = true;
-      if (entry.credit >= 1) retry.due = timer_.now();
+      if (operation.starts_with("add ") && operation.ends_with(end)) waiting.push_back(&retry);
     }
-    if (waits) enqueue(id, when_allowed(entry));
+    if (waiting.empty()) continue;
+    const Instant allowed = when_allowed(entry);
+    if (entry.credit >= 1) {
+      for (Retry* retry : waiting) try_anew(*retry);
+    }
+    enqueue(id, allowed);
   }
 }
 
@@ -337,25 +391,48 @@ void Controller::container_gone(const std::string& container_id) {
   entries_.erase(container_id);
 }
 
-std::optional<Controller::Instant> Controller::next_due() const {
-  std::optional<Instant> next;
-  if (running_ >= settings_.workers) return next;
-  for (const auto& [id, entry] : entries_) {
-    if (!entry.due || entry.is_running) continue;
-    if (!next || *entry.due < *next) next = entry.due;
+// Of those that are due, the namespace comes first that has the fewest workers; one that has some
+// leaves the last worker to those that have none.
+const std::pair<const std::string, Controller::Entry>* Controller::find_next() const {
+  std::map<std::string_view, std::size_t> running;
+  for (const auto& [id, entry] : entries_)
+    running[ns_in(entry.pod_key)] += entry.is_running ? 1 : 0;
+  const bool is_last = settings_.workers > 1 && running_ + 1 >= settings_.workers;
+  const Instant now = timer_.now();
+  const auto rank = [&](const Entry& entry) {
+    const bool is_due = *entry.due <= now;
+    return std::tuple(!is_due, is_due ? running[ns_in(entry.pod_key)] : 0, *entry.due);
+  };
+  const std::pair<const std::string, Entry>* next = nullptr;
+  for (const auto& one : entries_) {
+    const Entry& entry = one.second;
+    if (!entry.due || entry.is_running || (is_last && running[ns_in(entry.pod_key)] > 0)) continue;
+    if (next == nullptr || rank(entry) < rank(next->second)) next = &one;
   }
   return next;
 }
 
+std::optional<Controller::Instant> Controller::next_due() const {
+  if (running_ >= settings_.workers) return std::nullopt;
+  const auto* next = find_next();
+  return next == nullptr ? std::nullopt : next->second.due;
+}
+
+// In the order in which they became due, as far as namespaces allow: those whose plugins hang again
+// and again keep none of the others from a worker.
 void Controller::start_due() {
-  const auto now = timer_.now();
-  for (auto& [id, entry] : entries_) {
-    if (running_ >= settings_.workers || stops_) return;
-    if (!entry.due || entry.is_running || now < *entry.due) continue;
+  while (running_ < settings_.workers && !stops_) {
+    const auto* next = find_next();
+    if (next == nullptr || timer_.now() < *next->second.due) return;
+    const std::string id = next->first;
+    Entry& entry = entries_.at(id);
     entry.due.reset();
     entry.is_running = true;
     ++running_;
-    if (!passes_.spawn("hot-plug", handle(id))) --running_;
+    if (passes_.spawn("hot-plug", handle(id))) continue;
+    entry.is_running = false;
+    --running_;
+    return;
   }
 }
 
@@ -390,17 +467,21 @@ aio::Task<PassOutcome> Controller::pass(std::string container_id, std::string cn
     header = *std::move(found);
   } else {
     MNET_CO_TRY(const auto& results, co_await core.ports.records.list_results(cni_dir));
-    const auto entry =
-        std::ranges::find(results.entries, container_id, &cni::CacheEntry::container_id);
-    if (entry == results.entries.end()) co_return PassOutcome();
-    header = attach::header_of(*entry);
+    const cni::CachedContainer* cached = results.find(container_id);
+    if (cached == nullptr) co_return PassOutcome{.is_recorded = false};
+    header = attach::header_of(*cached);
+  }
+  if (const auto entry = entries_.find(container_id);
+      entry != entries_.end() && entry->second.pod_key.empty()) {
+    entry->second.pod_key = pod_key(header);
+    entry->second.created = created_at(header);
   }
   header.attachments.clear();
   const auto pod = node_.find_pod(header.pod_ns, header.pod_name);
   if (pod == nullptr || !(header.is_static || pod->fits(header.pod_uid))) co_return PassOutcome();
   MNET_CO_TRY(auto&& request, node_.make_request(cni_dir, header));
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
-  Pass pass(core, settings_, *host, std::move(request));
+  Pass pass(core, settings_, *host, std::move(request), timer_);
   co_return co_await pass.run();
 }
 
@@ -417,6 +498,10 @@ void Controller::conclude(const std::string& container_id, const Result<PassOutc
     fail(entry, std::string(kWhole));
     return enqueue(container_id, retry_of(entry, std::string(kWhole)).due);
   }
+  if (!passed->is_recorded) {
+    entries_.erase(found);
+    return;
+  }
   const bool has_died = entry.is_alive && !passed->is_alive;
   entry.is_alive = passed->is_alive;
   entry.wanted = passed->wanted;
@@ -428,14 +513,18 @@ void Controller::conclude(const std::string& container_id, const Result<PassOutc
     fail(entry, std::string(kStatus));
   }
   std::erase_if(entry.retries, [&](const auto& one) {
+    if (passed->is_unfinished) return false;
+    if (one.first == kRest) return passed->failing.size() <= kMostRetries;
     return !passed->failing.contains(one.first) && (one.first != kStatus || passed->status);
   });
-  const bool differs = entry.failing > 0 || !passed->status;
+  const bool differs = entry.failing > 0 || passed->is_unfinished || !passed->status;
   if (!differs) entry.differs_since.reset();
   if (differs && !entry.differs_since) entry.differs_since = timer_.now();
   for (const auto& [key, retry] : entry.retries) enqueue(container_id, retry.due);
   // What was not tried for want of credit is tried when there is some.
   if (entry.failing > 0 && entry.credit < 1) enqueue(container_id, when_allowed(entry));
+  entry.continues = passed->is_unfinished;
+  if (entry.continues) enqueue(container_id, timer_.now());
   if (!has_died) return;
   for (auto& [id, other] : entries_) {
     if (other.pod_key == entry.pod_key && id != container_id) enqueue(id, timer_.now());
@@ -457,10 +546,12 @@ void Controller::fail(Entry& entry, const std::string& key) {
 void Controller::forgive(Entry& entry) {
   (void)when_allowed(entry);
   if (entry.credit < 1) return;
-  for (auto& [key, retry] : entry.retries) {
-    retry.backoff.reset();
-    retry.due = timer_.now();
-  }
+  for (auto& [key, retry] : entry.retries) try_anew(retry);
+}
+
+void Controller::try_anew(Retry& retry) const {
+  retry.backoff.reset();
+  retry.due = timer_.now();
 }
 
 Controller::Instant Controller::when_allowed(Entry& entry) {
@@ -491,12 +582,14 @@ void Controller::send(const model::PodObjectPtr& pod, bool is_warning, std::stri
 }
 
 Controller::Counts Controller::counts() const {
+  const auto now = timer_.now();
   Counts sum;
   for (const auto& [id, entry] : entries_) {
     sum.wanted += entry.wanted;
     sum.present += entry.present;
     sum.failing += entry.failing;
-    if (entry.differs_since || entry.is_running) ++sum.pending;
+    const bool waits = entry.due && *entry.due <= now;
+    if (entry.differs_since || entry.is_running || waits) ++sum.pending;
   }
   return sum;
 }

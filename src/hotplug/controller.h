@@ -48,6 +48,8 @@ class Node {
                                                const model::AttachmentRecord& record) = 0;
   // Waits for a slot, behind all others; it is given back with what this yields.
   virtual aio::Task<std::shared_ptr<void>> take_turn(attach::Request request) = 0;
+  // How long one operation took that ran plugins, or tried to.
+  virtual void observe(Op op, std::chrono::duration<double> took) = 0;
 };
 
 struct ControllerTimes {
@@ -92,7 +94,6 @@ class Controller {
   std::chrono::seconds oldest_difference() const;
   enum class End : std::uint8_t { kOk, kError, kRejected };
   const std::map<std::pair<Op, End>, std::uint64_t>& operations() const { return operations_; }
-  std::chrono::duration<double> time_spent() const { return time_spent_; }
 
  private:
   using Time = std::chrono::milliseconds;
@@ -103,22 +104,23 @@ class Controller {
     Backoff backoff;
     Instant due = {};
     Instant told = {};
-    std::string reason = {};  // that was told
+    std::size_t reason = 0;  // the hash of what was told
   };
   // One container.
   struct Entry {
-    std::string cni_dir;
-    std::string pod_key, created = {};
-    std::optional<Instant> due = {};  // none: nothing is to be done
-    bool is_running = false;          // a pass
+    std::string cni_dir = {};
+    std::string pod_key = {}, created = {};  // empty as long as its record could not be read
+    std::optional<Instant> due = {};         // none: nothing is to be done
+    bool is_running = false;                 // a pass
     bool is_alive = true;
-    bool is_quiet = false;  // nothing has changed since an earlier daemon told of it
+    bool continues = false;  // its last pass had its time and left something to do
+    bool is_quiet = false;   // nothing has changed since an earlier daemon told of it
     std::map<std::string, Retry> retries = {};  // by operation
-    std::set<std::string> told = {};            // notices
+    std::set<std::string> told = {};            // hashes of notices: pods choose their texts
     double credit = 0;                          // of passes that run plugins
     Instant credited = {};
     std::size_t wanted = 0, present = 0, failing = 0;
-    std::optional<Instant> differs_since = {};
+    std::optional<Instant> differs_since = {};  // an edit counts until it is compared
   };
   class Host;
 
@@ -128,11 +130,19 @@ class Controller {
   aio::Task<void> list_all(Time spread);
   aio::Task<void> list(std::string cni_dir, Time spread);
   aio::Task<void> add_entry(std::string cni_dir, std::string container_id);
+  Entry& entry_of(const std::string& cni_dir, const std::string& container_id, bool is_quiet);
   void put(const std::string& cni_dir, const model::AttachmentRecord& record, Instant due,
            bool is_quiet);
+  // One whose record cannot be read at present. That is not a container without networks: its pass
+  // reads it again, tells of it, and is repeated.
+  void put_unread(const std::string& cni_dir, const std::string& container_id, Instant due,
+                  bool is_quiet);
   void enqueue(const std::string& container_id, Instant due);
   void start_due();
+  // The container whose turn it is, or that is due first; nullptr: none is, or may begin.
+  const std::pair<const std::string, Entry>* find_next() const;
   std::optional<Instant> next_due() const;
+  Instant within(Time spread) const;
   aio::Task<void> handle(std::string container_id);
   aio::Task<PassOutcome> pass(std::string container_id, std::string cni_dir, PassHost* host);
   void conclude(const std::string& container_id, const Result<PassOutcome>& passed);
@@ -140,6 +150,7 @@ class Controller {
   Retry& retry_of(Entry& entry, const std::string& key);
   void fail(Entry& entry, const std::string& key);
   void forgive(Entry& entry);
+  void try_anew(Retry& retry) const;
   // Of one more pass that runs plugins: at once, or when the pod has been quiet for a while.
   Instant when_allowed(Entry& entry);
   bool take_credit(Entry& entry);
@@ -156,8 +167,12 @@ class Controller {
   aio::Timer& timer_;
   std::map<std::string, Entry> entries_;       // by container id
   std::map<std::string, std::string> unread_;  // directories of containers to be looked up
-  std::map<std::pair<Op, End>, std::uint64_t> operations_;
-  std::chrono::duration<double> time_spent_{0};
+  // There from the start, so that a rate can be taken of the first one.
+  std::map<std::pair<Op, End>, std::uint64_t> operations_ = {{{Op::kAdd, End::kOk}, 0},
+                                                             {{Op::kAdd, End::kError}, 0},
+                                                             {{Op::kAdd, End::kRejected}, 0},
+                                                             {{Op::kRemove, End::kOk}, 0},
+                                                             {{Op::kRemove, End::kError}, 0}};
   bool is_active_ = false;  // the lock is held and all records were listed
   bool stops_ = false;
   std::size_t running_ = 0;

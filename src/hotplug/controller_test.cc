@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,9 +27,11 @@
 #include "attach/request.h"
 #include "attach/request_text.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "chain/fake_ports.h"
 #include "cni/args.h"
 #include "hotplug/hotplug_fixture.h"
 #include "json/json.h"
@@ -88,6 +93,7 @@ class FakeHotplugNode : public Node {
   }
   Result<attach::Request> make_request(const std::string&,
                                        const model::AttachmentRecord& record) override {
+    if (settings_error) return *settings_error;
     attach::RequestText text;
     text.container_id = record.container_id;
     text.netns = record.netns;
@@ -100,10 +106,13 @@ class FakeHotplugNode : public Node {
     ++turns;
     co_return std::make_shared<int>(1);
   }
+  void observe(Op op, std::chrono::duration<double>) override { timed.push_back(op); }
 
   bool is_locked = false;  // by another process
   int turns = 0;
+  std::vector<Op> timed;
   std::string settings = "{}";
+  std::optional<Error> settings_error;
 
  private:
   attach::FakeNode& node_;
@@ -196,6 +205,65 @@ class HotplugController : public attach::NodeTest {
                         *entry.as_object()->find("interface")->as_string()));
     }
     return out;
+  }
+  // Another pod that runs, with a container of its own.
+  void add_pod(const std::string& container_id, const std::string& ns, const std::string& name) {
+    auto another = record();
+    another.container_id = container_id;
+    another.pod_ns = ns;
+    another.pod_name = name;
+    another.pod_uid = name;
+    another.netns = cat("/", container_id);
+    another.cni_args = {{"K8S_POD_NAMESPACE", ns}, {"K8S_POD_NAME", name}, {"K8S_POD_UID", name}};
+    node_.records.records[container_id] = model::encode_record(another);
+    node_.links.namespaces[another.netns] = {"eth0"};
+    auto pod = std::make_shared<model::PodObject>(*node_.source.pods["ns1/p1"]);
+    pod->ns = ns;
+    pod->name = name;
+    pod->uid = name;
+    node_.source.pods[pod->key()] = pod;
+  }
+  void annotate_pod(const std::string& key, const std::string& text) {
+    const auto before = node_.source.pods.at(key);
+    auto edited = std::make_shared<model::PodObject>(*before);
+    edited->annotations["k8s.v1.cni.cncf.io/networks"] = text;
+    node_.source.pods[key] = edited;
+    controller_->pod_changed(before, edited);
+  }
+  // The first of two additions is under way when this ends.
+  std::shared_ptr<chain::FakePlugins::Hold> add_two_and_hold() {
+    create();
+    start();
+    auto hold = node_.plugins.hold("ADD a");
+    edit("a@net1,b@net2");
+    EXPECT_TRUE(hold->reached.is_set());
+    return hold;
+  }
+  aio::Task<void> deleting_container() {
+    MNET_CO_TRY([[maybe_unused]] const auto& done,
+                co_await with_source_.del(request(delegates({"cluster"}))));
+    co_return Result<void>();
+  }
+  // A network for a device of the resource.
+  void add_device_network(const std::string& name, const std::string& resource) {
+    node_.source.add_network("ns1", name,
+                             cat(R"({"cniVersion":"1.0.0","name":")", name, R"(","type":"fake"})"),
+                             resource);
+  }
+  // What the plugin was told of its device, in its last ADD of this network.
+  std::string device_given(const std::string& network) {
+    std::string given;
+    for (std::size_t i = 0; i < node_.plugins.runs.size(); ++i) {
+      const json::Object config = node_.plugins.config(i);
+      if (node_.plugins.runs[i].command != "ADD") continue;
+      if (chain::FakePlugins::text_in(config, "name") != network) continue;
+      given = chain::FakePlugins::text_in(config, "deviceID");
+    }
+    return given;
+  }
+  std::size_t count_logged(std::string_view text) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        lines_->lines(), [&](const std::string& line) { return line.contains(text); }));
   }
   bool has_written_status() const {
     return std::ranges::find(node_.calls, "write status ns1/p1") != node_.calls.end();
@@ -588,7 +656,7 @@ TEST_F(HotplugController, FindsStaticPodsByName) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
 }
 
-// 05, 4: rows 57 and 58
+// 05, 4: row 57
 TEST_F(HotplugController, MakesUpTheRecordOfWhatAnotherMultusMade) {
   annotate("a@net1");
   create();
@@ -598,6 +666,219 @@ TEST_F(HotplugController, MakesUpTheRecordOfWhatAnotherMultusMade) {
   edit("");
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
+}
+
+// 05, 4: row 58
+TEST_F(HotplugController, MakesUpADamagedRecordAndRunsNothingForIt) {
+  annotate("a@net1,b@net2");
+  create();
+  node_.records.damaged_records.insert("c1");
+
+  start();
+  pass_time(1s);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(logged("damaged record"));
+
+  edit("b@net2");
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1"));
+}
+
+// 05, 4: row 58. An error says nothing about the record, least of all that there is none.
+TEST_F(HotplugController, RunsNothingAsLongAsARecordCannotBeRead) {
+  annotate("a@net1");
+  create();
+  annotate("b@net1");
+  node_.records.find_record_error = Error::from_errno(EIO, "read c1.json");
+
+  start();
+  for (const auto pause : {1100ms, 2100ms, 4100ms}) pass_time(pause);
+  edit("c@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_FALSE(has_written_status());
+  const auto told = count_logged("container c1 cannot be compared with its pod");
+  EXPECT_GE(told, 4);  // backs off: 1 s, 2 s, 4 s
+  EXPECT_LE(told, 5);
+
+  node_.records.find_record_error.reset();
+  pass_time(10s);
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "ADD c net1"));
+}
+
+TEST_F(HotplugController, ReadsTheRecordOfANewContainerAgainIfItCouldNot) {
+  start();
+  create();
+  annotate("a@net1");
+  node_.records.find_record_error = Error::from_errno(EMFILE, "open c1.json");
+  controller_->container_changed(kDir, "c1");
+  settle();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  node_.records.find_record_error.reset();
+  pass_time(2s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+TEST_F(HotplugController, TriesAgainWhereTheNamespaceCouldNotBeLookedAt) {
+  create();
+  start();
+  node_.links.error = Error::from_errno(EMFILE, "open /ns");
+  edit("a@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  node_.links.error.reset();
+  pass_time(2s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+TEST_F(HotplugController, ForgetsNoLinkThatItCannotLookFor) {
+  annotate("a@net1");
+  create();
+  start();
+  node_.links.rename_now("/ns", "net1", "virt");
+  node_.plugins.on_run = [this](const auto&) {
+    node_.links.error = Error::from_errno(ENOBUFS, "netlink");
+  };
+  edit("");
+  EXPECT_EQ(record().find("net1")->state, model::AttachmentState::kRemoving);
+
+  node_.plugins.on_run = nullptr;
+  node_.links.error.reset();
+  pass_time(2s);
+
+  EXPECT_EQ(record().find("net1"), nullptr);
+  EXPECT_THAT(node_.links.namespaces["/ns"], Not(Contains("virt")));
+}
+
+TEST_F(HotplugController, RunsNothingWithoutTheNodesConfiguration) {
+  create();
+  start();
+  hotplug_node_.settings_error = Error::from_errno(EMFILE, "open 00-multus.conf");
+  edit("a@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  hotplug_node_.settings_error.reset();
+  pass_time(2s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// As many as there are workers hang, and become due again before the others.
+TEST_F(HotplugController, StartsWithWhatHasBeenDueForTheLongestTime) {
+  settings_.workers = 1;
+  create();
+  add_pod("c0", "ns1", "p0");  // comes first in any list
+  start();
+  const auto hold = node_.plugins.hold("ADD a");
+  edit("a@net1");
+  ASSERT_TRUE(hold->reached.is_set());
+
+  const auto before = node_.source.pods["ns1/p0"];
+  auto edited = std::make_shared<model::PodObject>(*before);
+  edited->annotations["k8s.v1.cni.cncf.io/networks"] = "b@net1";
+  annotate("a@net1,c@net2");  // due first
+  timer_.advance(10ms);
+  node_.source.pods["ns1/p0"] = edited;
+  controller_->pod_changed(before, edited);
+  pass_time(150ms);
+  EXPECT_EQ(controller_->counts().pending, 2);
+  EXPECT_GE(controller_->oldest_difference(), 0s);
+  hold->release.set();
+  settle();
+  settle();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1", "ADD c net2", "ADD b net1"));
+}
+
+// A tenant's plugins that hang leave a worker to others.
+TEST_F(HotplugController, LeavesAWorkerToNamespacesThatHaveNone) {
+  settings_.workers = 2;
+  node_.source.add_network("ns2", "b", R"({"cniVersion":"1.0.0","name":"b","type":"fake"})");
+  create();
+  add_pod("c2", "ns1", "p2");
+  add_pod("c3", "ns2", "p3");
+  start();
+  const auto hold = node_.plugins.hold("ADD a");
+  annotate("a@net1");
+  annotate_pod("ns1/p2", "c@net1");
+  pass_time(150ms);
+  ASSERT_TRUE(hold->reached.is_set());
+  EXPECT_THAT(node_.runs(), IsEmpty());  // those that have ended
+
+  annotate_pod("ns2/p3", "b@net1");
+  pass_time(150ms);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net1"));
+  hold->release.set();
+  settle();
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net1", "ADD a net1", "ADD c net1"));
+}
+
+// What takes long goes on after others had their turn; that is still the same edit.
+TEST_F(HotplugController, EndsAPassThatTakesLongAndGoesOnInAnother) {
+  const auto hold = add_two_and_hold();
+  const int turns = hotplug_node_.turns;
+
+  pass_time(11s);
+  hold->release.set();
+  settle();
+
+  EXPECT_EQ(hotplug_node_.turns, turns + 1);
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 ns1/a", "net2 ns1/b"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1", "ns1/b net2"));
+}
+
+TEST_F(HotplugController, ReadsSoMuchForAPassAndNotForEachNetwork) {
+  create();
+  start();
+  node_.source.limits.clear();
+
+  edit("a@net1,b@net2,c@net3");
+
+  EXPECT_THAT(node_.source.limits, SizeIs(1));
+}
+
+// Of a pod with a thousand names that do not exist.
+TEST_F(HotplugController, RemembersOnlySoManyFailuresOneByOne) {
+  create();
+  start();
+  std::string names;
+  for (int i = 0; i < 150; ++i) names += cat(i == 0 ? "" : ",", "none", i, "@x", i);
+
+  edit(cat(names, ",a@net1"));
+
+  EXPECT_THAT(attached(), Contains("net1 ns1/a"));
+  EXPECT_THAT(node_.source.events, SizeIs(testing::Le(101u)));
+  EXPECT_EQ(controller_->counts().failing, 150u);
+  node_.source.add_network("ns1", "none149", R"({"cniVersion":"1.0.0","name":"z","type":"fake"})");
+  pass_time(400s);
+  pass_time(400s);
+  EXPECT_THAT(attached(), Contains("x149 ns1/none149"));
+}
+
+TEST_F(HotplugController, ForgetsAContainerThatIsNotRecordedAnyMore) {
+  annotate("a@net1");
+  create();
+  start();
+  EXPECT_EQ(controller_->counts().wanted, 1);
+
+  node_.records.records.clear();
+  node_.records.scratch.clear();
+  node_.records.results.clear();
+  pass_time(601s);
+
+  EXPECT_EQ(controller_->counts().wanted, 0);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+}
+
+TEST_F(HotplugController, TimesWhatRanPlugins) {
+  create();
+  start();
+  edit("a@net1,b@eth0");
+  edit("");
+
+  EXPECT_THAT(hotplug_node_.timed, ElementsAre(Op::kAdd, Op::kRemove));
 }
 
 TEST_F(HotplugController, NeverActsBesideAnotherProcess) {
@@ -615,12 +896,7 @@ TEST_F(HotplugController, NeverActsBesideAnotherProcess) {
 
 // 05, 4: row 66
 TEST_F(HotplugController, StartsNothingOnceItWasStopped) {
-  create();
-  start();
-  const auto hold = node_.plugins.hold("ADD a");
-  annotate("a@net1,b@net2");
-  pass_time(150ms);
-  ASSERT_TRUE(hold->reached.is_set());
+  const auto hold = add_two_and_hold();
 
   controller_->stop();
   hold->release.set();
@@ -631,25 +907,34 @@ TEST_F(HotplugController, StartsNothingOnceItWasStopped) {
 
 // 05, 4: row 46
 TEST_F(HotplugController, GivesWayToADelOfTheContainer) {
-  create();
-  start();
-  const auto hold = node_.plugins.hold("ADD a");
-  annotate("a@net1,b@net2");
-  pass_time(150ms);
-  ASSERT_TRUE(hold->reached.is_set());
+  const auto hold = add_two_and_hold();
 
   aio::Group group(loop_.get_executor(), log_);
-  group.spawn("DEL",
-              [](attach::TextAttachments* core, attach::RequestText text) -> aio::Task<void> {
-                MNET_CO_TRY([[maybe_unused]] const auto& done, co_await core->del(std::move(text)));
-                co_return Result<void>();
-              }(&with_source_, request(delegates({"cluster"}))));
+  group.spawn("DEL", deleting_container());
   settle();
   hold->release.set();
   ASSERT_TRUE(aio::run(loop_, group.join()).has_value());
 
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1", "DEL a net1", "DEL cluster eth0"));
   EXPECT_FALSE(node_.records.records.contains("c1"));
+}
+
+// 05, 4: row 46
+TEST_F(HotplugController, EndsAPluginThatADelOfTheContainerHasWaitedForLongEnough) {
+  (void)add_two_and_hold();
+
+  aio::Group group(loop_.get_executor(), log_);
+  group.spawn("DEL", deleting_container());
+  settle();
+  pass_time(29s);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(group.size(), 1);
+  pass_time(2s);
+  ASSERT_TRUE(aio::run(loop_, group.join()).has_value());
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "DEL cluster eth0"));
+  EXPECT_FALSE(node_.records.records.contains("c1"));
+  EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
 }
 
 // 05, 4: row 65
@@ -687,6 +972,9 @@ TEST_F(HotplugController, LeavesClientsAttachmentsAloneUntilAnElementNamesThem) 
   client.source = model::Source::kDelegateApi;
   client.network = client.cni_name = "a";
   client.ifname = "net1";
+  client.result =
+      json::parse(R"({"cniVersion":"1.0.0","interfaces":[{"name":"net1","sandbox":"/ns"}]})")
+          .value();
   known.attachments.push_back(client);
   node_.records.records["c1"] = model::encode_record(known);
   start();
@@ -697,7 +985,10 @@ TEST_F(HotplugController, LeavesClientsAttachmentsAloneUntilAnElementNamesThem) 
 
   edit("a@net1");
   EXPECT_EQ(record().find("net1")->source, model::Source::kHotplug);
-  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net2", "DEL b net2"));
+  edit("c@net3,a@net1");  // it is the pod's own from now on
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD b net2", "DEL b net2", "ADD c net3"));
+  EXPECT_THAT(attached(), ElementsAre("eth0 cluster", "net1 ns1/a", "net3 ns1/c"));
+  EXPECT_THAT(status(), ElementsAre("cluster eth0", "ns1/a net1", "ns1/c net3"));
 
   edit("");
   EXPECT_EQ(record().find("net1"), nullptr);
@@ -720,19 +1011,49 @@ TEST_F(HotplugController, ChecksNamespaceIsolation) {
 // 05, 4: row 40
 TEST_F(HotplugController, GivesADeviceThatNoOtherNetworkHas) {
   node_.devices.ids = {{"r", {"d1", "d2"}}};
-  for (const char* name : {"v", "w", "x"}) {
-    node_.source.add_network(
-        "ns1", name, cat(R"({"cniVersion":"1.0.0","name":")", name, R"(","type":"fake"})"), "r");
-  }
+  for (const char* name : {"v", "w", "x"}) add_device_network(name, "r");
   annotate("v@net1");
   create();
   start();
 
   edit("v@net1,w@net2,x@net3");
 
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD w net2"));
+  EXPECT_EQ(device_given("w"), "d2");
   EXPECT_EQ(record().find("net2")->device_id, "d2");
   EXPECT_EQ(record().find("net3"), nullptr);
-  EXPECT_THAT(node_.source.events, Contains(HasSubstr("Warning InterfaceAddRejected")));
+  EXPECT_THAT(
+      node_.source.events,
+      ElementsAre(HasSubstr("AddedInterface"),
+                  HasSubstr("Warning InterfaceAddRejected: Failed to add net3 from ns1/x")));
+}
+
+// 05, 4: row 40
+TEST_F(HotplugController, GivesTheDeviceOfWhatGoesToWhatComes) {
+  node_.devices.ids = {{"r", {"d1"}}};
+  for (const char* name : {"v", "w"}) add_device_network(name, "r");
+  annotate("v@net1");
+  create();
+  start();
+
+  edit("w@net1");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL v net1", "ADD w net1"));
+  EXPECT_EQ(device_given("w"), "d1");
+  EXPECT_THAT(node_.source.events, Each(Not(HasSubstr("Warning"))));
+}
+
+// 05, 4: row 40
+TEST_F(HotplugController, NeedsNoDeviceOfAResourceThatIsNone) {
+  add_device_network("marked", "bridge.network.kubevirt.io/br1");
+  create();
+  start();
+
+  edit("marked@net1");
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD marked net1"));
+  EXPECT_EQ(device_given("marked"), "");
+  EXPECT_EQ(record().find("net1")->device_id, "");
 }
 
 // 05, 4: row 39

@@ -93,7 +93,7 @@ class Matching {
       return one.source == model::Source::kDelegateApi && is_attached(one) &&
              one.ifname == element.ifname && one.cni_name == name->second;
     });
-    if (found != nullptr) out_.adopted.push_back(found->ifname);
+    if (found != nullptr) out_.adopted.push_back({.ifname = found->ifname, .network = network});
     return found;
   }
 
@@ -199,10 +199,9 @@ class Matching {
     return {};
   }
 
-  std::string free_name(const std::set<std::string>& named,
-                        const std::set<std::string>& given) const {
-    for (std::size_t n = 1;; ++n) {
-      std::string name = cat("net", n);
+  std::string free_name(const std::set<std::string>& named, const std::set<std::string>& given) {
+    for (;; ++next_name_) {
+      std::string name = cat("net", next_name_);
       const bool is_taken = used_.contains(name) || slow_.contains(name) || named.contains(name) ||
                             given.contains(name) ||
                             (rules_.links.contains(name) && !freed_.contains(name));
@@ -218,6 +217,7 @@ class Matching {
   std::set<std::string> taken_;                      // interfaces that are matched
   std::set<std::string> half_done_;                  // likewise, those that must come anew
   std::set<std::string> used_, freed_, slow_;        // names: that stay, that go, that may stay
+  std::size_t next_name_ = 1;  // names with smaller numbers are taken, and stay so
   Difference out_;
 };
 

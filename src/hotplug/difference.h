@@ -36,6 +36,11 @@ struct Removal {
   std::string ifname, network;
 };
 
+// What a client plugged in, and an element names now.
+struct Adoption {
+  std::string ifname, network;  // as the annotation calls it
+};
+
 // An element that is left alone, and why, for people.
 struct Refusal {
   std::string ifname, network;  // no name: the pod named none
@@ -45,8 +50,7 @@ struct Refusal {
 struct Difference {
   std::vector<Removal> removals;    // newest first; they come before all additions
   std::vector<Addition> additions;  // in the order of the annotation
-  std::vector<std::string>
-      adopted;                    // interfaces that a client plugged in, and an element names now
+  std::vector<Adoption> adopted;
   std::vector<Refusal> rejected;  // elements that cannot be attached
   std::vector<Refusal> ignored;   // attachments whose attributes are not what the element says
   std::size_t matched = 0;        // elements whose network is attached

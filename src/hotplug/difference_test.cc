@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +67,12 @@ class DifferenceTest : public testing::Test {
     rules_.links.insert(ifname);
     return record_.attachments.back();
   }
+  // As net1, net2 and so on.
+  void add_all(const std::vector<std::pair<Source, std::string>>& networks) {
+    for (std::size_t i = 0; i < networks.size(); ++i) {
+      add(networks[i].first, networks[i].second, cat("net", i + 1));
+    }
+  }
   Difference of(std::string_view annotation) const {
     return difference(elements(annotation), record_, rules_);
   }
@@ -108,9 +115,9 @@ TEST_F(DifferenceTest, AddsWhatIsNotAttached) {
 
 // 05, 4: rows 19 and 20
 TEST_F(DifferenceTest, RemovesWhatIsNotNamedNewestFirst) {
-  add(Source::kAnnotation, "ns1/a", "net1");
-  add(Source::kAnnotation, "ns1/b", "net2");
-  add(Source::kHotplug, "ns1/c", "net3");
+  add_all({{Source::kAnnotation, "ns1/a"},
+           {Source::kAnnotation, "ns1/b"},
+           {Source::kHotplug, "ns1/c"}});
 
   EXPECT_THAT(shown(of("b")), ElementsAre("-net3", "-net1"));
   EXPECT_THAT(shown(of("")), ElementsAre("-net3", "-net2", "-net1"));
@@ -134,9 +141,7 @@ TEST_F(DifferenceTest, RemovesTheLaterOfTwoEqualOnes) {
 
 // 05, 4: rows 29 and 63
 TEST_F(DifferenceTest, LeavesAloneWhatThePodDidNotAskFor) {
-  add(Source::kDefaultNetworks, "d", "net1");
-  add(Source::kAuxChain, "x", "net2");
-  add(Source::kDelegateApi, "y", "net3");
+  add_all({{Source::kDefaultNetworks, "d"}, {Source::kAuxChain, "x"}, {Source::kDelegateApi, "y"}});
 
   EXPECT_THAT(shown(of("")), IsEmpty());
   EXPECT_THAT(shown(of("a")), ElementsAre("+net4 ns1/a"));
@@ -245,7 +250,9 @@ TEST_F(DifferenceTest, AdoptsWhatAClientPluggedIn) {
   add(Source::kDelegateApi, "a-cni", "net1").cni_name = "a-cni";
   rules_.cni_names = {{"ns1/a", "a-cni"}};
 
-  EXPECT_THAT(of("a@net1").adopted, ElementsAre("net1"));
+  ASSERT_THAT(of("a@net1").adopted, testing::SizeIs(1));
+  EXPECT_EQ(of("a@net1").adopted.front().ifname, "net1");
+  EXPECT_EQ(of("a@net1").adopted.front().network, "ns1/a");
   EXPECT_THAT(shown(of("a@net1")), IsEmpty());
   EXPECT_FALSE(of("a@net1").is_empty());
   EXPECT_THAT(shown(of("b@net1")), IsEmpty());

@@ -15,8 +15,8 @@
 #include "aio/cancel.h"
 #include "aio/event.h"
 #include "aio/group.h"
-#include "aio/sleep.h"
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "attach/add_report.h"
 #include "attach/containers.h"
 #include "attach/core.h"
@@ -38,6 +38,7 @@
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/event_reasons.h"
 #include "model/nad.h"
 #include "model/network_status.h"
 #include "model/networks_annotation.h"
@@ -54,6 +55,8 @@ using Elements = std::vector<model::NetworkSelectionElement>;
 
 // So long a DEL of the container waits for a plugin that hot-plug runs (05, 3.3).
 constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTurn{10};  // after which a pass begins no other operation
+constexpr std::size_t kMostRefusals = 10;  // of one pass, that are told one by one
 
 // One bad element makes the whole annotation invalid; it is never taken for an empty one.
 Result<Elements> read_elements(const model::PodObject& pod) {
@@ -80,16 +83,22 @@ std::string text_of(const model::PodObject& pod) {
   return text == nullptr ? std::string() : *text;
 }
 
+// Of a definition: others pass, and then it may be the one that a client plugged in.
+bool is_lasting(const Error& error) {
+  return error.code() == Errc::kInvalid || error.code() == Errc::kDenied ||
+         error.code() == Errc::kNotFound;
+}
+
 aio::Task<void> keep_outcome(aio::Task<void> task, Result<void>* outcome, aio::Event* done) {
   *outcome = co_await std::move(task);
   done->set();
   co_return Result<void>();
 }
 
-aio::Task<void> cut_off(std::shared_ptr<chain::Caller> caller, std::chrono::milliseconds patience,
-                        aio::Group* group) {
+aio::Task<void> cut_off(std::shared_ptr<chain::Caller> caller, aio::Timer* timer,
+                        std::chrono::milliseconds patience, aio::Group* group) {
   MNET_CO_TRY_VOID(co_await caller->wait_gone());
-  MNET_CO_TRY_VOID(co_await aio::sleep_for(patience));
+  MNET_CO_TRY_VOID(co_await timer->sleep_for(patience));
   group->cancel();
   co_return Result<void>();
 }
@@ -101,8 +110,20 @@ std::string Operation::key() const {
 }
 
 Pass::Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
-           attach::Request request)
-    : core_(core), settings_(settings), host_(host), request_(std::move(request)) {}
+           attach::Request request, aio::Timer& timer)
+    : core_(core),
+      settings_(settings),
+      host_(host),
+      request_(std::move(request)),
+      timer_(timer),
+      reads_(aio::kNoDeadline, attach::LiveReads::Others::kGoOn, request_.pod.ns),
+      begun_(timer.now()) {}
+
+bool Pass::is_spent() {
+  const bool is_over = timer_.now() - begun_ >= kTurn;
+  if (is_over) outcome_.is_unfinished = true;
+  return is_over;
+}
 
 Job Pass::make_job(attach::Verb verb, std::string ifname) const {
   attach::Request request = request_;
@@ -139,7 +160,7 @@ aio::Task<void> Pass::compare() {
   auto read = co_await read_wanted();
   if (!read) {
     if (read.error().code() == Errc::kCancelled) co_return std::move(read);
-    host_.tell(container_->pod, {.reason = "InvalidNetworksAnnotation",
+    host_.tell(container_->pod, {.reason = model::kInvalidNetworksAnnotation,
                                  .message = read.error().text(),
                                  .value = text_of(*container_->pod)});
     outcome_.is_eligible = false;
@@ -172,7 +193,7 @@ Result<bool> Pass::is_eligible() {
   }
   if (!settings_.includes(pod->ns)) return false;
   if (!request_.netns.empty()) return true;
-  host_.tell(pod, {.reason = "HotplugUnavailable",
+  host_.tell(pod, {.reason = model::kHotplugUnavailable,
                    .message = "the pod was made by a version of Multus that did not record its "
                               "network namespace; its networks change when it is made anew",
                    .value = {}});
@@ -199,7 +220,7 @@ aio::Task<void> Pass::look_for_clients_networks(DifferenceRules* rules) {
     if (there == nullptr || there->source != model::Source::kDelegateApi) continue;
     auto definition =
         co_await core_.ports.source->find_network({.ns = element.ns, .name = element.name});
-    if (!definition && definition.error().code() == Errc::kCancelled) co_return definition.error();
+    if (!definition && !is_lasting(definition.error())) co_return definition.error();
     if (!definition || *definition == nullptr) continue;
     const auto text = model::configuration_of(**definition);
     const auto config = text ? json::parse_object(*text) : Result<json::Object>(text.error());
@@ -219,7 +240,7 @@ bool Pass::lacks_index() const {
 aio::Task<void> Pass::look_at_links() {
   model::AttachmentRecord& record = container_->record;
   const auto seen = co_await core_.ports.links.look(request_.netns, {});
-  if (!seen && seen.error().code() == Errc::kCancelled) co_return seen.error();
+  if (!seen && !is_no_namespace(seen.error())) co_return seen.error();
   const bool is_same = seen && (record.netns_inode == 0 || record.netns_inode == seen->netns.inode);
   outcome_.is_alive = is_same;
   if (!is_same || core_.ports.link_names == nullptr) co_return Result<void>();
@@ -236,21 +257,30 @@ aio::Task<void> Pass::look_at_links() {
   co_return co_await container_->save();
 }
 
+// A pod's author chooses how many there are.
 void Pass::tell_refusals() {
   const model::PodObjectPtr& pod = container_->pod;
+  std::size_t told = 0;
   for (const Refusal& one : difference_.rejected) {
     const Operation operation{.op = Op::kAdd, .ifname = one.ifname, .network = one.network};
     outcome_.failing.insert(operation.key());
-    host_.tell(pod, {.reason = "InterfaceAddRejected",
+    if (++told > kMostRefusals) continue;
+    host_.tell(pod, {.reason = model::kInterfaceAddRejected,
                      .message = cat("Will not add ", one.ifname.empty() ? "" : one.ifname + " ",
                                     "from ", excerpt(one.network), ": ", one.reason),
                      .value = operation.key()});
   }
   for (const Refusal& one : difference_.ignored) {
-    host_.tell(pod, {.reason = "InterfaceChangeIgnored",
+    if (++told > kMostRefusals) continue;
+    host_.tell(pod, {.reason = model::kInterfaceChangeIgnored,
                      .message = cat(one.ifname, " from ", excerpt(one.network), ": ", one.reason),
                      .value = cat(one.ifname, " ", text_of(*pod))});
   }
+  if (told <= kMostRefusals) return;
+  host_.tell(pod, {.reason = model::kInterfaceAddRejected,
+                   .message = cat("Will not apply ", told - kMostRefusals,
+                                  " other elements of the annotation either"),
+                   .value = text_of(*pod)});
 }
 
 aio::Task<void> Pass::apply() {
@@ -259,10 +289,12 @@ aio::Task<void> Pass::apply() {
   }
   for (const Removal& removal : difference_.removals) {
     if (ends()) co_return Result<void>();
+    if (is_spent()) break;
     MNET_CO_TRY_VOID(co_await remove(removal));
   }
   for (const Addition& addition : difference_.additions) {
     if (ends()) co_return Result<void>();
+    if (is_spent()) break;
     MNET_CO_TRY_VOID(co_await add(addition));
   }
   const bool is_done = difference_.removals.empty() && difference_.additions.empty() &&
@@ -272,9 +304,17 @@ aio::Task<void> Pass::apply() {
   co_return Result<void>();
 }
 
+// From now on it is called what the annotation calls it: a client knows no definitions.
 aio::Task<void> Pass::adopt() {
-  for (const std::string& ifname : difference_.adopted) {
-    if (auto* one = container_->record.find(ifname)) one->source = model::Source::kHotplug;
+  model::AttachmentRecord& record = container_->record;
+  for (const Adoption& adoption : difference_.adopted) {
+    model::RecordedAttachment* one = record.find(adoption.ifname);
+    if (one == nullptr) continue;
+    one->source = model::Source::kHotplug;
+    if (one->network == adoption.network) continue;
+    record.stale_statuses.push_back(status_of(*one));
+    record.status_behind = true;
+    one->network = adoption.network;
   }
   return container_->save();
 }
@@ -291,6 +331,7 @@ aio::Task<void> Pass::remove(Removal removal) {
   const auto removed = co_await bounded(unplug.run_by_annotation(), kPatience);
   host_.note(container_->pod, operation, Clock::now() - begun, removed, false);
   if (!removed) co_return Result<void>();
+  container_->record = container.record;  // its device is free
   not_removed_.erase(removal.ifname);
   outcome_.failing.erase(operation.key());
   co_return Result<void>();
@@ -318,7 +359,7 @@ aio::Task<void> Pass::attach(Addition addition, bool* is_rejected) {
   for (const model::RecordedAttachment& one : container_->record.attachments) {
     if (!one.device_id.empty()) used.insert(one.device_id);
   }
-  attach::Resolver resolver(core_, job.base, container_->pod);
+  attach::Resolver resolver(core_, job.base, container_->pod, aio::kNoDeadline, &reads_);
   auto delegate = co_await resolver.select(std::move(addition.element), std::move(used));
   if (!delegate) {
     // No device is left for it, or it is not the pod's to choose.
@@ -380,7 +421,7 @@ aio::Task<void> Pass::bounded(aio::Task<void> task, std::chrono::milliseconds pa
   aio::Group work(executor, log);
   aio::Group watch(executor, log);
   work.spawn("hot-plug", keep_outcome(std::move(task), &outcome, &done));
-  watch.spawn("hot-plug", cut_off(request_.caller, patience, &work));
+  watch.spawn("hot-plug", cut_off(request_.caller, &timer_, patience, &work));
   const auto waited = co_await done.wait();
   if (!waited) work.cancel();
   watch.cancel();

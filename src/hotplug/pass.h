@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "aio/task.h"
+#include "aio/timer.h"
 #include "attach/attach.h"
 #include "attach/containers.h"
 #include "attach/core.h"
@@ -62,12 +63,14 @@ class PassHost {
 };
 
 struct PassOutcome {
+  bool is_recorded = true;  // something is known of the container
   // The container runs, and its pod is one whose annotation counts.
   bool is_eligible = false;
   bool is_alive = true;  // its namespace is there
   std::size_t wanted = 0, present = 0;
-  std::set<std::string> failing;  // operations that are not done, by key
-  Result<void> status;            // of writing it; an error: it lags behind
+  std::set<std::string> failing = {};  // operations that are not done, by key
+  bool is_unfinished = false;          // it took long: another one goes on with the rest
+  Result<void> status = {};            // of writing it; an error: it lags behind
 };
 
 class Pass {
@@ -75,7 +78,7 @@ class Pass {
   // All must outlive it, and it its task. `request`: an ADD of the container; its caller leaves
   // when a DEL of the container comes.
   Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
-       attach::Request request);
+       attach::Request request, aio::Timer& timer);
 
   // An error: nothing could be compared.
   aio::Task<PassOutcome> run();
@@ -97,6 +100,8 @@ class Pass {
   aio::Task<std::vector<model::NetworkStatus>> statuses();
   // Until it ends; if a DEL of the container comes, it is cut off after that time.
   aio::Task<void> bounded(aio::Task<void> task, std::chrono::milliseconds patience);
+  // It has had its time: others wait for the worker, and for the room that it holds.
+  bool is_spent();
   bool ends() const { return host_.stops() || request_.caller->gone(); }
   Job make_job(attach::Verb verb, std::string ifname) const;
   aio::Task<void> reload();
@@ -105,12 +110,16 @@ class Pass {
   const model::HotplugSettings& settings_;
   PassHost& host_;
   attach::Request request_;
+  aio::Timer& timer_;
   std::unique_ptr<Container> container_;
   std::vector<model::NetworkSelectionElement> wanted_;
   DifferenceRules rules_;
   Difference difference_;
   std::set<std::string> not_removed_;  // interfaces
   std::unique_ptr<attach::Containers::RunningAdd> running_;
+  // Of all networks that it looks for.
+  attach::LiveReads reads_;
+  std::chrono::steady_clock::time_point begun_;
   PassOutcome outcome_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/recorded_attachments.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/clock.h"
 #include "base/durability.h"
@@ -28,10 +30,12 @@
 #include "cni/version.h"
 #include "hotplug/attributes.h"
 #include "hotplug/container.h"
+#include "json/count.h"
 #include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/inject.h"
 #include "model/messages.h"
 #include "model/network_status.h"
 #include "model/status_edit.h"
@@ -41,6 +45,20 @@ namespace {
 
 // The attributes that a client may request (05, R3).
 constexpr std::array<std::string_view, 3> kCompared = {"ips", "mac", "cni-args"};
+
+// What an ADD may bring at once, and as much again: every operation on the container, and every
+// start of the daemon, reads the record whole.
+constexpr std::size_t kMostOfRecord = 2 * attach::kLargestWeight;
+
+Result<void> expect_small(const model::AttachmentRecord& record) {
+  const json::Count count = json::count(json::dump(model::encode_record(record)));
+  const model::Weight weight{.bytes = count.bytes, .values = count.values};
+  if (weight.total() <= kMostOfRecord) return {};
+  return Error(
+      Errc::kDenied,
+      cat("the configurations of the pod's networks are too large together (", weight.total(),
+          " bytes, at most ", kMostOfRecord, "); remove one of them first"));
+}
 
 }  // namespace
 
@@ -136,6 +154,10 @@ aio::Task<cni::NetResult> PlugIn::attach() {
   if (container_.job.is_by_annotation) {
     container_.record.attachments.back().auto_name = container_.job.auto_name;
     container_.record.status_behind = true;
+  }
+  if (auto fits = expect_small(container_.record); !fits) {
+    container_.drop();
+    co_return with_network(fits.error());
   }
   auto saved = co_await container_.save();
   if (!saved) co_return container_.not_saved(std::move(saved).error());

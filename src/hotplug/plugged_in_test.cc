@@ -77,6 +77,26 @@ TEST_F(PluggedIn, GoesFirstAtTheContainersDelAndInReverseOrder) {
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
+// The record holds the configurations of all of them, and is read whole.
+TEST_F(PluggedIn, IsRefusedIfItMakesTheRecordTooLarge) {
+  ASSERT_TRUE(add(request(delegates({"a"}))));
+  const auto large = [](const std::string& ifname) {
+    RequestText what = request_of(ifname, ifname);
+    what.request.config.insert(1, cat(R"("note":")", std::string(500'000, 'x'), R"(",)"));
+    return what;
+  };
+  ASSERT_TRUE(plug(large("net1")));
+  ASSERT_TRUE(plug(large("net2")));
+  forget();
+
+  const auto refused = plug(large("net3"));
+
+  EXPECT_THAT(refused.error().text(), HasSubstr("too large together"));
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(recorded().find("net3"), nullptr);
+  ASSERT_TRUE(del(request(delegates({"a"}))));
+}
+
 TEST_F(PluggedIn, GetsItsRecordedResultAtTheContainersDelIfTheCacheLostIt) {
   ASSERT_TRUE(add(request(delegates({"a"}))));
   plug_and_forget("net7", "x");

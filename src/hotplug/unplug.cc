@@ -19,28 +19,13 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "cni/result.h"
 #include "hotplug/container.h"
-#include "json/json.h"
 #include "model/attachment.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/status_edit.h"
 
 namespace mnet::hotplug {
-namespace {
-
-// Names under which an attachment stands in the network status: an empty one if its result lists no
-// interface (02, 2.4).
-std::vector<std::string> status_names_of(const model::RecordedAttachment& attachment) {
-  std::vector<std::string> names = attach::interfaces_of(attachment);
-  auto result = cni::read_result(attachment.result.value_or(json::Object()));
-  if (result && result->interfaces.empty()) names.emplace_back();
-  return names;
-}
-
-}  // namespace
-
 aio::Task<void> Unplug::run() {
   MNET_CO_TRY_VOID(co_await container_.find());
   const std::string& ifname = container_.ifname();
@@ -121,13 +106,15 @@ aio::Task<void> Unplug::take_down(model::AttachmentPtr attachment, std::uint64_t
                   cat("the link was renamed to ", excerpt(*survivor), " and survived two DELs"));
 }
 
-// What the link that the attachment had is called now; none if it is gone. Where links cannot be
-// seen any more there are none.
+// What the link that the attachment had is called now; none if it is gone, alone or with the
+// namespace.
 aio::Task<std::optional<std::string>> Unplug::find_survivor(std::uint64_t link_index) {
   attach::LinkNames* names = container_.core.ports.link_names;
   if (link_index == 0 || names == nullptr) co_return std::optional<std::string>();
   const auto links = co_await names->list(container_.job.base.request.netns);
-  if (!links && links.error().code() == Errc::kCancelled) co_return links.error();
+  if (!links && !is_no_namespace(links.error())) {
+    co_return links.error().wrap("cannot tell whether the link is gone");
+  }
   if (!links) co_return std::optional<std::string>();
   const auto found = std::ranges::find(*links, link_index, &attach::Link::index);
   if (found == links->end()) co_return std::optional<std::string>();
@@ -161,8 +148,7 @@ aio::Task<void> Unplug::remove_recorded() {
   if (!saved) co_return container_.not_saved(std::move(saved).error());
   container_.drop();
   if (container_.job.is_by_annotation) {
-    container_.record.stale_statuses.push_back(
-        {.network = removed.network, .ifnames = status_names_of(removed)});
+    container_.record.stale_statuses.push_back(status_of(removed));
   }
   saved = co_await container_.save();
   if (!saved) co_return container_.not_saved(std::move(saved).error());
@@ -196,7 +182,7 @@ aio::Task<void> Unplug::drop_status(model::RecordedAttachment removed) {
   MNET_CO_TRY(auto&& present, co_await source.find_status(container_.pod));
   if (!present) co_return Result<void>();
   MNET_CO_TRY(auto&& text,
-              model::without_statuses(*present, removed.network, status_names_of(removed)));
+              model::without_statuses(*present, removed.network, status_of(removed).ifnames));
   if (!text) co_return Result<void>();
   co_return co_await source.write_status(container_.pod, *std::move(text), container_.job.base.log);
 }

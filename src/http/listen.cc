@@ -70,7 +70,7 @@ Result<sys::UniqueFd> listen_on(const Address& address, const std::string& name)
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   const std::size_t colon = text.rfind(':');
-  const auto bad = Error(Errc::kInvalid, cat("not [ADDRESS]:PORT: ", text));
+  const auto bad = Error(Errc::kInvalid, cat("not [ADDRESS]:PORT: ", go_quoted(text)));
   if (colon == std::string_view::npos) return bad;
   std::string_view address = text.substr(0, colon);
   const std::string_view port = text.substr(colon + 1);

@@ -1,6 +1,7 @@
 // Looks for single values inside a document, where reading all its Fields is not worth the trouble.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ inline std::string text_of(const Value* found) {
   return text == nullptr ? std::string() : *text;
 }
 
+// Its whole number; 0 if there is none.
+inline std::int64_t number_of(const Value* found) {
+  const Number* number = found == nullptr ? nullptr : found->as_number();
+  return number == nullptr ? 0 : number->as_int64().value_or(0);
+}
+
 // The value at the end of a path of keys; nullptr if there is none.
 inline const Value* find_at(const Object& object, std::initializer_list<std::string_view> keys) {
   const Object* inside = &object;
@@ -42,6 +49,11 @@ inline const Value* find_at(const Object& object, std::initializer_list<std::str
 // The text there; empty if there is none.
 inline std::string text_at(const Object& object, std::initializer_list<std::string_view> keys) {
   return text_of(find_at(object, keys));
+}
+
+// The whole number there; 0 if there is none.
+inline std::int64_t number_at(const Object& object, std::initializer_list<std::string_view> keys) {
+  return number_of(find_at(object, keys));
 }
 
 }  // namespace mnet::json

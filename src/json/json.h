@@ -136,8 +136,10 @@ Result<Value> parse_unambiguous(std::string_view text);
 // The same, and it must be an object.
 Result<Object> parse_object(std::string_view text, int max_depth = kMaxDepth);
 // The same without members of these names, at any depth: they are skipped, and nothing is built of
-// them.
-Result<Object> parse_object_without(std::span<const std::string_view> names, std::string_view text);
+// them. More than `most_values` of what is left are an error.
+inline constexpr std::size_t kMostValues = 128 * 1024;
+Result<Object> parse_object_without(std::span<const std::string_view> names, std::string_view text,
+                                    std::size_t most_values = kMostValues);
 
 struct Style {
   bool sorted = false;      // members by key, at every level

@@ -119,6 +119,21 @@ TEST(JsonParse, LeavesOutMembersThatAreNotWanted) {
   EXPECT_EQ(parsed("[]"), "expected an object, got a list");
 }
 
+// A value takes twenty times as much memory as its text may have.
+TEST(JsonParse, BuildsSoManyValuesOfAnObjectAndNoMore) {
+  const auto with_zeros = [](std::size_t count) {
+    std::string text = R"({"a":[)";
+    for (std::size_t i = 0; i < count; ++i) text += i == 0 ? "0" : ",0";
+    return text + "]}";
+  };
+  constexpr std::string_view kSkipped[] = {"a"};
+
+  EXPECT_TRUE(parse_object_without({}, with_zeros(kMostValues - 2)).has_value());
+  EXPECT_THAT(parse_object_without({}, with_zeros(kMostValues)).error().text(),
+              HasSubstr("too many values"));
+  EXPECT_TRUE(parse_object_without(kSkipped, with_zeros(kMostValues)).has_value());
+}
+
 TEST(JsonDump, EscapesAsGoDoes) {
   EXPECT_EQ(dump("<a>&\xe2\x80\xa8\x01"), R"("\u003ca\u003e\u0026\u2028\u0001")");
   EXPECT_EQ(dump("<", {.escape_html = false}), "\"<\"");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,13 @@ namespace {
 class Parser {
  public:
   Parser(std::string_view text, int max_depth, bool is_unambiguous = false,
-         std::span<const std::string_view> skipped = {})
-      : text_(text), depth_left_(max_depth), is_unambiguous_(is_unambiguous), skipped_(skipped) {}
+         std::span<const std::string_view> skipped = {},
+         std::size_t most_values = std::numeric_limits<std::size_t>::max())
+      : text_(text),
+        depth_left_(max_depth),
+        values_left_(most_values),
+        is_unambiguous_(is_unambiguous),
+        skipped_(skipped) {}
 
   Result<Value> document() {
     Value value;
@@ -84,6 +90,8 @@ class Parser {
 
   bool parse_value(Value& out) {
     if (at_end()) return fail("unexpected end of the text");
+    if (values_left_ == 0) return fail("too many values");
+    --values_left_;
     switch (peek()) {
       case '{':
         return nested([&] { return parse_members(out); });
@@ -368,6 +376,7 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_left_;
+  std::size_t values_left_;
   bool is_unambiguous_;           // readers must not differ in what a repeated key means
   bool is_repeated_ = false;      // a key is, and readers differ: that is the failure
   std::vector<std::string> way_;  // to the object that has it, from the inside out
@@ -396,9 +405,9 @@ Result<Object> parse_object(std::string_view text, int max_depth) {
   return object_in(parse(text, max_depth));
 }
 
-Result<Object> parse_object_without(std::span<const std::string_view> names,
-                                    std::string_view text) {
-  return object_in(Parser(text, kMaxDepth, false, names).document());
+Result<Object> parse_object_without(std::span<const std::string_view> names, std::string_view text,
+                                    std::size_t most_values) {
+  return object_in(Parser(text, kMaxDepth, false, names, most_values).document());
 }
 
 }  // namespace mnet::json

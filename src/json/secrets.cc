@@ -103,23 +103,48 @@ bool is_scheme(std::string_view word) {
   return equal_ignoring_case(word, "bearer") || equal_ignoring_case(word, "basic");
 }
 
-// Where the value of a secret begins after its name: after `:` or `=`, blanks and a quote.
-std::size_t value_after(std::string_view text, std::size_t at) {
-  const auto is_blank = [](char c) {
-    return c == ' ' || c == '\t' || c == '"' || c == '\'' || c == '\\';
+bool is_quote(char c) { return c == '"' || c == '\''; }
+
+// Where a quoted text ends that begins at `from`: before the next such quote in that line with as
+// many backslashes in front as the first one has, or fewer (JSON in strings of JSON).
+std::size_t end_of_quoted(std::string_view text, std::size_t from, char quote,
+                          std::size_t backslashes) {
+  std::size_t seen = 0;
+  for (std::size_t at = from; at < text.size(); ++at) {
+    if (text[at] == '\n') return at;
+    if (text[at] == quote && seen <= backslashes) return at - seen;
+    seen = text[at] == '\\' ? seen + 1 : 0;
+  }
+  return text.size();
+}
+
+// The value of a secret, in a text that cannot be read as JSON.
+struct Span {
+  std::size_t begin = 0, end = 0;
+};
+
+// What follows a name that ends at `at`: after `:` or `=`, to the end of the quotes or of the word.
+Span value_after(std::string_view text, std::size_t at) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const auto is_backslash = [](char c) { return c == '\\'; };
+  const auto is_of_value = [](char c) {
+    return c != ' ' && c != '"' && c != '\'' && c != ',' && c != '\n' && c != '\\' && c != '}' &&
+           c != ';' && c != '&' && c != ']';
   };
-  const std::size_t mark = end_of(text, at, is_blank);
-  if (mark == text.size() || (text[mark] != ':' && text[mark] != '=')) return 0;
-  return end_of(text, mark + 1, is_blank);
+  const std::size_t mark =
+      end_of(text, at, [](char c) { return c == ' ' || c == '\t' || c == '\\' || is_quote(c); });
+  if (mark == text.size() || (text[mark] != ':' && text[mark] != '=')) return {};
+  const std::size_t first = end_of(text, mark + 1, is_blank);
+  const std::size_t begin = end_of(text, first, is_backslash);
+  if (begin < text.size() && is_quote(text[begin])) {
+    return {begin + 1, end_of_quoted(text, begin + 1, text[begin], begin - first)};
+  }
+  return {begin, end_of(text, begin, is_of_value)};
 }
 
 // Names with their values, tokens, and passwords of URLs.
 std::string without_words(std::string_view text) {
   constexpr std::string_view kUrl = "://";
-  const auto ends_value = [](char c) {
-    return c != ' ' && c != '"' && c != '\'' && c != ',' && c != '\n' && c != '\\' && c != '}' &&
-           c != ';' && c != '&' && c != ']';
-  };
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     if (text.substr(at).starts_with(kUrl)) {
@@ -146,13 +171,14 @@ std::string without_words(std::string_view text) {
                is_of_token(text[end + 1])) {
       out += cat(word, " ", kRemoved);
       at = end_of(text, end + 1, is_of_token);
-    } else if (const std::size_t value = is_secret_name(word) ? value_after(text, end) : 0;
-               value > 0 && value < text.size() && ends_value(text[value])) {
-      out += text.substr(at, value - at);
+    } else if (const Span value = is_secret_name(word) ? value_after(text, end) : Span();
+               value.begin < value.end) {
+      out += text.substr(at, value.begin - at);
       out += kRemoved;
-      at = end_of(text, value, ends_value);
+      at = value.end;
       // `Authorization: Bearer <token>`
-      if (is_scheme(text.substr(value, at - value)) && at + 1 < text.size() && text[at] == ' ') {
+      if (is_scheme(text.substr(value.begin, value.end - value.begin)) && at + 1 < text.size() &&
+          text[at] == ' ') {
         at = end_of(text, at + 1, is_of_token);
       }
     } else {

@@ -74,6 +74,23 @@ TEST(Scrubbed, RemovesTokensKeysAndPasswordsFromLines) {
   EXPECT_NE(text.find("\nlast line\n"), std::string::npos) << text;
 }
 
+TEST(Scrubbed, RemovesAllOfAQuotedValueWhereJsonIsCut) {
+  const std::string text = scrubbed(
+      R"([{"password":"hunter two,three","psk": " hunter}four","plain":"kept","token":"","a":"b",)"
+      R"("config":"{\"password\":\"hunter \\\"five, six\",\"plain\":\"kept too\",\"psk\":\"hunter;se)");
+
+  for (const char* part : {"hunter", "two", "three", "four", "five", "six", "se"}) {
+    EXPECT_EQ(text.find(part), std::string::npos) << part << ": " << text;
+  }
+  EXPECT_NE(text.find(R"("plain":"kept","token":"","a":"b")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"(\"plain\":\"kept too\")"), std::string::npos) << text;
+}
+
+TEST(Scrubbed, EndsAQuotedValueWithItsLine) {
+  EXPECT_EQ(scrubbed("password: \"hunter two\nnext 'line'\n"),
+            "password: \"<removed>\nnext 'line'\n");
+}
+
 TEST(Scrubbed, ReadsJsonInBase64) {
   // {"token":"hunter2"}
   EXPECT_EQ(scrubbed(R"({"config":"eyJ0b2tlbiI6Imh1bnRlcjIifQ=="})").find("aHVudGVyMg"),

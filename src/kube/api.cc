@@ -30,8 +30,6 @@
 namespace mnet::kube {
 namespace {
 
-constexpr std::size_t kMostOfRefusal = 256u << 10;
-
 using Clock = std::chrono::steady_clock;
 
 Result<std::optional<http::Url>> proxy_for(const Config& config, const http::Url& origin,

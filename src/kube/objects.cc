@@ -20,7 +20,7 @@ namespace {
 
 // The second is what the original wrote in its early days.
 constexpr std::array<std::string_view, 2> kStatusAnnotations = {
-    "k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status"};
+    model::kNetworkStatusAnnotation, "k8s.v1.cni.cncf.io/networks-status"};
 
 void keep(json::Object& kept, const json::Object& object, std::string_view part,
           std::string_view key) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,13 +38,11 @@ inline constexpr std::size_t kLongStoredPods = 256;
 inline constexpr std::size_t kMaxStoredBriefly = 1u << 10;
 
 // Members of pods and definitions of which nothing is used. Authors of pods choose how many values
-// are in them, and each would take a hundred bytes.
+// are in them, and each would take a hundred bytes. Containers, which are of use to some, are last.
 inline constexpr std::array<std::string_view, 24> kUnusedMembers = {"managedFields",
                                                                     "ownerReferences",
                                                                     "labels",
                                                                     "finalizers",
-                                                                    "containers",
-                                                                    "initContainers",
                                                                     "ephemeralContainers",
                                                                     "volumes",
                                                                     "affinity",
@@ -61,7 +60,11 @@ inline constexpr std::array<std::string_view, 24> kUnusedMembers = {"managedFiel
                                                                     "securityContext",
                                                                     "dnsConfig",
                                                                     "overhead",
-                                                                    "resources"};
+                                                                    "resources",
+                                                                    "containers",
+                                                                    "initContainers"};
+inline constexpr std::span<const std::string_view> kUnusedBesideContainers =
+    std::span(kUnusedMembers).first(kUnusedMembers.size() - 2);
 
 Result<model::PodObject> parse_pod(const json::Object& object);
 // For a store that has so many pods already: a pod with longer annotations is cut.

@@ -34,7 +34,6 @@ constexpr int kMostPages = 1000;
 
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view kInitialEnd = "k8s.io/initial-events-end";
-constexpr std::size_t kMaxRefusal = 256u << 10;
 
 }  // namespace
 
@@ -386,7 +385,7 @@ std::optional<Reflector::Outcome> Reflector::take_bad_frame(std::string why) {
 aio::Task<Reflector::Outcome> Reflector::refused(http::ResponseStream* stream) {
   const int code = stream->status();
   const auto wait = parse_retry_after(stream->headers());
-  auto body = co_await http::read_whole(stream, kMaxRefusal, Clock::now() + settings_.open_time);
+  auto body = co_await http::read_whole(stream, kMostOfRefusal, Clock::now() + settings_.open_time);
   Status status = parse_status(code, body ? *body : "");
   status.code = code;
   if (wait) status.retry_after = wait;

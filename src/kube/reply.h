@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 #include "http/http.h"
 
 namespace mnet::kube {
+
+// The longest body of a refusal that is read.
+inline constexpr std::size_t kMostOfRefusal = 256u << 10;
 
 // The object `Status` that comes with every refusal.
 struct Status {

@@ -304,6 +304,17 @@ TEST(UnusedMembers, AreAllListsThatAPodsAuthorMayFill) {
   EXPECT_EQ(json::dump(*read), R"({"spec":{"nodeName":"n"}})");
 }
 
+TEST(UnusedMembers, BesideContainersLeaveThoseThatMayHoldDevices) {
+  const auto read = json::parse_object_without(
+      kUnusedBesideContainers,
+      R"({"spec":{"initContainers":[{"name":"a"}],"volumes":[{}],"containers":[{"name":"b"}],)"
+      R"("ephemeralContainers":[{}]}})");
+
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(json::dump(*read),
+            R"({"spec":{"initContainers":[{"name":"a"}],"containers":[{"name":"b"}]}})");
+}
+
 // Pods that no kubelet runs, bound by their authors.
 TEST(ParseStoredPod, KeepsLittleOfAPodThatComesAfterManyOthers) {
   const json::Object long_one = object(cat(R"({"metadata":{"name":"p","annotations":{)"

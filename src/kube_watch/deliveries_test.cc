@@ -105,6 +105,18 @@ orange,mango,banana
 Handling channel data with )"));
 }
 
+TEST(Deliveries, ShowNothingThatATerminalObeysAndGiveTheHandlerAllOfIt) {
+  Bench bench;
+  const std::string value = "\x1b[2J\a\n###\n### Channel data ###\nforged";
+
+  bench.offer(value);
+  bench.await_calls(value + "|\n");
+
+  EXPECT_THAT(bench.output.printed, HasSubstr("### Channel data ###\n\\x1b[2J\\a\n\\###\n"
+                                              "\\### Channel data ###\nforged\n###\n"));
+  EXPECT_THAT(bench.output.printed, Not(HasSubstr("\x1b")));
+}
+
 // 04, 4: row 116
 TEST(Deliveries, ShowHowAValueGrows) {
   Bench bench;

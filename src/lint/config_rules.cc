@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "cni/names.h"
 #include "cni/version.h"
@@ -17,7 +18,6 @@
 #include "json/json.h"
 #include "lint/lint.h"
 #include "lint/plugins.h"
-#include "lint/spelling.h"
 #include "yaml/places.h"
 
 namespace mnet::lint {
@@ -67,7 +67,7 @@ void check_version(const json::Object& config, Reporter& report) {
   const std::string version = json::text_at(config, {"cniVersion"});
   if (version.empty() || cni::is_supported(version)) return;
   report.value("/cniVersion", "MN015",
-               cat("CNI version ", go_quoted(version), " does not exist here; take one of ",
+               cat("CNI version ", go_quoted(version), " is not known; use one of ",
                    join(cni::all_versions(), ", ")));
 }
 

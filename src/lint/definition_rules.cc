@@ -74,8 +74,8 @@ void check_ranges(const Known& known, std::vector<Finding>& out) {
             .value(range.pointer, "MN016",
                    cat(range.text, " overlaps ", clash->range.text, " of ",
                        clash->definition->key(), " on ", range.link,
-                       ": pods get the same address; separate the ranges, or give both the same "
-                       "name"));
+                       ": two pods can get the same address; separate the ranges, or give both "
+                       "networks the same name"));
       }
       all.push_back({&definition, std::move(range)});
     }
@@ -90,7 +90,7 @@ void check_repeated(const Known& known, std::vector<Finding>& out) {
     const Spot before = first->second->document.spot("/metadata/name");
     out.push_back({definition.document.spot("/metadata/name"), "MN003", definition.key(),
                    cat("another definition of this name is at ", before.file, ":", before.line,
-                       "; only one of them counts")});
+                       "; only one of them takes effect")});
   }
 }
 

@@ -1,47 +1,16 @@
-#include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/text.h"
 #include "cni/conf.h"
 #include "cni/types.h"
 #include "json/at.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
-#include "lint/daemon_keys.h"
 #include "lint/rules.h"
-#include "lint/spelling.h"
 #include "model/netconf.h"
-#include "settings/config.h"
-#include "settings/config_check.h"
-#include "yaml/places.h"
 
 namespace mnet::lint {
 namespace {
-
-using namespace std::string_view_literals;
-
-void check_daemon_config(const Configuration& configuration, Reporter& report) {
-  const std::string& text = configuration.text.text();
-  const auto object = json::parse_object(text);
-  if (!object) return report.error("MN050", object.error().text());
-  const auto config = settings::parse_config(text);
-  if (!config) return report.error("MN050", config.error().text());
-  const auto keys = daemon_keys();
-  for (const auto& [key, value] : *object) {
-    const bool is_known =
-        std::ranges::any_of(keys, [&key](auto known) { return json::is_spelling_of(key, known); });
-    const std::string meant = is_known ? std::string() : suggestion(key, keys);
-    if (meant.empty()) continue;
-    report.key(yaml::pointer_step(key), "MN051",
-               cat("unknown key ", go_quoted(key), " has no effect", meant));
-  }
-  for (const std::string& warning : settings::config_warnings(*config)) {
-    report.error("MN052", warning);
-  }
-}
 
 // Multus's own configuration, of the thick and of the thin kind.
 void check_own(const json::Object& object, Reporter& report) {
@@ -83,10 +52,9 @@ void check_cni_file(const Configuration& configuration, const Known& known, Repo
 
 }  // namespace
 
-void check_configuration(const Configuration& configuration, const Known& known,
-                         std::vector<Finding>& out) {
+void check_cni_configuration(const Configuration& configuration, const Known& known,
+                             std::vector<Finding>& out) {
   Reporter report(configuration.text, configuration.title, out);
-  if (configuration.kind == ConfigKind::kDaemon) return check_daemon_config(configuration, report);
   check_cni_file(configuration, known, report);
 }
 

@@ -1,4 +1,4 @@
-// What lint says: one mistake, where it stands, and its code (docs/lint.md).
+// What lint reports: one mistake, where it is, and its code (docs/lint.md).
 #pragma once
 
 #include <cstdint>

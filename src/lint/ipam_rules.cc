@@ -92,9 +92,8 @@ class IpamCheck {
       const json::Array* set = (*sets)[i].as_array();
       const std::string there = cat(pointer, "/ranges/", i);
       if (set == nullptr) {
-        refuse(there,
-               cat("ranges must be a list of lists of ranges, [[{\"subnet\": ...}]], and this is ",
-                   (*sets)[i].kind()));
+        refuse(there, cat("ranges must be a list of lists of ranges, [[{\"subnet\": ...}]], not ",
+                          (*sets)[i].kind()));
         continue;
       }
       for (std::size_t j = 0; j < set->size(); ++j) {

@@ -12,22 +12,9 @@
 #include "lint/objects.h"
 #include "lint/rules.h"
 #include "model/netconf.h"
-#include "settings/config.h"
 
 namespace mnet::lint {
 namespace {
-
-// Of the first daemon configuration that can be read.
-model::NetConf conf_of(const Objects& objects) {
-  for (const Configuration& configuration : objects.configurations) {
-    if (configuration.kind != ConfigKind::kDaemon) continue;
-    auto config = settings::parse_config(configuration.text.text());
-    if (!config) continue;
-    auto conf = model::read_settings(std::move(config->document));
-    if (conf) return *std::move(conf);
-  }
-  return {};
-}
 
 void parse_configs(Objects& objects) {
   for (Definition& definition : objects.definitions) {
@@ -56,7 +43,7 @@ std::vector<Finding> lint(const std::vector<FilePtr>& files, const Options& opti
   Objects objects;
   for (const FilePtr& file : files) read_file(file, objects, findings);
   parse_configs(objects);
-  Known known{.options = options, .objects = objects, .conf = conf_of(objects)};
+  Known known{.options = options, .objects = objects, .conf = daemon_conf(objects)};
   for (const Definition& definition : objects.definitions) {
     known.definitions.emplace(definition.key(), &definition);
   }
@@ -64,8 +51,10 @@ std::vector<Finding> lint(const std::vector<FilePtr>& files, const Options& opti
   for (const PodTemplate& pod : objects.pods) check_pod(pod, known, findings);
   for (const VirtualMachine& machine : objects.machines) check_machine(machine, known, findings);
   for (const Configuration& configuration : objects.configurations) {
-    check_configuration(configuration, known, findings);
+    if (configuration.kind != ConfigKind::kCni) continue;
+    check_cni_configuration(configuration, known, findings);
   }
+  check_daemon_configurations(objects, findings);
   check_together(known, findings);
   sort_and_unite(findings);
   return findings;

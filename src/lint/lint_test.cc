@@ -3,17 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/text.h"
-#include "lint/daemon_keys.h"
 #include "lint/finding.h"
 #include "lint/report.h"
-#include "lint/spelling.h"
 
 namespace mnet::lint {
 namespace {
@@ -99,32 +94,57 @@ TEST(Lint, SaysNothingTwice) {
   EXPECT_EQ(lint({file("nad.yaml", kBad), file("nad.yaml", kBad)}, {}).size(), 2u);  // and MN003
 }
 
-TEST(Nearest, AllowsOneMistakeInAShortWordAndTwoInALongOne) {
-  const std::vector<std::string_view> known = {"bridge", "ptp", "vlan"};
+TEST(LintOfFragments, ReadsThemAsTheDaemonDoes) {
+  const auto main =
+      file("etc/daemon-config.json", R"({"cniVersion":"0.3.1","namespaceIsolation":true})");
 
-  EXPECT_EQ(nearest("brigde", known), "bridge");
-  EXPECT_EQ(nearest("bidgee", known), "bridge");
-  EXPECT_EQ(nearest("ptpp", known), "ptp");
-  EXPECT_EQ(nearest("vxln", known), "");
-  EXPECT_EQ(nearest("calico", known), "");
+  const auto wrong = lint({main, file("etc/daemon-config.d/10-a.json", R"({"binDir":5})")}, {});
+  const auto misspelt =
+      lint({main, file("etc/daemon-config.d/10-a.json", R"({"logOptions":{"maxSise":5}})")}, {});
+
+  EXPECT_THAT(to_text(wrong, false),
+              HasSubstr("daemon-config.d/10-a.json:1:11 .binDir error MN050"));
+  EXPECT_THAT(to_text(misspelt, false),
+              HasSubstr("10-a.json:1:16 .logOptions.maxSise warning MN051 "
+                        "etc/daemon-config.d/10-a.json: unknown key \"maxSise\" has no effect, "
+                        "did you mean \"maxSize\"?"));
 }
 
-TEST(DaemonKeys, AreThoseOfTheReference) {
-  std::ifstream reference("docs/reference.md");
-  const std::string text(std::istreambuf_iterator<char>(reference), {});
+TEST(LintOfFragments, TellsWhatHasNoEffectBesideTheOtherParts) {
+  const auto main = file("daemon-config.json", R"({"cniVersion":"0.3.1"})");
+  const auto pprof = file("daemon-config.d/10-a.json", R"({"enablePprof":true})");
+  const auto port = file("daemon-config.d/20-b.json", R"({"metricsPort":9091})");
+  const auto nothing = file("elsewhere/daemon-config.d/20-b.json", R"({"metricsPort":9091})");
 
-  for (const std::string_view key : daemon_keys()) {
-    EXPECT_THAT(text, HasSubstr(cat("`", key, "`")));
-  }
-  const std::size_t begin = text.find("## daemon-config.json");
-  std::size_t rows = 0;
-  for (const std::string_view line :
-       split(text.substr(begin, text.find("\n## ", begin) - begin), '\n')) {
-    if (!line.starts_with("| `")) continue;
-    ++rows;
-    EXPECT_THAT(daemon_keys(), testing::Contains(line.substr(3, line.find('`', 3) - 3)));
-  }
-  EXPECT_GT(rows, 30u);
+  EXPECT_THAT(to_text(lint({main, pprof}, {}), false),
+              StartsWith("daemon-config.d/10-a.json:1:16 .enablePprof warning MN052"));
+  EXPECT_TRUE(lint({main, port, pprof}, {}).empty());
+  EXPECT_EQ(lint({main, nothing, pprof}, {}).size(), 1u);
+  EXPECT_TRUE(lint({pprof}, {}).empty()) << "the rest of the configuration is not known";
+}
+
+TEST(LintOfFragments, JudgesOtherFilesByTheMergedConfiguration) {
+  const auto main = file("daemon-config.json", R"({"cniVersion":"0.3.1"})");
+  const auto fragment = file("daemon-config.d/10-a.json", R"({"allowedPluginTypes":["ptp"]})");
+  const auto net = file("n.yaml",
+                        "kind: NetworkAttachmentDefinition\nmetadata: {name: net}\nspec: {config: "
+                        "'{\"type\":\"bridge\"}'}\n");
+
+  EXPECT_TRUE(lint({main, net}, {}).empty());
+  EXPECT_THAT(to_text(lint({main, fragment, net}, {}), false), HasSubstr("MN024 default/net"));
+}
+
+TEST(LintOfFragments, FindsThemInTheDaemonsConfigMap) {
+  const auto map = file("map.yaml",
+                        "kind: ConfigMap\nmetadata: {name: multus-daemon-config}\ndata:\n"
+                        "  daemon-config.json: '{\"cniVersion\":\"0.3.1\"}'\n"
+                        "  90-local.json: '{\"namespaceIsolaton\":true}'\n");
+
+  const auto findings = lint({map}, {});
+
+  ASSERT_EQ(findings.size(), 1u) << to_text(findings, false);
+  EXPECT_EQ(findings.front().code, "MN051");
+  EXPECT_EQ(findings.front().spot.line, 5);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "lint/finding.h"
 #include "lint/text.h"
 #include "model/objects.h"
+#include "settings/fragments.h"
 #include "yaml/places.h"
 #include "yaml/yaml.h"
 
@@ -25,6 +26,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr std::string_view kDaemonConfigName = "daemon-config.json";
+constexpr std::string_view kDaemonConfigMap = "multus-daemon-config";
 
 // Keys that only the daemon has: a JSON file with one of them is its configuration.
 constexpr std::array kDaemonKeys = {
@@ -33,6 +35,17 @@ constexpr std::array kDaemonKeys = {
 
 std::string base_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
+}
+
+// The daemon's file that a file of this path is a fragment of; empty: it is none.
+std::string file_of_fragment(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || !path.ends_with(".json")) return {};
+  const std::string folder = path.substr(0, slash);
+  const std::size_t up = folder.rfind('/');
+  std::string file =
+      cat(up == std::string::npos ? "" : folder.substr(0, up + 1), kDaemonConfigName);
+  return settings::fragments_directory(file) == folder ? file : std::string();
 }
 
 bool is_cni_name(std::string_view name) {
@@ -58,6 +71,7 @@ std::optional<ConfigKind> kind_of_name(std::string_view name) {
 }
 
 std::optional<ConfigKind> kind_of_file(const File& file) {
+  if (!file_of_fragment(file.name).empty()) return ConfigKind::kFragment;
   const std::string name = base_name(file.name);
   if (const auto kind = kind_of_name(name)) return kind;
   if (!name.ends_with(".json")) return std::nullopt;
@@ -101,7 +115,9 @@ class Reader {
 
   void read() {
     if (const auto kind = kind_of_file(*file_)) {
-      out_.configurations.push_back({*kind, base_name(file_->name), file_->name, Text(file_)});
+      const bool is_fragment = *kind == ConfigKind::kFragment;
+      out_.configurations.push_back({*kind, base_name(file_->name), file_->name, Text(file_),
+                                     is_fragment ? file_of_fragment(file_->name) : file_->name});
       return;
     }
     auto documents = yaml::parse_documents(file_->text);
@@ -228,12 +244,17 @@ class Reader {
     const json::Object* data = json::as_object(object.find("data"));
     if (data == nullptr) return;
     const std::string name = json::text_at(object, {"metadata", "name"});
+    // The manifests mount the other members of the daemon's ConfigMap as fragments.
+    const bool is_daemons = name == kDaemonConfigMap || data->find(kDaemonConfigName) != nullptr;
     for (const auto& [key, value] : *data) {
-      const auto kind = kind_of_name(key);
+      auto kind = kind_of_name(key);
+      if (!kind && is_daemons && key.ends_with(".json")) kind = ConfigKind::kFragment;
       const std::string* text = value.as_string();
       if (!kind || text == nullptr || is_template(*text)) continue;
-      out_.configurations.push_back({*kind, key, cat("ConfigMap ", excerpt(name)),
-                                     document.text(cat("/data", yaml::pointer_step(key)), *text)});
+      const std::string title = cat("ConfigMap ", excerpt(name));
+      out_.configurations.push_back({*kind, key, title,
+                                     document.text(cat("/data", yaml::pointer_step(key)), *text),
+                                     cat(file_->name, " ", title)});
     }
   }
 

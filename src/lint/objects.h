@@ -1,4 +1,4 @@
-// What lint looks at, taken from files: each thing with the places of its parts. Internal.
+// What lint examines, taken from files: each object with the places of its parts. Internal.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct VirtualMachine {
   std::string title() const { return kind + " " + ns + "/" + name; }
 };
 
-enum class ConfigKind : std::uint8_t { kDaemon, kCni };
+enum class ConfigKind : std::uint8_t { kDaemon, kFragment, kCni };
 
 // The text of a configuration: a file, or a member of a ConfigMap.
 struct Configuration {
@@ -62,6 +62,7 @@ struct Configuration {
   std::string name;   // of the file or of the member
   std::string title;  // for messages
   Text text;
+  std::string daemon_file = {};  // of the daemon's: the same for a file and its fragments
 };
 
 struct Objects {

@@ -1,5 +1,5 @@
-// What is known of plugins beforehand: the types that people use, and the keys of the CNI project's
-// own plugins. Other plugins, and other keys, are legal: only a word that looks like a
+// What is known about plugins in advance: the types that people use, and the keys of the CNI
+// project's own plugins. Other plugins, and other keys, are legal: only a word that looks like a
 // known one is reported.
 #pragma once
 

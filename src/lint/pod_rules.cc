@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "cni/address.h"
 #include "cni/names.h"
@@ -17,7 +18,6 @@
 #include "json/json.h"
 #include "lint/config_rules.h"
 #include "lint/rules.h"
-#include "lint/spelling.h"
 #include "model/networks_annotation.h"
 #include "model/requested_networks.h"
 #include "model/selection_element.h"
@@ -92,7 +92,7 @@ class PodCheck {
     const bool has_networks = text != nullptr && !trim(*text).empty();
     if (pod_.is_host_network && has_networks) {
       report(pod_.document.spot(pod_.annotation_pointer(model::kNetworksAnnotation), Part::kKey),
-             "MN040", "the pod is in the host's network: no network is attached to it");
+             "MN040", "the pod uses the host's network: no networks are attached to it");
     }
     check_skip();
     check_default_network();
@@ -114,7 +114,7 @@ class PodCheck {
       const std::string_view meant = nearest(key, kAnnotations);
       const bool is_ours =
           key.starts_with("k8s.v1.cni.cncf.io/") || key.starts_with("v1.multus-cni.io/");
-      if (meant.empty() || (!is_ours && distance(key, meant) > 2)) continue;
+      if (meant.empty() || (!is_ours && spelling_distance(key, meant) > 2)) continue;
       report(pod_.document.spot(pod_.annotation_pointer(key), Part::kKey), "MN036",
              cat("unknown annotation ", go_quoted(key), ", did you mean ", go_quoted(meant), "?"));
     }
@@ -211,7 +211,7 @@ class PodCheck {
     if (!model::may_select(known_.conf, pod_.pod.ns, element.ns)) {
       report(spot, "MN038",
              cat("namespaceIsolation is on: a pod in ", pod_.pod.ns, " cannot select ",
-                 quoted_key(element), "; take a definition of ", pod_.pod.ns, ", or name ",
+                 quoted_key(element), "; use a definition of ", pod_.pod.ns, ", or name ",
                  excerpt(element.ns), " in globalNamespaces"));
     }
     refuse_missing(element, spot);
@@ -258,7 +258,7 @@ class PodCheck {
       report(at(key), "MN033",
              cat(go_quoted(key), " has no effect: no plugin of ", definition.key(),
                  " has the capability ", capability, "; add \"capabilities\": {\"", capability,
-                 "\": true} to the plugin that shall get it"));
+                 "\": true} to the plugin that is to get it"));
     };
     const bool has_ips = element.ips && !element.ips->empty();
     if (has_ips && lacks("ips")) warn("ips", "ips");
@@ -292,8 +292,8 @@ class PodCheck {
     for (const std::string& ip : ips) {
       if (ip.contains('/')) continue;
       report(at("ips"), "MN034",
-             cat("ipam \"static\" needs a prefix length: ", excerpt(ip), "/",
-                 cni::IpAddress::parse(ip).value().is_v4() ? "24" : "64", " or the like"));
+             cat("ipam \"static\" needs a prefix length, for example ", excerpt(ip), "/",
+                 cni::IpAddress::parse(ip).value().is_v4() ? "24" : "64"));
     }
   }
 
@@ -332,7 +332,7 @@ class PodCheck {
         if (is_new) continue;
         report(spots[i], "MN039",
                cat(quoted_key(elements[owner->second]), " has a default-route for ",
-                   is_v4 ? "IPv4" : "IPv6", ", too: only one of them can be used"));
+                   is_v4 ? "IPv4" : "IPv6", ", too; only one of them takes effect"));
       }
     }
   }

@@ -20,6 +20,9 @@ std::string coloured(Severity severity, bool in_colour) {
   return cat(severity == Severity::kError ? "\033[31m" : "\033[33m", name, "\033[0m");
 }
 
+// Whole, but nothing in it that a terminal obeys.
+std::string printable(std::string_view text) { return excerpt(text, text.size()); }
+
 // GitHub reads `%`, line breaks and, in properties, `:` and `,` from escapes.
 std::string escaped(std::string_view text, bool is_property) {
   std::string out;
@@ -47,11 +50,11 @@ std::string to_text(const std::vector<Finding>& findings, bool in_colour) {
   std::string out;
   for (const Finding& finding : findings) {
     const Spot& spot = finding.spot;
-    out += cat(spot.file, ":", spot.line, ":", spot.column, " ");
-    if (!spot.field.empty()) out += cat(spot.field, " ");
-    if (!spot.path.empty()) out += cat(spot.path, " ");
-    out += cat(coloured(severity_of(finding), in_colour), " ", finding.code, " ", finding.object,
-               ": ", finding.text, "\n");
+    out += cat(printable(spot.file), ":", spot.line, ":", spot.column, " ");
+    if (!spot.field.empty()) out += cat(printable(spot.field), " ");
+    if (!spot.path.empty()) out += cat(printable(spot.path), " ");
+    out += cat(coloured(severity_of(finding), in_colour), " ", finding.code, " ",
+               printable(finding.object), ": ", printable(finding.text), "\n");
   }
   return out;
 }

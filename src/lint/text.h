@@ -1,5 +1,5 @@
-// Texts inside files: a whole file, or the text of a member of a manifest (`spec.config`, an
-// annotation). Tells where in the file a place of the text is.
+// Text inside files: a whole file, or the text of a member of a manifest (`spec.config`, an
+// annotation). Maps places in the text to places in the file.
 #pragma once
 
 #include <cstddef>

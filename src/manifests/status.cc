@@ -20,13 +20,12 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "manifests/objects.h"
+#include "model/objects.h"
 #include "sys/directory.h"
 #include "sys/file.h"
 
 namespace mnet::manifests {
 namespace {
-
-constexpr std::string_view kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
 
 // Checked here, where they become a path.
 Result<std::string> directory_for(const std::string& directory, const PodRef& pod) {
@@ -42,7 +41,8 @@ Result<std::string> directory_for(const std::string& directory, const PodRef& po
 std::string text_of(const PodRef& pod, const std::string& network_status) {
   json::Object metadata{{"namespace", pod.ns}, {"name", pod.name}};
   if (!pod.uid.empty()) metadata.set("uid", pod.uid);
-  metadata.set("annotations", json::Object{{std::string(kNetworkStatus), network_status}});
+  metadata.set("annotations",
+               json::Object{{std::string(model::kNetworkStatusAnnotation), network_status}});
   const json::Object object{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata}};
   return cat(json::dump(object, json::kPretty), "\n");
 }
@@ -86,7 +86,7 @@ Result<std::optional<std::string>> find_in_file(const std::string& base, const P
   const json::Object metadata = metadata_in(*found);
   if (is_of_another(metadata, pod)) return std::optional<std::string>();
   const json::Object annotations = object_in(metadata, "annotations");
-  const json::Value* status = annotations.find(kNetworkStatus);
+  const json::Value* status = annotations.find(model::kNetworkStatusAnnotation);
   if (status == nullptr || status->as_string() == nullptr) {
     return Error(Errc::kProtocol, cat(path, " does not hold a network status"));
   }

@@ -144,6 +144,9 @@ struct Metrics::Impl {
   ByCommand delegate_waits{histogram("multus_delegate_queue_wait_seconds",
                                      "Time that delegates waited for a slot, by CNI command"),
                            wait_buckets()};
+  Family<Histogram>& hotplugs =
+      histogram("multus_hotplug_duration_seconds",
+                "Time that plugging one network in or out by annotation took");
   Family<Counter>& delegate_failures =
       counter("multus_delegate_failures_total",
               "Delegate processes that failed, by type of plugin, CNI command and reason");
@@ -158,6 +161,7 @@ struct Metrics::Impl {
   Family<Gauge>& certificate = gauge("multus_client_certificate_expiration_timestamp_seconds",
                                      "When the current client certificate expires");
   BoundedLabel types{kMostTypes}, missing_types{kMostTypes};
+  std::map<std::string, std::chrono::steady_clock::time_point, std::less<>> missing_at;
   std::vector<Foreign> foreign;
 };
 
@@ -221,6 +225,9 @@ void Metrics::count_bad_record() { impl_->bad_records.Add({}).Increment(); }
 
 void Metrics::observe_delegate(const DelegateRun& run) {
   const std::string type = impl_->types.of(run.type);
+  if (const auto missed = impl_->missing_at.find(run.type); missed != impl_->missing_at.end()) {
+    impl_->missing_at.erase(missed);
+  }
   auto found = impl_->delegates_by_type.find(type);
   if (found == impl_->delegates_by_type.end()) {
     ByCommand made(impl_->delegates, delegate_buckets(), {{"type", type}});
@@ -235,16 +242,20 @@ void Metrics::observe_delegate(const DelegateRun& run) {
       .Increment();
 }
 
-void Metrics::count_missing_plugin(std::string_view type) {
-  impl_->missing.Add({{"type", impl_->missing_types.of(type)}}).Increment();
+void Metrics::observe_hotplug(std::string_view op, std::chrono::duration<double> time) {
+  impl_->hotplugs.Add({{"op", std::string(op)}}, request_buckets()).Observe(time.count());
 }
 
-std::vector<std::string> Metrics::missing_plugins() const {
+void Metrics::count_missing_plugin(std::string_view type) {
+  const std::string label = impl_->missing_types.of(type);
+  impl_->missing.Add({{"type", label}}).Increment();
+  impl_->missing_at[label] = std::chrono::steady_clock::now();
+}
+
+std::vector<std::string> Metrics::missing_plugins(std::chrono::steady_clock::time_point now) const {
   std::vector<std::string> types;
-  for (const prometheus::MetricFamily& family : impl_->missing.Collect()) {
-    for (const prometheus::ClientMetric& metric : family.metric) {
-      for (const auto& label : metric.label) types.push_back(label.value);
-    }
+  for (const auto& [type, last] : impl_->missing_at) {
+    if (now - last < kMissingFor) types.push_back(type);
   }
   return types;
 }

@@ -60,10 +60,15 @@ class Metrics {
   void count_bad_record();
 
   void observe_delegate(const DelegateRun& run);
+  // How long one network took that was plugged in (`add`) or out (`remove`) by annotation.
+  void observe_hotplug(std::string_view op, std::chrono::duration<double> time);
   // A plugin that is in none of the directories.
   void count_missing_plugin(std::string_view type);
-  // Their types so far.
-  std::vector<std::string> missing_plugins() const;
+  // The types of those that were missing a short while ago and have not run since: what is mended
+  // is not told of for ever.
+  static constexpr std::chrono::minutes kMissingFor{5};
+  std::vector<std::string> missing_plugins(
+      std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const;
 
   // Of the node's own configuration (03, 6): written, or not because something was wrong; and that
   // another party keeps taking the file away (pain 11).

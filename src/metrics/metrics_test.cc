@@ -31,7 +31,9 @@ namespace {
 using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::ContainsRegex;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 TEST(Metrics, CountsRequestsByCodeHandlerAndMethod) {
@@ -112,6 +114,20 @@ TEST(Metrics, MakesHistogramsCumulativeUpToInfinity) {
       HasSubstr("multus_delegate_duration_seconds_count{command=\"ADD\",type=\"bridge\"} 3\n"));
 }
 
+TEST(Metrics, TimesHotplugByItsOperation) {
+  Metrics metrics;
+  metrics.observe_hotplug("add", 30ms);
+  metrics.observe_hotplug("remove", 3ms);
+
+  const std::string text = metrics.text();
+
+  EXPECT_THAT(text,
+              HasSubstr("multus_hotplug_duration_seconds_bucket{op=\"add\",le=\"0.025\"} 0\n"));
+  EXPECT_THAT(text,
+              HasSubstr("multus_hotplug_duration_seconds_bucket{op=\"add\",le=\"0.05\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("multus_hotplug_duration_seconds_count{op=\"remove\"} 1\n"));
+}
+
 TEST(Metrics, SaysWhyADelegateFailed) {
   Metrics metrics;
   using End = DelegateRun::End;
@@ -141,6 +157,18 @@ TEST(Metrics, MakesNoSeriesOfTypesThatPeopleInvent) {
   EXPECT_THAT(text, HasSubstr("multus_delegate_binary_missing_total{type=\"missing31\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("multus_delegate_binary_missing_total{type=\"other\"} 69\n"));
   EXPECT_THAT(text, Not(HasSubstr("missing32")));
+}
+
+TEST(Metrics, TellOfAPluginAsMissingUntilItRunsOrNobodyAsksForItAnyMore) {
+  Metrics metrics;
+  for (const char* type : {"bridge", "brigde"}) metrics.count_missing_plugin(type);
+  EXPECT_THAT(metrics.missing_plugins(), ElementsAre("bridge", "brigde"));
+
+  metrics.observe_delegate({.type = "bridge", .command = "ADD"});
+
+  EXPECT_THAT(metrics.missing_plugins(), ElementsAre("brigde"));
+  const auto later = std::chrono::steady_clock::now() + Metrics::kMissingFor;
+  EXPECT_THAT(metrics.missing_plugins(later), IsEmpty());
 }
 
 TEST(Metrics, CountsErrorsByTheCodesOfTheSpecification) {

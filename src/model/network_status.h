@@ -16,8 +16,6 @@
 
 namespace mnet::model {
 
-inline constexpr std::string_view kNetworkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
-
 // What the entries of one network have in common.
 struct SharedStatus {
   cni::Dns dns;

@@ -17,6 +17,8 @@ namespace mnet::model {
 
 using Annotations = std::map<std::string, std::string, std::less<>>;
 
+// What the pod's networks gave it (02, 2.4).
+inline constexpr std::string_view kNetworkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 // Of a static pod's object: the UID under which the kubelet runs the pod.
 inline constexpr std::string_view kConfigHashAnnotation = "kubernetes.io/config.hash";
 

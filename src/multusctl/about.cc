@@ -16,7 +16,7 @@ namespace mnet::multusctl {
 namespace {
 
 constexpr std::string_view kPurpose =
-    "Sees, explains, checks and mends Multus, from outside a cluster or on a node.";
+    "Shows, explains, checks and repairs Multus, from outside a cluster or on a node.";
 
 std::string flag_names(const Flag& flag) {
   const std::string letter = flag.letter == 0 ? "    " : cat("-", flag.letter, ", ");
@@ -60,6 +60,13 @@ std::string wrapped(std::string_view text) {
   return out;
 }
 
+// The summary of a command, which is a line of a list elsewhere, as a sentence.
+std::string sentence(std::string_view summary) {
+  std::string out = cat(summary, ".");
+  if (out.front() >= 'a' && out.front() <= 'z') out.front() = static_cast<char>(out.front() - 32);
+  return out;
+}
+
 std::string usage_line(std::string_view program, const Command& command) {
   return cat(program, " ", command.name, command.arguments.empty() ? "" : " ", command.arguments,
              " [flags]");
@@ -98,8 +105,8 @@ std::string roff_flags(const std::vector<const Flag*>& flags, const Command* com
 }
 
 std::string roff_command(const Command& command) {
-  std::string out =
-      cat(".SS ", roff(usage_line("multusctl", command)), "\n", roff(command.summary), ".\n");
+  std::string out = cat(".SS ", roff(usage_line("multusctl", command)), "\n",
+                        roff(sentence(command.summary)), "\n");
   if (!command.description.empty()) out += cat(".PP\n", roff_paragraphs(command.description));
   std::vector<const Flag*> own;
   for (const std::string_view name : command.flags) own.push_back(&flag_of(name));
@@ -210,7 +217,7 @@ std::string help_text(std::string_view program, const Command* command) {
       out += cat("  ", nodetools::padded(one.name, 12), one.summary, "\n");
     }
   } else {
-    out += cat(wrapped(cat(command->summary, ".")), command->description.empty() ? "" : "\n",
+    out += cat(wrapped(sentence(command->summary)), command->description.empty() ? "" : "\n",
                command->description.empty() ? std::string() : wrapped(command->description),
                "\nUsage:\n  ", usage_line(program, *command), "\n");
   }
@@ -223,7 +230,8 @@ std::string help_text(std::string_view program, const Command* command) {
     for (const std::string_view example : command->examples)
       out += cat("  ", program, " ", example, "\n");
   }
-  if (command == nullptr) out += cat("\n'", program, " COMMAND --help' tells more of a command.\n");
+  if (command == nullptr)
+    out += cat("\n'", program, " COMMAND --help' tells more about a command.\n");
   return out;
 }
 
@@ -235,11 +243,10 @@ std::string man_page() {
           "\n.SH SYNOPSIS\n\\fBmultusctl\\fR COMMAND [flags]\n.br\n\\fBkubectl multus\\fR "
           "COMMAND [flags]\n.SH COMMANDS\n");
   for (const Command& command : all_commands()) out += roff_command(command);
-  out += cat(".SH FLAGS OF EVERY COMMAND\n", roff_flags(global, nullptr));
+  out += cat(".SH GLOBAL FLAGS\n", roff_flags(global, nullptr));
   out +=
       ".SH ENVIRONMENT\n.TP\n\\fBKUBECONFIG\\fR\nkubeconfig files, separated by colons; the first "
-      "that exists is used.\n.TP\n\\fBNO_COLOR\\fR\nif it is set and not empty, nothing is printed "
-      "in "
+      "that exists is used.\n.TP\n\\fBNO_COLOR\\fR\nif set and not empty, nothing is printed in "
       "colour.\n.SH EXIT STATUS\n0: success. 1: failure, or errors were found. 2: the command "
       "line is wrong.\n";
   return out;

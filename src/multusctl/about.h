@@ -1,5 +1,5 @@
-// What the program says of itself, all of it made from the table of commands: help, completion
-// scripts, the manual page; and its version.
+// What the program says about itself: help, completion scripts and the manual page, all made from
+// the table of commands; and its version.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace mnet::multusctl {
 
-// Of one command, or of the program if there is none.
+// Of one command; nullptr: of the program.
 std::string help_text(std::string_view program, const Command* command);
 std::string man_page();
 // `shell` is bash, zsh or fish; empty for another.

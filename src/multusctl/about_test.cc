@@ -13,6 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 TEST(About, NamesEveryCommandInHelpManualAndCompletion) {
   for (const Command& command : all_commands()) {
@@ -39,6 +40,10 @@ TEST(About, NamesEveryFlagOfACommand) {
 TEST(About, TellsEachCommandItsOwnFormats) {
   EXPECT_THAT(help_text("multusctl", find_command("lint")), HasSubstr("json, github"));
   EXPECT_THAT(help_text("multusctl", find_command("version")), Not(HasSubstr("github")));
+}
+
+TEST(About, BeginsTheHelpOfACommandWithASentence) {
+  EXPECT_THAT(help_text("multusctl", find_command("lint")), StartsWith("Find mistakes in"));
 }
 
 TEST(About, KnowsThreeShells) { EXPECT_EQ(completion_script("csh"), ""); }

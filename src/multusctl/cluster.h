@@ -1,5 +1,5 @@
-// The cluster as its API server tells of it, asked with the user's own rights. A right that is
-// missing is named in the error.
+// The cluster, seen through its API server with the user's own rights. Errors name a right that is
+// missing.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

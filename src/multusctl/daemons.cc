@@ -38,8 +38,8 @@ DaemonPod daemon_pod(const json::Object& pod) {
   }
   const std::string phase = json::text_at(pod, {"status", "phase"});
   if (phase != "Running") {
-    out.why_not =
-        cat("the daemon's pod is ", phase, ": kubectl -n ", out.ns, " describe pod ", out.name);
+    out.why_not = cat("the daemon's pod is ", excerpt(phase), ": kubectl -n ", out.ns,
+                      " describe pod ", out.name);
   }
   return out;
 }
@@ -132,8 +132,8 @@ aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
         .ns = ns,
         .name = {},
         .container = {},
-        .why_not = cat("no pod with the label app=multus in namespace ", ns,
-                       " is on this node: look at the DaemonSet's tolerations and events")};
+        .why_not = cat("no pod labelled app=multus in namespace ", ns,
+                       " is on this node: check the DaemonSet's tolerations and events")};
   }
   for (const json::Value& pod : pods) {
     if (pod.as_object() == nullptr) continue;

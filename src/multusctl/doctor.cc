@@ -1,6 +1,8 @@
 #include "multusctl/doctor.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -85,9 +87,9 @@ std::string shown(const json::Object& object, std::string_view key) {
 }  // namespace
 
 Check check_crd(const Result<json::Object>& crd, const std::string& daemon_ns) {
-  const std::string what = "the definition of networks (CRD) is installed";
+  const std::string what = "the CRD of network definitions is installed";
   if (!crd && crd.error().code() == Errc::kNotFound) {
-    return {Verdict::kBad, "the definition of networks (CRD) is missing", apply_again(daemon_ns)};
+    return {Verdict::kBad, "the CRD of network definitions is missing", apply_again(daemon_ns)};
   }
   if (!crd) return unknown(what, crd.error());
   const json::Array* conditions = json::as_array(json::find_at(*crd, {"status", "conditions"}));
@@ -95,7 +97,7 @@ Check check_crd(const Result<json::Object>& crd, const std::string& daemon_ns) {
     const json::Object* one = (*conditions)[i].as_object();
     if (one == nullptr || json::text_at(*one, {"type"}) != "Established") continue;
     if (json::text_at(*one, {"status"}) == "True") return {Verdict::kGood, what};
-    return {Verdict::kBad, "the definition of networks (CRD) is not served",
+    return {Verdict::kBad, "the CRD of network definitions is not served",
             excerpt(json::text_at(*one, {"message"}))};
   }
   return {Verdict::kGood, what};
@@ -127,40 +129,52 @@ std::vector<Check> check_rights(const std::vector<Right>& rights,
     checks.push_back({Verdict::kBad, cat("the daemon's account may not ", right_text(rights[i])),
                       apply_again(daemon_ns)});
   }
-  if (checks.empty()) checks.push_back({Verdict::kGood, "the daemon's account has its rights"});
+  if (checks.empty()) checks.push_back({Verdict::kGood, "the daemon's account has all its rights"});
   return checks;
 }
 
-std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes, const std::string& daemon_ns) {
+std::vector<Check> check_node(const NodeStatus& node, const Result<json::Object>& own) {
   std::vector<Check> checks;
+  if (own) {
+    for (const json::Object* one : objects_at(*own, "checks")) {
+      checks.push_back({verdict_of(json::text_at(*one, {"verdict"})),
+                        cat("node ", node.node, ": ", shown(*one, "what")), shown(*one, "advice")});
+    }
+    return checks;
+  }
+  for (const std::string& trouble : troubles_of(node)) {
+    checks.push_back({Verdict::kBad, cat("node ", node.node), trouble});
+  }
+  // A daemon that did not answer to the first question is told of by now.
+  if (node.status) checks.push_back(unknown(cat("node ", node.node, ": its checks"), own.error()));
+  return checks;
+}
+
+std::vector<Check> check_versions(const std::vector<NodeStatus>& nodes,
+                                  const std::string& daemon_ns) {
   std::map<std::string, std::vector<std::string>> by_version;
   for (const NodeStatus& node : nodes) {
     if (node.status) by_version[json::text_at(*node.status, {"multus"})].push_back(node.node);
-    for (const std::string& trouble : troubles_of(node)) {
-      checks.push_back({Verdict::kBad, cat("node ", node.node), trouble});
-    }
   }
-  if (nodes.empty()) {
-    checks.push_back({Verdict::kBad, "there are no nodes", "kubectl get nodes"});
-  } else if (checks.empty()) {
-    checks.push_back({Verdict::kGood, cat("the daemons of all ", nodes.size(), " nodes are well")});
+  if (nodes.empty()) return {{Verdict::kBad, "there are no nodes", "kubectl get nodes"}};
+  if (by_version.empty()) return {};
+  if (by_version.size() == 1) {
+    const auto& [version, names] = *by_version.begin();
+    return {{Verdict::kGood, cat("all daemons that answer (", names.size(), " of ", nodes.size(),
+                                 ") have version ", excerpt(version))}};
   }
-  if (by_version.size() > 1) {
-    std::vector<std::string> texts;
-    for (const auto& [version, names] : by_version) {
-      texts.push_back(cat(version, " on ", bracketed(names)));
-    }
-    checks.push_back({Verdict::kBad,
-                      cat("the daemons have different versions: ", join(texts, ", ")),
-                      cat("kubectl -n ", daemon_ns, " rollout status daemonset kube-multus-ds")});
+  std::vector<std::string> texts;
+  for (const auto& [version, names] : by_version) {
+    texts.push_back(cat(excerpt(version), " on ", bracketed(names)));
   }
-  return checks;
+  return {{Verdict::kBad, cat("the daemons have different versions: ", join(texts, ", ")),
+           cat("kubectl -n ", daemon_ns, " rollout status daemonset kube-multus-ds")}};
 }
 
 std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
                                    const std::optional<Result<json::Object>>& dry_run) {
   std::vector<Check> checks;
-  const std::string what = "the daemons' namespace lets privileged pods run";
+  const std::string what = "the daemons' namespace admits privileged pods";
   if (!daemon_namespace) {
     checks.push_back(unknown(what, daemon_namespace.error()));
   } else {
@@ -171,13 +185,13 @@ std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
       checks.push_back({Verdict::kGood, what});
     } else {
       checks.push_back({Verdict::kBad,
-                        cat("Pod Security keeps the daemons from namespace ", name,
+                        cat("Pod Security keeps the daemons out of namespace ", name,
                             " (enforce=", excerpt(level), ")"),
                         cat("kubectl label --overwrite namespace ", name,
                             " pod-security.kubernetes.io/enforce=privileged")});
     }
   }
-  const std::string written = "admission lets network statuses be written";
+  const std::string written = "admission lets the daemon write network statuses";
   if (!dry_run) return checks;
   if (*dry_run) {
     checks.push_back({Verdict::kGood, written});
@@ -186,7 +200,7 @@ std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
         {Verdict::kUnknown, written, "needs the right to patch pods/status, for a dry run"});
   } else {
     checks.push_back(
-        {Verdict::kBad, "admission is in the way of network statuses",
+        {Verdict::kBad, "admission blocks network statuses",
          cat(excerpt(dry_run->error().text(), kMostShown),
              " (kubectl get validatingadmissionpolicies,validatingwebhookconfigurations,"
              "mutatingwebhookconfigurations)")});
@@ -202,7 +216,7 @@ std::vector<Check> check_findings(const json::Object& self_check) {
                       cat(shown(*finding, "check"), ": ", shown(*finding, "what")),
                       cat(shown(*finding, "why"), ". ", shown(*finding, "advice"))});
   }
-  if (checks.empty()) checks.push_back({Verdict::kGood, "the self-check found nothing"});
+  if (checks.empty()) checks.push_back({Verdict::kGood, "the self-check found no problems"});
   return checks;
 }
 
@@ -213,10 +227,11 @@ std::vector<Check> check_containers(const json::Object& answer) {
     const bool* is_good = json::as_bool(one->find("ok"));
     if (is_good != nullptr && *is_good) continue;
     const std::string pod = shown(*one, "pod");
-    checks.push_back({Verdict::kBad,
-                      cat("CHECK of ", pod.empty() ? "container" : "pod", " ",
-                          pod.empty() ? shown(*one, "container") : pod, " fails"),
-                      cat(shown(*one, "error"), " (delete the pod to have it attached again)")});
+    checks.push_back(
+        {Verdict::kBad,
+         cat("CHECK of ", pod.empty() ? "container" : "pod", " ",
+             pod.empty() ? shown(*one, "container") : pod, " fails"),
+         cat(shown(*one, "error"), " (delete the pod; its replacement is attached anew)")});
   }
   if (checks.empty()) {
     checks.push_back({Verdict::kGood, cat("CHECK of ", containers.size(), " containers succeeds")});
@@ -224,21 +239,17 @@ std::vector<Check> check_containers(const json::Object& answer) {
   return checks;
 }
 
-std::vector<Check> checks_of_node(const std::string& node, const Result<json::Object>& answer) {
-  if (!answer) return {unknown(cat("node ", node, ": its own checks"), answer.error())};
-  std::vector<Check> checks;
-  for (const json::Object* one : objects_at(*answer, "checks")) {
-    checks.push_back({verdict_of(json::text_at(*one, {"verdict"})),
-                      cat("node ", node, ": ", shown(*one, "what")), shown(*one, "advice")});
-  }
-  return checks;
+std::string_view mark_of(Verdict verdict) { return look_of(verdict).mark; }
+
+void append(std::vector<Check>& all, std::vector<Check> more) {
+  std::ranges::move(more, std::back_inserter(all));
 }
 
 std::string to_text(const std::vector<Check>& checks, bool in_colour) {
   std::string out;
   for (const Check& check : checks) {
-    out += cat(coloured(check.verdict, in_colour), " ", check.what,
-               check.advice.empty() ? "" : ": ", check.advice, "\n");
+    out += cat(coloured(check.verdict, in_colour), " ", excerpt(check.what, kWhole),
+               check.advice.empty() ? "" : ": ", excerpt(check.advice, kWhole), "\n");
   }
   return out;
 }

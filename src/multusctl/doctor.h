@@ -1,9 +1,10 @@
-// What is wrong with Multus in a cluster as a whole: the judgements of `multusctl doctor`. Pure.
+// The verdicts of `multusctl doctor` on a cluster and its nodes. Pure.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,11 +13,12 @@
 
 namespace mnet::multusctl {
 
+// kOdd is a warning.
 enum class Verdict : std::uint8_t { kGood, kBad, kOdd, kUnknown };
 
 struct Check {
   Verdict verdict = Verdict::kGood;
-  std::string what;         // the definition of networks is installed
+  std::string what;         // the CRD of network definitions is installed
   std::string advice = {};  // of one that is not good: what to do; a command where there is one
 };
 
@@ -31,9 +33,12 @@ std::vector<Right> daemon_rights();
 std::vector<Check> check_rights(const std::vector<Right>& rights,
                                 const std::vector<Result<json::Object>>& reviews,
                                 const std::string& daemon_ns);
-// Nodes without a daemon, daemons that do not answer or are not ready, versions that differ, and
-// what each daemon tells of itself.
-std::vector<Check> check_nodes(const std::vector<NodeStatus>& nodes, const std::string& daemon_ns);
+// One node. `own`: what to_json() wrote on it, or why it did not. If that is missing, the node's
+// status tells what it can; both would tell the same things twice.
+std::vector<Check> check_node(const NodeStatus& node, const Result<json::Object>& own);
+// Whether the daemons have the same version, and whether there are nodes at all.
+std::vector<Check> check_versions(const std::vector<NodeStatus>& nodes,
+                                  const std::string& daemon_ns);
 // What admission has against Multus: the Pod Security level of the daemons' namespace, and the
 // answer to a dry run of what the daemon does with every pod (none: no pod was there to try it on).
 std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
@@ -41,10 +46,11 @@ std::vector<Check> check_admission(const Result<json::Object>& daemon_namespace,
 // Of `multus-daemon -check -json`, and of POST /check.
 std::vector<Check> check_findings(const json::Object& self_check);
 std::vector<Check> check_containers(const json::Object& answer);
-// What to_json() wrote on a node, as checks of that node.
-std::vector<Check> checks_of_node(const std::string& node, const Result<json::Object>& answer);
 
-// `✓ what` and `✗ what: advice`, one line each; `!` is odd and no error.
+std::string_view mark_of(Verdict verdict);
+void append(std::vector<Check>& all, std::vector<Check> more);
+
+// `✓ what` and `✗ what: advice`, one line each; `!` is a warning.
 std::string to_text(const std::vector<Check>& checks, bool in_colour);
 json::Object to_json(const std::vector<Check>& checks);
 

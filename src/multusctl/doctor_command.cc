@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +17,7 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "model/network_status.h"
+#include "model/objects.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
@@ -43,10 +44,6 @@ json::Object review_of(const Right& right, const std::string& ns) {
                                                             {"group", right.group},
                                                             {"resource", right.resource},
                                                             {"subresource", right.subresource}}}}}};
-}
-
-void append(std::vector<Check>& all, std::vector<Check> more) {
-  std::ranges::move(more, std::back_inserter(all));
 }
 
 // What the daemon does with every pod, as a dry run on one of its own pods. None: there is no pod.
@@ -119,16 +116,17 @@ class Doctor {
 
   aio::Task<void> examine_nodes(std::vector<DaemonPod> daemons) {
     MNET_CO_TRY(const auto& nodes, co_await ask_daemons(&cluster_, daemons, shows_progress_));
-    append(checks_, check_nodes(nodes, ns_));
-    // What cannot be asked is told by now.
-    std::erase_if(daemons, [](const DaemonPod& daemon) { return !daemon.why_not.empty(); });
+    append(checks_, check_versions(nodes, ns_));
+    // Those without a daemon answer with the same reason again, at no cost.
     std::vector<std::string> words = {"doctor"};
     if (checks_pods_) words.emplace_back("--check-pods");
     MNET_CO_TRY(const auto& answers, co_await run_on_nodes(&cluster_, std::move(daemons),
                                                            {.command = in_pod(std::move(words)),
                                                             .patience = kPatienceOfNode,
                                                             .shows_progress = shows_progress_}));
-    for (const NodeAnswer& one : answers) append(checks_, checks_of_node(one.node, one.answer));
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      append(checks_, check_node(nodes[i], answers[i].answer));
+    }
     co_return Result<void>();
   }
 
@@ -155,7 +153,7 @@ int run_doctor(const Invocation& invocation, Surroundings& surroundings) {
     return 1;
   }
   if (invocation.text("output").empty()) {
-    surroundings.output.print(to_text(*checks, wants_colour(surroundings)));
+    surroundings.output.print_coloured(to_text(*checks, wants_colour(surroundings)));
   } else {
     (void)print_value(to_json(*checks), invocation, surroundings);
   }

@@ -1,4 +1,4 @@
-// `multusctl doctor`: the cluster's parts of Multus, each good or bad with what to do.
+// `multusctl doctor`: checks Multus in a cluster or on this node, and says what to do.
 #pragma once
 
 #include <vector>

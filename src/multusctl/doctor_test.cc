@@ -35,29 +35,38 @@ TEST(Doctor, NamesTheRightThatTheDaemonLacks) {
   const std::vector<Right> rights = {{"get", "", "pods"}, {"patch", "", "pods", "status"}};
 
   EXPECT_EQ(to_text(check_rights(rights, {review(true), review(true)}, "kube-system"), false),
-            "✓ the daemon's account has its rights\n");
+            "✓ the daemon's account has all its rights\n");
   EXPECT_THAT(to_text(check_rights(rights, {review(true), review(false)}, "kube-system"), false),
               HasSubstr("✗ the daemon's account may not patch pods/status: kubectl apply"));
   EXPECT_EQ(check_rights(rights, {Error(Errc::kDenied, "no")}, "kube-system").front().verdict,
             Verdict::kUnknown);
 }
 
-TEST(Doctor, TellsWhichNodesAreNotWellAndWhichDiffer) {
-  EXPECT_EQ(to_text(check_nodes({node("a", "1"), node("b", "1")}, "net"), false),
-            "✓ the daemons of all 2 nodes are well\n");
-  EXPECT_EQ(to_text(check_nodes({node("a", "1"), node("b", "2"),
-                                 NodeStatus{.node = "c", .status = {}, .why = "no daemon"}},
-                                "net"),
-                    false),
-            "✗ node c: no daemon\n"
+TEST(Doctor, TellsWhichDaemonsDiffer) {
+  const NodeStatus silent{.node = "c", .status = {}, .why = "no daemon"};
+
+  EXPECT_EQ(to_text(check_versions({node("a", "1"), node("b", "1"), silent}, "net"), false),
+            "✓ all daemons that answer (2 of 3) have version 1\n");
+  EXPECT_EQ(to_text(check_versions({node("a", "1"), node("b", "2"), silent}, "net"), false),
             "✗ the daemons have different versions: 1 on [a], 2 on [b]: kubectl -n net "
             "rollout status daemonset kube-multus-ds\n");
-  EXPECT_EQ(to_text(check_nodes({node("a", "1", false)}, "net"), false),
-            "✗ node a: not ready: no primary\n");
+  EXPECT_TRUE(check_versions({silent}, "net").empty());
+}
+
+TEST(Doctor, TellsOfANodeByItsOwnChecksOrByItsStatusAndNeverByBoth) {
+  const NodeStatus sick = node("a", "1", false);
+  const NodeStatus silent{.node = "c", .status = {}, .why = "no daemon"};
+  const json::Object own = to_json({{Verdict::kBad, "the daemon", "not ready: no primary"}});
+
+  EXPECT_EQ(to_text(check_node(sick, own), false), "✗ node a: the daemon: not ready: no primary\n");
+  EXPECT_EQ(to_text(check_node(sick, Error(Errc::kTimeout, "too late")), false),
+            "✗ node a: not ready: no primary\n? node a: its checks: too late\n");
+  EXPECT_EQ(to_text(check_node(silent, Error(Errc::kUnavailable, "no daemon")), false),
+            "✗ node c: no daemon\n");
 }
 
 TEST(Doctor, DoesNotCallNothingWell) {
-  const auto checks = check_nodes({}, "kube-system");
+  const auto checks = check_versions({}, "kube-system");
 
   ASSERT_EQ(checks.size(), 1);
   EXPECT_EQ(checks[0].verdict, Verdict::kBad);
@@ -97,9 +106,8 @@ TEST(Doctor, ShowsWhatANodeFoundAsThatNodes) {
       R"("what":"late","why":"w","advice":"a"}]})");
   const json::Object node = to_json(check_findings(self));
 
-  EXPECT_EQ(to_text(checks_of_node("n1", node), false),
+  EXPECT_EQ(to_text(check_node({.node = "n1", .status = {}}, node), false),
             "✗ node n1: plugins: no \"x\": Pods fail. Install it\n! node n1: clock: late: w. a\n");
-  EXPECT_EQ(checks_of_node("n1", Error(Errc::kTimeout, "late"))[0].verdict, Verdict::kUnknown);
 }
 
 TEST(Doctor, TellsWhichPodsFailTheirCheck) {
@@ -108,9 +116,14 @@ TEST(Doctor, TellsWhichPodsFailTheirCheck) {
       R"({"container":"c2","pod":"a/bad","ok":false,"error":"no link \u009bnet1"}]})");
 
   EXPECT_EQ(to_text(check_containers(answer), false),
-            "✗ CHECK of pod a/bad fails: no link \\u009bnet1 (delete the pod to have it attached "
-            "again)\n");
+            "✗ CHECK of pod a/bad fails: no link \\u009bnet1 (delete the pod; its replacement is "
+            "attached anew)\n");
   EXPECT_EQ(to_text(check_containers(json::Object()), false), "✓ CHECK of 0 containers succeeds\n");
+}
+
+TEST(Doctor, SaysNothingThatATerminalObeysButItsColours) {
+  EXPECT_EQ(to_text({{Verdict::kBad, "\x1b[2Jwhat", "two\nlines"}}, true),
+            "\x1b[31m✗\x1b[0m \\x1b[2Jwhat: two\\nlines\n");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ class UnknownDevices final : public attach::Devices {
                                                                        std::string) override {
     co_return devices_;
   }
-  aio::Task<bool> is_device(std::string) override { co_return false; }
+  aio::Task<bool> is_device(model::PodObjectPtr, std::string) override { co_return false; }
   std::string name() const override { return "the kubelet"; }
 
  private:
@@ -235,10 +235,10 @@ class Explanation {
   std::vector<std::string> unknowns(bool has_devices) const {
     std::vector<std::string> texts;
     if (!input_.is_node_known) {
-      texts.emplace_back("the cluster network and defaultNetworks are known on the node only");
+      texts.emplace_back("only the node knows the cluster network and defaultNetworks");
     }
     if (input_.devices == nullptr && has_devices) {
-      texts.emplace_back("devices are given to the pod by the kubelet when it starts");
+      texts.emplace_back("the kubelet allocates the devices when the pod starts");
     }
     return texts;
   }

@@ -51,9 +51,10 @@ TEST(Explain, ShowsEachNetworkAsAnAddWouldAttachIt) {
   EXPECT_EQ(json::text_at(blue, {"defaultRoutes"}), "owns IPv4 via 10.1.0.1");
   EXPECT_EQ(json::text_at(blue, {"config", "name"}), "blue");
   EXPECT_EQ(json::dump(*json::find_at(blue, {"capabilityArgs", "ips"})), R"(["10.1.0.5/24"])");
-  EXPECT_THAT(explained_text(*explained),
-              AllOf(HasSubstr("data0  default/blue\n  from:           annotation\n"),
-                    HasSubstr("not known here: the cluster network"), Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(
+      explained_text(*explained),
+      AllOf(HasSubstr("data0  default/blue\n  from:           annotation\n"),
+            HasSubstr("only the node knows the cluster network"), Not(HasSubstr("hunter2"))));
 }
 
 TEST(Explain, FailsAsAnAddWould) {
@@ -83,7 +84,7 @@ TEST(Explain, TakesTheClusterNetworkOfTheNodeIfItIsKnown) {
   ASSERT_TRUE(explained.has_value()) << explained.error().text();
   EXPECT_THAT(explained_text(*explained),
               AllOf(HasSubstr("eth0  flannel\n  from:           cluster network\n"),
-                    Not(HasSubstr("not known here: the cluster network"))));
+                    Not(HasSubstr("only the node knows the cluster network"))));
 }
 
 TEST(Explain, ShowsTheDeviceOfEachNetwork) {
@@ -96,7 +97,7 @@ TEST(Explain, ShowsTheDeviceOfEachNetwork) {
   EXPECT_THAT(
       explained_text(*explained),
       AllOf(HasSubstr("device:         given-by-the-kubelet-1 of resource vendor.com/nic\n"),
-            HasSubstr("not known here: devices are given")));
+            HasSubstr("not known here: the kubelet allocates")));
 }
 
 TEST(Explain, PrintsNothingThatATerminalObeys) {

@@ -13,9 +13,9 @@
 #include "base/error.h"
 #include "base/pflags.h"
 #include "base/result.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "lint/spelling.h"
 #include "multusctl/commands.h"
 
 namespace mnet::multusctl {
@@ -29,9 +29,8 @@ std::string program_of(std::string_view path) {
 Error unknown_command(const std::string& program, const std::string& word) {
   std::vector<std::string_view> names;
   for (const Command& command : all_commands()) names.push_back(command.name);
-  return Error(Errc::kInvalid,
-               cat("unknown command ", go_quoted(word), lint::suggestion(word, names), "\nRun '",
-                   program, " --help' for the list of commands."));
+  return Error(Errc::kInvalid, cat("unknown command ", go_quoted(word), suggestion(word, names),
+                                   "\nRun '", program, " --help' for the list of commands."));
 }
 
 Result<void> check_flags(const Invocation& line, const PFlags& flags) {
@@ -48,7 +47,7 @@ Result<void> check_flags(const Invocation& line, const PFlags& flags) {
   const auto known = line.command->outputs;
   const bool is_file = !line.command->output_file.empty();
   if (!output.empty() && !is_file && std::ranges::find(known, output) == known.end()) {
-    return Error(Errc::kInvalid, cat("-o ", excerpt(output), ": ", line.command->name, " prints ",
+    return Error(Errc::kInvalid, cat("-o ", excerpt(output), ": ", line.command->name, " supports ",
                                      join({known.begin(), known.end()}, ", ")));
   }
   return {};
@@ -63,7 +62,8 @@ Result<std::chrono::seconds> seconds_of(const Invocation& invocation, std::strin
   int number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 3600) {
-    return Error(Errc::kInvalid, cat("--", flag, " ", excerpt(text), ": write seconds, 1 to 3600"));
+    return Error(Errc::kInvalid,
+                 cat("--", flag, " ", excerpt(text), ": expected seconds, 1 to 3600"));
   }
   return std::chrono::seconds(number);
 }

@@ -32,8 +32,8 @@ struct Invocation {
 Result<std::chrono::seconds> seconds_of(const Invocation& invocation, std::string_view flag,
                                         std::chrono::seconds otherwise);
 
-// kubectl's dialect: flags and other words in any order, the command among them. The error is what
-// the user shall read.
+// In kubectl's dialect: flags and other words in any order, the command among them. The error is
+// meant for the user.
 Result<Invocation> parse_invocation(std::string_view path, const std::vector<std::string>& words);
 
 }  // namespace mnet::multusctl

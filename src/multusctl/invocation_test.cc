@@ -38,7 +38,7 @@ TEST(ParseInvocation, RefusesWhatTheCommandDoesNotTake) {
   ASSERT_TRUE(!command && !flag && !format && !unknown);
   EXPECT_THAT(command.error().text(), HasSubstr("did you mean \"lint\"?"));
   EXPECT_THAT(flag.error().text(), HasSubstr("version has no flag --strict"));
-  EXPECT_THAT(format.error().text(), HasSubstr("lint prints json, github"));
+  EXPECT_THAT(format.error().text(), HasSubstr("lint supports json, github"));
   EXPECT_THAT(unknown.error().text(), HasSubstr("--loud"));
 }
 

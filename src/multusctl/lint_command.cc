@@ -213,9 +213,10 @@ int run_lint(const Invocation& invocation, Surroundings& surroundings) {
   const std::string format = invocation.text("output");
   if (format == "json") {
     (void)print_value(lint::to_json(findings), invocation, surroundings);
+  } else if (format == "github" && !findings.empty()) {
+    output.print(lint::to_github(findings));
   } else if (!findings.empty()) {
-    output.print(format == "github" ? lint::to_github(findings)
-                                    : lint::to_text(findings, wants_colour(surroundings)));
+    output.print_coloured(lint::to_text(findings, wants_colour(surroundings)));
   }
   const lint::Counts counts = lint::count(findings);
   return counts.errors > 0 || (invocation.has("strict") && counts.warnings > 0) ? 1 : 0;

@@ -30,8 +30,8 @@ Error unreachable(const std::string& socket, const Error& why) {
 Error refusal(const std::string& socket, const std::string& path, const http::Response& answer) {
   const std::string said = excerpt(trim(answer.body), 1000);
   if (answer.status == 404 && said.empty()) {
-    return Error(Errc::kNotFound,
-                 cat("the daemon on ", socket, " has no ", path, ": it is older, or not ours"));
+    return Error(Errc::kNotFound, cat("the daemon on ", socket, " has no ", path,
+                                      ": it is an older version, or another implementation"));
   }
   if (answer.status == 404) return Error(Errc::kNotFound, said);
   if (answer.status == 400) return Error(Errc::kInvalid, said);

@@ -16,12 +16,6 @@
 namespace mnet::multusctl {
 namespace {
 
-std::int64_t number_at(const json::Object& object, std::initializer_list<std::string_view> keys) {
-  const json::Value* value = json::find_at(object, keys);
-  const json::Number* number = value == nullptr ? nullptr : value->as_number();
-  return number == nullptr ? 0 : number->as_int64().value_or(0);
-}
-
 // The text of a node that may not be what it says it is, for a terminal.
 std::string shown(const json::Object& object, std::initializer_list<std::string_view> keys) {
   return excerpt(json::text_at(object, keys), 400);
@@ -42,7 +36,8 @@ std::vector<std::string> texts_at(const json::Object& status, std::string_view k
 }
 
 std::string work_at(const json::Object& status, std::string_view key) {
-  return cat(number_at(status, {key, "running"}), "+", number_at(status, {key, "waiting"}));
+  return cat(json::number_at(status, {key, "running"}), "+",
+             json::number_at(status, {key, "waiting"}));
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -55,9 +50,9 @@ std::vector<std::string> cells_of(const json::Object& status, const std::string&
                                     base_name(shown(status, {"primary", "file"})),
                                     work_at(status, "requests"),
                                     work_at(status, "delegates"),
-                                    cat(number_at(status, {"containers"})),
-                                    cat(number_at(status, {"pendingDels"})),
-                                    cat(number_at(status, {"podsWithoutNetworks"}))};
+                                    cat(json::number_at(status, {"containers"})),
+                                    cat(json::number_at(status, {"pendingDels"})),
+                                    cat(json::number_at(status, {"podsWithoutNetworks"}))};
   if (!is_wide) return cells;
   cells.push_back(shown(status, {"primary", "why"}));
   cells.push_back(shown(status, {"objects", "from"}));
@@ -67,32 +62,46 @@ std::vector<std::string> cells_of(const json::Object& status, const std::string&
   return cells;
 }
 
+// `1 pending DEL`, `3 pending DELs`
+std::string counted(std::int64_t count, std::string_view what) {
+  return cat(count, " ", what, count == 1 ? "" : "s");
+}
+
 void add_counts(const json::Object& status, std::vector<std::string>& out) {
-  if (const auto count = number_at(status, {"pendingDels"}); count > 0) {
-    out.push_back(
-        cat(count,
-            " pending DELs: the daemon repeats them after pauses of up to ten minutes; `multusctl "
-            "pending` says why they fail"));
+  if (const auto count = json::number_at(status, {"pendingDels"}); count > 0) {
+    out.push_back(cat(counted(count, "pending DEL"),
+                      ": the daemon retries each at least every ten minutes; `multusctl pending` "
+                      "shows why"));
   }
-  if (const auto count = number_at(status, {"damagedDels"}); count > 0) {
-    out.push_back(cat(count,
-                      " damaged pending DELs in pending-del/bad below cniDir: look at them, then "
-                      "remove them"));
+  if (const auto count = json::number_at(status, {"podsWithoutNetworks"}); count > 0) {
+    out.push_back(cat(counted(count, "pod"),
+                      " without the networks asked for: `multusctl pods -A` lists them; delete "
+                      "them, and their replacements are attached"));
   }
-  if (const auto count = number_at(status, {"podsWithoutNetworks"}); count > 0) {
-    out.push_back(cat(count,
-                      " pods run without the networks they ask for: `multusctl pods -A` names "
-                      "them; delete them to have them attached"));
+}
+
+// What the node's self-check says, too, and in more words.
+void add_self_checked(const json::Object& status, std::vector<std::string>& out) {
+  if (auto lacks = shown(status, {"objects", "lacks"}); !lacks.empty()) {
+    out.push_back(cat("cannot read objects: ", lacks));
+  }
+  if (const auto count = json::number_at(status, {"damagedDels"}); count > 0) {
+    out.push_back(cat(counted(count, "damaged pending DEL"),
+                      " in pending-del/bad below cniDir: free by hand what they hold, then remove "
+                      "the files"));
+  }
+  if (const auto missing = texts_at(status, "missingPlugins"); !missing.empty()) {
+    out.push_back(cat("plugins missing on the node: ", join(missing, ", "),
+                      ": install them, or correct the definitions (`multusctl lint --cluster`)"));
   }
 }
 
 }  // namespace
 
 Result<NodeStatus> NodeStatus::parse(std::string node, json::Object object) {
-  if (number_at(object, {"version"}) != 1) {
+  if (json::number_at(object, {"version"}) != 1) {
     return Error(Errc::kProtocol,
-                 "the daemon's status has another version: take the multusctl of its "
-                 "release");
+                 "the daemon's status is of another version: use the multusctl of its release");
   }
   node = node.empty() ? shown(object, {"node"}) : excerpt(node);
   return NodeStatus{.node = std::move(node), .status = std::move(object)};
@@ -120,19 +129,13 @@ Table status_table(const std::vector<NodeStatus>& nodes, bool is_wide) {
   return table;
 }
 
-std::vector<std::string> troubles_of(const NodeStatus& node) {
+std::vector<std::string> troubles_of(const NodeStatus& node, Beside beside) {
   if (!node.status) return {node.why};
   const json::Object& status = *node.status;
   std::vector<std::string> out;
   if (!is_ready(status)) out.push_back(cat("not ready: ", shown(status, {"reason"})));
-  if (auto lacks = shown(status, {"objects", "lacks"}); !lacks.empty()) {
-    out.push_back(cat("cannot read objects: ", lacks));
-  }
+  if (beside != Beside::kSelfCheck) add_self_checked(status, out);
   add_counts(status, out);
-  if (const auto missing = texts_at(status, "missingPlugins"); !missing.empty()) {
-    out.push_back(cat("plugins that are not on the node: ", join(missing, ", "),
-                      ": install them, or correct the definitions (`multusctl lint --cluster`)"));
-  }
   return out;
 }
 

@@ -1,6 +1,7 @@
-// The status of nodes, as their daemons tell it (GET /status, docs/wire.md), made into rows. Pure.
+// Turns the status that daemons report (GET /status, docs/wire.md) into rows and advice. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct NodeStatus {
 };
 
 Table status_table(const std::vector<NodeStatus>& nodes, bool is_wide);
-// What is wrong on a node, one line each, with what to do; nothing if all is well.
-std::vector<std::string> troubles_of(const NodeStatus& node);
+// What is wrong on a node, one line each, with what to do; empty if nothing is. Beside a self-check
+// of that node, what the self-check says as well is left out.
+enum class Beside : std::uint8_t { kNothing, kSelfCheck };
+std::vector<std::string> troubles_of(const NodeStatus& node, Beside beside = Beside::kNothing);
 // The last error line of its log, which may be about what is over; empty if there is none.
 std::string last_error_of(const NodeStatus& node);
 json::Object to_json(const std::vector<NodeStatus>& nodes);

@@ -56,8 +56,11 @@ TEST(NodeStatus, TellsWhatIsWrongAndWhatToDo) {
   const auto node = parse("n1", bad);
 
   ASSERT_TRUE(node.has_value());
-  EXPECT_THAT(troubles_of(*node), ElementsAre("not ready: no primary", HasSubstr("3 pending DELs"),
-                                              HasSubstr("not on the node: macvlan")));
+  EXPECT_THAT(troubles_of(*node),
+              ElementsAre("not ready: no primary", HasSubstr("missing on the node: macvlan"),
+                          HasSubstr("3 pending DELs")));
+  EXPECT_THAT(troubles_of(*node, Beside::kSelfCheck),
+              ElementsAre("not ready: no primary", HasSubstr("3 pending DELs")));
   EXPECT_EQ(last_error_of(*node), "last error: b");
 }
 

@@ -1,13 +1,18 @@
 #include "multusctl/nodes.h"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "aio/run.h"
 #include "aio/task.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/try.h"
+#include "json/at.h"
+#include "json/json.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
@@ -16,6 +21,8 @@
 
 namespace mnet::multusctl {
 namespace {
+
+constexpr std::size_t kMostShown = 400;
 
 aio::Task<std::vector<NodeAnswer>> ask_there(Cluster* cluster, std::string ns,
                                              std::vector<std::string> wanted, Errand errand) {
@@ -44,6 +51,42 @@ Result<std::vector<NodeAnswer>> ask_nodes(const Invocation& invocation,
                             {.command = in_pod(std::move(question.words)),
                              .patience = question.here.patience,
                              .shows_progress = surroundings.shows_progress}));
+}
+
+std::string NodeItem::text(std::string_view key) const {
+  return excerpt(json::text_at(item, {key}), kMostShown);
+}
+
+bool NodeItem::is_ok() const {
+  const bool* ok = json::as_bool(item.find("ok"));
+  return ok != nullptr && *ok;
+}
+
+json::Array NodeItems::to_json() const {
+  json::Array out;
+  for (const NodeItem& one : items) {
+    json::Object item = one.item;
+    item.set("node", one.node);
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+NodeItems items_of(const std::vector<NodeAnswer>& answers, std::string_view list) {
+  NodeItems out;
+  for (const NodeAnswer& one : answers) {
+    if (!one.answer) {
+      out.silent.push_back(cat(one.node, ": ", one.answer.error().text()));
+      continue;
+    }
+    const json::Array* found = json::as_array(one.answer->find(list));
+    for (std::size_t i = 0; found != nullptr && i < found->size(); ++i) {
+      if (const json::Object* item = (*found)[i].as_object()) {
+        out.items.push_back({one.node, *item});
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace mnet::multusctl

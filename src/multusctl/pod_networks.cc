@@ -17,6 +17,7 @@
 #include "kube/objects.h"
 #include "model/network_status.h"
 #include "model/networks_annotation.h"
+#include "model/objects.h"
 #include "model/requested_networks.h"
 #include "model/selection_element.h"
 
@@ -99,7 +100,7 @@ class Comparison {
     if (host != nullptr && *host) {
       if (networks != nullptr && !trim(*networks).empty()) {
         add(excerpt(*networks), "", "host-network",
-            "the pod is in the host's network: no network is attached to it");
+            "the pod uses the host's network: no networks are attached to it");
       }
       return std::move(out_);
     }
@@ -174,8 +175,8 @@ class Comparison {
     }
     if (is_pending()) {
       return add(key, name, "pending",
-                 cat("the pod is ", phase_.empty() ? "not scheduled" : phase_, ": kubectl -n ",
-                     out_.ns, " describe pod ", out_.name, " shows its events"));
+                 cat("the pod is ", phase_.empty() ? "not scheduled" : excerpt(phase_),
+                     ": kubectl -n ", out_.ns, " describe pod ", out_.name, " shows its events"));
     }
     if (!has_status_) {
       return add(key, name, "no-status",

@@ -1,4 +1,4 @@
-// What a pod asked for against what it got, as far as its object tells: annotations against the
+// Compares what a pod asked for with what it got, from its object alone: the annotations with the
 // network status. Pure.
 #pragma once
 

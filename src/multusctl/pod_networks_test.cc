@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::string_view kStatus =
     R"([{"name":"cbr0","interface":"eth0","ips":["10.244.0.5"],"mac":"0a:00:00:00:00:01","default":true},)"
@@ -48,6 +49,14 @@ TEST(PodNetworks, ShowsWhatWasAskedAndGot) {
   EXPECT_EQ(rows.node, "n1");
   EXPECT_THAT(states(rows), ElementsAre("cbr0 eth0 ok", "default/blue net1 ok"));
   EXPECT_THAT(rows.networks[1].ips, ElementsAre("10.1.0.5"));
+}
+
+TEST(PodNetworks, ShowsNoPhaseThatATerminalObeys) {
+  const PodRows rows =
+      rows_of(pod(asks("blue"), "\x1b[2J" + std::string(200, 'x')), {"default/blue"});
+
+  EXPECT_THAT(rows.networks[0].why, StartsWith("the pod is \\x1b[2Jxxx"));
+  EXPECT_THAT(rows.networks[0].why, HasSubstr("xxx...: kubectl"));
 }
 
 TEST(PodNetworks, TellsWhyANetworkIsNotThere) {

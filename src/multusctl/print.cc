@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "json/json.h"
@@ -17,7 +18,10 @@
 namespace mnet::multusctl {
 namespace {
 
-std::string shown(const std::string& cell) { return cell.empty() ? "<none>" : cell; }
+// Cells come from pods and nodes.
+std::string shown(const std::string& cell) {
+  return cell.empty() ? "<none>" : excerpt(cell, kWhole);
+}
 
 }  // namespace
 
@@ -70,6 +74,12 @@ std::string Table::text(bool with_headers) const {
   if (with_headers) write(headers_);
   for (const auto& row : rows_) write(row);
   return out;
+}
+
+int exit_status(const Result<int>& done, const Invocation& invocation, Surroundings& surroundings) {
+  if (done) return *done;
+  surroundings.output.complain(invocation.command->name, done.error().text());
+  return 1;
 }
 
 bool wants_colour(const Surroundings& surroundings) {

@@ -1,10 +1,11 @@
-// Prints as kubectl does: tables whose columns are as wide as needed, JSON, YAML.
+// Prints as kubectl does: tables with columns as wide as needed, JSON, YAML.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "json/json.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
@@ -30,6 +31,9 @@ class Table {
   std::vector<std::string> headers_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// The exit status of a command: its own, or 1 and a complaint.
+int exit_status(const Result<int>& done, const Invocation& invocation, Surroundings& surroundings);
 
 // Whether to print in colour: on a terminal, unless NO_COLOR is set (no-color.org) or TERM is dumb.
 bool wants_colour(const Surroundings& surroundings);

@@ -19,6 +19,13 @@ TEST(Table, AlignsColumnsAsKubectlDoes) {
             "a-longer-name   <none>     missing\n");
 }
 
+TEST(Table, ShowsCellsInOneLineAndNothingThatATerminalObeys) {
+  Table table({"POD", "STATE"});
+  table.add({"\x1b[2J", "two\nlines\a"});
+
+  EXPECT_EQ(table.text(false), "\\x1b[2J   two\\nlines\\a\n");
+}
+
 TEST(PrintableJson, EscapesWhatATerminalObeysAndNothingElse) {
   EXPECT_EQ(printable_json("{\"a\":\"\xc2\x9bz \xe2\x80\xae \xc3\xa4\"}"),
             "{\"a\":\"\\u009bz \\u202e \xc3\xa4\"}");

@@ -2,11 +2,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -73,10 +71,6 @@ Result<json::Object> run_self_check(const std::vector<std::string>& environment)
   return Error(Errc::kUnavailable, cat(output.status.text(), ": ", excerpt(trim(output.err), 400)));
 }
 
-void append(std::vector<Check>& all, std::vector<Check> more) {
-  std::ranges::move(more, std::back_inserter(all));
-}
-
 }  // namespace
 
 std::vector<Check> check_this_node(const Invocation& invocation, const Surroundings& surroundings) {
@@ -94,11 +88,11 @@ std::vector<Check> check_this_node(const Invocation& invocation, const Surroundi
     checks.push_back({Verdict::kBad, "the daemon does not answer", parsed.error().text()});
     return checks;
   }
-  const auto troubles = troubles_of(*parsed);
+  const auto troubles = troubles_of(*parsed, found ? Beside::kSelfCheck : Beside::kNothing);
   for (const std::string& trouble : troubles) {
     checks.push_back({Verdict::kBad, "the daemon", trouble});
   }
-  if (troubles.empty()) checks.push_back({Verdict::kGood, "the daemon is well"});
+  if (troubles.empty()) checks.push_back({Verdict::kGood, "the daemon is healthy"});
   if (const std::string last = last_error_of(*parsed); !last.empty()) {
     checks.push_back({Verdict::kOdd, "the daemon", last});
   }

@@ -1,5 +1,5 @@
-// The node's own checks: `multus-daemon -check` where that program is, and a CHECK of what is
-// attached by its daemon.
+// The checks of one node: `multus-daemon -check`, where that program is installed, and a CHECK of
+// every attachment by the node's daemon.
 #pragma once
 
 #include <vector>

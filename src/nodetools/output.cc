@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,10 +11,26 @@
 #include "sys/write_all.h"
 
 namespace mnet::nodetools {
+namespace {
 
-void ProcessOutput::print(std::string_view text) { sys::print(STDOUT_FILENO, text); }
+constexpr std::string_view kBorder = "###";
 
-void ProcessOutput::complain(std::string_view about, std::string_view reason) {
+}  // namespace
+
+std::string Output::printable(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t kept = text.find_first_of("\n\t");
+    out += excerpt(text.substr(0, kept), kWhole);
+    if (kept == std::string_view::npos) return out;
+    out += text[kept];
+    text.remove_prefix(kept + 1);
+  }
+}
+
+void ProcessOutput::write(std::string_view text) { sys::print(STDOUT_FILENO, text); }
+
+void ProcessOutput::write_complaint(std::string_view about, std::string_view reason) {
   sys::print(STDERR_FILENO, cat(program_, ": ", about, ": ", reason));
 }
 
@@ -22,8 +39,14 @@ std::string padded(std::string_view text, std::size_t width) {
 }
 
 std::string block(std::string_view title, std::string_view body) {
-  return cat("### ", title, " ###\n", body, body.empty() || body.ends_with('\n') ? "" : "\n",
-             "###\n");
+  std::string out = cat("### ", title, " ###\n");
+  while (!body.empty()) {
+    const std::string_view line = body.substr(0, body.find('\n'));
+    if (line.starts_with(kBorder) && trim(line).ends_with(kBorder)) out += '\\';
+    out += cat(line, "\n");
+    body.remove_prefix(std::min(line.size() + 1, body.size()));
+  }
+  return cat(out, kBorder, "\n");
 }
 
 }  // namespace mnet::nodetools

@@ -18,10 +18,10 @@ Findings judge_api(const ApiVisit& visit) {
     return {{.severity = Severity::kError,
              .check = kApi,
              .what = cat("the API server ", visit.server,
-                         " cannot be asked: ", excerpt(visit.failure->text())),
+                         " cannot be reached: ", excerpt(visit.failure->text())),
              .why = "Pods that ask for networks do not start",
-             .advice = "Look at the kubeconfig of the daemon, its certificates, the clock of this "
-                       "node and the way to the server"}};
+             .advice = "Check the daemon's kubeconfig and certificates, this node's clock and its "
+                       "route to the server"}};
   }
   Findings found;
   for (const std::string& refusal : visit.refused) {
@@ -33,13 +33,14 @@ Findings judge_api(const ApiVisit& visit) {
   }
   if (visit.clock_difference && std::chrono::abs(*visit.clock_difference) > kMostDifference) {
     const bool is_late = *visit.clock_difference > std::chrono::seconds(0);
-    found.push_back({.severity = Severity::kWarning,
-                     .check = kClock,
-                     .what = cat("the clock of this node is ",
-                                 std::chrono::abs(*visit.clock_difference).count(), " s ",
-                                 is_late ? "behind" : "ahead of", " that of the API server"),
-                     .why = "Certificates and tokens are refused, and logs are in disorder",
-                     .advice = "Set the clock; run a time service on all nodes"});
+    found.push_back(
+        {.severity = Severity::kWarning,
+         .check = kClock,
+         .what =
+             cat("the clock of this node is ", std::chrono::abs(*visit.clock_difference).count(),
+                 " s ", is_late ? "behind" : "ahead of", " that of the API server"),
+         .why = "Certificates and tokens are refused, and logs of several nodes do not match",
+         .advice = "Set the clock, and run a time service on all nodes"});
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// What a visit to the API server told. Pure.
+// Judges what a visit to the API server showed. Pure.
 #pragma once
 
 #include <chrono>

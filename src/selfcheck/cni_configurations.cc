@@ -20,18 +20,18 @@ Finding in_the_way(const std::string& path, const std::string& own_file, bool is
   return {.severity = Severity::kError,
           .check = kCniConfigurations,
           .what = cat(path, is_multus ? " is another Multus configuration and" : "",
-                      " comes before ", own_file),
-          .why = is_multus ? "The runtime takes it and not ours: pods are attached by an "
+                      " sorts before ", own_file),
+          .why = is_multus ? "The runtime uses it instead of ours: pods are attached by an "
                              "installation that may be gone"
-                           : "The runtime takes it and not ours: pods get no further networks",
-          .advice = "Remove the file, or rename it so that it comes later"};
+                           : "The runtime uses it instead of ours: pods get no further networks",
+          .advice = "Remove the file, or rename it so that it sorts later"};
 }
 
 Finding left_behind(const std::string& path) {
   return {.severity = Severity::kWarning,
           .check = kCniConfigurations,
           .what = cat(path, " is another Multus configuration"),
-          .why = "The runtime takes it whenever ours is not there",
+          .why = "The runtime uses it whenever ours is missing",
           .advice = "Remove it if no other Multus is installed on this node"};
 }
 

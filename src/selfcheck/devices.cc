@@ -48,7 +48,7 @@ Findings check_devices(const std::vector<DeviceNeed>& needs,
          .check = kDevices,
          .what = cat("network definition ", excerpt(network), " needs a device of resource ",
                      excerpt(resource), ", and the kubelet offers none"),
-         .why = "Pods of this node that ask for it start only if a resource claim gives them one",
+         .why = "Pods of this node that ask for it start only if a resource claim provides one",
          .advice = "Start the device plugin of this resource on the node, or correct the "
                    "definition's annotation k8s.v1.cni.cncf.io/resourceName"});
   }
@@ -59,11 +59,11 @@ Findings check_devices(const std::vector<DeviceNeed>& needs, const Error& failur
   if (needs.empty()) return {};
   return {{.severity = Severity::kWarning,
            .check = kDevices,
-           .what = cat("the kubelet cannot be asked for devices: ", failure.text()),
+           .what = cat("the kubelet does not tell which devices there are: ", failure.text()),
            .why = cat("Pods that ask for ", excerpt(needs.front().network),
-                      " may get no device, and do not start then"),
-           .advice = "Mount the kubelet's folder into the daemon's pod, and name it in kubeletDir "
-                     "if it is not the usual one"}};
+                      " may get no device, and then do not start"),
+           .advice = "Mount the kubelet's folder into the daemon's pod, and set kubeletDir if it "
+                     "is not the usual one"}};
 }
 
 }  // namespace mnet::selfcheck

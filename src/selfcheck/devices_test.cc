@@ -47,8 +47,9 @@ TEST(CheckDevices, OfAKubeletThatIsNotThereMattersOnlyToThoseThatNeedIt) {
   const Error absent(Errc::kNotFound, "no such file");
 
   EXPECT_THAT(check_devices({}, absent), IsEmpty());
-  EXPECT_THAT(lines(check_devices({{"default/x", "a.org/nic"}}, absent)),
-              ElementsAre(HasSubstr("the kubelet cannot be asked for devices: no such file")));
+  EXPECT_THAT(
+      lines(check_devices({{"default/x", "a.org/nic"}}, absent)),
+      ElementsAre(HasSubstr("the kubelet does not tell which devices there are: no such file")));
 }
 
 TEST(CheckDevices, TellsTwentyThingsAtMost) {

@@ -51,7 +51,7 @@ std::optional<Finding> not_writable(const Folder& folder) {
   if (::faccessat(AT_FDCWD, there.c_str(), W_OK, AT_EACCESS) == 0) return std::nullopt;
   return about(
       folder, Severity::kError, cat("cannot write to ", Error::from_errno(errno, there).text()),
-      "Requests fail, or are not remembered", "Mount the directory writable, or name another one");
+      "Requests fail, or leave no record", "Make the directory writable, or configure another one");
 }
 
 std::optional<Finding> open_to_others(const Folder& folder, const struct stat& seen) {
@@ -61,7 +61,7 @@ std::optional<Finding> open_to_others(const Folder& folder, const struct stat& s
                is_open ? cat(folder.path, " can be written by every user")
                        : cat(folder.path, " belongs to user ", seen.st_uid),
                "That user can make root run any program with any configuration",
-               cat("chown root and chmod go-w ", folder.path));
+               cat("`chown root ", folder.path, " && chmod go-w ", folder.path, "`"));
 }
 
 std::optional<Finding> not_the_hosts(const Folder& folder, const struct stat& ours) {
@@ -70,7 +70,7 @@ std::optional<Finding> not_the_hosts(const Folder& folder, const struct stat& ou
   if (hosts && hosts->st_dev == ours.st_dev && hosts->st_ino == ours.st_ino) return std::nullopt;
   return about(folder, Severity::kError,
                cat(folder.path, " is not the host's directory of that name"),
-               "What is written there is lost with the container, or not seen by other programs",
+               "What is written there is lost with the container, or invisible to other programs",
                "Mount it into the daemon's container from the host, at the same path");
 }
 
@@ -80,11 +80,11 @@ Findings check_folder(const Folder& folder) {
   const auto seen = status_of(folder.path);
   if (!seen && (!folder.is_made || !sys::is_missing(seen.error()))) {
     return {about(folder, Severity::kError, seen.error().text(), "Nothing can be read there",
-                  "Make the directory, or name another one")};
+                  "Create the directory, or configure another one")};
   }
   if (seen && !S_ISDIR(seen->st_mode)) {
     return {about(folder, Severity::kError, cat(folder.path, " is not a directory"),
-                  "Nothing can be read there", "Name a directory")};
+                  "Nothing can be read there", "Configure a directory")};
   }
   Findings found;
   if (folder.is_written) {
@@ -104,8 +104,8 @@ Findings judge_room(const std::string& path, const Room& room) {
            .check = kResources,
            .what = cat("the disk of ", path, " has room for ", room.bytes >> 20, " MiB",
                        room.counts_files ? cat(" and ", room.files, " files") : std::string()),
-           .why = "A pod whose networks cannot be remembered does not start",
-           .advice = "Free space on it"}};
+           .why = "A pod whose networks cannot be recorded does not start",
+           .advice = "Free some space"}};
 }
 
 Findings check_disk(const std::string& path) {
@@ -121,7 +121,7 @@ Findings judge_descriptors(std::uint64_t limit) {
   return {{.severity = Severity::kWarning,
            .check = kResources,
            .what = cat("the daemon may have ", limit, " descriptors open"),
-           .why = "When many pods start at once, requests fail and are repeated",
+           .why = "When many pods start at once, requests fail and are retried",
            .advice = cat("Raise the container's limit (LimitNOFILE of the runtime) to ",
                          kLeastDescriptors, " or more")}};
 }

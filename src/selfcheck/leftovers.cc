@@ -56,7 +56,7 @@ std::optional<std::set<std::string>> recorded_containers(const std::string& cni_
   std::set<std::string> known;
   const auto results = store::ResultCache(cni_dir).list_all();
   if (!results || !results->unreadable.empty()) return std::nullopt;
-  for (const auto& entry : results->entries) known.insert(entry.container_id);
+  for (const auto& one : results->containers) known.insert(one.container_id);
   const auto scratch = store::ScratchFiles(cni_dir).list();
   const auto records = store::AttachmentRecords(cni_dir).list();
   if (!scratch || !records) return std::nullopt;
@@ -99,9 +99,9 @@ Findings check_addresses(const std::string& ipam_dir, const std::string& cni_dir
     found.push_back({.severity = Severity::kWarning,
                      .check = kLeftovers,
                      .what = cat(count, " addresses in ", directory,
-                                 " belong to containers that are not on record, such as ", example),
-                     .why = "Unless another program than Multus runs host-local here, nothing will "
-                            "free them, and the network runs out of addresses",
+                                 " belong to containers without a record, such as ", example),
+                     .why = "Unless a program other than Multus runs host-local here, nothing "
+                            "frees them, and the network runs out of addresses",
                      .advice = "Compare with `crictl pods -o yaml`; remove the files of containers "
                                "that do not exist"});
   }
@@ -117,14 +117,14 @@ Findings check_leftovers(const std::string& cni_dir, std::chrono::system_clock::
                      .what = cat(old, " pending DELs in ", pending, " are older than ",
                                  kLongPending.count(), " minutes"),
                      .why = "The addresses and devices of these pods are still taken",
-                     .advice = "Look for their reason in the log of the daemon"});
+                     .advice = "`multusctl pending` shows why they fail"});
   }
   const auto counts = store::count_files(cni_dir);
   if (counts && counts->bad_pending_dels > 0) {
     found.push_back(
         {.severity = Severity::kWarning,
          .check = kLeftovers,
-         .what = cat(counts->bad_pending_dels, " damaged DELs lie in ", pending, "/bad"),
+         .what = cat(counts->bad_pending_dels, " damaged DELs are in ", pending, "/bad"),
          .why = "Addresses and devices of these containers may still be taken",
          .advice = "Free them by hand, then remove the files"});
   }

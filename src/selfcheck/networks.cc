@@ -90,7 +90,7 @@ Finding no_plugin(const std::string& type, const std::vector<std::string>& netwo
           .check = kPlugins,
           .what = cat("the plugin ", go_quoted(type), " is not in ", node.plugin_dir),
           .why = cat("Pods with the network ", list(networks), " do not start on this node"),
-          .advice = "Install it there, or name its directory with binDir"};
+          .advice = "Install it there, or set binDir to its directory"};
 }
 
 Finding no_link(const std::string& what, const std::vector<std::string>& networks) {
@@ -99,8 +99,8 @@ Finding no_link(const std::string& what, const std::vector<std::string>& network
           .what = what,
           .why = cat("Pods with the network ", list(networks), " do not start on this node"),
           .advice =
-              "Make the interface, correct spec.config of the definition, or keep such pods "
-              "away from this node"};
+              "Create the interface, correct spec.config of the definition, or keep such pods off "
+              "this node"};
 }
 
 Finding even_more() {
@@ -108,7 +108,7 @@ Finding even_more() {
           .check = kPlugins,
           .what = cat("more than ", kMostMissing, " plugins or interfaces are missing"),
           .why = "Pods with other networks do not start on this node, either",
-          .advice = "Mend what is named, then check again"};
+          .advice = "Fix those that are named, then check again"};
 }
 
 }  // namespace

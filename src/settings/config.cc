@@ -226,17 +226,25 @@ Result<Config> load_config(const std::string& path, const json::Object& override
   auto document = json::parse_object(*text);
   if (!document) return std::move(document).error().wrap(kUnreadable).wrap(path);
   MNET_TRY(auto&& fragments, load_fragments(path));
+  MNET_TRY(auto&& config, merge_config({.file = {.path = path, .document = *std::move(document)},
+                                        .fragments = std::move(fragments.read),
+                                        .overrides = overrides}));
+  std::ranges::move(fragments.warnings, std::back_inserter(config.warnings));
+  return std::move(config);
+}
+
+Result<Config> merge_config(Parts parts) {
+  json::Object document = std::move(parts.file.document);
   Origins origins;
-  for (const Fragment& fragment : fragments.read) {
-    MNET_TRY_VOID(lay_fragment_over(*document, fragment, origins));
+  for (const Fragment& fragment : parts.fragments) {
+    MNET_TRY_VOID(lay_fragment_over(document, fragment, origins));
   }
-  lay_over(*document, overrides);
-  auto config = config_of(*std::move(document));
-  if (!config) return std::move(config).error().wrap(path);
-  config->file = path;
+  lay_over(document, parts.overrides);
+  auto config = config_of(std::move(document));
+  if (!config) return std::move(config).error().wrap(parts.file.path);
+  config->file = std::move(parts.file.path);
   config->origins = std::move(origins);
-  for (Fragment& fragment : fragments.read) config->fragments.push_back(std::move(fragment.path));
-  std::ranges::move(fragments.warnings, std::back_inserter(config->warnings));
+  for (Fragment& fragment : parts.fragments) config->fragments.push_back(std::move(fragment.path));
   return config;
 }
 

@@ -15,6 +15,7 @@
 #include "json/json.h"
 #include "model/hotplug_settings.h"
 #include "model/reconcile_mode.h"
+#include "settings/fragments.h"
 #include "settings/log_settings.h"
 
 namespace mnet::settings {
@@ -72,7 +73,7 @@ struct Config : LogSettings {
   // What a request that names none gets, too (02, 1).
   std::string plugin_dir() const;
   std::string records_dir() const;
-  // Which of the files has the say about a key.
+  // Which of the files sets a key last.
   const std::string& file_of(std::string_view key) const;
 };
 
@@ -81,8 +82,17 @@ struct Config : LogSettings {
 Result<Config> parse_config(std::string_view text);
 Result<Config> config_of(json::Object document);
 
-// Reads the file, lays its fragments (fragments.h) over it, and `overrides` over both: objects key
-// by key, and what is null goes. The error names the file and the key.
+// Lays fragments over a document, and `overrides` over both: objects key by key, and what is null
+// goes. The paths are names for errors and for file_of(); nothing is read from disk.
+struct Parts {
+  Fragment file;
+  std::vector<Fragment> fragments = {};
+  json::Object overrides = {};
+};
+Result<Config> merge_config(Parts parts);
+
+// Reads the file and its fragments (fragments.h) and merges them. The error names the file and the
+// key.
 Result<Config> load_config(const std::string& path, const json::Object& overrides);
 
 // `connection limit must be greater than 0, got N`: looked at only when the daemon starts to serve

@@ -16,7 +16,7 @@ namespace mnet::settings {
 Result<void> check_surroundings(const Config& config,
                                 const std::vector<std::string>& environment = sys::environment());
 
-// What has no effect, or harms only itself: each begins with its key.
+// What has no effect, or harms only itself: each begins with its key, or with the path of a file.
 std::vector<std::string> config_warnings(const Config& config);
 // Such a warning with the file that has the key.
 std::string with_file(const Config& config, std::string_view warning);

@@ -1,7 +1,6 @@
 #include "settings/hotplug_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +15,16 @@
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/hotplug_settings.h"
+#include "settings/daemon_keys.h"
 
 namespace mnet::settings {
 namespace {
 
-using namespace std::string_view_literals;
 using Time = std::chrono::milliseconds;
 
 constexpr std::int64_t kMostWorkers = 64;
 // The clock's arithmetic stays sound, whatever a configuration says.
 constexpr Time kLongest = std::chrono::hours(24 * 365);
-constexpr std::array kMembers = {"enabled"sv, "workers"sv,    "retryInitial"sv,     "retryMax"sv,
-                                 "resync"sv,  "namespaces"sv, "onAttributeChange"sv};
 
 void read_time(json::Fields& fields, std::string_view key, Time least, Time& out) {
   std::optional<std::string> text;
@@ -43,7 +40,8 @@ void read_time(json::Fields& fields, std::string_view key, Time least, Time& out
 void warn_of_unknown(const json::Object& object, std::vector<std::string>& warnings) {
   for (const auto& [key, value] : object) {
     const bool is_known = std::ranges::any_of(
-        kMembers, [&key](std::string_view member) { return json::is_spelling_of(key, member); });
+        daemon_members("hotplug"),
+        [&key](std::string_view member) { return json::is_spelling_of(key, member); });
     if (!is_known) warnings.push_back(cat("hotplug: there is no member ", go_quoted(key)));
   }
 }

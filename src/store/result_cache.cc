@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -61,16 +62,6 @@ Result<std::optional<cni::CacheEntry>> find_entry(const std::string& path,
   auto decoded = parse_entry(*document);
   if (!decoded || !is_attachment(*decoded, container_id)) return std::nullopt;
   return std::move(decoded->entry);
-}
-
-cni::CacheEntry small_parts_of(const cni::CacheEntry& whole) {
-  cni::CacheEntry entry;
-  entry.container_id = whole.container_id;
-  entry.network = whole.network;
-  entry.ifname = whole.ifname;
-  entry.netns = whole.netns;
-  entry.cni_args = whole.cni_args;
-  return entry;
 }
 
 }  // namespace
@@ -152,28 +143,50 @@ Result<void> ResultCache::remove(const cni::CacheKey& key) const {
 }
 
 Result<ResultCache::Listing> ResultCache::list(const std::string& container_id) const {
-  return list_some(container_id, true);
+  Listing listing;
+  auto unreadable = read_each(
+      container_id, [&](cni::CacheEntry entry) { listing.entries.push_back(std::move(entry)); });
+  if (!unreadable) return std::move(unreadable).error();
+  listing.unreadable = *std::move(unreadable);
+  return listing;
 }
 
-Result<ResultCache::Listing> ResultCache::list_all() const { return list_some({}, false); }
+Result<ResultCache::Overview> ResultCache::list_all() const {
+  Overview overview;
+  std::unordered_map<std::string, std::size_t> places;
+  auto& containers = overview.containers;
+  auto unreadable = read_each({}, [&](cni::CacheEntry entry) {
+    const auto [place, is_new] = places.try_emplace(entry.container_id, containers.size());
+    if (is_new) {
+      containers.push_back({.container_id = std::move(entry.container_id),
+                            .netns = std::move(entry.netns),
+                            .cni_args = std::move(entry.cni_args),
+                            .attachments = {}});
+    }
+    containers[place->second].attachments.push_back(
+        {.network = std::move(entry.network), .ifname = std::move(entry.ifname)});
+  });
+  if (!unreadable) return std::move(unreadable).error();
+  overview.unreadable = *std::move(unreadable);
+  return overview;
+}
 
-// Empty `container_id`: of all.
-Result<ResultCache::Listing> ResultCache::list_some(const std::string& container_id,
-                                                    bool is_whole) const {
+Result<ErrorList> ResultCache::read_each(const std::string& container_id,
+                                         const std::function<void(cni::CacheEntry)>& found) const {
   MNET_TRY(const auto& files, list_entries(directory_));
-  Listing listing;
+  ErrorList unreadable;
   for (const sys::Entry& file : files) {
     // No network name begins with '.': that is a file being written.
     if (file.name.starts_with('.') || !may_be_of(file.name, container_id)) continue;
     auto entry = find_entry(cat(directory_, "/", file.name), container_id);
     if (!entry && is_shortage(entry.error())) return std::move(entry).error();
     if (!entry) {
-      listing.unreadable.add(std::move(entry).error());
+      unreadable.add(std::move(entry).error());
     } else if (*entry) {
-      listing.entries.push_back(is_whole ? **std::move(entry) : small_parts_of(**entry));
+      found(**std::move(entry));
     }
   }
-  return listing;
+  return unreadable;
 }
 
 Result<void> ResultCache::edit(const cni::CacheKey& key,

@@ -255,6 +255,22 @@ TEST_F(ResultCacheTest, ListsAllInByteOrderAndSkipsWhatIsNoEntry) {
   EXPECT_THAT(listed(), ElementsAre("B c2 eth0", "b c1 eth0"));
 }
 
+TEST_F(ResultCacheTest, ListsAllByContainer) {
+  ASSERT_TRUE(cache_.write(entry("a", "c1", "eth0"), Durability::kInPlace).has_value());
+  ASSERT_TRUE(cache_.write(entry("a", "c2", "eth0"), Durability::kInPlace).has_value());
+  ASSERT_TRUE(cache_.write(entry("b", "c1", "net1"), Durability::kInPlace).has_value());
+
+  const auto all = cache_.list_all().value();
+
+  ASSERT_EQ(all.containers.size(), 2u);
+  const cni::CachedContainer& first = all.containers.front();
+  EXPECT_EQ(first.container_id, "c1");
+  EXPECT_EQ(first.netns, entry("a", "c1", "eth0").netns);
+  EXPECT_EQ(first.cni_args, entry("a", "c1", "eth0").cni_args);
+  using Attachment = cni::CachedContainer::Attachment;
+  EXPECT_THAT(first.attachments, ElementsAre(Attachment{"a", "eth0"}, Attachment{"b", "net1"}));
+}
+
 TEST_F(ResultCacheTest, FailsToListWhatIsNoDirectory) {
   ASSERT_TRUE(sys::make_directories(dir_ / "cni", 0700).has_value());
   dir_.write("cni/results", "");

@@ -47,8 +47,12 @@ class ResultCache {
   };
   // 01, 6.5. An error where nothing can be said: a shortage, or a directory that cannot be read.
   Result<Listing> list(const std::string& container_id) const;
-  // The same for all containers, without configurations and results: their sum has no bound.
-  Result<Listing> list_all() const;
+  struct Overview {
+    std::vector<cni::CachedContainer> containers;
+    ErrorList unreadable;  // as above
+  };
+  // The same for all containers.
+  Result<Overview> list_all() const;
   // Rewrites an entry, including members that we do not know. No such entry is an error.
   Result<void> edit(const cni::CacheKey& key,
                     const std::function<Result<void>(json::Object& cache_file)>& change,
@@ -59,7 +63,10 @@ class ResultCache {
  private:
   // None if the names are not safe.
   Result<std::optional<std::string>> path_of(const cni::CacheKey& key) const;
-  Result<Listing> list_some(const std::string& container_id, bool is_whole) const;
+  // Yields each entry in turn, and the errors of those that cannot be read. Empty `container_id`:
+  // of all.
+  Result<ErrorList> read_each(const std::string& container_id,
+                              const std::function<void(cni::CacheEntry)>& found) const;
 
   std::string directory_;
 };

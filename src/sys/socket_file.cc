@@ -38,13 +38,19 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-// A full backlog is a listener too.
+// No process listens there, for certain: a full backlog is a listener, too, and a shortage of
+// descriptors says nothing.
+bool is_refused(int error) {
+  return error == ECONNREFUSED || error == ENOENT || error == ENOTDIR || error == EPROTOTYPE;
+}
+
 bool is_served_at(const std::string& path) {
+  if (path.size() > kMaxPath) return false;
   const UniqueFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!probe || path.size() > kMaxPath) return false;
+  if (!probe) return true;
   const sockaddr_un address = address_of(path);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  return ::connect(probe.get(), generic, sizeof address) == 0 || errno == EAGAIN;
+  return ::connect(probe.get(), generic, sizeof address) == 0 || !is_refused(errno);
 }
 
 std::string temporary_in(const std::string& directory) {

@@ -16,6 +16,7 @@
 #include "sys/fd.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
+#include "sys/test_limits.h"
 
 namespace mnet::sys {
 namespace {
@@ -107,6 +108,17 @@ TEST(SocketFile, ReplacesASocketThatNobodyServes) {
   ASSERT_TRUE(socket->publish().has_value());
 
   EXPECT_TRUE(can_connect(path));
+}
+
+// A daemon that took this for "no daemon" would take the name without the other one's consent.
+TEST(SocketFile, IsServedAsFarAsAShortageOfDescriptorsTells) {
+  const TestDir dir;
+  auto socket = SocketFile::make(dir / "multus.sock");
+  ASSERT_TRUE(socket.has_value());
+  EXPECT_FALSE(socket->is_served());
+  const DescriptorLimit none(0);
+
+  EXPECT_TRUE(socket->is_served());
 }
 
 // 03, 12: row 10: surge update.

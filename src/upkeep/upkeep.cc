@@ -31,6 +31,7 @@
 #include "cni/cache.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
+#include "model/event_reasons.h"
 #include "model/netconf.h"
 #include "model/objects.h"
 #include "upkeep/decision.h"
@@ -46,6 +47,22 @@ bool is_half_done(const model::RecordedAttachment& attachment) {
 bool seems_gone(const Decision& decision) {
   return decision.action == Action::kWatch || decision.action == Action::kReport ||
          decision.action == Action::kDelete;
+}
+
+// Whether every attachment on record has its cached result; `cached`: nullptr if there is none.
+bool has_results(const model::AttachmentRecord& record, const cni::CachedContainer* cached) {
+  return std::ranges::all_of(record.attachments, [&](const model::RecordedAttachment& one) {
+    return cached != nullptr &&
+           std::ranges::find(cached->attachments,
+                             cni::CachedContainer::Attachment{one.cni_name, one.ifname}) !=
+               cached->attachments.end();
+  });
+}
+
+bool has_pending_del(const std::vector<std::string>& files, const std::string& container_id) {
+  return std::ranges::any_of(files, [start = cat(container_id, "-")](const std::string& file) {
+    return file.starts_with(start);
+  });
 }
 
 bool lives(const Facts& facts) { return facts.is_of_this_boot && facts.netns == Namespace::kSame; }
@@ -147,36 +164,33 @@ aio::Task<std::vector<Upkeep::Found>> Upkeep::round_by_hand(Extent extent) {
 // The oldest first.
 aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
   MNET_CO_TRY(const auto& containers, co_await node_.list_records(cni_dir));
-  MNET_CO_TRY(const auto& pending, co_await node_.list_pending(cni_dir));
   MNET_CO_TRY(auto&& results, co_await core_.core().ports.records.list_results(cni_dir));
   const auto begin = items->size();
+  std::set<std::string> recorded;  // or unknown, so that not even the result cache may judge
   for (const std::string& id : containers) {
     auto item = co_await read(cni_dir, id);
+    if (item && *item == nullptr) continue;
+    recorded.insert(id);
     if (!item) {
+      if (item.error().code() == Errc::kCancelled) co_return item.error();
       log_.error(cat("cannot read the attachment record of container ", id), item.error());
-      // Unknown, so that not even the result cache may be judged by.
-      std::erase_if(results.entries, [&](const auto& entry) { return entry.container_id == id; });
       continue;
     }
-    if (*item == nullptr) continue;
-    const bool lacks_result =
-        std::ranges::any_of((*item)->record.attachments, [&](const model::RecordedAttachment& one) {
-          return std::ranges::none_of(results.entries, [&](const cni::CacheEntry& entry) {
-            return entry.container_id == id && entry.network == one.cni_name &&
-                   entry.ifname == one.ifname;
-          });
-        });
-    (*item)->facts.is_complete = !lacks_result;
+    // What cannot be read may be the result that seems to be missing.
+    (*item)->facts.is_complete =
+        !results.unreadable.empty() || has_results((*item)->record, results.find(id));
     (*item)->record.attachments.clear();
-    std::erase_if(results.entries, [&](const auto& entry) { return entry.container_id == id; });
     items->push_back(*std::move(item));
   }
-  MNET_CO_TRY_VOID(co_await find_cached(cni_dir, std::move(results.entries), items));
+  std::erase_if(results.containers, [&](const cni::CachedContainer& cached) {
+    return recorded.contains(cached.container_id);
+  });
+  MNET_CO_TRY_VOID(co_await find_cached(cni_dir, std::move(results.containers), items));
+  // After the records: a DEL that fails writes its pending DEL first.
+  MNET_CO_TRY(const auto& pending, co_await node_.list_pending(cni_dir));
   for (auto i = begin; i < items->size(); ++i) {
     Item& item = *(*items)[i];
-    item.facts.has_pending = std::ranges::any_of(pending, [&](const std::string& file) {
-      return file.starts_with(cat(item.record.container_id, "-"));
-    });
+    item.facts.has_pending = has_pending_del(pending, item.record.container_id);
     MNET_CO_TRY_VOID(co_await find_facts(&item));
     note_gone(&item);
   }
@@ -193,13 +207,15 @@ aio::Task<std::unique_ptr<Upkeep::Item>> Upkeep::read(std::string cni_dir,
   item->record = *std::move(record);
   item->facts.state = item->record.state;
   item->facts.awaits_pending = item->record.is_pending;
+  // With hot-plug on, what an edit of the annotation began is its own to finish: the network status
+  // goes with it.
+  const attach::Options& options = core_.core().options;
+  const bool has_hotplug =
+      options.has_hotplug && (!options.hotplugs_in || options.hotplugs_in(item->record.pod_ns));
   for (const model::RecordedAttachment& one : item->record.attachments) {
     if (one.source == model::Source::kCluster) item->ifname = one.ifname;
-    // With hot-plug on, what an edit of the annotation began is its own to finish: the network
-    // status goes with it.
-    const bool is_hotplugs =
-        core_.core().options.has_hotplug &&
-        (one.source == model::Source::kAnnotation || one.source == model::Source::kHotplug);
+    const bool is_hotplugs = has_hotplug && (one.source == model::Source::kAnnotation ||
+                                             one.source == model::Source::kHotplug);
     if (is_half_done(one) && !is_hotplugs) item->half_done.push_back(one.ifname);
   }
   co_return std::move(item);
@@ -207,19 +223,19 @@ aio::Task<std::unique_ptr<Upkeep::Item>> Upkeep::read(std::string cni_dir,
 
 // Containers that the original, or an earlier version, left behind. What a runtime wrote for Multus
 // itself is not ours.
-aio::Task<void> Upkeep::find_cached(std::string cni_dir, std::vector<cni::CacheEntry> entries,
-                                    Items* items) {
-  std::set<std::string> seen;
-  for (const cni::CacheEntry& entry : entries) {
-    if (!seen.insert(entry.container_id).second) continue;
+aio::Task<void> Upkeep::find_cached(std::string cni_dir,
+                                    std::vector<cni::CachedContainer> containers, Items* items) {
+  for (const cni::CachedContainer& container : containers) {
+    const cni::CachedContainer::Attachment& first = container.attachments.front();
     auto config = co_await core_.core().ports.records.find_config(
-        cni_dir, {entry.network, entry.container_id, entry.ifname});
+        cni_dir, {first.network, container.container_id, first.ifname});
+    if (!config && config.error().code() == Errc::kCancelled) co_return config.error();
     if (!config || !*config) continue;
     const auto delegate = model::parse_delegate(**config);
     if (!delegate || attach::is_of_runtime(*delegate, model::NetConf())) continue;
     auto item = std::make_unique<Item>();
     item->cni_dir = cni_dir;
-    item->record = attach::header_of(entry);
+    item->record = attach::header_of(container);
     item->has_record = false;
     items->push_back(std::move(item));
   }
@@ -314,6 +330,8 @@ aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
     now->facts.state = now->record.state;
     now->facts.awaits_pending = now->record.is_pending;
   }
+  MNET_CO_TRY(const auto& pending, co_await node_.list_pending(item->cni_dir));
+  now->facts.has_pending = has_pending_del(pending, item->record.container_id);
   MNET_CO_TRY_VOID(co_await find_facts(now.get()));
   co_return decide(now->facts, settings_.mode).action == action;
 }
@@ -327,12 +345,13 @@ aio::Task<void> Upkeep::del(const Item* item, Decision decision) {
   request.rule = &rule;
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
   if (stop_.is_set()) co_return Result<void>();
+  const Log log = log_.with_request(request.id);
   const auto outcome = co_await core_.del(std::move(request));
   if (outcome && !rule.was_needed) co_return Result<void>();
   auto deleted = attach::complete(outcome);
   node_.count(name_of(decision.action), deleted.has_value());
   if (!deleted) co_return deleted;
-  log_.warning(cat("networks of ", described(item->record), " were deleted: ", decision.reason));
+  log.warning(cat("networks of ", described(item->record), " were deleted: ", decision.reason));
   tell_owner(*item, decision);
   co_return Result<void>();
 }
@@ -374,6 +393,7 @@ aio::Task<void> Upkeep::undo_half_done(const Item* item, std::string ifname) {
   MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
   request.rule = &rule_;
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
+  const Log log = log_.with_request(request.id);
   const attach::Job job(std::move(request), attach::Verb::kDel);
   attach::Core& core = core_.core();
   MNET_CO_TRY([[maybe_unused]] const auto& lock,
@@ -394,8 +414,8 @@ aio::Task<void> Upkeep::undo_half_done(const Item* item, std::string ifname) {
   const auto removed = removal.complete();
   node_.count(name_of(Action::kFinish), removed.has_value());
   if (!removed) co_return removed;
-  log_.warning(cat("network ", excerpt(half->network), ", interface ", excerpt(ifname), " of ",
-                   described(record), " was deleted: it was being plugged in or out"));
+  log.warning(cat("network ", excerpt(half->network), ", interface ", excerpt(ifname), " of ",
+                  described(record), " was deleted: it was being plugged in or out"));
   if (records.delegates) {
     MNET_CO_TRY_VOID(co_await access.mark_removed(std::move(records), {ifname}));
   }
@@ -420,7 +440,7 @@ void Upkeep::tell_owner(const Item& item, Decision decision) const {
   pod->uid = item.record.pod_uid;
   source->send({.pod = std::move(pod),
                 .is_warning = false,
-                .reason = "RemovedLeftovers",
+                .reason = model::kRemovedLeftovers,
                 .message = cat("networks of container ", item.record.container_id,
                                " were removed: ", decision.reason)});
 }

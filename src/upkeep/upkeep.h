@@ -116,7 +116,7 @@ class Upkeep {
   aio::Task<void> look(std::string cni_dir, Items* items);
   aio::Task<void> find_facts(Item* item);
   aio::Task<std::unique_ptr<Item>> read(std::string cni_dir, std::string container_id);
-  aio::Task<void> find_cached(std::string cni_dir, std::vector<cni::CacheEntry> entries,
+  aio::Task<void> find_cached(std::string cni_dir, std::vector<cni::CachedContainer> containers,
                               Items* items);
   void compare(const Items& items);
   void note_gone(Item* item);

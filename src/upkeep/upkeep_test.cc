@@ -55,6 +55,7 @@ class FakeUpkeepNode : public Node {
   aio::Task<std::vector<std::string>> list_pending(std::string) override {
     std::vector<std::string> files;
     for (const auto& [key, body] : node_.pending.bodies) files.push_back(cat(key, ".json"));
+    if (on_pending_listed) on_pending_listed();
     co_return files;
   }
   bool knows_pods() const override { return true; }
@@ -74,6 +75,7 @@ class FakeUpkeepNode : public Node {
     text.args = cni::args_text(record.cni_args);
     text.config = R"({"name":"multus","type":"multus","delegates":[{"name":"x","type":"fake"}]})";
     text.pending_body = "as recorded";
+    text.id = "r7";
     return attach::read_text(attach::Verb::kDel, text, log_);
   }
   aio::Task<std::shared_ptr<void>> take_turn(attach::Request) override {
@@ -86,7 +88,7 @@ class FakeUpkeepNode : public Node {
 
   std::map<std::string, PodState> pods;  // by UID
   bool is_synced = true, sees = true;
-  std::function<void()> on_turn;
+  std::function<void()> on_turn, on_pending_listed;
   std::vector<std::string> counts;
 
  private:
@@ -116,6 +118,19 @@ class UpkeepTest : public attach::NodeTest {
     change(record);
     node_.records.records[id] = model::encode_record(record);
   }
+  // A daemon died while it plugged in `net7`.
+  void plug_half(const std::string& id, model::Source source) {
+    edit(id, [source](auto& record) {
+      model::RecordedAttachment half = record.attachments[0];
+      half.source = source;
+      half.cni_name = "hot";
+      half.config.set("name", "hot");
+      half.ifname = "net7";
+      half.result.reset();
+      half.state = model::AttachmentState::kAdding;
+      record.attachments.push_back(half);
+    });
+  }
   void lose_namespace(const std::string& id) { node_.links.namespaces.erase(cat("/", id)); }
   void end_pod(const std::string& uid) { around_.pods.erase(uid); }
   void round() {
@@ -134,6 +149,7 @@ class UpkeepTest : public attach::NodeTest {
   }
 
   std::uint64_t inode_ = 100;
+  std::string sees_;  // the namespace that hot-plug sees to
   std::chrono::steady_clock::time_point now_;
   FakeUpkeepNode around_{node_, log_};
   Rule rule_{node_.records, node_.records, node_.links, ""};
@@ -163,7 +179,8 @@ TEST_F(UpkeepTest, UndoesAnAddThatACrashCutOff) {
   EXPECT_THAT(recorded(), IsEmpty());
   EXPECT_THAT(around_.counts, ElementsAre("finish done"));
   EXPECT_TRUE(
-      logged("networks of container c1 of pod ns1/p were deleted: its ADD was not finished"));
+      logged("networks of container c1 of pod ns1/p were deleted: its ADD was not finished "
+             "request=r7"));
 }
 
 // The last write of its record may have failed.
@@ -214,6 +231,33 @@ TEST_F(UpkeepTest, DropsWhatAPersonGaveUp) {
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
+// Its DEL fails while the round runs.
+TEST_F(UpkeepTest, KeepsTheRecordsOfADelThatIsPendingSince) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) {
+    record.state = RecordState::kDeleting;
+    record.is_pending = true;
+  });
+  around_.on_pending_listed = [this] { node_.pending.bodies["c1-eth0"] = "body"; };
+
+  round();
+
+  EXPECT_THAT(recorded(), ElementsAre("c1"));
+  EXPECT_THAT(node_.records.results, testing::SizeIs(1));
+}
+
+// A disk that fails: the record could not say that the ADD had ended, and a result cannot be read.
+TEST_F(UpkeepTest, TakesAResultThatCannotBeReadForNoneThatIsMissing) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kCreating; });
+  node_.records.result_errors.emplace("n-c1-c1-eth0", Error(Errc::kIo, "cannot read"));
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(recorded(), ElementsAre("c1"));
+}
+
 // It was the oldest of them, and meanwhile its ADD has ended.
 TEST_F(UpkeepTest, SaysWhatItWouldDoAndChangesNothing) {
   add_container("c1", "u1");
@@ -248,16 +292,7 @@ TEST_F(UpkeepTest, AsksAgainWhenItsTurnHasCome) {
 // 05, 3.10
 TEST_F(UpkeepTest, UndoesWhatWasBeingPluggedInOrOut) {
   add_container("c1", "u1");
-  edit("c1", [](auto& record) {
-    model::RecordedAttachment half = record.attachments[0];
-    half.source = model::Source::kDelegateApi;
-    half.cni_name = "hot";
-    half.config.set("name", "hot");
-    half.ifname = "net7";
-    half.result.reset();
-    half.state = model::AttachmentState::kAdding;
-    record.attachments.push_back(half);
-  });
+  plug_half("c1", model::Source::kDelegateApi);
 
   round();
 
@@ -266,6 +301,24 @@ TEST_F(UpkeepTest, UndoesWhatWasBeingPluggedInOrOut) {
   EXPECT_EQ(record->find("net7"), nullptr);
   EXPECT_NE(record->find("eth0"), nullptr);
   EXPECT_EQ(record->state, RecordState::kReady);
+}
+
+// Hot-plug finishes what an edit of the annotation began, in the namespaces that it sees to.
+TEST_F(UpkeepTest, LeavesToHotplugWhatHotplugSeesTo) {
+  add_container("c1", "u1");
+  plug_half("c1", model::Source::kAnnotation);
+  attach::TextAttachments attachments(
+      node_.ports(), log_,
+      {.has_hotplug = true, .hotplugs_in = [this](std::string_view ns) { return ns == sees_; }});
+  Upkeep upkeep(attachments.typed(), rule_, around_, settings_, log_, [this] { return now_; });
+
+  sees_ = "ns1";
+  ASSERT_TRUE(aio::run(loop_, upkeep.round()).has_value());
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  sees_ = "another";
+  ASSERT_TRUE(aio::run(loop_, upkeep.round()).has_value());
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL hot net7"));
 }
 
 // pain 8

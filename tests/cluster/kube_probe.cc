@@ -121,6 +121,8 @@ class Probe {
   Probe(asio::io_context& loop, std::unique_ptr<kube::Api> api, adapters::KubeSettings settings,
         const Log& log)
       : source_(loop.get_executor(), std::move(api), std::move(settings), log),
+        claims_(source_.api(), kube::Retries()),
+        slices_(loop.get_executor(), claims_, 20s, log),
         input_(loop, ::fcntl(0, F_DUPFD_CLOEXEC, 0)),
         watches_(loop.get_executor(), log),
         commands_(loop.get_executor(), log) {}
@@ -139,6 +141,7 @@ class Probe {
       if (ended) break;
     }
     auto done = co_await commands_.join();
+    auto listed = co_await slices_.wait_ended(aio::kNoDeadline);
     watches_.cancel();
     auto stopped = co_await watches_.join();
     auto flushed = co_await source_.flush(Clock::now() + 5s);
@@ -220,8 +223,7 @@ class Probe {
                                 {.ns = command.ns, .name = command.name, .uid = command.uid}));
     if (pod == nullptr) co_return Error(Errc::kNotFound, "no such pod");
     MNET_CO_TRY(auto&& claims, devices::parse_pod_claims(pod->resource_claims));
-    devices::ApiObjects objects(source_.api(), kube::Retries());
-    devices::ClaimedDevices reader(objects, pod->ns, pod->node_name, Log());
+    devices::ClaimedDevices reader(claims_, slices_, pod->ns, pod->node_name, Log());
     MNET_CO_TRY(auto&& found, co_await reader.add_to({}, std::move(claims)));
     json::Object out;
     for (const auto& [resource, ids] : found) {
@@ -250,6 +252,8 @@ class Probe {
   }
 
   adapters::KubeSource source_;
+  devices::ApiObjects claims_;
+  devices::Slices slices_;
   asio::posix::stream_descriptor input_;
   aio::Group watches_;
   aio::Group commands_;

@@ -87,12 +87,14 @@ aio::Task<void> Tool::gc() {
   auto listing = co_await records_.list_results(kCacheDir);
   if (!listing) co_return Result<void>();
   ErrorList errors;
-  for (const cni::CacheEntry& entry : listing->entries) {
-    if (entry.network != network_->cni_name) continue;
-    auto deleted = co_await chain_.del(attachment_of(entry));
-    if (deleted) continue;
-    errors.add(std::move(deleted).error().wrap(
-        cat("failed to delete stale attachment ", entry.container_id, " ", entry.ifname)));
+  for (const cni::CachedContainer& container : listing->containers) {
+    for (const cni::CachedContainer::Attachment& one : container.attachments) {
+      if (one.network != network_->cni_name) continue;
+      auto deleted = co_await chain_.del(attachment_of(container, one.ifname));
+      if (deleted) continue;
+      errors.add(std::move(deleted).error().wrap(
+          cat("failed to delete stale attachment ", container.container_id, " ", one.ifname)));
+    }
   }
   auto collected = co_await chain_.gc(network_, {});
   errors.add(std::move(collected));
@@ -109,14 +111,15 @@ model::AttachmentPtr Tool::attachment() const {
                         .capability_args = inputs_.capability_args});
 }
 
-model::AttachmentPtr Tool::attachment_of(const cni::CacheEntry& entry) const {
+model::AttachmentPtr Tool::attachment_of(const cni::CachedContainer& container,
+                                         const std::string& ifname) const {
   return std::make_shared<const model::Attachment>(
       model::Attachment{.delegate = *network_,
-                        .container_id = entry.container_id,
-                        .netns = entry.netns,
-                        .ifname = entry.ifname,
-                        .args = entry.cni_args,
-                        .capability_args = entry.capability_args});
+                        .container_id = container.container_id,
+                        .netns = container.netns,
+                        .ifname = ifname,
+                        .args = container.cni_args,
+                        .capability_args = {}});
 }
 
 }  // namespace mnet::cnitool

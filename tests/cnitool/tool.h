@@ -31,7 +31,8 @@ class Tool {
   aio::Task<void> del();
   aio::Task<void> gc();
   model::AttachmentPtr attachment() const;
-  model::AttachmentPtr attachment_of(const cni::CacheEntry& entry) const;
+  model::AttachmentPtr attachment_of(const cni::CachedContainer& container,
+                                     const std::string& ifname) const;
 
   const Inputs inputs_;
   const model::DelegatePtr network_;

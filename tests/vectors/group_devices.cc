@@ -1,4 +1,5 @@
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -112,7 +113,7 @@ class CaseObjects : public devices::ResourceObjects {
     }
     co_return std::optional<json::Object>();
   }
-  aio::Task<SlicePage> list_slices(std::string, std::string field_selector, std::string) override {
+  aio::Task<SlicePage> list_slices(std::string field_selector, std::string) override {
     SlicePage page;
     for (const json::Value& slice : slices_) {
       if (is_selected(*slice.as_object(), field_selector)) page.items.push_back(slice);
@@ -142,9 +143,13 @@ Result<json::Object> dra(const json::Object& input) {
   MNET_TRY(auto&& pod, kube::parse_pod(object));
   MNET_TRY(auto&& named, devices::parse_pod_claims(pod.resource_claims));
   CaseObjects objects(std::move(claims), std::move(slices));
-  devices::ClaimedDevices reader(objects, pod.ns, pod.node_name, Log());
-  MNET_TRY(auto&& found, aio::run(reader.add_to(std::move(ids), std::move(named))));
-  return resources_of(found);
+  boost::asio::io_context loop;
+  devices::Slices listed(loop.get_executor(), objects, std::chrono::seconds(20), Log());
+  devices::ClaimedDevices reader(objects, listed, pod.ns, pod.node_name, Log());
+  const auto found = aio::run(loop, reader.add_to(std::move(ids), std::move(named)));
+  MNET_TRY_VOID(aio::run(loop, listed.wait_ended(aio::kNoDeadline)));
+  if (!found) return found.error();
+  return resources_of(*found);
 }
 
 Result<json::Object> dra_selector(const json::Object& input) {

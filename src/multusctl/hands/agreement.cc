@@ -11,11 +11,11 @@ namespace mnet::multusctl {
 bool agrees(const Invocation& invocation, Surroundings& surroundings, std::string_view plan) {
   if (invocation.has("yes")) return true;
   surroundings.output.print(plan);
-  surroundings.output.print("Go on? [y/N]");
+  surroundings.output.print("Continue? [y/N]");
   const auto answer = surroundings.ask ? surroundings.ask() : std::nullopt;
   if (!answer) {
     surroundings.output.complain(invocation.command->name,
-                                 "there is no terminal to ask at: add --yes");
+                                 "there is no terminal to ask on: add --yes");
     return false;
   }
   const bool is_yes =

@@ -34,7 +34,7 @@ TEST(Agreement, SaysWhatWillBeDoneAndAsks) {
   const Asked yes = ask("y"), no = ask("n"), nothing = ask("");
 
   EXPECT_TRUE(yes.agreed);
-  EXPECT_THAT(yes.output.printed, HasSubstr("Deletes everything.\nGo on? [y/N]"));
+  EXPECT_THAT(yes.output.printed, HasSubstr("Deletes everything.\nContinue? [y/N]"));
   EXPECT_FALSE(no.agreed);
   EXPECT_FALSE(nothing.agreed);
   EXPECT_THAT(no.output.complaints, HasSubstr("nothing was done"));

@@ -76,9 +76,8 @@ Result<std::string> with_network(std::string_view annotation, const std::string&
   MNET_TRY(const auto& elements, model::parse_networks_annotation(annotation, pod_ns));
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (name_of(elements, i) != network.ifname) continue;
-    return Error(Errc::kConflict,
-                 cat("the annotation has interface ", network.ifname, " already, of network ",
-                     elements[i].ns, "/", elements[i].name));
+    return Error(Errc::kConflict, cat("the annotation already has interface ", network.ifname,
+                                      ", for network ", elements[i].ns, "/", elements[i].name));
   }
   if (is_json(annotation)) {
     MNET_TRY(auto&& document, json::parse(annotation));

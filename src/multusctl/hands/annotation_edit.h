@@ -1,5 +1,5 @@
-// Adds a network to the annotation of a pod, or takes one out. What else is in it stays as its
-// author wrote it. Pure.
+// Adds a network to a pod's annotation, or takes one out. The rest stays as its author wrote it.
+// Pure.
 #pragma once
 
 #include <set>

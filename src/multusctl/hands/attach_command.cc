@@ -24,6 +24,7 @@
 #include "multusctl/hands/annotation_edit.h"
 #include "multusctl/invocation.h"
 #include "multusctl/pod_networks.h"
+#include "multusctl/print.h"
 
 namespace mnet::multusctl {
 namespace {
@@ -59,7 +60,7 @@ std::set<std::string> interfaces_of(const json::Object& pod) {
 Result<void> check_pod(const json::Object& pod) {
   const bool* host = json::as_bool(json::find_at(pod, {"spec", "hostNetwork"}));
   if (host != nullptr && *host) {
-    return Error(Errc::kInvalid, "the pod is in the host's network: nothing is attached to it");
+    return Error(Errc::kInvalid, "the pod uses the host's network: nothing can be attached to it");
   }
   if (const std::string phase = json::text_at(pod, {"status", "phase"}); phase != "Running") {
     return Error(Errc::kInvalid,
@@ -89,10 +90,10 @@ class Change {
     }
     MNET_CO_TRY(const std::string after, edit());
     const std::string plan =
-        cat(attaches_ ? "Attaches network " : "Removes network ", network_.key(),
-            attaches_ ? " to" : " from", " pod ", name_.ns, "/", name_.name, " as ",
-            network_.ifname, ": the annotation ", model::kNetworksAnnotation, " becomes\n  ",
-            excerpt(after, kWhole), "\n");
+        cat(attaches_ ? "Attaches network " : "Removes network ", network_.key(), " (interface ",
+            network_.ifname, attaches_ ? ") to" : ") from", " pod ", name_.ns, "/", name_.name,
+            ": the annotation ", model::kNetworksAnnotation, " becomes\n  ", excerpt(after, kWhole),
+            "\n");
     if (!agrees(invocation_, surroundings_, plan)) co_return 2;
     co_return co_await carry_out(after);
   }
@@ -131,7 +132,7 @@ class Change {
       MNET_CO_TRY(pod_, co_await cluster_.get(kPods, name_.ns, name_.name));
       if (annotation_of(pod_) != before) {
         co_return Error(Errc::kConflict,
-                        "another client has changed the annotation meanwhile; try again");
+                        "another client changed the annotation in the meantime; try again");
       }
     }
     co_return co_await wait(before);
@@ -158,17 +159,17 @@ class Change {
                        : cat(network_.ifname, ": attached, ", join(row->ips, ","), " ", row->mac));
   }
 
-  // What nothing carries out is taken back: it would be attached when it surprises.
+  // Otherwise the change would be applied later, at a time that no user expects.
   aio::Task<int> give_up(std::string before) {
     const auto taken_back = co_await write(std::move(before));
-    co_return Error(
-        Errc::kTimeout,
-        cat("after ", timeout_.count(), " s the network status ",
-            attaches_ ? "does not show it" : "still shows it", "; ",
-            taken_back ? "the annotation is as it was before" : taken_back.error().text(),
-            ". Does something on node ", json::text_at(pod_, {"spec", "nodeName"}),
-            " follow the annotations of running pods (hot-plug)? `kubectl -n ", name_.ns,
-            " describe pod ", name_.name, "` shows its events"));
+    co_return Error(Errc::kTimeout,
+                    cat("after ", timeout_.count(), " s the network status ",
+                        attaches_ ? "still does not show it" : "still shows it", "; ",
+                        taken_back ? "the annotation was restored" : taken_back.error().text(),
+                        ". Does the daemon on node ", json::text_at(pod_, {"spec", "nodeName"}),
+                        " apply annotations to running pods (`hotplug` in the daemon's "
+                        "configuration)? `kubectl -n ",
+                        name_.ns, " describe pod ", name_.name, "` shows its events"));
   }
 
   const Invocation& invocation_;
@@ -192,9 +193,7 @@ int run_change(const Invocation& invocation, Surroundings& surroundings, bool at
     Change change(invocation, surroundings, *cluster, attaches);
     return aio::run(cluster->loop(), change.run());
   }();
-  if (done) return *done;
-  surroundings.output.complain(command, done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// `multusctl attach` and `detach`: one network more or less for a pod that runs.
+// `multusctl attach` and `detach`: add a network to a running pod, or remove one.
 #pragma once
 
 #include "multusctl/commands.h"

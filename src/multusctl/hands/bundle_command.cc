@@ -58,7 +58,7 @@ class ClusterFiles {
     for (const Listing& one : kListings) {
       const auto objects = co_await cluster_.list(one.resource, "", std::string(one.query));
       if (objects) {
-        out->add(std::string(one.name), json::dump(*objects));
+        out->add_list(std::string(one.name), *objects);
       } else {
         miss(out, one.name, objects.error());
       }
@@ -134,10 +134,10 @@ std::string contents_of(const Collected& collected) {
   std::string out = cat("A bundle of multusctl ", build_version().version,
                         ". Secrets were removed; names and addresses were not.\n\n");
   for (const ArchivedFile& file : collected.files) {
-    out += cat(file.name, "  ", file.text.size(), " bytes\n");
+    out += cat(excerpt(file.name, kWhole), "  ", file.text.size(), " bytes\n");
   }
   if (!collected.missing.empty()) out += "\nNot in it:\n";
-  for (const std::string& missing : collected.missing) out += cat(missing, "\n");
+  for (const std::string& missing : collected.missing) out += cat(excerpt(missing, kWhole), "\n");
   return out;
 }
 
@@ -154,7 +154,7 @@ Result<int> make_bundle(const Invocation& invocation, Surroundings& surroundings
                            : collect_cluster(invocation, surroundings);
   if (!collected) return collected.error();
   if (is_node && path == "json") {
-    surroundings.output.print(json::dump(to_json(*collected)));
+    surroundings.output.print(printable_json(json::dump(to_json(*collected))));
     return 0;
   }
   std::string contents = contents_of(*collected);
@@ -177,13 +177,11 @@ Result<int> make_bundle(const Invocation& invocation, Surroundings& surroundings
 
 int run_bundle(const Invocation& invocation, Surroundings& surroundings) {
   if (invocation.text("output").empty() || !invocation.arguments.empty()) {
-    surroundings.output.complain("bundle", "name the file to write with -o");
+    surroundings.output.complain("bundle", "name the output file with -o");
     return 2;
   }
   const auto done = make_bundle(invocation, surroundings);
-  if (done) return *done;
-  surroundings.output.complain("bundle", done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace mnet::multusctl

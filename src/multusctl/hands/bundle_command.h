@@ -1,4 +1,4 @@
-// `multusctl bundle`: what a maintainer asks for, in one archive.
+// `multusctl bundle`: what a maintainer needs to see, in one archive.
 #pragma once
 
 #include "multusctl/commands.h"

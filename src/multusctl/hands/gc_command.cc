@@ -10,10 +10,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "json/at.h"
 #include "json/json.h"
 #include "multusctl/commands.h"
-#include "multusctl/daemons.h"
 #include "multusctl/hands/agreement.h"
 #include "multusctl/invocation.h"
 #include "multusctl/nodes.h"
@@ -23,49 +21,19 @@ namespace mnet::multusctl {
 namespace {
 
 constexpr std::chrono::seconds kPatience{300};  // plugins run
-constexpr std::size_t kMostError = 400;
 
-struct Round {
-  json::Array containers;           // each with its node
-  std::vector<std::string> silent;  // nodes that did not answer, with the reason
-  bool has_failures = false;
-};
+bool has_failed(const NodeItem& one) { return one.item.find("ok") != nullptr && !one.is_ok(); }
 
-Round round_of(const std::vector<NodeAnswer>& answers) {
-  Round round;
-  for (const NodeAnswer& one : answers) {
-    if (!one.answer) {
-      round.silent.push_back(cat(one.node, ": ", one.answer.error().text()));
-      continue;
-    }
-    const json::Array* list = json::as_array(one.answer->find("containers"));
-    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      const json::Object* item = (*list)[i].as_object();
-      if (item == nullptr) continue;
-      json::Object container = *item;
-      container.set("node", one.node);
-      const bool* is_ok = json::as_bool(item->find("ok"));
-      round.has_failures |= is_ok != nullptr && !*is_ok;
-      round.containers.push_back(std::move(container));
-    }
-  }
-  return round;
-}
-
-std::string table_text(const Round& round, bool with_headers) {
+std::string table_text(const NodeItems& round, bool with_headers) {
   Table table({"NODE", "CONTAINER", "POD", "ACTION", "REASON", "ERROR"});
-  for (const json::Value& value : round.containers) {
-    const json::Object& one = *value.as_object();
-    const auto text = [&one](std::string_view key) {
-      return excerpt(json::text_at(one, {key}), kMostError);
-    };
-    table.add({text("node"), text("container").substr(0, 13), text("pod"), text("action"),
-               text("reason"), text("error")});
+  for (const NodeItem& one : round.items) {
+    table.add({one.node, one.text("container").substr(0, 13), one.text("pod"), one.text("action"),
+               one.text("reason"), one.text("error")});
   }
   return table.empty() ? "nothing to do\n" : table.text(with_headers);
 }
 
-Result<Round> ask(const Invocation& invocation, const Surroundings& surroundings, bool is_dry) {
+Result<NodeItems> ask(const Invocation& invocation, const Surroundings& surroundings, bool is_dry) {
   std::vector<std::string> words = {"gc", is_dry ? "--dry-run" : "--yes"};
   MNET_TRY(const auto& answers,
            ask_nodes(invocation, surroundings,
@@ -74,7 +42,7 @@ Result<Round> ask(const Invocation& invocation, const Surroundings& surroundings
                                .body = json::dump(json::Object{{"dryRun", is_dry}}),
                                .patience = kPatience},
                       .words = std::move(words)}));
-  return round_of(answers);
+  return items_of(answers, "containers");
 }
 
 Result<int> collect(const Invocation& invocation, Surroundings& surroundings) {
@@ -85,13 +53,12 @@ Result<int> collect(const Invocation& invocation, Surroundings& surroundings) {
         cat("The daemons' reconcile would do this now:\n", table_text(planned, true));
     if (!agrees(invocation, surroundings, plan)) return 2;
   }
-  MNET_TRY(auto&& round, ask(invocation, surroundings, is_dry));
+  MNET_TRY(const auto& round, ask(invocation, surroundings, is_dry));
   const std::string format = invocation.text("output");
-  const bool is_bad = !round.silent.empty() || round.has_failures;
+  const bool is_bad = !round.silent.empty() || std::ranges::any_of(round.items, has_failed);
   if (format == "json" || format == "yaml") {
     (void)print_value(
-        json::Object{
-            {"version", 1}, {"dryRun", is_dry}, {"containers", std::move(round.containers)}},
+        json::Object{{"version", 1}, {"dryRun", is_dry}, {"containers", round.to_json()}},
         invocation, surroundings);
   } else {
     surroundings.output.print(table_text(round, !invocation.has("no-headers")));
@@ -108,9 +75,7 @@ int run_gc(const Invocation& invocation, Surroundings& surroundings) {
     return 2;
   }
   const auto done = collect(invocation, surroundings);
-  if (done) return *done;
-  surroundings.output.complain("gc", done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace mnet::multusctl

@@ -1,4 +1,4 @@
-// `multusctl gc`: the daemons' reconcile, now.
+// `multusctl gc`: runs the daemons' reconcile now.
 #pragma once
 
 #include "multusctl/commands.h"

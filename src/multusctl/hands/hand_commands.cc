@@ -17,15 +17,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kTableOutputs = {"wide"sv, "json"sv, "yaml"sv};
-constexpr std::array kValueOutputs = {"json"sv, "yaml"sv};
 constexpr std::array kActions = {"list"sv, "retry"sv, "drop"sv};
-constexpr std::array kPendingFlags = {"yes"sv,       "node"sv,   "output"sv,   "no-headers"sv,
-                                      "namespace"sv, "socket"sv, "this-node"sv};
+constexpr auto kPendingFlags =
+    joined(std::array{"yes"sv, "node"sv, "output"sv, "no-headers"sv}, kDaemonFlags);
 constexpr std::array kPendingExamples = {"pending"sv, "pending retry 1f0c"sv,
                                          "pending drop 1f0c --node node-7"sv};
-constexpr std::array kGcFlags = {"dry-run"sv,    "yes"sv,       "node"sv,   "output"sv,
-                                 "no-headers"sv, "namespace"sv, "socket"sv, "this-node"sv};
+constexpr auto kGcFlags = joined(std::array{"dry-run"sv}, kPendingFlags);
 constexpr std::array kGcExamples = {"gc --dry-run"sv, "gc --node node-7"sv};
 constexpr std::array kAttachFlags = {"interface"sv, "yes"sv, "timeout"sv, "namespace"sv};
 constexpr std::array kAttachExamples = {"attach web-0 storage"sv,
@@ -39,75 +36,77 @@ constexpr std::array kProbeFlags = {"to"sv, "interface"sv, "port"sv, "timeout"sv
 constexpr std::array kProbeExamples = {"probe"sv, "probe --to 10.1.0.5 --interface net1"sv};
 constexpr std::array kReportFlags = {"output"sv, "namespace"sv, "check-pods"sv};
 constexpr std::array kReportExamples = {"report -o report.html"sv};
-constexpr std::array kBundleFlags = {"output"sv, "namespace"sv, "yes"sv, "this-node"sv, "socket"sv};
+constexpr auto kBundleFlags = joined(std::array{"output"sv, "yes"sv}, kDaemonFlags);
 constexpr std::array kBundleExamples = {"bundle -o multus.tgz"sv};
+constexpr std::string_view kOutputFile = "the file to write; -: standard output";
 
 constexpr std::array kCommands = {
-    Command{.name = "pending",
-            .arguments = "[list | retry [ID] | drop ID]",
-            .summary = "show, repeat or give up DELs that did not succeed",
-            .description =
-                "A pending DEL is one that reached no daemon or failed; the daemon repeats it "
-                "until it succeeds. `list` says of each how its last attempt ended. `retry` "
-                "repeats one, or all, now. `drop` gives one up: no plugin runs, what its plugins "
-                "hold (addresses, links) stays until it is freed by hand, and the daemon removes "
-                "what it has on record. An ID may be cut as long as one pending DEL alone begins "
-                "with it.\n\n"
-                "On a node, as root, the daemon's socket is asked; from outside, each daemon by an "
-                "exec in its pod. Needs the rights of status.",
-            .flags = kPendingFlags,
-            .outputs = kTableOutputs,
-            .examples = kPendingExamples,
-            .choices = kActions,
-            .run = run_pending},
-    Command{.name = "gc",
-            .arguments = "",
-            .summary = "delete the networks of containers that are gone, now",
-            .description =
-                "Runs the daemon's own reconcile, which otherwise runs every ten minutes, with its "
-                "rules: a container counts as gone when its namespace and its pod are, for as long "
-                "as `reconcileGrace`. With --dry-run nothing is changed. Actions: watch (gone, not "
-                "for long enough yet), finish (an ADD or DEL that was cut off), drop (given up by "
-                "hand: the records go), report (gone, but a person must look), delete.\n\n"
-                "On a node, as root, or from outside as `pending`.",
-            .flags = kGcFlags,
-            .outputs = kTableOutputs,
-            .examples = kGcExamples,
-            .run = run_gc},
+    Command{
+        .name = "pending",
+        .arguments = "[list | retry [ID] | drop ID]",
+        .summary = "show, retry or give up DELs that have not succeeded",
+        .description =
+            "A pending DEL is one that failed or reached no daemon; the daemon retries it until it "
+            "succeeds. `list` shows how the last attempt of each ended. `retry` runs one, or all, "
+            "now. `drop` gives one up: no plugin runs, what its plugins hold (addresses, links) "
+            "stays until it is freed by hand, and the daemon removes its records. An ID may be "
+            "shortened as long as only one pending DEL begins with it.\n\n"
+            "On a node, as root, it asks the daemon over its socket; from outside, each daemon by "
+            "an exec in its pod. Needs the rights of `status`.",
+        .flags = kPendingFlags,
+        .outputs = kTableOutputs,
+        .examples = kPendingExamples,
+        .choices = kActions,
+        .run = run_pending},
+    Command{
+        .name = "gc",
+        .arguments = "",
+        .summary = "delete the networks of containers that are gone, now",
+        .description =
+            "Runs the daemon's own reconcile, which otherwise runs every ten minutes, with its "
+            "rules: a container counts as gone once both its namespace and its pod have been gone "
+            "for `reconcileGrace`. With --dry-run nothing is changed. Actions: watch (gone, but "
+            "not for long enough), finish (an ADD or DEL that was cut off), drop (given up by "
+            "hand: the records are removed), report (gone, but a person must look), delete.\n\n"
+            "Asks the daemons as `pending` does.",
+        .flags = kGcFlags,
+        .outputs = kTableOutputs,
+        .examples = kGcExamples,
+        .run = run_gc},
     Command{.name = "attach",
             .arguments = "POD NETWORK",
             .summary = "attach one more network to a running pod",
             .description =
                 "Adds the network to the pod's annotation k8s.v1.cni.cncf.io/networks and waits "
-                "until the network status shows it. Something on the node must follow the "
-                "annotations of running pods (hot-plug); without that the time passes, and the "
-                "annotation is taken back.\n\n"
+                "until the network status shows it. The daemon on the pod's node must apply the "
+                "annotations of running pods (`hotplug` in its configuration); if it does not, the "
+                "command gives up after --timeout and restores the annotation.\n\n"
                 "Needs the rights to get and patch pods and to get network-attachment-definitions.",
             .flags = kAttachFlags,
             .examples = kAttachExamples,
             .run = run_attach},
-    Command{.name = "detach",
-            .arguments = "POD NETWORK",
-            .summary = "remove a network from a running pod",
-            .description =
-                "Takes the network out of the pod's annotation and waits until the network status "
-                "shows it no more. --interface says which one if the pod has it several "
-                "times.\n\n"
-                "Needs the rights to get and patch pods.",
-            .flags = kAttachFlags,
-            .examples = kDetachExamples,
-            .run = run_detach},
+    Command{
+        .name = "detach",
+        .arguments = "POD NETWORK",
+        .summary = "remove a network from a running pod",
+        .description =
+            "Takes the network out of the pod's annotation and waits until the network status no "
+            "longer shows it. --interface says which one if the pod has it more than once.\n\n"
+            "Needs the rights to get and patch pods.",
+        .flags = kAttachFlags,
+        .examples = kDetachExamples,
+        .run = run_detach},
     Command{.name = "test",
             .arguments = "[NODE]...",
-            .summary = "try a network between pods on all nodes",
+            .summary = "test a network between pods on all nodes",
             .description =
-                "Starts two pods on each node, or on those that are named, from the daemon's own "
-                "image, with the network of --network, and has each send to all others: whether "
-                "they answer, the round trip, whether packets as large as the interface allows "
-                "arrive, and whether an address is used twice. Then it deletes the pods, also "
-                "after Ctrl-C; pods of an earlier run that was killed are deleted first, and end "
-                "by themselves after ten minutes.\n\n"
-                "Needs the rights of status, and in the namespace of the network (or that of -n) "
+                "Starts two pods on each node, or on the named ones, from the daemon's own image, "
+                "with the network of --network, and lets each send to all others: whether they "
+                "answer, the round trip, whether packets as large as the interface allows arrive, "
+                "and whether an address is used twice. Then it deletes the pods, also after "
+                "Ctrl-C. Pods of an earlier run that was killed are deleted first, and end by "
+                "themselves after ten minutes.\n\n"
+                "Needs the rights of `status`, and in the namespace of the network (or that of -n) "
                 "to create, get, list and delete pods and to exec in them.",
             .flags = kTestFlags,
             .outputs = kValueOutputs,
@@ -115,40 +114,39 @@ constexpr std::array kCommands = {
             .run = run_test},
     Command{.name = "probe",
             .arguments = "",
-            .summary = "answer and send the packets of `test`",
+            .summary = "send and answer the packets of `test`",
             .description =
-                "Without --to: answers UDP packets until it is ended. With --to: sends to each "
-                "address, small and as large as the interface allows, and asks by ARP which "
-                "stations have the address. `test` runs it in its pods.",
+                "Without --to: answers UDP packets until it is stopped. With --to: sends to each "
+                "address, small packets and ones as large as the interface allows, and asks by ARP "
+                "which stations use the interface's own addresses. `test` runs it in its pods.",
             .flags = kProbeFlags,
             .outputs = kValueOutputs,
             .examples = kProbeExamples,
             .run = run_probe},
     Command{.name = "report",
             .arguments = "",
-            .summary = "write a page that shows the state of the cluster",
+            .summary = "write an HTML page that shows the state of the cluster",
             .description =
-                "One HTML file that needs nothing else: a picture of nodes, networks and pods, "
-                "what pods asked for and got, and what `doctor` and `lint --cluster` found. Needs "
-                "the rights of these commands; what may not be read is missing, and the page says "
-                "so.",
+                "One self-contained file: a picture of nodes, networks and pods, what pods "
+                "asked for and got, and what `doctor` and `lint --cluster` found. Needs the "
+                "rights of these commands; the page says what could not be read.",
             .flags = kReportFlags,
             .examples = kReportExamples,
-            .output_file = "the file to write; -: standard output",
+            .output_file = kOutputFile,
             .run = run_report},
     Command{.name = "bundle",
             .arguments = "",
-            .summary = "collect what a maintainer asks for",
+            .summary = "collect what a maintainer needs to see",
             .description =
-                "Writes an archive (tar, gzip): status, doctor, lint, pods, the report, logs of "
-                "the daemons, definitions, the daemon's configuration, events and certificate "
-                "requests, and of each node its configurations, records, pending DELs and metrics. "
-                "Secrets are removed by the same code as from logs. CONTENTS lists what is inside "
-                "and what could not be read. At most 64 MiB before compression. Look at it before "
-                "you send it: names and addresses are in it.",
+                "Writes an archive (tar, gzip): status, doctor, lint, pods, the report, the "
+                "daemons' logs, definitions, the daemon's configuration, events and certificate "
+                "requests, and from each node its configurations, records, pending DELs and "
+                "metrics. Secrets are removed by the same code as from logs. CONTENTS lists what "
+                "is in it and what could not be read. At most 64 MiB before compression. Look "
+                "through it before you send it: it contains names and addresses.",
             .flags = kBundleFlags,
             .examples = kBundleExamples,
-            .output_file = "the file to write; -: standard output",
+            .output_file = kOutputFile,
             .run = run_bundle},
 };
 

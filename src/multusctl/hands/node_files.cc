@@ -1,6 +1,7 @@
 #include "multusctl/hands/node_files.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "multusctl/node_socket.h"
 #include "multusctl/self_check.h"
 #include "settings/config.h"
+#include "settings/fragments.h"
 #include "sys/file.h"
 
 namespace mnet::multusctl {
@@ -50,7 +52,8 @@ class NodeFiles {
     }
     const auto config = settings::load_config(std::string(kDaemonConfig), {});
     add_file("daemon-config.json", std::string(kDaemonConfig));
-    add_configurations(config ? config->cni_config_dir : "/etc/cni/net.d");
+    add_folder("daemon-config.d", settings::fragments_directory(std::string(kDaemonConfig)));
+    add_folder("net.d", config ? config->cni_config_dir : "/etc/cni/net.d");
     add_records(config ? config->records_dir() : settings::Config().records_dir());
     if (config && config->metrics_port) add_metrics(*config);
     return std::move(out_);
@@ -74,15 +77,18 @@ class NodeFiles {
     miss(path, text.error());
   }
 
-  void add_configurations(const std::string& directory) {
+  // Its configurations.
+  void add_folder(std::string_view name, const std::string& directory) {
     const auto entries = sys::list_directory(directory);
+    if (!entries && entries.error().os_errno() == ENOENT) return;
     if (!entries) return miss(directory, entries.error());
     for (const sys::Entry& entry : *entries) {
-      const bool is_configuration = entry.name.ends_with(".conf") ||
-                                    entry.name.ends_with(".conflist") ||
-                                    entry.name.ends_with(".json");
+      const bool is_configuration =
+          !entry.name.starts_with('.') &&
+          (entry.name.ends_with(".conf") || entry.name.ends_with(".conflist") ||
+           entry.name.ends_with(".json"));
       if (is_configuration) {
-        add_file(cat("net.d/", entry.name), cat(directory, "/", entry.name));
+        add_file(cat(name, "/", entry.name), cat(directory, "/", entry.name));
       }
     }
   }
@@ -128,8 +134,31 @@ class NodeFiles {
 }  // namespace
 
 void Collected::add(std::string name, std::string_view text) {
-  std::string clean = json::scrubbed(text.substr(0, kMostOfFile));
-  if (text.size() > kMostOfFile) missing.push_back(cat(name, ": cut at ", kMostOfFile, " bytes"));
+  std::string clean = json::scrubbed(text);
+  if (clean.size() > kMostOfFile) {
+    missing.push_back(cat(name, ": cut at ", kMostOfFile, " bytes"));
+    clean.resize(kMostOfFile);
+  }
+  put(std::move(name), std::move(clean));
+}
+
+void Collected::add_list(std::string name, const json::Array& objects) {
+  std::string clean = "[";
+  std::size_t count = 0;
+  for (const json::Value& object : objects) {
+    const std::string one = json::scrubbed(json::dump(object));
+    if (clean.size() + one.size() > kMostOfFile) break;
+    clean += cat(count == 0 ? "\n" : ",\n", one);
+    ++count;
+  }
+  if (count < objects.size()) {
+    missing.push_back(cat(name, ": cut at ", kMostOfFile, " bytes, after ", count, " of ",
+                          objects.size(), " objects"));
+  }
+  put(std::move(name), clean + "\n]");
+}
+
+void Collected::put(std::string name, std::string clean) {
   if (bytes + clean.size() > kMostOfBundle) {
     missing.push_back(cat(name, ": the bundle is full"));
     return;

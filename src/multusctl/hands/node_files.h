@@ -1,9 +1,10 @@
-// What a bundle has of one node: what its daemon says, its configurations and records, without
+// What a bundle contains of one node: the daemon's answers, configurations and records, without
 // secrets. Blocks.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "json/json.h"
@@ -17,9 +18,15 @@ struct Collected {
   std::vector<ArchivedFile> files;
   std::vector<std::string> missing;  // what could not be read, and why
 
-  // Scrubbed, and cut at kMostOfFile.
+  // Scrubbed, then cut at kMostOfFile: half a document cannot be searched for secrets as a whole
+  // one can.
   void add(std::string name, std::string_view text);
+  // The same of a list: whole objects, as many as there is room for.
+  void add_list(std::string name, const json::Array& objects);
   std::size_t bytes = 0;
+
+ private:
+  void put(std::string name, std::string clean);
 };
 inline constexpr std::size_t kMostOfFile = 8u << 20, kMostOfBundle = 64u << 20;
 // Of one node, so that an exec brings it.

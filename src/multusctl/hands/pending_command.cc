@@ -13,10 +13,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "json/at.h"
 #include "json/json.h"
 #include "multusctl/commands.h"
-#include "multusctl/daemons.h"
 #include "multusctl/hands/agreement.h"
 #include "multusctl/invocation.h"
 #include "multusctl/nodes.h"
@@ -26,57 +24,16 @@ namespace mnet::multusctl {
 namespace {
 
 constexpr std::chrono::seconds kPatience{300};  // plugins run
-constexpr std::size_t kShortId = 13, kMostError = 400;
+constexpr std::size_t kShortId = 13;
 
-// One pending DEL of one node, as its daemon tells.
-struct Row {
-  std::string node;
-  json::Object item;
-
-  std::string text(std::string_view key) const {
-    return excerpt(json::text_at(item, {key}), kMostError);
-  }
-};
-
-struct Rows {
-  std::vector<Row> rows;
-  std::vector<std::string> silent;  // nodes that did not answer, with the reason
-};
-
-Rows rows_of(const std::vector<NodeAnswer>& answers) {
-  Rows out;
-  for (const NodeAnswer& one : answers) {
-    if (!one.answer) {
-      out.silent.push_back(cat(one.node, ": ", one.answer.error().text()));
-      continue;
-    }
-    const json::Array* list = json::as_array(one.answer->find("pending"));
-    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-      if (const json::Object* item = (*list)[i].as_object()) out.rows.push_back({one.node, *item});
-    }
-  }
-  return out;
-}
-
-bool is_done(const Row& row) {
-  const bool* is_ok = json::as_bool(row.item.find("ok"));
-  return is_ok != nullptr && *is_ok;
-}
-
-int print_rows(const Rows& found, const Invocation& invocation, Surroundings& surroundings) {
+int print_rows(const NodeItems& found, const Invocation& invocation, Surroundings& surroundings) {
   const std::string format = invocation.text("output");
   if (format == "json" || format == "yaml") {
-    json::Array list;
-    for (const Row& row : found.rows) {
-      json::Object item = row.item;
-      item.set("node", row.node);
-      list.push_back(std::move(item));
-    }
-    (void)print_value(json::Object{{"version", 1}, {"pending", std::move(list)}}, invocation,
+    (void)print_value(json::Object{{"version", 1}, {"pending", found.to_json()}}, invocation,
                       surroundings);
   } else {
     Table table({"NODE", "ID", "POD", "INTERFACE", "SINCE", "ERROR"});
-    for (const Row& row : found.rows) {
+    for (const NodeItem& row : found.items) {
       std::string id = row.text("id");
       if (format != "wide") id.resize(std::min(id.size(), kShortId));
       table.add({row.node, id, row.text("pod"), row.text("interface"), row.text("since"),
@@ -102,33 +59,34 @@ class Pending {
   // `id` empty: all of them.
   Result<int> act(const std::string& action, const std::string& id) {
     MNET_TRY(auto&& found, fetch());
-    std::erase_if(found.rows, [&id](const Row& row) { return !row.text("id").starts_with(id); });
-    if (found.rows.empty() && id.empty()) {
+    std::erase_if(found.items,
+                  [&id](const NodeItem& row) { return !row.text("id").starts_with(id); });
+    if (found.items.empty() && id.empty()) {
       surroundings_.output.print("no pending DELs");
       return found.silent.empty() ? 0 : 1;
     }
-    if (found.rows.empty()) {
-      return Error(Errc::kNotFound, cat("no pending DEL begins with ", excerpt(id)));
+    if (found.items.empty()) {
+      return Error(Errc::kNotFound, cat("no pending DEL has an ID that begins with ", excerpt(id)));
     }
-    if (!id.empty() && found.rows.size() > 1) {
-      return Error(Errc::kInvalid, cat("several pending DELs begin with ", excerpt(id),
-                                       ": write more of the id (`pending list -o wide`)"));
+    if (!id.empty() && found.items.size() > 1) {
+      return Error(Errc::kInvalid, cat("several pending DELs have an ID that begins with ",
+                                       excerpt(id), ": give more of it (`pending list -o wide`)"));
     }
-    if (!agrees(invocation_, surroundings_, plan_of(action, found.rows))) return 2;
-    return send(action, id, found.rows);
+    if (!agrees(invocation_, surroundings_, plan_of(action, found.items))) return 2;
+    return send(action, id, found.items);
   }
 
  private:
-  Result<Rows> fetch() {
+  Result<NodeItems> fetch() {
     MNET_TRY(const auto& answers,
              ask_nodes(invocation_, surroundings_,
                        {.here = {.path = "/pending"}, .words = {"pending", "list"}}));
-    return rows_of(answers);
+    return items_of(answers, "pending");
   }
 
-  static std::string plan_of(const std::string& action, const std::vector<Row>& rows) {
+  static std::string plan_of(const std::string& action, const std::vector<NodeItem>& rows) {
     std::string plan;
-    for (const Row& row : rows) {
+    for (const NodeItem& row : rows) {
       const std::string what = cat(row.text("id"), " (pod ", row.text("pod"), ", ",
                                    row.text("interface"), ") on ", row.node, "\n");
       plan += action == "drop"
@@ -140,9 +98,10 @@ class Pending {
     return plan;
   }
 
-  Result<int> send(const std::string& action, const std::string& id, const std::vector<Row>& rows) {
+  Result<int> send(const std::string& action, const std::string& id,
+                   const std::vector<NodeItem>& rows) {
     std::set<std::string> nodes;
-    for (const Row& row : rows) nodes.insert(row.node);
+    for (const NodeItem& row : rows) nodes.insert(row.node);
     const bool is_here = is_about_this_node(invocation_);
     std::vector<std::string> words = {"pending", action, "--yes"};
     json::Object body;
@@ -159,27 +118,29 @@ class Pending {
                         .words = std::move(words)},
                        is_here ? std::vector<std::string>()
                                : std::vector<std::string>(nodes.begin(), nodes.end())));
-    const Rows done = rows_of(answers);
+    const NodeItems done = items_of(answers, "pending");
     const std::string format = invocation_.text("output");
     if (!format.empty() && format != "wide") {
       (void)print_rows(done, invocation_, surroundings_);
     } else {
       tell(action, done);
     }
-    const bool is_all_done = done.silent.empty() && std::ranges::all_of(done.rows, is_done);
+    const bool is_all_done =
+        done.silent.empty() && std::ranges::all_of(done.items, &NodeItem::is_ok);
     return is_all_done ? 0 : 1;
   }
 
-  void tell(const std::string& action, const Rows& done) {
-    for (const Row& row : done.rows) {
+  void tell(const std::string& action, const NodeItems& done) {
+    for (const NodeItem& row : done.items) {
       const std::string what = cat(row.text("id"), " on ", row.node);
-      if (!is_done(row)) {
+      if (!row.is_ok()) {
         surroundings_.output.complain(what, cat("still pending: ", row.text("error")));
       } else {
-        surroundings_.output.print(
-            action == "drop"
-                ? cat(what, ": given up; its records go with the next round (`multusctl gc`)")
-                : cat(what, ": done"));
+        surroundings_.output.print(action == "drop"
+                                       ? cat(what,
+                                             ": given up; its records are removed with the next "
+                                             "round, or now by `multusctl gc`")
+                                       : cat(what, ": done"));
       }
     }
     for (const std::string& silent : done.silent) surroundings_.output.complain("pending", silent);
@@ -197,16 +158,14 @@ int run_pending(const Invocation& invocation, Surroundings& surroundings) {
   const std::size_t most = action == "list" ? 1 : 2;
   const bool is_known = action == "list" || action == "retry" || action == "drop";
   if (!is_known || words.size() > most || (action == "drop" && words.size() != 2)) {
-    surroundings.output.complain("pending", "write list, retry [ID] or drop ID");
+    surroundings.output.complain("pending", "expected list, retry [ID] or drop ID");
     return 2;
   }
   Pending pending(invocation, surroundings);
   const auto done = action == "list"
                         ? pending.list()
                         : pending.act(action, words.size() > 1 ? words[1] : std::string());
-  if (done) return *done;
-  surroundings.output.complain("pending", done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace mnet::multusctl

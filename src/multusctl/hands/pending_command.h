@@ -1,4 +1,4 @@
-// `multusctl pending`: DELs that did not succeed, shown, repeated or given up.
+// `multusctl pending`: shows, retries or gives up DELs that have not succeeded.
 #pragma once
 
 #include "multusctl/commands.h"

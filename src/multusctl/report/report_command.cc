@@ -23,6 +23,7 @@
 #include "multusctl/invocation.h"
 #include "multusctl/lint_command.h"
 #include "multusctl/pods_command.h"
+#include "multusctl/print.h"
 #include "multusctl/report/report_page.h"
 #include "sys/file.h"
 #include "sys/write_all.h"
@@ -71,17 +72,16 @@ Result<void> write_output(const Invocation& invocation, std::string_view bytes) 
 
 int run_report(const Invocation& invocation, Surroundings& surroundings) {
   if (invocation.text("output").empty() || !invocation.arguments.empty()) {
-    surroundings.output.complain("report", "name the file to write with -o");
+    surroundings.output.complain("report", "name the output file with -o");
     return 2;
   }
-  const auto done = [&]() -> Result<void> {
+  const auto done = [&]() -> Result<int> {
     MNET_TRY(const auto& input, gather_report(invocation, surroundings));
     for (const std::string& one : input.unread) surroundings.output.complain("report", one);
-    return write_output(invocation, report_page(input));
+    MNET_TRY_VOID(write_output(invocation, report_page(input)));
+    return 0;
   }();
-  if (done) return 0;
-  surroundings.output.complain("report", done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace mnet::multusctl

@@ -63,11 +63,8 @@ std::string check_text(const Check& check) {
   const std::string_view kind = check.verdict == Verdict::kGood  ? "good"
                                 : check.verdict == Verdict::kBad ? "bad"
                                                                  : "odd";
-  const std::string_view mark = check.verdict == Verdict::kGood  ? "✓"
-                                : check.verdict == Verdict::kBad ? "✗"
-                                : check.verdict == Verdict::kOdd ? "!"
-                                                                 : "?";
-  return cat("<li><span class=\"mark ", kind, "\">", mark, "</span>", html_text(check.what),
+  return cat("<li><span class=\"mark ", kind, "\">", mark_of(check.verdict), "</span>",
+             html_text(check.what),
              check.advice.empty()
                  ? std::string()
                  : cat("<span class=\"advice\">", html_text(check.advice), "</span>"),
@@ -111,13 +108,13 @@ std::string verdict_text(const ReportInput& input, const Numbers& numbers) {
                        numbers.bad_networks == 0 && numbers.lint.errors == 0;
   std::string out =
       cat("<div class=\"verdict", is_good ? "" : " bad", "\"><strong>",
-          is_good ? "✓ All is well." : "✗ Something is wrong.", "</strong> ", numbers.bad_nodes,
-          " of ", input.nodes.size(), " nodes are not well; ", numbers.bad_networks, " of ",
-          numbers.networks, " attachments of pods are not as asked for; ", numbers.bad_checks,
+          is_good ? "✓ No problems found." : "✗ Problems found.", "</strong> ", numbers.bad_nodes,
+          " of ", input.nodes.size(), " nodes have problems; ", numbers.bad_networks, " of ",
+          numbers.networks, " attachments differ from what the pod asked for; ", numbers.bad_checks,
           " checks failed; ", numbers.lint.errors, " errors and ", numbers.lint.warnings,
           " warnings in definitions and pods.");
   for (const std::string& one : input.unread) {
-    out += cat("<br>? Not read: ", html_text(one));
+    out += cat("<br>? Could not be read: ", html_text(one));
   }
   return out + "</div>\n";
 }
@@ -223,9 +220,8 @@ std::string report_page(const ReportInput& input) {
       kStyle, "</style></head>\n<body>\n<h1>Multus</h1>\n<p class=\"dim\">", html_text(input.when),
       ", multusctl ", html_text(input.version), "</p>\n", verdict_text(input, count(input)),
       "<h2>Nodes, networks and pods</h2>\n<p class=\"dim\">Each network is a line, each pod on it "
-      "a "
-      "dot; ✗ is an attachment that is not as the pod asked for it, or a node that is not "
-      "well.</p>\n<div class=\"picture\">\n",
+      "a dot; ✗ marks an attachment that differs from what the pod asked for, or a node with "
+      "problems.</p>\n<div class=\"picture\">\n",
       report_picture(input.nodes, input.pods), "</div>\n<h2>Checks</h2>\n",
       checks_text(input.checks), "<h2>Nodes</h2>\n", nodes_text(input.nodes),
       "<h2>Networks of pods</h2>\n", pods_text(input.pods),

@@ -42,9 +42,8 @@ ReportInput sick_cluster() {
 TEST(ReportPage, SaysWhatIsWrongFirst) {
   const std::string page = report_page(sick_cluster());
 
-  EXPECT_THAT(page,
-              AllOf(HasSubstr("✗ Something is wrong."), HasSubstr("1 of 2 nodes are not well"),
-                    HasSubstr("1 of 2 attachments"), HasSubstr("1 errors and 0 warnings")));
+  EXPECT_THAT(page, AllOf(HasSubstr("✗ Problems found."), HasSubstr("1 of 2 nodes have problems"),
+                          HasSubstr("1 of 2 attachments"), HasSubstr("1 errors and 0 warnings")));
   EXPECT_LT(page.find("the CRD is missing"), page.find("the rights are there"));
   EXPECT_LT(page.find("never attached"), page.find("data-label=\"network\">cluster"));
   EXPECT_THAT(page, HasSubstr("unknown type &quot;brigde&quot;"));
@@ -76,9 +75,9 @@ TEST(ReportPage, DrawsEachNetworkAsALineAndEachPodOnIt) {
 
 TEST(ReportPage, SaysThatAllIsWellOnlyIfItIs) {
   ReportInput input{.when = "now", .version = "1"};
-  EXPECT_THAT(report_page(input), HasSubstr("✓ All is well."));
+  EXPECT_THAT(report_page(input), HasSubstr("✓ No problems found."));
   input.unread = {"lint: needs the right to list pods"};
-  EXPECT_THAT(report_page(input), HasSubstr("Not read: lint"));
+  EXPECT_THAT(report_page(input), HasSubstr("Could not be read: lint"));
 }
 
 }  // namespace

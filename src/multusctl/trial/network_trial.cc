@@ -66,9 +66,9 @@ NetworkTrial::NetworkTrial(Cluster& cluster, NetworkTrialPlan plan, Tell tell)
 }
 
 aio::Task<Verdicts> NetworkTrial::run() {
-  tell_("deleting what an earlier test left");
+  tell_("deleting what an earlier test left behind");
   MNET_CO_TRY_VOID(co_await clean_up());
-  tell_(cat("making ", stations_.size(), " pods"));
+  tell_(cat("creating ", stations_.size(), " pods"));
   MNET_CO_TRY_VOID(co_await make_pods());
   tell_("waiting for the pods");
   MNET_CO_TRY_VOID(co_await wait_running());
@@ -80,7 +80,7 @@ aio::Task<Verdicts> NetworkTrial::run() {
   for (std::size_t i = 0; i < ended.size(); ++i) {
     if (!ended[i] && ended[i].error().code() == Errc::kCancelled) co_return ended[i].error();
     if (!ended[i]) {
-      stations_[i].why_not = cat("it cannot send: ", excerpt(ended[i].error().text(), 500));
+      stations_[i].why_not = cat("it could not send: ", excerpt(ended[i].error().text(), 500));
     }
     answers.push_back(ended[i] ? *std::move(ended[i]) : json::Object());
   }
@@ -140,7 +140,7 @@ aio::Task<void> NetworkTrial::wait_running() {
 aio::Task<bool> NetworkTrial::look_at(Station* station) {
   auto pod = co_await cluster_.get(kPods, plan_.ns, station->pod);
   if (!pod && pod.error().code() == Errc::kNotFound) {
-    station->why_not = "the pod was deleted meanwhile";
+    station->why_not = "the pod was deleted in the meantime";
     co_return true;
   }
   if (!pod) co_return pod.error();
@@ -181,7 +181,7 @@ aio::Task<std::string> NetworkTrial::why_not_running(Station station) {
                   plan_.timeout.count(), " s: `multusctl pods -n ", plan_.ns, " ", station.pod,
                   "`");
   }
-  co_return cat("it does not run after ", plan_.timeout.count(), " s");
+  co_return cat("it is not running after ", plan_.timeout.count(), " s");
 }
 
 aio::Task<json::Object> NetworkTrial::probe(Station station) {

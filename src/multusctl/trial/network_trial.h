@@ -1,4 +1,4 @@
-// Pods that try a network for `multusctl test`: made, asked and deleted.
+// Creates, questions and deletes the pods that test a network for `multusctl test`.
 #pragma once
 
 #include <chrono>

@@ -31,7 +31,7 @@ Result<std::uint16_t> port_of(const Invocation& invocation) {
   std::uint16_t port = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (failure != std::errc() || end != text.data() + text.size() || port == 0) {
-    return Error(Errc::kInvalid, cat("--port ", excerpt(text), ": write a number, 1 to 65535"));
+    return Error(Errc::kInvalid, cat("--port ", excerpt(text), ": expected a number, 1 to 65535"));
   }
   return port;
 }
@@ -78,9 +78,7 @@ int run_probe(const Invocation& invocation, Surroundings& surroundings) {
     MNET_TRY(const auto& sent, send(invocation, port));
     return print_value(sent, invocation, surroundings);
   }();
-  if (done) return *done;
-  surroundings.output.complain("probe", done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace mnet::multusctl

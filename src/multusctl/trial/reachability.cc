@@ -31,12 +31,6 @@ std::string_view name_of(Echo::State state) {
   return "";
 }
 
-std::int64_t number_at(const json::Object& object, std::string_view key) {
-  const json::Value* value = object.find(key);
-  const json::Number* number = value == nullptr ? nullptr : value->as_number();
-  return number == nullptr ? 0 : number->as_int64().value_or(0);
-}
-
 const json::Object* target_of(const json::Object& answer, const std::string& address) {
   const json::Array* list = json::as_array(answer.find("targets"));
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -61,9 +55,9 @@ std::string advice_of(const std::string& state) {
            "and "
            "switches between";
   }
-  return "duplicate address: two stations of the network have it; look at the ranges of "
+  return "duplicate address: two stations on the network use it; look at the ranges of "
          "definitions on the same network (`multusctl lint --cluster`), at static addresses, and "
-         "for machines outside of the cluster";
+         "for machines outside the cluster";
 }
 
 class Judgement {
@@ -74,8 +68,8 @@ class Judgement {
   Verdicts run() {
     for (const Station& station : stations_) {
       if (!station.why_not.empty()) {
-        out_.problems.push_back(
-            cat("node ", station.node, ", pod ", station.pod, " takes no part: ", station.why_not));
+        out_.problems.push_back(cat("node ", station.node, ", pod ", station.pod,
+                                    " did not take part: ", station.why_not));
       }
     }
     find_duplicates();
@@ -131,11 +125,11 @@ class Judgement {
     if (const json::Object* echo = target_of(answers_[from], address)) {
       passage.state = excerpt(json::text_at(*echo, {"state"}));
       passage.why = excerpt(json::text_at(*echo, {"why"}), 300);
-      if (const auto micros = number_at(*echo, "roundTripMicros"); micros > 0) {
+      if (const auto micros = json::number_at(*echo, {"roundTripMicros"}); micros > 0) {
         passage.round_trip = cat(micros / 1000, ".", micros % 1000 / 100, " ms");
       }
-      if (const auto largest = number_at(*echo, "largest"); largest > 0) {
-        passage.mtu = cat(largest, "/", number_at(*echo, "mtu"));
+      if (const auto largest = json::number_at(*echo, {"largest"}); largest > 0) {
+        passage.mtu = cat(largest, "/", json::number_at(*echo, {"mtu"}));
       }
       const std::string by = json::text_at(*echo, {"by"});
       if (!by.empty() && by != stations_[to].pod) {

@@ -1,4 +1,4 @@
-// What the echoes between the pods of `multusctl test` say about a network. Pure.
+// Judges a network by the echoes between the pods of `multusctl test`. Pure.
 #pragma once
 
 #include <string>

@@ -71,7 +71,8 @@ TEST(Reachability, NamesThePodThatTakesNoPart) {
   const auto verdicts = judge(stations, {json::Object(), json::Object()});
 
   EXPECT_FALSE(is_good(verdicts));
-  EXPECT_THAT(verdicts.problems, Contains(HasSubstr("node n2, pod b takes no part: daemon away")));
+  EXPECT_THAT(verdicts.problems,
+              Contains(HasSubstr("node n2, pod b did not take part: daemon away")));
 }
 
 }  // namespace

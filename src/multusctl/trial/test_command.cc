@@ -66,17 +66,17 @@ aio::Task<NetworkTrialPlan> make_plan(Cluster* cluster, const Invocation* invoca
   }
   if (plan.image.empty()) {
     co_return Error(Errc::kNotFound,
-                    "no daemon's pod names an image with multusctl: name one with --image");
+                    "no daemon pod shows which image to use: name one with --image");
   }
   co_return plan;
 }
 
 std::string plan_text(const NetworkTrialPlan& plan) {
-  return cat("Makes ", plan.nodes.size() * NetworkTrial::kPodsOfNode, " pods (",
+  return cat("Creates ", plan.nodes.size() * NetworkTrial::kPodsOfNode, " pods (",
              NetworkTrial::kPodsOfNode, " on each of ", plan.nodes.size(), " nodes) of ",
              plan.image, " in namespace ", plan.ns, " with ",
              plan.network ? cat("network ", plan.network->key()) : "the cluster network",
-             ", and deletes them again.\n");
+             ", and deletes them afterwards.\n");
 }
 
 int print_verdicts(const Verdicts& verdicts, const Invocation& invocation,
@@ -95,7 +95,7 @@ int print_verdicts(const Verdicts& verdicts, const Invocation& invocation,
   for (const std::string& problem : verdicts.problems) {
     surroundings.output.complain("test", problem);
   }
-  if (is_good(verdicts)) surroundings.output.print("all is well");
+  if (is_good(verdicts)) surroundings.output.print("no problems found");
   return is_good(verdicts) ? 0 : 1;
 }
 
@@ -119,7 +119,7 @@ Result<int> try_network(const Invocation& invocation, Surroundings& surroundings
   if (!cleaned) surroundings.output.complain("test", cleaned.error().text());
   if (!verdicts || (!*verdicts && verdicts->error().code() == Errc::kCancelled)) {
     surroundings.output.complain("test",
-                                 cleaned ? "interrupted; its pods are deleted" : "interrupted");
+                                 cleaned ? "interrupted; its pods were deleted" : "interrupted");
     return 130;
   }
   if (!*verdicts) return verdicts->error();
@@ -131,9 +131,7 @@ Result<int> try_network(const Invocation& invocation, Surroundings& surroundings
 
 int run_test(const Invocation& invocation, Surroundings& surroundings) {
   const auto done = try_network(invocation, surroundings);
-  if (done) return *done;
-  surroundings.output.complain("test", done.error().text());
-  return 1;
+  return exit_status(done, invocation, surroundings);
 }
 
 }  // namespace mnet::multusctl

@@ -1,4 +1,4 @@
-// `multusctl test`: tries a network between pods that it makes and deletes.
+// `multusctl test`: tests a network between pods that it creates and deletes.
 #pragma once
 
 #include "multusctl/commands.h"

@@ -1,4 +1,4 @@
-#include "lint/spelling.h"
+#include "base/spelling.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 #include "base/text.h"
 
-namespace mnet::lint {
+namespace mnet {
 namespace {
 
 constexpr std::size_t kLongestWord = 64;
 
 }  // namespace
 
-std::size_t distance(std::string_view a_word, std::string_view b_word) {
+std::size_t spelling_distance(std::string_view a_word, std::string_view b_word) {
   const std::string a = to_lower(a_word), b = to_lower(b_word);
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -40,7 +40,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view found;
   for (const std::string_view candidate : known) {
     if (candidate.size() > word.size() + 2 || word.size() > candidate.size() + 2) continue;
-    const std::size_t mistakes = distance(word, candidate);
+    const std::size_t mistakes = spelling_distance(word, candidate);
     if (mistakes >= least) continue;
     least = mistakes;
     found = candidate;
@@ -53,4 +53,4 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
   return meant.empty() ? std::string() : cat(", did you mean ", go_quoted(meant), "?");
 }
 
-}  // namespace mnet::lint
+}  // namespace mnet

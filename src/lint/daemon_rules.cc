@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/spelling.h"
+#include "base/text.h"
+#include "json/json.h"
+#include "lint/config_rules.h"
+#include "lint/objects.h"
+#include "lint/rules.h"
+#include "model/netconf.h"
+#include "settings/config.h"
+#include "settings/config_check.h"
+#include "settings/daemon_keys.h"
+#include "settings/fragments.h"
+#include "yaml/places.h"
+
+namespace mnet::lint {
+namespace {
+
+bool is_of_daemon(const Configuration& one) { return one.kind != ConfigKind::kCni; }
+
+void check_keys(const json::Object& object, std::span<const std::string_view> known,
+                const std::string& pointer, Reporter& report) {
+  for (const auto& [key, value] : object) {
+    const bool is_known =
+        std::ranges::any_of(known, [&key](auto one) { return json::is_spelling_of(key, one); });
+    const std::string meant = is_known ? std::string() : suggestion(key, known);
+    if (meant.empty()) continue;
+    report.key(cat(pointer, yaml::pointer_step(key)), "MN051",
+               cat("unknown key ", go_quoted(key), " has no effect", meant));
+  }
+}
+
+// What is wrong with a file or a fragment by itself. The daemon, too, refuses a fragment that is
+// wrong by itself.
+void check_alone(const Configuration& configuration, std::vector<Finding>& out) {
+  Reporter report(configuration.text, configuration.title, out);
+  const auto object = json::parse_object(configuration.text.text());
+  if (!object) return report.error("MN050", object.error().text());
+  if (auto read = settings::config_of(*object); !read) {
+    return report.error("MN050", read.error().text());
+  }
+  check_keys(*object, settings::daemon_keys(), "", report);
+  for (const auto& [key, value] : *object) {
+    // Those of hotplug are among the warnings below.
+    const auto members = settings::daemon_members(key);
+    if (members.empty() || value.as_object() == nullptr || key == "hotplug") continue;
+    check_keys(*value.as_object(), members, yaml::pointer_step(key), report);
+  }
+}
+
+// A file with the fragments that belong to it. Each part is named by its index among the
+// configurations.
+std::optional<settings::Config> merge(const Objects& objects, std::size_t file) {
+  const auto part_of = [&objects](std::size_t index) -> std::optional<settings::Fragment> {
+    auto object = json::parse_object(objects.configurations[index].text.text());
+    if (!object) return std::nullopt;
+    return settings::Fragment{.path = std::to_string(index), .document = *std::move(object)};
+  };
+  std::vector<std::size_t> fragments;
+  for (std::size_t i = 0; i < objects.configurations.size(); ++i) {
+    const Configuration& one = objects.configurations[i];
+    const bool is_its = one.kind == ConfigKind::kFragment &&
+                        one.daemon_file == objects.configurations[file].daemon_file;
+    if (is_its) fragments.push_back(i);
+  }
+  std::ranges::sort(fragments, {}, [&](std::size_t i) { return objects.configurations[i].name; });
+  auto base = part_of(file);
+  if (!base) return std::nullopt;
+  settings::Parts parts{.file = *std::move(base)};
+  for (const std::size_t index : fragments) {
+    auto fragment = part_of(index);
+    if (!fragment) return std::nullopt;
+    parts.fragments.push_back(*std::move(fragment));
+  }
+  auto config = settings::merge_config(std::move(parts));
+  return config ? std::optional(*std::move(config)) : std::nullopt;
+}
+
+// What has no effect beside the other keys; told where the key is written.
+void check_merged(const Objects& objects, const settings::Config& config,
+                  std::vector<Finding>& out) {
+  for (const std::string& warning : settings::config_warnings(config)) {
+    const std::string key = warning.substr(0, warning.find_first_of(" :."));
+    const Configuration& written = objects.configurations[std::stoul(config.file_of(key))];
+    Reporter(written.text, written.title, out).error("MN052", warning);
+  }
+}
+
+}  // namespace
+
+model::NetConf daemon_conf(const Objects& objects) {
+  for (std::size_t i = 0; i < objects.configurations.size(); ++i) {
+    if (objects.configurations[i].kind != ConfigKind::kDaemon) continue;
+    auto config = merge(objects, i);
+    if (!config) continue;
+    auto conf = model::read_settings(std::move(config->document));
+    if (conf) return *std::move(conf);
+  }
+  return {};
+}
+
+void check_daemon_configurations(const Objects& objects, std::vector<Finding>& out) {
+  for (std::size_t i = 0; i < objects.configurations.size(); ++i) {
+    const Configuration& one = objects.configurations[i];
+    if (!is_of_daemon(one)) continue;
+    check_alone(one, out);
+    if (one.kind != ConfigKind::kDaemon) continue;
+    if (const auto config = merge(objects, i)) check_merged(objects, *config, out);
+  }
+}
+
+}  // namespace mnet::lint
