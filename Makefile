@@ -2,7 +2,7 @@
 # `make` alone shows what there is.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help release try-packages try-chart try-workflow demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan peer cluster-up cluster-down clean
+.PHONY: help release try-packages try-chart try-workflow try-kubernetes try-arm64 demo test quick e2e look-at-report bench bench-fleet api-faults soak lint vectors programs image packages format fuzz readers tsan coverage peer cluster-up cluster-down clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -96,6 +96,11 @@ tsan:  ## the unit tests under the thread sanitizer
 	@scripts/build tsan test_programs
 	@ctest --test-dir build/tsan --output-on-failure --no-tests=error -j $$(nproc)
 
+coverage:  ## lines and branches of src/ that tests run, by folder; SUITES="unit node cluster" unless others are named
+	@scripts/install-packages build test
+	@scripts/build coverage programs test_programs
+	@scripts/coverage $(SUITES)
+
 try-packages:  ## dist/ on a fresh Debian 12: packages and tarball installed, used and purged; `make release` comes first
 	@scripts/install-packages test cross
 	@/usr/bin/python3 -m pytest -c tests/pytest.ini -q -p no:cacheprovider tests/packages/test_packages.py
@@ -106,6 +111,20 @@ try-chart:  ## the Helm chart against the manifests, with the real helm
 
 try-workflow:  ## actionlint on the workflow file
 	@$$(scripts/supply/go-tool actionlint) .github/workflows/*.yml
+
+try-arm64:  ## unit tests and vectors that start no other program, cross-built for arm64, under qemu-user
+	@scripts/install-packages build cross
+	@scripts/try-arm64 $(PROGRAMS)
+
+CLUSTER_PARTS = etcd kube-apiserver kube-controller-manager kubectl kube-scheduler kubelet kube-proxy
+try-kubernetes:  ## cluster tests and the short ones on a whole node, with Kubernetes MINOR=1.32 or 1.36, which is built once
+	@scripts/install-packages build test image
+	@scripts/build release programs fake-delegate ledger-delegate stepped-clock cnitool kube-probe jsonpath-probe
+	@MNET_KUBERNETES=$(MINOR) scripts/supply/cluster-binaries $(CLUSTER_PARTS)
+	@MNET_KUBERNETES=$(MINOR) MNET_BIN=$(CURDIR)/build/release/bin /usr/bin/python3 -m pytest -c tests/pytest.ini -q -p no:cacheprovider \
+	  --ignore-glob='*/test_peer*.py' -n 3 tests/cluster
+	@MNET_KUBERNETES=$(MINOR) MNET_BIN=$(CURDIR)/build/release/bin /usr/bin/python3 -m pytest -c tests/pytest.ini -q -p no:cacheprovider \
+	  -m short tests/node_e2e
 
 peer:  ## build the original's programs, outside the tree; prints the PEER_ lines that tests and make bench take
 	@scripts/peer

@@ -2,6 +2,7 @@
 libraries and the loader of the same C library."""
 
 import gzip
+import json
 from pathlib import Path
 
 from images import oci
@@ -29,7 +30,18 @@ def contents(root, build, native, machine, version, date):
         made.file(f"/{root}/{place}", manuals.page(native / "bin" / name, version, date))
     for name in README:
         made.file(f"/{root}/{name}", (tree.ROOT / name).read_bytes())
+    add_service(made, root)
     return made
+
+
+def add_service(made, root):
+    """What the package installs, for this folder below /opt and for plugins in the usual place."""
+    packaging = tree.ROOT / "packaging"
+    config = json.loads((packaging / "daemon-config.json").read_text())
+    del config["binDir"]
+    made.file(f"/{root}/share/daemon-config.json", (json.dumps(config, indent=2) + "\n").encode())
+    unit = (packaging / "multus-daemon.service").read_text().replace("/usr/sbin/multus-daemon", f"/opt/{root}/bin/multus-daemon")
+    made.file(f"/{root}/share/multus-daemon.service", unit.encode())
 
 
 def add_daemon(made, root, program, machine):
