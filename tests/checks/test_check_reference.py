@@ -63,15 +63,15 @@ def test_a_source_without_fields_is_looked_at_where_users_write_what_it_reads(kn
     assert "src/cni/new.cc reads keys" in known.check("checks/reference").stdout
 
 
-def test_refuses_a_key_that_the_self_check_does_not_know(known):
-    known.write("src/selfcheck/daemon_keys.h", 'return {"socketDir"};\n')
+def test_refuses_a_key_that_is_not_in_the_list_of_keys(known):
+    known.write("src/settings/daemon_keys.cc", 'return {"socketDir"};\n')
     assert known.check("checks/reference").stdout == ""
     add(known, CONFIG, 'fields.read("newKey", config.new_key);\n')
     add(known, "docs/reference.md", "| `newKey` | text |\n")
 
     done = known.check("checks/reference")
 
-    assert done.stdout == "checks/reference: src/selfcheck/daemon_keys.h lacks the key `newKey` (src/settings/config.cc)\n"
+    assert done.stdout == "checks/reference: src/settings/daemon_keys.cc lacks the key `newKey` (src/settings/config.cc)\n"
 
 
 def test_refuses_metrics_without_a_description(known):
@@ -81,6 +81,15 @@ def test_refuses_metrics_without_a_description(known):
     done = known.check("checks/reference")
 
     assert done.stdout == "checks/reference: docs/operating.md: nothing about the metric `multus_new_total`\n"
+
+
+def test_refuses_events_without_an_explanation(known):
+    known.write("docs/operating.md", "| `Known` | Normal | what it means |\n")
+    known.write("src/model/event_reasons.h", 'inline constexpr char kKnown[] = "Known";\ninline constexpr char kNew[] = "New";\n')
+
+    done = known.check("checks/reference")
+
+    assert done.stdout == "checks/reference: docs/operating.md: nothing about the event `New`\n"
 
 
 def test_refuses_alerts_on_what_nobody_counts(known):

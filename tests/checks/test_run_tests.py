@@ -156,6 +156,14 @@ def test_a_skip_without_excuse_has_failed_and_nothing_is_run_again(run_tests, su
     assert (tmp_path / "runs").read_text() == "x"
 
 
+def test_comparisons_with_the_original_have_one_step_and_are_in_no_suite(run_tests, suite_of, tmp_path):
+    step = suite_of("def test_good(): pass\n")
+    (tmp_path / "tests" / "small" / "test_peer_small.py").write_text("def test_beside(): pass\n")
+
+    assert run_tests.Run([step]).all().passed == 1
+    assert "tests/small/test_peer_small.py" in run_tests.beside_the_original().command
+
+
 def test_a_command_that_does_not_exist_has_failed(run_tests):
     count = run_tests.Run([run_tests.check("gone", "no-such-program")]).all()
 

@@ -14,6 +14,7 @@ from harness.cluster.signing import (BOOTSTRAP, CERTIFICATES, CURRENT, Approver,
                                      pair_for, subject_of)
 from harness.evidence import metrics
 from harness.evidence.outcome import passed
+from harness.machine.host import PROGRAMS
 from harness.machine.wait import until
 from harness.net.api_proxy import listen_in
 from harness.net.certificates import Authority
@@ -197,8 +198,20 @@ def test_without_an_approver_it_serves_and_says_what_it_waits_for(node, approver
     assert len(node.requests()) == 1 or node.requests()[0].get("status", {}).get("certificate")
 
 
+def test_a_request_without_an_answer_is_told_with_the_command_that_approves_it(node, cluster, program):
+    program("multusctl")
+    daemon = node.launch().wait_alive()
+    pattern = r"`kubectl (certificate approve csr-\S+)`"
+    told = until(lambda: re.search(pattern, node.host.run(f"{PROGRAMS}/multusctl", "status").stderr), "the hint")
+
+    cluster.kubectl(*told[1].split())
+
+    daemon.wait_ready()
+    assert "not ready" not in node.host.run(f"{PROGRAMS}/multusctl", "status").stderr
+
+
 @pytest.mark.spec("03:146")
-def test_a_denied_request_is_followed_by_another(node, approvers, cluster):
+def test_a_denied_request_is_told_by_status_and_followed_by_another(node, approvers, cluster, program):
     daemon = node.launch()
     name = until(node.requests, "a request")[0]["metadata"]["name"]
 
@@ -206,9 +219,13 @@ def test_a_denied_request_is_followed_by_another(node, approvers, cluster):
 
     daemon.wait_log(rf"the request {name} was denied")
     until(lambda: node.events("CertificateNotIssued"), "the event")
+    program("multusctl")
+    told = until(lambda: "was denied" in (now := node.host.run(f"{PROGRAMS}/multusctl", "status").stderr) and now, "the status")
+    assert name in told
     until(lambda: len(node.requests()) > 1, "the next request, after 1 to 2 minutes", 180)
     approvers()
     daemon.wait_ready()
+    assert "not ready" not in node.host.run(f"{PROGRAMS}/multusctl", "status").stderr
 
 
 @pytest.mark.spec("03:142")

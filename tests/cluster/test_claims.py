@@ -1,5 +1,6 @@
 """Devices of claims (02, 8.4), read from a real API server of resource.k8s.io/v1."""
 
+import re
 import uuid
 
 import pytest
@@ -7,6 +8,9 @@ import pytest
 from harness.cluster.claims import API, RESOURCE, add_claim, add_claiming_pod, add_slice, device
 from harness.cluster.probe import Failed
 from harness.cluster.workspace import Workspace
+from harness.machine.wait import until
+
+pytestmark = pytest.mark.kubernetes("1.34")
 
 
 @pytest.fixture
@@ -87,6 +91,24 @@ def test_slices_are_asked_for_by_node_and_driver(space, proxied, proxy, driver):
 
     asked = [target for _, target in proxy.requests if "resourceslices" in target]
     assert len(asked) == 1 and f"fieldSelector=spec.nodeName%3D{space.node}%2Cspec.driver%3D{driver}" in asked[0], asked
+
+
+def test_requests_at_once_share_lists_of_slices(space, proxied, proxy, driver):
+    """A burst of pods costs the API server a handful of lists."""
+    names = [f"p{i}" for i in range(30)]
+    add_slice(space, driver, *(device(name) for name in names))
+    for name in names:
+        add_claim(space, name, driver, name)
+        add_claiming_pod(space, name, name)
+
+    def wait_for_the_claims(_client):
+        until(lambda: proxy.count("resourceclaims/") == len(names), "all claims read", 60)
+        return False
+    proxy.rules.append((re.compile("resourceslices"), wait_for_the_claims))
+    asked = [proxied.start("claimed_devices", namespace=space.namespace, name=name) for name in names]
+
+    assert [one.result() for one in asked] == [{RESOURCE: [f"id-{name}"]} for name in names]
+    assert proxy.count("resourceslices") < 6
 
 
 @pytest.fixture

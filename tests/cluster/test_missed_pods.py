@@ -3,6 +3,7 @@
 import json
 
 from harness.evidence import metrics
+from harness.machine.host import PROGRAMS
 from harness.machine.wait import until
 from harness.node.objects import STATUS
 
@@ -26,7 +27,7 @@ def told(space):
 
 
 # pain 3
-def test_pods_that_run_without_their_networks_get_a_warning_when_the_daemon_starts(host, node, space):
+def test_pods_that_run_without_their_networks_get_a_warning_when_the_daemon_starts(host, node, space, program):
     space.add_network("extra", config=json.dumps(ON_UPLINK))
     node.start()
     ours = node.pod("ours", networks="extra")
@@ -48,5 +49,9 @@ def test_pods_that_run_without_their_networks_get_a_warning_when_the_daemon_star
     assert set(told(space)) == {"missed"}
     assert f"without the networks they ask for: 1 ({space.namespace}/missed)" in node.daemon.log
     assert metrics.page(host).value("multus_pods_without_networks") == 1
+    program("multusctl")
+    told_by_status = host.run(f"{PROGRAMS}/multusctl", "status").stderr
+    assert "1 pod without the networks asked for: `multusctl pods -A` lists them" in told_by_status
     space.delete_pod("missed")
     until(lambda: metrics.page(host).value("multus_pods_without_networks") == 0, "nobody is left")
+    assert "1 pod without" not in host.run(f"{PROGRAMS}/multusctl", "status").stderr

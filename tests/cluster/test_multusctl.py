@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tarfile
 
@@ -135,7 +136,7 @@ def test_attach_and_detach_edit_the_annotation_and_wait_for_the_status(ctl, clus
     assert "net2: attached, 10.1.0.5 0a:00:00:00:00:02" in attached.stdout
     assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == f"red,{space.namespace}/blue@net2"
     again = ctl("attach", "-n", space.namespace, "web", "blue", "--interface", "net2", "--yes")
-    assert again.returncode == 1 and "has interface net2 already" in again.stderr
+    assert again.returncode == 1 and "already has interface net2" in again.stderr
 
     plug(cluster, space, "web")
     detached = ctl("detach", "-n", space.namespace, "web", "blue", "--yes", "--timeout", "5")
@@ -151,7 +152,7 @@ def test_what_nothing_attaches_is_taken_back(ctl, cluster, space):
     done = ctl("attach", "-n", space.namespace, "web", "blue", "--yes", "--timeout", "1")
 
     assert done.returncode == 1
-    assert "the annotation is as it was before" in done.stderr
+    assert "the annotation was restored" in done.stderr
     assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == "red"
     asked = ctl("attach", "-n", space.namespace, "web", "blue")
     assert asked.returncode == 2 and "add --yes" in asked.stderr and f"{space.namespace}/blue@net" in asked.stdout
@@ -163,12 +164,16 @@ def test_doctor_names_admission_that_is_in_the_way(ctl, cluster):
                     "application/merge-patch+json")
     try:
         done = ctl("doctor", "-n", "kube-system")
+        (hint,) = re.findall(r"kubectl (label .*)", done.stdout)
+        cluster.kubectl(*hint.split())
+        mended = ctl("doctor", "-n", "kube-system")
     finally:
         cluster.request("PATCH", "/api/v1/namespaces/kube-system", {"metadata": {"labels": {label: None}}},
                         "application/merge-patch+json")
 
     assert done.returncode == 1
-    assert f"kubectl label --overwrite namespace kube-system {label}=privileged" in done.stdout
+    assert hint == f"label --overwrite namespace kube-system {label}=privileged"
+    assert "✓ the daemons' namespace admits privileged pods" in mended.stdout
 
 
 def test_a_report_and_a_bundle_say_what_is_wrong_and_keep_secrets(ctl, cluster, space, tmp_path):
@@ -178,7 +183,7 @@ def test_a_report_and_a_bundle_say_what_is_wrong_and_keep_secrets(ctl, cluster, 
 
     assert ctl("report", "-o", str(report)).returncode == 0
     page = report.read_text()
-    assert "Something is wrong" in page and f"{space.namespace}/gone" in page and "brigde" in page
+    assert "Problems found" in page and f"{space.namespace}/gone" in page and "brigde" in page
     assert "hunter" not in page
     made = ctl("bundle", "-o", str(bundle), "--yes")
     assert made.returncode == 0, made.stderr
@@ -186,3 +191,51 @@ def test_a_report_and_a_bundle_say_what_is_wrong_and_keep_secrets(ctl, cluster, 
         assert {"CONTENTS", "report.html", "lint.json", "pods.json", "definitions.json"} <= set(inside.getnames())
         for name in inside.getnames():
             assert b"hunter" not in inside.extractfile(name).read(), name
+
+
+ESCAPE = "\u001b]0;title\u0007\u001b[2J\u001b[31mAll is well\n"
+
+
+@pytest.fixture
+def forged(cluster, space):
+    """A pod and a daemon's pod whose phases a compromised node has written; the API server takes any text."""
+    daemon = "/api/v1/namespaces/kube-system/pods"
+    cluster.request("POST", "/api/v1/nodes", {"metadata": {"name": space.node}})
+    cluster.request("POST", daemon, {"metadata": {"name": space.node, "labels": {"app": "multus"}}, "spec": {
+        "nodeName": space.node, "containers": [{"name": "kube-multus", "image": "none"}]}})
+    space.add_network("blue", BRIDGE)
+    space.add_pod("web", networks="blue")
+    for path in (f"{daemon}/{space.node}", space.path("pods", "web")):
+        cluster.request("PATCH", f"{path}/status", {"status": {"phase": ESCAPE}}, "application/merge-patch+json")
+    yield space
+    cluster.request("DELETE", f"{daemon}/{space.node}?gracePeriodSeconds=0")
+    cluster.request("DELETE", f"/api/v1/nodes/{space.node}")
+
+
+@pytest.mark.parametrize("words", [
+    ["pods", "-A"], ["pods", "-A", "-o", "wide"], ["pods", "-A", "-o", "json"], ["pods", "-A", "-o", "yaml"], ["status"],
+    ["status", "-o", "wide"], ["status", "-o", "yaml"], ["doctor"], ["doctor", "-o", "json"], ["pending", "list"], ["gc", "--dry-run"],
+    ["lint", "--cluster"]], ids=" ".join)
+def test_what_a_node_writes_is_no_command_for_a_terminal(forged, ctl, words):
+    done = ctl(*words)
+
+    for said in (done.stdout, done.stderr):
+        assert not (set(said) - {"\n", "\t"}) & {chr(code) for code in range(32)}, said
+    if words[0] != "lint":
+        assert "]0;title" in done.stdout + done.stderr
+
+
+def test_a_large_bundle_keeps_secrets_too(ctl, cluster, space, tmp_path):
+    """More definitions than a file of the bundle holds: what is cut is searched first."""
+    space.add_network("a", json.dumps({"name": "n", "type": "bridge", "password": "hunter two,three", "psk": "hunter}b;c&d"}))
+    for i in range(9):
+        space.add_network(f"ballast{i}", json.dumps({"name": "x", "type": "bridge", "note": "x" * 1_000_000}))
+
+    made = ctl("bundle", "-o", str(tmp_path / "x.tgz"), "--yes")
+
+    assert made.returncode == 0 and "definitions.json: cut at" in made.stderr, made.stderr[-1000:]
+    with tarfile.open(tmp_path / "x.tgz") as inside:
+        for name in inside.getnames():
+            text = inside.extractfile(name).read()
+            for part in (b"hunter", b"two,three", b"b;c"):
+                assert part not in text, name

@@ -4,11 +4,15 @@ by the number of the original's fault in the specification."""
 
 import base64
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from harness.cluster.control_plane import ROOT
 from harness.cluster.kube_node import KUBECONFIG
 from harness.cluster.peer import BOTH, ORIGINAL, OURS, answer, needs_the_original, plugin_of, settled
+from harness.cluster.roles import UPSTREAM_RULES
 from harness.machine.wait import until
 from harness.node import networks
 from harness.node.autoconf import NET_D, OWN, PRIMARY
@@ -39,6 +43,22 @@ def primary_list(host, node):
     """The cluster network as a list of two plugins, as most are."""
     host.path(SINGLE).unlink()
     host.write(PRIMARY, networks.conflist(CLUSTER, networks.PORTMAP))
+
+
+def objects_of(cluster, path):
+    """The documents of a manifest, as kubectl reads them."""
+    text, at = cluster.kubectl("create", "--dry-run=client", "-o", "json", "-f", path), 0
+    while text[at:].strip():
+        one, at = json.JSONDecoder().raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+        yield one
+
+
+def test_the_role_of_these_tests_is_that_of_the_originals_manifest(cluster):
+    folder = subprocess.run([ROOT / "scripts" / "peer", "--manifests"], check=True, capture_output=True, text=True).stdout.strip()
+
+    (role,) = [one for one in objects_of(cluster, Path(folder) / "multus-daemonset-thick.yml") if one["kind"] == "ClusterRole"]
+
+    assert role["rules"] == UPSTREAM_RULES
 
 
 ALL_OPTIONS = {"binDir": "/opt/cni/bin", "capabilities": {"bandwidth": True, "mac": False}, "logFile": "/srv/log/multus.log", "logLevel": "verbose",

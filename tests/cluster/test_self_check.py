@@ -73,4 +73,4 @@ def test_a_clock_that_is_behind_the_servers_certificate(stepped):
     status, lines = stepped(-3 * 86400)
 
     assert status == 1 and len(lines) == 1, lines
-    assert "certificate is not yet valid" in lines[0] and "the clock of this node" in lines[0]
+    assert "certificate is not yet valid" in lines[0] and "this node's clock" in lines[0]

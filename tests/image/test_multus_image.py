@@ -69,6 +69,18 @@ def test_programs_are_where_the_originals_images_have_them(multus, path):
     assert filecmp.cmp(target, f"{multus.root}{HOME}{path}", shallow=False)
 
 
+def test_cp_of_older_manifests_is_found_in_the_path(multus):
+    """With the words of v4.0.2 and of v4.2.2 (decision 0059)."""
+    for number, words in enumerate((["cp"], ["sh", "-c", "cp {} {}"])):
+        pair = [f"{HOME}/multus-shim", f"/tmp/copy{number}"]
+
+        done = multus.run(*([*words[:2], words[2].format(*pair)] if words[2:] else [*words, *pair]))
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert filecmp.cmp(f"{multus.root}{pair[0]}", f"{multus.root}{pair[1]}", shallow=False)
+        os.unlink(f"{multus.root}{pair[1]}")
+
+
 def test_nothing_is_needed_that_scratch_lacks(multus):
     """No shell, no users, no interpreter: programs, their libraries, documents."""
     rest = {path for path in multus.files() if not path.startswith(("/usr/share/doc/", "/usr/share/common-licenses/"))}

@@ -1,13 +1,18 @@
 """Hot-plug by annotation, inside the daemon (05, 3): manifests of a folder are edited, real links follow."""
 
+import contextlib
 import json
+import queue
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness.evidence import metrics
 from harness.machine.wait import until
 from harness.node import networks
-from harness.node.daemon import default_config
+from harness.node.cni import environment
+from harness.node.daemon import body, default_config
 from harness.node.objects import NETWORKS
 
 LOCK = "/var/lib/cni/multus/_hotplug"
@@ -93,7 +98,7 @@ def test_without_a_node_name_the_daemon_refuses_to_start(daemons):
     assert "hotplug: this node's name is unknown: set MULTUS_NODE_NAME" in daemon.log
 
 
-@pytest.mark.spec("05:13", "05:67", "05:61")
+@pytest.mark.spec("05:13", "05:61")
 def test_what_came_with_the_pod_is_unplugged_and_the_others_keep_their_names(plugging):
     pod = plugging.pod("red,blue,green")
     assert pod.add().ok
@@ -102,7 +107,31 @@ def test_what_came_with_the_pod_is_unplugged_and_the_others_keep_their_names(plu
     wait_for(pod, net2="blue", net3="green")
 
     assert pod.check().ok
-    assert [one.get("ifnameRequest") for one in pod.scratch()[1:]] == ["net2", "net3"]
+
+
+def named_by_the_original(scratch):
+    """Network and interface of each delegate in the order of multus-cni 4.3.0's DEL, by its rule (02, 4.1)."""
+    names = [one.get("ifnameRequest") or ("eth0" if index == 0 else f"net{index}") for index, one in enumerate(scratch)]
+    return [(one["Conf"]["name"], name) for one, name in reversed(list(zip(scratch, names)))]
+
+
+@pytest.mark.spec("05:67")
+def test_the_scratch_file_alone_says_what_is_left_and_how_it_is_called(node, fake):
+    node.configure(fake.network("cluster"))
+    for name in NAMES:
+        node.network(name, fake.network(name, plugin_type=fake.install_linking()))
+    node.start(hotplug=True)
+    pod = node.pod("red,blue,green")
+    assert pod.add().ok
+    edit(pod, "blue,green")
+    until(lambda: [name for name, _ in entries(pod)] == ["cluster", "default/blue", "default/green"], lambda: entries(pod))
+
+    assert named_by_the_original(pod.scratch()) == [("green", "net3"), ("blue", "net2"), ("cluster", "eth0")]
+    pod.host.path(f"/var/lib/cni/multus/_attachments/{pod.container_id}.json").unlink()  # multus-cni has no such thing
+    before = len(fake.calls())
+    assert pod.delete().ok
+    assert [(call.network, call.env["CNI_IFNAME"]) for call in fake.calls()[before:]] == \
+        [("green", "net3"), ("blue", "net2"), ("cluster", "eth0")]
 
 
 @pytest.mark.spec("05:36")
@@ -133,40 +162,83 @@ def test_a_link_that_another_program_has_renamed_goes_too(plugging):
     wait_for(pod)
 
 
+def compared(node, state="wanted"):
+    return metrics.page(node.host).value("multus_hotplug_attachments", state=state)
+
+
+def written(node):
+    """What hot-plug may have written: statuses, and how many events."""
+    folder = node.host.path("/srv/objects/status/default")
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}, len(node.objects.events())
+
+
 @pytest.mark.spec("05:51", "05:52")
-def test_a_restart_runs_and_writes_nothing(node, fake):
-    node.configure(fake.conf("cluster"))
-    node.network("red", fake.network("red", plugin_type=fake.install_linking()))
-    node.start(hotplug=True)
-    pods = [node.pod("red@net1") for _ in range(8)]
-    for pod in pods:
-        assert pod.add().ok
-    until(lambda: all(pod.record()["attachments"][1].get("linkIndex") for pod in pods), "all were compared")
-    statuses = [pod.node.host.path(f"/srv/objects/status/default/{pod.pod_name}.json").stat().st_mtime_ns for pod in pods]
-    events = len(node.objects.events())
-    calls = len(fake.calls())
-
-    node.daemon.kill()
+def test_a_restart_with_a_hundred_pods_runs_and_writes_nothing(node, fake):
+    node.configure(fake.network("cluster"))
+    node.network("red", fake.network("red"))
     node.start(hotplug=True, metricsPort=metrics.PORT)
-    # Comparisons are spread over five seconds.
-    until(lambda: metrics.page(node.host).value("multus_hotplug_attachments", state="wanted") == 8, "all were compared")
+    pods = [node.pod("red@net1") for _ in range(100)]
+    node.settle()
+    with ThreadPoolExecutor(4) as workers:
+        assert all(outcome.ok for outcome in workers.map(lambda pod: pod.add(), pods))
+        until(lambda: compared(node) == 100, lambda: f"{compared(node)} were compared")
+        before, calls = written(node), len(fake.calls())
 
+        node.daemon.kill()
+        edit(pods[0], "red@net1,red@net2")
+        node.start(hotplug=True, metricsPort=metrics.PORT)
+        # Comparisons are spread over five seconds.
+        until(lambda: compared(node, "present") == 101, lambda: f"{compared(node, 'present')} were compared")
+        until(lambda: len(written(node)[0]) == 100 and entries(pods[0])[-1][1:] == ("net2",), lambda: entries(pods[0]))
+
+        # Nothing but what was edited meanwhile.
+        changed = {name for name, time in written(node)[0].items() if before[0][name] != time}
+        assert changed == {f"{pods[0].pod_name}.json"}
+        assert [(call.command, call.env["CNI_IFNAME"]) for call in fake.calls()[calls:]] == [("ADD", "net2")]
+        assert written(node)[1] <= before[1] + 1  # AddedInterface
+        assert metrics.page(node.host).value("multus_hotplug_duration_seconds_count", op="add") == 1
+        assert all(outcome.ok for outcome in workers.map(lambda pod: pod.delete(), pods))
+
+
+@pytest.mark.spec("05:58")
+def test_a_record_that_cannot_be_read_is_not_an_empty_one(node, fake):
+    node.configure(fake.network("cluster"))
+    for name in NAMES:
+        node.network(name, fake.network(name))
+    node.start(hotplug=True)
+    pod = node.pod("red@net1")
+    assert pod.add().ok
+    record = pod.host.path(f"/var/lib/cni/multus/_attachments/{pod.container_id}.json")
+    until(lambda: "hot-plug: edits of the networks annotation" in node.daemon.log, "hot-plug is on")
+    kept, calls = record.read_text(), len(fake.calls())
+    record.unlink()
+    record.symlink_to(record.name)  # ELOOP: an error that says nothing about the record
+
+    edit(pod, "blue@net1")
+    node.daemon.wait_log(f"hot-plug: container {pod.container_id} cannot be compared with its pod", count=2)
     assert len(fake.calls()) == calls
-    assert [pod.node.host.path(f"/srv/objects/status/default/{pod.pod_name}.json").stat().st_mtime_ns
-            for pod in pods] == statuses
-    assert len(node.objects.events()) == events
-    assert metrics.page(node.host).value("multus_hotplug_attachments", state="present") == 8
+
+    record.unlink()
+    record.write_text(kept)
+    until(lambda: fake.order()[calls:] == ["DEL red", "ADD blue"], fake.order)
+    until(lambda: entries(pod) == [("cluster", "eth0"), ("default/blue", "net1")], lambda: entries(pod))
 
 
 def wait_for_links(pod, links):
     until(lambda: {"eth0", *pod.links()} == links, lambda: f"{links}, not {pod.links()}:\n{pod.node.daemon.log[-3000:]}")
 
 
+def add_slow_network(node, fake):
+    """The network `slow`, whose ADD waits for the gate that this yields."""
+    gate = fake.gate()
+    node.network("slow", fake.network("slow", plugin_type=fake.install_linking(), ADD={"gate": gate.path}))
+    return gate
+
+
 @pytest.mark.failpoints
 @pytest.mark.spec("05:49", "05:50")
 def test_a_daemon_that_was_killed_in_between_leaves_nothing_half_done(plugging, fake):
-    gate = fake.gate()
-    plugging.network("slow", fake.network("slow", plugin_type=fake.install_linking(), ADD={"gate": gate.path}))
+    gate = add_slow_network(plugging, fake)
     pod = plugging.pod("red@net1")
     assert pod.add().ok
     edit(pod, "slow@net2")
@@ -178,6 +250,24 @@ def test_a_daemon_that_was_killed_in_between_leaves_nothing_half_done(plugging, 
     plugging.start(hotplug=True)
 
     wait_for(pod, net1="blue", net2="green")
+
+
+@pytest.mark.spec("05:46")
+def test_a_del_of_the_container_ends_what_was_begun(plugging, fake):
+    gate = add_slow_network(plugging, fake)
+    pod = plugging.pod("red@net1")
+    assert pod.add().ok
+    edit(pod, "red@net1,slow@net2,blue@net3")
+    gate.reached()
+
+    with ThreadPoolExecutor(1) as runtime:
+        deleted = runtime.submit(pod.delete)
+        plugging.daemon.wait_log("DEL")
+        gate.open()
+        assert deleted.result().ok
+
+    assert [call.command for call in fake.calls(network="slow")] == ["ADD", "DEL"]
+    assert pod.remembered() == [] and pod.links() == set()
 
 
 def test_two_daemons_never_both_act(plugging, host):
@@ -194,6 +284,71 @@ def test_two_daemons_never_both_act(plugging, host):
     edit(pod, "blue@net1")
     wait_for(pod, net1="blue")
     second.wait_ready()  # the lock is its own now
+
+
+class ExternalController:
+    """What the external controller does for each edit, one after the other (05, 1.3 and 1.8): it compares the annotation of
+    that moment with the network status, adds, then removes; when one fails it takes its additions back and gives up."""
+
+    def __init__(self, wishes):
+        self.wishes = wishes  # by pod, as the annotations have them now
+        self.edited = queue.Queue()
+        self.served = 0
+
+    @contextlib.contextmanager
+    def running(self):
+        thread = threading.Thread(target=self._work)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.edited.put(None)
+            thread.join()
+
+    def _work(self):
+        while (pod := self.edited.get()) is not None:
+            self.handle(pod)
+
+    def handle(self, pod):
+        wanted = dict(self.wishes[pod])
+        there = {entry["interface"]: entry["name"].split("/")[-1] for entry in pod.status or [] if not entry.get("default")}
+        begun = []
+        for link, name in wanted.items():
+            if there.get(link) == name:
+                continue
+            begun.append((link, name))
+            if not self._call(pod, "ADD", link, name):
+                return all(self._call(pod, "DEL", *one) for one in begun)
+        return all(self._call(pod, "DEL", link, name) for link, name in there.items() if wanted.get(link) != name)
+
+    def _call(self, pod, command, link, name):
+        args = f"K8S_POD_NAMESPACE={pod.namespace};K8S_POD_NAME={pod.pod_name};K8S_POD_UID={pod.uid}"
+        env = environment(command, pod, pod.container_id, ifname=link, path=None, args=args)
+        answer = pod.node.daemon.http("POST", "/delegate", body(env, networks.ptp(name, NAMES[name])))
+        self.served += answer.status == 200
+        return answer.status == 200
+
+
+@pytest.mark.spec("05:62")
+def test_a_hundred_random_edits_that_the_external_controller_applies_too(plugging):
+    pods = [plugging.pod() for _ in range(4)]
+    for pod in pods:
+        assert pod.add().ok
+    dice = random.Random(3)
+    wishes = {pod: {} for pod in pods}
+    with ExternalController(wishes).running() as controller:
+        for _ in range(100):
+            pod = dice.choice(pods)
+            wishes[pod] = dict(dice.sample([("net1", "red"), ("net2", "blue"), ("net3", "green")], dice.randint(0, 3)))
+            edit(pod, ",".join(f"{name}@{link}" for link, name in wishes[pod].items()))
+            controller.edited.put(pod)
+    plugging.settle()
+
+    for pod, links in wishes.items():  # as at its next start
+        until(lambda pod=pod: controller.handle(pod), lambda: "it never succeeds")
+        wait_for(pod, **links)
+        assert pod.check().ok
+    assert controller.served > 0
 
 
 @pytest.mark.spec("05:62", "05:63")
@@ -252,8 +407,7 @@ def test_a_hundred_random_edits_end_with_what_the_last_ones_say(plugging):
 
 @pytest.mark.spec("05:48")
 def test_a_plugin_that_hangs_holds_up_no_other_pod(node, fake):
-    gate = fake.gate()
-    node.network("slow", fake.network("slow", plugin_type=fake.install_linking(), ADD={"gate": gate.path}))
+    gate = add_slow_network(node, fake)
     node.network("red", networks.ptp("red", NAMES["red"]))
     node.start(hotplug=True, delegateTimeout=3)
     hangs, other = node.pod(), node.pod()

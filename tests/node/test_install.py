@@ -204,3 +204,49 @@ def test_what_a_killed_installer_left_is_swept_up(image):
 
     assert set(found(image)) == {"multus-shim", "passthru", ".multus-tmp-3-4"}
     image.path(f"{TARGET}/.multus-tmp-3-4").unlink()
+
+
+# Called by the init containers of manifests before v4.2.3 (decision 0059).
+CP = f"cp {SOURCES}/multus-shim {TARGET}/multus-shim"
+
+
+@pytest.fixture
+def called(image):
+    """Runs install_multus under another name, as a container runtime finds it in PATH."""
+    for name in ("cp", "sh"):
+        image.path(f"/srv/{name}").symlink_to(INSTALL)
+    return lambda *words: image.run(f"/srv/{words[0]}", *words[1:], check=False)
+
+
+@pytest.mark.parametrize("words, names", [
+    (CP.split(), ["multus-shim"]),
+    (["cp", "-f", f"{SOURCES}/multus-shim", f"{SOURCES}/passthru", TARGET], ["multus-shim", "passthru"]),
+    (["sh", "-c", CP], ["multus-shim"]),
+    (["sh", "-c", f"{CP} && cp {SOURCES}/passthru {TARGET}/passthru"], ["multus-shim", "passthru"])])
+def test_older_manifests_find_the_cp_that_they_call(image, called, words, names):
+    done = called(*words)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert found(image) == sources(image, *names)
+    assert stat.S_IMODE(image.path(f"{TARGET}/multus-shim").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("words", [
+    ["cp"], ["cp", "-h"], ["cp", f"{SOURCES}/multus"], ["cp", "-r", SOURCES, TARGET],
+    ["cp", f"{SOURCES}/multus", f"{SOURCES}/passthru", f"{TARGET}/multus"],
+    ["sh"], ["sh", "-c"], ["sh", f"{SOURCES}/multus"], ["sh", "-c", ""], ["sh", "-c", "rm -rf /"],
+    ["sh", "-c", f"{CP}; reboot"], ["sh", "-c", f"{CP} &"], ["sh", "-c", f"cp $HOME {TARGET}"], ["sh", "-c", CP, "x"]])
+def test_neither_name_does_anything_else(image, called, words):
+    done = called(*words)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(words[0] + ": ") and "use install_multus" in done.stderr
+    assert found(image) == {}
+
+
+def test_a_copy_that_fails_ends_the_series(image, called):
+    done = called("sh", "-c", f"cp {SOURCES}/nosuch {TARGET}/nosuch && {CP}")
+
+    assert done.returncode == 1
+    assert f"{SOURCES}/nosuch: no such file or directory" in done.stderr
+    assert found(image) == {}

@@ -110,7 +110,7 @@ def test_the_status_counts_what_is_attached_and_names_what_is_missing(node, host
     assert status["containers"] == 1
     assert status["missingPlugins"] == ["not-there"]
     told = host.run(CTL, "status").stderr
-    assert "plugins that are not on the node: not-there" in told
+    assert "plugins missing on the node: not-there" in told
     assert pod.delete().ok
 
 

@@ -189,6 +189,21 @@ def test_a_probe_finds_a_station_with_the_same_address(pair):
     assert heard["duplicates"][0]["mac"] == pair.two.mac("net1")
 
 
+def test_names_of_files_are_no_commands_for_a_terminal(host, ctl):
+    name = "\x1b[2J50-other.conf"
+    host.write(f"/etc/cni/net.d/{name}", {"type": "x", "name": "x"})
+    host.path("/etc/cni/net.d/\x1b]0;gone.conf").mkdir()
+
+    done = ctl("bundle", "--this-node", "--yes", "-o", "/srv/x.tgz")
+
+    assert done.returncode == 0, done.stderr
+    bundle = tarfile.open(fileobj=BytesIO(host.path("/srv/x.tgz").read_bytes()))
+    contents = bundle.extractfile("CONTENTS").read().decode()
+    assert "net.d/\\x1b[2J50-other.conf" in contents and "\\x1b]0;gone.conf" in contents
+    for text in (contents, done.stdout, done.stderr, *bundle.getnames()):
+        assert "\x1b" not in text
+
+
 def test_a_bundle_of_a_node_has_no_secrets(node, host, ctl):
     secret = {"password": "hunter1", "k8s_auth_token": "hunter2", "url": "https://me:hunter3@registry/x"}
     node.network("lab", {**networks.bridge("lab", "brlab", "10.9.0.0/24", default_route=False), **secret})

@@ -50,6 +50,24 @@ def test_the_originals_shim_gets_from_our_daemon_what_ours_gets(node, shims, ver
     assert seen[OURS][0][0] == 0
 
 
+@pytest.mark.spec("05:67")
+@pytest.mark.leaves("record */_attachments/*")  # the original knows nothing of them
+def test_the_original_deletes_the_rest_after_one_was_unplugged(node, thin):
+    conf = netconf(networks.bridge(), networks.macvlan(), LIST)
+    pod = node.pod()
+    assert pod.add(conf).ok
+    assert pod.links() == {"eth0", "net1", "net2"}
+    assert pod.delegate("DEL", networks.macvlan(), "net1").status == 200
+    assert pod.links() == {"eth0", "net2"}
+
+    deleted = thin[ORIGINAL].delete({**conf, "type": "multus"}, pod, container_id=pod.container_id)
+
+    assert deleted.ok, deleted
+    assert pod.links() == set()
+    assert [name for name in pod.remembered() if not name.startswith("_")] == []
+    pod.is_added = False
+
+
 BAD_INPUT = {
     "no command": {"command": ""}, "an unknown one": {"command": "FOO"}, "no container": {"container_id": ""},
     "a bad container": {"container_id": "a/b"}, "no namespace": {"netns": ""}, "no interface": {"ifname": ""},

@@ -68,7 +68,7 @@ def test_a_plugin_that_a_pod_of_this_node_needs(host, check, objects):
     assert checked.exit == 1
     assert checked.lines == [
         'error: plugins: the plugin "macvlan" is not in /opt/cni/bin. Pods with the network default/lan do not start on this node. '
-        "Install it there, or name its directory with binDir."]
+        "Install it there, or set binDir to its directory."]
 
 
 def test_a_plugin_of_the_cluster_network(host, check):
@@ -145,7 +145,7 @@ def test_other_configurations_in_the_way_of_the_runtime(host, check):
     checked = check()
 
     assert checked.exit == 1
-    checked.find("error: cni-configurations: /etc/cni/net.d/00-first.conf comes before ")
+    checked.find("error: cni-configurations: /etc/cni/net.d/00-first.conf sorts before ")
     checked.find("warning: cni-configurations: /etc/cni/net.d/70-multus.conf is another Multus configuration.")
 
 
@@ -158,7 +158,7 @@ def test_leftovers(host, check):
 
     assert checked.exit == 0
     checked.find(f"warning: leftovers: 1 pending DELs in {PENDING} are older than 10 minutes.")
-    checked.find(f"warning: leftovers: 1 damaged DELs lie in {PENDING}/bad.")
+    checked.find(f"warning: leftovers: 1 damaged DELs are in {PENDING}/bad.")
     for name in ("c1-eth0.json", "bad/c2-eth0.json"):
         host.path(f"{PENDING}/{name}").unlink()
 
@@ -172,7 +172,7 @@ def test_addresses_of_containers_that_nothing_records(host, check):
 
     host.write("/var/lib/cni/networks/lan/10.1.0.3", "lost\r\neth0")
     checked = check()
-    checked.find("warning: leftovers: 1 addresses in /var/lib/cni/networks/lan belong to containers that are not on record, "
+    checked.find("warning: leftovers: 1 addresses in /var/lib/cni/networks/lan belong to containers without a record, "
                  "such as 10.1.0.3 of container lost.")
     assert host.path("/var/lib/cni/networks/lan/10.1.0.3").exists()
     host.run("rm", "-r", "/var/lib/cni/networks/lan", "/var/lib/cni/multus/_attachments")

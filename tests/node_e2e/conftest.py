@@ -80,6 +80,14 @@ def leaks(request, node, multus):
 
 
 @pytest.fixture
+def plugging(multus, leaks):
+    """The daemon applies annotations to running pods."""
+    multus.configure(hotplug=True)
+    yield multus
+    multus.configure(hotplug=None)
+
+
+@pytest.fixture
 def space(request, multus, leaks):
     space = PodSpace(multus.cluster)
     yield space

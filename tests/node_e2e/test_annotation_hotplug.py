@@ -1,21 +1,19 @@
 """Hot-plug by annotation under the kubelet (05, 3): kubectl annotate changes the networks of pods that run."""
 
+import contextlib
 import json
+import os
 import random
+import signal
 
 import pytest
 from harness.machine.wait import until
 from harness.node import networks
 from harness.node.objects import NETWORKS, STATUS
+from harness.whole_node.hotplug import Controller
+from harness.whole_node.pod_space import pod_object
 
 pytestmark = pytest.mark.ours
-
-
-@pytest.fixture
-def plugging(multus, leaks):
-    multus.configure(hotplug=True)
-    yield multus
-    multus.configure(hotplug=None)
 
 
 def annotate(space, pod, text):
@@ -27,12 +25,20 @@ def links_in_status(space, pod):
     return {entry["interface"]: entry["name"].split("/")[-1] for entry in json.loads(text)}
 
 
+def annotated(space, pod):
+    text = space.get("pod", pod)["metadata"]["annotations"].get(NETWORKS, "")
+    return {one.partition("@")[2]: one.partition("@")[0] for one in text.split(",") if one}
+
+
 def wait_for(space, pod, **links):
+    """Annotation, network status and the pod's own view of its links say the same."""
+    assert annotated(space, pod) == links
+
     def is_so():
         status = links_in_status(space, pod)
         return space.addresses(pod).keys() == {"eth0", *links} and \
             {link: name for link, name in status.items() if link != "eth0"} == links
-    until(is_so, lambda: f"{links}: {space.addresses(pod)}, {links_in_status(space, pod)}", timeout=60)
+    until(is_so, lambda: f"{links}: {space.addresses(pod)}, {links_in_status(space, pod)}", timeout=90)
 
 
 def test_annotations_attach_replace_and_detach(plugging, space):
@@ -42,18 +48,42 @@ def test_annotations_attach_replace_and_detach(plugging, space):
 
     annotate(space, "web", "red@net1")
     wait_for(space, "web", net1="red")
+    assert space.addresses("web")["net1"].startswith("10.61.")
     annotate(space, "web", "blue@net1")
     wait_for(space, "web", net1="blue")
+    assert space.addresses("web")["net1"].startswith("10.62.")
     annotate(space, "web", "")
     wait_for(space, "web")
 
 
-def test_random_edits_with_a_roll_in_between_end_with_what_the_last_ones_say(plugging, space):
+def test_the_external_controllers_calls_are_served_beside_it(node, plugging, space):
+    space.network("red", networks.ptp("red", "10.61.0.0/24"))
+    space.pod("web")
+    controller = Controller(node, space)
+    hot = networks.ptp("hot", "10.64.0.0/24")
+
+    assert controller.delegate("ADD", "web", hot, "hot0")[0] == 200
+    annotate(space, "web", "red@net1")
+    until(lambda: space.addresses("web").keys() == {"eth0", "hot0", "net1"}, lambda: space.addresses("web"), 60)
+
+    assert controller.delegate("ADD", "web", networks.ptp("red", "10.61.0.0/24"), "net1")[0] == 200  # R3
+    assert controller.delegate("DEL", "web", hot, "hot0")[0] == 200
+    wait_for(space, "web", net1="red")
+
+
+def kill_daemons(node):
+    for pid, line in node.host.processes().items():
+        if line.split(" ")[0].endswith("/multus-daemon") and "-probe" not in line:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_random_edits_with_a_roll_and_a_kill_in_between_end_with_what_the_last_ones_say(node, plugging, space):
     space.network("red", networks.ptp("red", "10.61.0.0/24"))
     space.network("blue", networks.ptp("blue", "10.62.0.0/24"))
     pods = [f"web{number}" for number in range(10)]
-    for pod in pods:
-        space.pod(pod)
+    space.apply(*map(pod_object, pods))
+    space.wait_ready(*(f"pod/{pod}" for pod in pods))
     dice = random.Random(11)
     wishes = {pod: {} for pod in pods}
     for turn in range(100):
@@ -63,7 +93,8 @@ def test_random_edits_with_a_roll_in_between_end_with_what_the_last_ones_say(plu
         if turn == 40:
             plugging.restart()
         if turn == 70:
-            plugging.system.kubectl("delete", "pod", "-l", "name=multus", "--grace-period=0", "--force")
+            plugging.wait_rolled_out()
+            kill_daemons(node)
     plugging.wait_rolled_out()
 
     for pod, links in wishes.items():

@@ -6,9 +6,10 @@ import json
 import pytest
 
 from harness.machine.wait import until
-from harness.whole_node.devices import CLAIMED, RESOURCE, Devices, container, device_pod, network
+from harness.whole_node.devices import (CLAIMED, RESOURCE, Devices, claim, claiming_pod, container, device_ids, device_pod, ids,
+                                        network, printed, template)
 
-pytestmark = pytest.mark.ours
+pytestmark = [pytest.mark.ours, pytest.mark.kubernetes("1.34")]
 
 
 @pytest.fixture(scope="module")
@@ -24,16 +25,6 @@ def given(node, multus):
 def devices(given):
     given.forget()
     return given
-
-
-def printed(space, pod, container_name):
-    """The devices that the container has according to the device plugin."""
-    line = until(lambda: space.kubectl("logs", pod, "-c", container_name, check=False), "the container's first line", 60)
-    return line.split()[1:]
-
-
-def ids(calls):
-    return [(ifname, conf["deviceID"]) for ifname, conf in calls]
 
 
 @pytest.mark.short
@@ -115,39 +106,25 @@ def test_a_pod_that_asked_for_no_device_says_what_is_missing(space, devices):
     assert devices.calls("ADD") == []
 
 
+@pytest.mark.spec("02:82")
+def test_an_annotation_does_not_get_the_device_of_another_pod(space, devices):
+    space.apply(network("n", RESOURCE), network("plain"), device_pod("owner", "n", containers=[container("main")]))
+    space.wait_ready("pod/owner")
+    device = printed(space, "owner", "main")[0]
+
+    space.apply(device_pod("thief", [{"name": "plain", "deviceID": device}]))
+
+    text = until(lambda: (shown := space.kubectl("get", "events")) and "did not allocate it" in shown and shown, "the event", 120)
+    assert f"of network {space.name}/plain in the annotation of pod {space.name}/thief" in text
+    assert devices.calls("ADD", "thief") == []
+
+
 def test_a_resource_that_is_only_counted_needs_no_device(space, devices):
     """bridge-marker and ovs-cni"""
     space.apply(network("n", "bridge.network.kubevirt.io/br0"), device_pod("p", "n"))
     space.wait_ready("pod/p")
     (_, conf), = devices.calls("ADD")
     assert "deviceID" not in conf
-
-
-def claim_spec(*kinds):
-    return {"devices": {"requests": [{"name": f"r{i}", "exactly": {"deviceClassName": kind}}
-                                     for i, kind in enumerate(kinds)]}}
-
-
-def claim(name, *kinds):
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name},
-            "spec": claim_spec(*kinds)}
-
-
-def template(name, *kinds):
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name},
-            "spec": {"spec": claim_spec(*kinds)}}
-
-
-def claiming_pod(name, networks, **reference):
-    made = device_pod(name, networks, resourceClaims=[{"name": "c", **reference}])
-    made["spec"]["containers"][0]["resources"] = {"claims": [{"name": "c"}]}
-    return made
-
-
-def device_ids(space, name):
-    """Of the devices for networks in a claim, in the order of the allocation."""
-    results = space.get("resourceclaim", name)["status"]["allocation"]["devices"]["results"]
-    return [f"dra-{int(one['device'].split('-')[1]):03d}" for one in results if one["device"].startswith("vf-")]
 
 
 @pytest.mark.short
@@ -191,3 +168,48 @@ def test_a_plugin_that_has_moved_the_device_of_a_shared_claim(space, devices):
     device = device_ids(space, "c")[0]
     assert f"device {device}, which pod {space.name}/a holds (container " in said
     assert "the device is not on this host" in said
+
+
+@pytest.fixture
+def crowd(space):
+    """Four device pods of a Deployment: a kubelet that starts fails pods whose containers do not run yet, as long as their
+    device plugin has not registered again (UnexpectedAdmissionError), and others must take their place."""
+    made = device_pod("x", "n", containers=[container("main")])
+    yield {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "crowd"}, "spec": {
+        "replicas": 4, "selector": {"matchLabels": made["metadata"]["labels"]},
+        "template": {"metadata": {key: made["metadata"][key] for key in ("labels", "annotations")},
+                     "spec": made["spec"]}}}
+    space.kubectl("delete", "deployment", "crowd", "--wait", check=False)
+
+
+def test_a_kubelet_that_restarts_while_plugins_run(space, devices, crowd):
+    space.apply(network("n", RESOURCE))
+    with devices.held() as held:
+        space.apply(crowd)
+        until(held, "an ADD under way", 120)
+        devices.kill_kubelet()
+    devices.start_kubelet()
+    devices.wait_offered(80)
+    space.kubectl("rollout", "status", "deployment/crowd", "--timeout=300s", timeout=330)
+
+    ready = [pod["metadata"]["name"] for pod in space.items("pods", "--field-selector=status.phase=Running")]
+    given = {name: printed(space, name, "main")[0] for name in ready}
+    assert len(given) == len(set(given.values())) == 4
+    assert {name: devices.calls("ADD", name)[-1][1]["deviceID"] for name in ready} == given
+
+
+def test_a_kubelet_that_restarts_while_it_is_asked_for_devices(space, devices):
+    """It deletes the slices of its node when it starts, and until the driver has published them again it is not known which
+    device the pod has: its ADDs fail meanwhile."""
+    space.apply(network("n", CLAIMED), claim("c", "vf"))
+    with devices.silent_kubelet() as asking:
+        space.apply(claiming_pod("p", "n", resourceClaimName="c"))
+        until(asking, "a question", 120)
+        devices.kill_kubelet()
+    devices.start_kubelet()
+    space.wait_ready("pod/p")
+    expected = [("net1", device_ids(space, "c")[0])]
+    space.delete_pods()
+
+    assert all("deviceID" in conf for _, conf in devices.calls("ADD"))
+    assert ids(devices.calls("ADD")[-1:]) == ids(devices.calls("DEL")[-1:]) == expected

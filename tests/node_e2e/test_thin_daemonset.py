@@ -4,6 +4,8 @@ import pytest
 
 from harness.cluster.control_plane import ROOT
 from harness.node.networks import NODE_BRIDGE, NODE_MACVLAN
+from harness.whole_node.devices import (CLAIMED, RESOURCE, Devices, claim, claiming_pod, container, device_ids, ids,
+                                        network, printed)
 from harness.whole_node.installation import SHIM, Installation
 from harness.whole_node.pod_space import PodSpace
 
@@ -40,6 +42,26 @@ def test_the_thin_daemon_set_from_apply_to_pods_with_three_interfaces_to_removal
     space.pod("after")
     assert list(space.addresses("after")) == ["eth0"]
     space.close()
+
+
+@pytest.mark.ours
+def test_thin_gives_devices_of_the_kubelet_and_of_claims(thin, bare, leaks):
+    thin.install()
+    devices, space = Devices(bare), PodSpace(bare.cluster)
+    devices.start_plugin()
+    devices.start_driver()
+    pod = claiming_pod("p", "n,m", resourceClaimName="c")
+    pod["spec"]["containers"].append(container("second"))
+    space.apply(network("n", RESOURCE), network("m", CLAIMED), claim("c", "vf"), pod)
+    space.wait_ready("pod/p")
+
+    given, claimed = printed(space, "p", "second")[0], device_ids(space, "c")[0]
+    space.close()
+    added, deleted = (sorted(ids(devices.calls(command))) for command in ("ADD", "DEL"))
+    devices.close()
+    thin.remove()
+
+    assert added == deleted == [("net1", given), ("net2", claimed)]
 
 
 @pytest.mark.ours

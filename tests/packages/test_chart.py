@@ -69,11 +69,47 @@ def test_lint(helm):
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("wrong", ["distro=other", "image.digest=sha256:1", "imgae.tag=1", "metrics.port=70000"])
+@pytest.mark.parametrize("wrong", ["distro=other", "image.digest=sha256:1", "imgae.tag=1", "metrics.port=70000",
+                                   "hotplug=yes", "hotplug.workers=65", "hotplug.onAttributeChange=other", "hotplug.wrokers=1"])
 def test_values_that_cannot_be_are_refused(helm, wrong):
     done = helm("template", "multus", str(CHART), "--kube-version", "1.34", "--set", wrong, check=False)
 
     assert done.returncode != 0 and "values don't meet the specifications" in done.stderr
+
+
+@pytest.mark.parametrize("settings, key", [
+    (["hotplug=false"], None), (["hotplug=true"], True), (["hotplug.workers=2", "hotplug.resync=1m"], {"workers": 2, "resync": "1m"}),
+    (["hotplug.enabled=false"], {"enabled": False})])
+def test_hotplug_is_a_key_of_the_daemon_and_needs_no_rights(render, settings, key):
+    made, plain = render(*settings), render()
+
+    local = made["ConfigMap", "multus-daemon-config"]["data"].get("90-local.json", "{}")
+    assert json.loads(local).get("hotplug") == key
+    assert made["ClusterRole", "multus"] == plain["ClusterRole", "multus"]
+
+
+@pytest.mark.parametrize("settings", [[], ["hardened=true"], ["certApprover.enabled=true"]])
+def test_every_container_but_the_thick_daemons_is_confined(render, settings):
+    made = render("uninstall.image=r.example/kubectl:1", *settings)
+    pods = {key: one["spec"]["template"]["spec"] for key, one in made.items() if key[0] in ("DaemonSet", "Deployment", "Job")}
+
+    assert ("Job", "multus-uninstall") in pods
+    for (_, name), pod in pods.items():
+        for container in [*pod.get("initContainers", []), *pod["containers"]]:
+            context = {**pod.get("securityContext", {}), **container.get("securityContext", {})}
+            if container["name"] == "kube-multus" and context.get("privileged"):
+                continue
+            assert context["capabilities"]["drop"] == ["ALL"], (name, container["name"])
+            assert context["allowPrivilegeEscalation"] is False, (name, container["name"])
+            assert context["seccompProfile"] == {"type": "RuntimeDefault"}, (name, container["name"])
+
+
+def test_the_job_that_uninstalls_has_a_user_of_its_own_and_writes_no_file(render):
+    pod = render("uninstall.image=r.example/kubectl:1")["Job", "multus-uninstall"]["spec"]["template"]["spec"]
+
+    assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"]
+    for container in [*pod["initContainers"], *pod["containers"]]:
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
 
 
 def test_values_change_what_they_name(render):

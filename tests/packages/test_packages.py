@@ -5,10 +5,11 @@ Not part of `make test`: `make try-packages` runs it on dist/."""
 import os
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
+
+from harness.docs import guide
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = Path(os.environ.get("DIST", ROOT / "dist"))
@@ -63,6 +64,65 @@ def packages():
     return found
 
 
+@pytest.fixture
+def released(tmp_path):
+    """A folder in which dist/ lies, and what runs a script there."""
+    (tmp_path / "dist").symlink_to(DIST)
+
+    def call(script, cwd=tmp_path):
+        return run("bash", "-euc", script, cwd=cwd)
+    call.folder = tmp_path
+    return call
+
+
+def registry_as(place, script):
+    """There is no registry here: what is copied to one goes to a folder."""
+    replaced = script.replace(f"docker://registry.example/multus:{VERSION}", f"dir:{place}")
+    assert replaced != script
+    return replaced
+
+
+def test_readmes_image_and_chart_are_taken_by_the_programs_that_it_names(released):
+    """helm renders instead of installing: tests/node_e2e/test_chart.py does that."""
+    (example,) = guide.examples("../README.md", "release")
+    helm = run(ROOT / "scripts/supply/go-tool", "helm").strip()
+
+    said = released(f'helm() {{ shift; {helm} template "$@"; }}\n{registry_as(released.folder / "image", example.script)}')
+
+    assert f"image: registry.example/multus:{VERSION}" in said
+    assert (released.folder / "image" / "manifest.json").exists()
+
+
+# Everything that podman keeps goes with the namespace; only a container runtime that runs has a socket for ctr.
+OWN_STORE = """mount -t tmpfs none /run && mount -t tmpfs none /var/lib
+ctr() { [ "$*" = "-n k8s.io images import multus-%s.oci.tar" ] && tar -tf "${@: -1}" oci-layout; }
+podman() { command podman --storage-driver vfs "$@"; }
+"""
+
+
+def test_the_images_are_taken_by_the_programs_that_the_page_names(released):
+    (example,) = guide.examples("releases.md", "images")
+    script = OWN_STORE % VERSION + registry_as(released.folder / "image", example.script)
+
+    said = run("unshare", "--mount", "bash", "-euc", script, cwd=DIST)
+
+    assert f"multus:{VERSION}" in said
+
+
+def test_sums_and_signature_are_verified_as_the_page_says(released):
+    """With a key of this test, unless the release was signed."""
+    (example,) = guide.examples("releases.md", "sums")
+    copied = released.folder / "copied"
+    shutil.copytree(DIST, copied)
+    run("minisign", "-G", "-W", "-f", "-p", "multus-cpp.pub", "-s", "secret.key", cwd=copied)
+    run("minisign", "-S", "-W", "-s", "secret.key", "-m", "SHA256SUMS", cwd=copied)
+
+    assert "FAILED" not in released(example.script, cwd=copied)
+    (copied / f"multus-chart-{VERSION}.tgz").write_bytes(b"other")
+    with pytest.raises(AssertionError, match="FAILED"):
+        released(example.script, cwd=copied)
+
+
 def test_lintian_finds_nothing_without_a_reason():
     found = subprocess.run(["lintian", "--allow-root", "--fail-on=error,warning", *packages()], capture_output=True, text=True)
 
@@ -84,13 +144,31 @@ def test_packages_are_installed_used_and_purged(machine):
     assert machine.files() - before - of_plugins(machine.files()) == set()
 
 
-def test_the_tarball_is_unpacked_used_and_removed(machine):
-    name = f"multus-cpp-{VERSION}-linux-amd64"
-    with tarfile.open(DIST / f"{name}.tar.gz") as archive:
-        archive.extractall(machine.root / "opt")
-    config = machine.root / "etc/cni/net.d/multus.d/daemon-config.json"
-    for folder in (config.parent, machine.root / "etc/cni/multus/objects"):
-        folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "packaging" / "daemon-config.json", config)
+def test_readmes_commands_for_one_machine_lead_to_a_container_with_two_networks(machine):
+    """The service is enabled; a root without systemd cannot start it, so the daemon is started as its unit says."""
+    (example,) = guide.examples("../README.md", "machine")
+    networks, _ = guide.examples("single-machine.md", "files")
+    shutil.copytree(DIST, machine.root / "srv" / "dist")
 
-    machine.use(f"/opt/{name}/bin", f"/opt/{name}/bin", "/etc/cni/net.d/multus.d/daemon-config.json")
+    machine.run("sh", "-ec", "cd /srv\n" + example.script)
+    machine.run("sh", "-ec", networks.script)
+
+    assert machine.run("systemctl", "is-enabled", "multus-daemon") == "enabled\n"
+    machine.use("/usr/sbin", "/usr/lib/cni", "/etc/cni/net.d/multus.d/daemon-config.json", "files")
+    machine.run("apt-get", "purge", "-y", "multus-cpp")
+    machine.run("sh", "-c", "rm -r /srv/dist /etc/cni")
+
+
+def test_readmes_commands_for_the_tarball_lead_to_a_container_with_two_networks(machine):
+    """With the reference plugins where they are on most distributions."""
+    (example,) = guide.examples("../README.md", "tarball")
+    networks, _ = guide.examples("single-machine.md", "files")
+    shutil.copytree(DIST, machine.root / "srv" / "dist")
+    machine.run("sh", "-ec", "mkdir -p /opt/cni && cp -r /usr/lib/cni /opt/cni/bin")
+
+    machine.run("sh", "-ec", "cd /srv\n" + example.script)
+    machine.run("sh", "-ec", networks.script)
+
+    assert machine.run("systemctl", "is-enabled", "multus-daemon") == "enabled\n"
+    assert machine.run("systemd-analyze", "--man=no", "verify", "multus-daemon.service") == ""
+    machine.use(f"/opt/multus-cpp-{VERSION}-linux-amd64/bin", "/opt/cni/bin", "/etc/cni/net.d/multus.d/daemon-config.json", "files")

@@ -20,6 +20,8 @@ mount -t tmpfs -o mode=755 tmpfs srv
 mkdir run/lock run/programs run/tools
 mount --bind "$1" run/programs
 [ ! -d "$1/../tools" ] || mount --bind "$1/../tools" run/tools
+# Where programs of a coverage build add up what they ran.
+[ ! -d "$1/../profiles" ] || mount --bind "$1/../profiles" ".$(realpath "$1/../profiles")"
 # What the machine's packages put there is not part of a test.
 rm -rf etc/cni opt/cni var/lib/cni
 if [ -n "$3" ]; then

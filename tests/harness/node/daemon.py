@@ -12,6 +12,7 @@ from harness.machine.host import PROGRAMS
 from harness.machine.wait import PATIENCE, Late, until
 from harness.net import unix_http
 from harness.node import cni
+from harness.node.netconf import netconf
 
 CONNECTED = "03"  # the state of a socket in /proc/net/unix
 CONFIG = "/etc/cni/net.d/multus.d/daemon-config.json"
@@ -51,6 +52,8 @@ class Daemon:
         self.log_path = host.path(f"/srv/daemon{number}.log")
         host.path("/srv/objects").mkdir(exist_ok=True)
         host.write(config_path, config)
+        if isinstance(config, dict) and config.get("hotplug"):
+            self._write_users_configuration(config.get("multusConfigFile", "auto"))
         env = dict(env or {})
         if failpoints:
             env["MULTUS_FAILPOINTS"] = failpoints
@@ -60,6 +63,11 @@ class Daemon:
                                       env=env, stdout=log, stderr=log)
         self._idle = None
         self.ending = False  # it was told to end, or killed
+
+    def _write_users_configuration(self, path):
+        """Hot-plug waits until it can read what restricts pods: there is one on every node."""
+        if path != "auto" and not self.host.path(path).exists():
+            self.host.write(path, netconf())
 
     @property
     def log(self):

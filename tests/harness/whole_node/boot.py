@@ -22,7 +22,8 @@ SOURCES = Path(__file__).resolve().parents[2] / "node_e2e" / "programs"
 KUBELET_PAIR = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 SOCKET = "/run/containerd/containerd.sock"
 POD_SUBNET = "10.244.0.0/16"
-PRIMARY_FILE = "/etc/cni/net.d/10-primary.conflist"
+CONFIG_DIR, PLUGIN_DIR = "/etc/cni/net.d", "/opt/cni/bin"
+PRIMARY_FILE = f"{CONFIG_DIR}/10-primary.conflist"
 PRIMARY = {"cniVersion": "1.0.0", "name": "primary", "plugins": [
     {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": True, "hairpinMode": True,
      "ipam": {"type": "host-local", "ranges": [[{"subnet": POD_SUBNET}]], "routes": [{"dst": "0.0.0.0/0"}]}},
@@ -42,8 +43,8 @@ address = "{socket}"
 sandbox_image = "{pause}"
 restrict_oom_score_adj = true
 [plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = "/opt/cni/bin"
-conf_dir = "/etc/cni/net.d"
+bin_dir = "{plugins}"
+conf_dir = "{config}"
 max_conf_num = 1
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
@@ -69,6 +70,7 @@ class WholeNode:
         self.binaries = binaries("kubelet", "kube-proxy", "kubectl")
         self.cgroup = cgroups.new_name("node")
         self.host = self.cluster = None
+        self.config_dir, self.plugin_dir = CONFIG_DIR, PLUGIN_DIR
         self.parts = {}
         try:
             cgroups.make(self.cgroup)
@@ -116,7 +118,7 @@ class WholeNode:
         self.parts["kube-scheduler"] = self.cluster.start_scheduler()
 
     def start_agents(self):
-        self._start_kubelet()
+        self.start_kubelet()
         self._start_proxy()
 
     def _shield_tunables(self):
@@ -129,7 +131,8 @@ class WholeNode:
         return self.parts[name]
 
     def _start_containerd(self):
-        self.host.write("/etc/containerd/config.toml", CONTAINERD.format(socket=SOCKET, pause=image.PAUSE))
+        self.host.write("/etc/containerd/config.toml", CONTAINERD.format(socket=SOCKET, pause=image.PAUSE, config=self.config_dir,
+                                                                        plugins=self.plugin_dir))
         log = self.folder / "containerd.log"
         before = log.stat().st_size if log.exists() else 0
         part = self.start_part("containerd", "containerd", "-c", "/etc/containerd/config.toml")
@@ -137,6 +140,16 @@ class WholeNode:
         until(lambda: b"Start streaming server" in log.read_bytes()[before:], part.tail, 120)
         if image.PAUSE not in self.ctr("images", "list", "-q").stdout:
             self._load_images()
+
+    def move_cni(self, config_dir, plugin_dir):
+        """The container runtime has configurations and plugins there from now on, and nothing is left where they were."""
+        for old, new in ((self.config_dir, config_dir), (self.plugin_dir, plugin_dir)):
+            if old != new:
+                self.host.run("sh", "-ec", f"mkdir -p {new}; mv {old}/* {new}/")
+        self.config_dir, self.plugin_dir = config_dir, plugin_dir
+        self.parts["containerd"].stop()
+        self._start_containerd()
+        self.wait_ready()
 
     def _load_images(self):
         work = self.folder / "images"
@@ -157,7 +170,7 @@ class WholeNode:
     def ctr(self, *words, **options):
         return self.host.run("ctr", "--address", SOCKET, "--namespace", "k8s.io", *words, **options)
 
-    def _start_kubelet(self):
+    def start_kubelet(self):
         kubeconfig = self._write_kubelet_credentials()
         config = {
             "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "address": NODE_ADDRESS,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.cluster.control_plane import ROOT
 from harness.machine.wait import until
+from harness.whole_node.boot import CONFIG_DIR, PLUGIN_DIR
 from harness.whole_node.pod_space import PodSpace
 
 DAEMON_SET = "daemonset/kube-multus-ds"
@@ -70,7 +71,11 @@ class Installation:
         """By hand, without asking the daemon: what manifests cannot take away is deleted."""
         self.delete()
         for path in FILES:
-            self.node.host.path(path).unlink(missing_ok=True)
+            self.node.host.path(self._place(path)).unlink(missing_ok=True)
+
+    def _place(self, path):
+        """Where a file lies on a node whose container runtime has folders of its own."""
+        return path.replace(CONFIG_DIR, self.node.config_dir).replace(PLUGIN_DIR, self.node.plugin_dir)
 
     def delete(self):
         self.cluster.kubectl("delete", "--wait", "-f", "-", stdin=self.text)
@@ -80,10 +85,10 @@ class Installation:
         self.system.kubectl("rollout", "status", DAEMON_SET, f"--timeout={timeout}s", timeout=timeout + 30)
 
     def wait_rolled_out(self, timeout=300):
-        names = (GENERATED, GENERATED + "list")  # thin writes a list for newer versions
+        names = (self._place(GENERATED), self._place(GENERATED + "list"))  # thin writes a list for newer versions
         try:
             self._await_rollout(timeout)
-            until(lambda: any(self.node.host.path(name).exists() for name in names), f"{GENERATED} written", 30)
+            until(lambda: any(self.node.host.path(name).exists() for name in names), f"{names[0]} written", 30)
         except AssertionError as late:
             self.system.show("describe", "pods", "-l", "name=multus")
             self.system.show("logs", "-l", "name=multus", "--all-containers", "--tail=60", check=False)

@@ -1,0 +1,62 @@
+"""Every command that a document shows in a block is run by a test, or stands here with what runs it or with the reason why none does.
+(Blocks after `<!-- run: ... -->` are run as they stand: tests/harness/docs/guide.py.)"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^(<!-- run: \w+ -->\n)?```(\w*)\n(.*?)^```$", re.M | re.S)
+# What a command line begins with; other lines are output, pictures or files.
+COMMAND = re.compile(r"(?:\$ )?((?:[A-Z_]+=\S+ )*(?:apt|build/|cmake|cni-node|ctr|curl|echo|helm|kube-watch|kubectl|make|minisign|"
+                     r"multus-daemon|multusctl|openssl|podman|scripts/|set|sha256sum|skopeo|/usr/bin/python3|systemctl)\b[^:].*)")
+# How a command begins: the file that runs it, or why none does.
+RUN_BY = {
+    "README.md": {"make demo": "tests/node/test_demo.py", "make test": "it runs all of this"},
+    "CONTRIBUTING.md": {"cmake --preset dev": "the build that people have at hand", "make test": "it runs all of this",
+                        "make lint": "a target of its own, of minutes", "make tsan": "a target of its own, of minutes"},
+    "docs/lint.md": {"multusctl lint": "tests/node/test_multusctl.py"},
+    "docs/migrating.md": {"kubectl -n kube-system patch daemonset": "tests/node_e2e/test_quick_start.py",
+                          "kubectl -n kube-system rollout status": "tests/node_e2e/test_quick_start.py",
+                          "kubectl delete -f deploy/": "tests/node_e2e/test_quick_start.py"},
+    "docs/node-tools.md": {"cni-node install": "tests/node/test_cni_node.py", "cni-node apply": "tests/node/test_cni_node.py",
+                           "kube-watch object": "tests/node_e2e/test_kube_watch_examples.py"},
+    "docs/operating.md": {"multus-daemon -check": "tests/node/test_self_check.py",
+                          "kubectl annotate --overwrite": "tests/node_e2e/test_annotation_hotplug.py",
+                          "kubectl get csr": "names of the reader's cluster stand in it", "kubectl describe csr": "the same",
+                          "kubectl get events": "the same", "kubectl -n kube-system logs": "the same",
+                          "kubectl -n kube-system exec": "the same", "openssl x509": "the same", "curl -s": "the same"},
+    "docs/scale.md": {"make bench-fleet": "a target of its own, of minutes", "set -a": "the same"},
+    "docs/single-machine.md": {"apt install": "tests/packages/test_packages.py"},
+    "docs/testing.md": {"build/asan/tests/cni_test": "a part of scripts/run-tests unit", "MNET_BIN=build/asan/bin": "a part of node-asan",
+                        "MULTUS_VECTORS=": "names a folder of the reader's", "scripts/fuzz": "scripts/run-tests",
+                        "MNET_BIN=build/release/bin scripts/peer": "scripts/run-tests", "scripts/readers": "scripts/run-tests"},
+}
+
+
+def shown(name):
+    """The commands in blocks that no guide test runs as they stand."""
+    for is_run, language, text in BLOCK.findall((ROOT / name).read_text()):
+        if not is_run and language in ("", "sh"):
+            yield from (found[1] for line in text.splitlines() if (found := COMMAND.match(line)))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_command_is_run_or_has_a_reason(name):
+    known = RUN_BY.get(name, {})
+    commands = list(shown(name))
+
+    assert [command for command in commands if not command.startswith(tuple(known))] == []
+    assert [start for start in known if not any(command.startswith(start) for command in commands)] == []
+
+
+def test_what_runs_them_is_there():
+    named = {why for rows in RUN_BY.values() for why in rows.values() if why.startswith(("tests/", "scripts/"))}
+
+    assert named and [why for why in named if not (ROOT / why).is_file()] == []
+
+
+def test_blocks_are_really_read():
+    assert "make demo     # builds" in " ".join(shown("README.md"))

@@ -1,0 +1,42 @@
+"""Faults between a daemon and its API server, made on purpose: `multusctl status` on the node tells of them while they last.
+The whole list of faults, with the tier of each, is in tests/node_e2e/test_multusctl.py."""
+
+import pytest
+
+from harness.machine.host import PROGRAMS
+from harness.machine.wait import until
+
+
+@pytest.fixture
+def status(host, program):
+    program("multusctl")
+
+    def run():
+        done = host.run(f"{PROGRAMS}/multusctl", "status", check=False)
+        print(done.stdout, done.stderr, flush=True)
+        return done.stderr
+    return run
+
+
+def test_an_api_server_that_refuses_everything(node, status):
+    node.proxy.refuse(".*", 503, message="the server is away")
+    node.launch().wait_alive()
+
+    until(lambda: "not ready" in status(), "a daemon that says why")
+    assert "the server is away" in status()
+    node.proxy.rules.clear()
+
+    node.daemon.wait_ready(60)
+    until(lambda: "not ready" not in status(), "nothing to tell")
+
+
+def test_an_account_without_the_rights(node, status, account, space):
+    node.log_in(account("poor", [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]))
+    node.launch().wait_alive()
+
+    until(lambda: "network-attachment-definitions" in status() and "forbidden" in status(), "the right by name")
+    node.daemon.stop()
+    node.log_in(space.cluster.token_for("kube-system", "multus"))
+
+    node.start()
+    assert "forbidden" not in status()
