@@ -1,4 +1,4 @@
-// For tests: a timer whose waits end at once, and whose time passes by its waits alone, however busy
+// For tests: a timer whose waits end at once and whose time passes by its waits alone, however busy
 // the machine is. It records how long they would have taken.
 #pragma once
 
