@@ -75,6 +75,9 @@ TEST(Orphans, AreFoundWhereverTheVariableStandsInALargeEnvironment) {
     const auto child = Child::spawn(
         {.path = "/bin/sleep", .env = {padding, variable() + "=id7"}, .args = {"1000"}});
     ASSERT_TRUE(child.has_value());
+    // spawn() returns when the child has its new memory; its environment is shown a moment later.
+    const std::string environment = cat("/proc/", child->pid(), "/environ");
+    while (read_file(environment).value().empty()) ::sched_yield();
 
     const auto found = list_processes_with(variable());
 
