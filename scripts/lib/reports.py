@@ -55,14 +55,14 @@ def of_junit(path):
     return count
 
 
-def of_ctest(folder):
-    """`folder` holds ctest.xml and a file for each GoogleTest program. One of these that died left no file, or one in
+def of_ctest(path):
+    """Beside ctest's own report lies a file for each GoogleTest program. One of these that died left no file, or one in
     which nothing failed: ctest knows better."""
     count = Count()
-    for case in ElementTree.parse(folder / "ctest.xml").getroot().iter("testcase"):
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
         program = case.get("name")
         ended_well = case.get("status") == "run"
-        report = folder / f"{program}.xml"
+        report = path.parent / f"{program}.xml"
         inside = of_junit(report) if report.exists() else Count()
         if not ended_well and not inside.failures:
             output = case.findtext("system-out") or ""

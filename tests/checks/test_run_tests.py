@@ -34,7 +34,7 @@ def test_counts_the_tests_inside_each_program(tmp_path):
     ctest(tmp_path, base_test="run", script="run")
     (tmp_path / "base_test.xml").write_text(gtest(PASSED, PASSED))
 
-    assert of_ctest(tmp_path).passed == 3
+    assert of_ctest(tmp_path / "ctest.xml").passed == 3
 
 
 @pytest.mark.parametrize("report", [None, gtest(PASSED)])
@@ -43,14 +43,14 @@ def test_a_program_that_died_has_failed_whatever_its_report_says(tmp_path, repor
     if report:
         (tmp_path / "base_test.xml").write_text(report)
 
-    assert [name for name, why in of_ctest(tmp_path).failures] == ["base_test"]
+    assert [name for name, why in of_ctest(tmp_path / "ctest.xml").failures] == ["base_test"]
 
 
 def test_a_program_that_ran_no_test_has_failed(tmp_path):
     ctest(tmp_path, base_test="run")
     (tmp_path / "base_test.xml").write_text(gtest(DISABLED))
 
-    assert of_ctest(tmp_path).failures == [("base_test", "ran no test")]
+    assert of_ctest(tmp_path / "ctest.xml").failures == [("base_test", "ran no test")]
 
 
 def test_reads_the_closing_line_and_the_cases_above_it():
@@ -136,6 +136,29 @@ def test_what_fails_again_has_failed(run_tests, suite_of):
     count = run_tests.Run([suite_of("def test_good(): pass\ndef test_bad(): assert False\n")]).all()
 
     assert (count.passed, len(count.failures), count.second_tries) == (1, 1, [])
+
+
+FAILS_ONCE = """#!/bin/sh
+# As a program of GoogleTest: `S.Breaks` fails unless it is the only one asked for.
+case ${GTEST_FILTER-all} in S.Breaks) case='%s' ;; all) case='%s%s' status=1 ;; *) case= ;; esac
+echo "<testsuites><testsuite name='S'>$case</testsuite></testsuites>" >reports/base_test.xml
+exit ${status-0}
+""" % (PASSED.replace("Works", "Breaks"), PASSED, FAILED)
+
+
+def test_one_failure_of_a_unit_test_is_tried_again_and_named(run_tests, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.setattr(run_tests, "BUILD", tmp_path / "build")
+    (tmp_path / "build" / "asan").mkdir(parents=True)
+    (tmp_path / "build" / "asan" / "base_test").write_text(FAILS_ONCE)
+    (tmp_path / "build" / "asan" / "base_test").chmod(0o755)
+    (tmp_path / "build" / "asan" / "CTestTestfile.cmake").write_text('add_test(base_test "./base_test")\n')
+    step = run_tests.ctest("unit", "asan")
+    step.command = ["sh", "-c", 'mkdir build/asan/reports && "$@"', "sh", *step.command]
+
+    count = run_tests.Run([step]).all()
+
+    assert (count.passed, count.failures, count.second_tries) == (2, [], [("S.Breaks", "1 != 2")])
 
 
 def test_many_failures_are_no_accident(run_tests, suite_of, tmp_path):
