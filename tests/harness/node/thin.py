@@ -78,9 +78,9 @@ class ThinEntrypoint:
         until(lambda: len(re.findall(pattern, self.err.read_text())) >= count,
               lambda: f"{pattern!r} in {self.err.read_text()!r}")
 
-    def stop(self, how=signal.SIGTERM):
+    def stop(self, how=signal.SIGTERM, **patience):
         self.process.signal(how)
-        return self.process.wait()
+        return self.process.wait(**patience)
 
 
 def words(*flags):
