@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "chain/slots.h"
+#include "model/delegate_timeout.h"
 #include "plugin/plugin.h"
 #include "sys/spawn.h"
 
@@ -32,8 +33,8 @@ struct FinishedRun {
 };
 
 struct ExecSettings {
-  plugin::World world;  // chrootDir, delegateMountNamespace
-  std::chrono::milliseconds timeout = std::chrono::seconds(180);  // delegateTimeout: of one process
+  plugin::World world;                                          // chrootDir, delegateMountNamespace
+  std::chrono::milliseconds timeout = model::kDelegateTimeout;  // of one process
   // What delegates inherit: the daemon's own. CNI_* and MULTUS_REQUEST_ID are set anew.
   std::vector<std::string> environment;
   // Called on the event loop, if they are there: after each run; for each type that has no

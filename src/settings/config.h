@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "devices/kubelet_dir.h"
 #include "json/json.h"
+#include "model/delegate_timeout.h"
 #include "model/hotplug_settings.h"
 #include "model/reconcile_mode.h"
 #include "settings/fragments.h"
@@ -51,7 +52,7 @@ struct Config : LogSettings {
   bool namespace_isolation = false;
 
   std::int64_t max_request_bytes = 16 << 20;
-  std::chrono::seconds delegate_timeout{180};
+  std::chrono::seconds delegate_timeout = model::kDelegateTimeout;
   std::optional<std::int64_t> shim_timeout;
   std::optional<std::int64_t> max_delegates;
   std::string delegate_mount_namespace;

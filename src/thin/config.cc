@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kLongestTimeout = 31'536'000;
 
 void read_timeout(json::Fields& fields, Config& config) {
-  std::int64_t seconds = 180;
+  std::int64_t seconds = config.delegate_timeout.count();
   fields.read("delegateTimeout", seconds);
   if (seconds <= 0) fields.fail("delegateTimeout", cat("must be greater than 0, got ", seconds));
   config.delegate_timeout = std::chrono::seconds(std::min(seconds, kLongestTimeout));

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "devices/kubelet_dir.h"
 #include "json/json.h"
+#include "model/delegate_timeout.h"
 #include "settings/log_settings.h"
 
 namespace mnet::thin {
@@ -18,7 +19,7 @@ struct Config : settings::LogSettings {
   std::string objects_dir;  // empty: there is no object source
   std::string kubeconfig;
   std::string kubelet_dir = devices::kDefaultKubeletDir;
-  std::chrono::milliseconds delegate_timeout = std::chrono::seconds(180);
+  std::chrono::seconds delegate_timeout = model::kDelegateTimeout;
 };
 
 // A wrong type or value names its key.
