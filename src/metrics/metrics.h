@@ -1,8 +1,8 @@
 // What the daemon counts (03, 4.2), in the text format of Prometheus. Lives on the event loop. No
 // label ever carries the name of a pod, namespace or container, and none takes more values than
 // there is room for.
-// Counters and histograms are here; gauges that other objects keep are added in daemon/assembly.cc
-// and daemon/object_metrics.cc.
+// Counters and histograms are here. Gauges of values that other objects keep are added by daemon/,
+// where these objects are (add_gauge, add_series).
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
-// Pending DELs (03, 2.14): a DEL that did not reach a daemon, or could not read what it needed,
+// The files of pending DELs (03, 2.14): a DEL that did not reach a daemon, or that failed there,
 // stays in a file until a daemon has carried it out. The shim, thin multus and the daemon write
-// these files, the daemon replays them; only this place knows where they are and what they are
-// called.
+// these files, daemon/pending_del_replay.h replays them; only this header knows where they are and
+// what they are called.
 #pragma once
 
 #include <chrono>
