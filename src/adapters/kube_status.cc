@@ -292,7 +292,7 @@ aio::Task<bool> KubeStatus::put_once(Job* job) {
   co_return co_await put_object(job, std::move(object));
 }
 
-// What was read has its resourceVersion: the server refuses it if another client wrote since.
+// The object keeps the resourceVersion that was read: if another client wrote since, it is refused.
 aio::Task<bool> KubeStatus::put_object(Job* job, json::Object object) {
   set_annotation(object, job->text);
   MNET_CO_TRY(auto&& reply, co_await call(job, {.method = "PUT",

@@ -124,7 +124,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     });
   }
 
-  // To one that line.start() or line.grant() has counted.
+  // The slot of a request that line.start() or line.grant() has counted.
   chain::Slot give(FairLine::Pod& pod, bool is_del, std::uint64_t ticket, std::size_t count) {
     take(is_del, ticket, count);
     return chain::Slot(

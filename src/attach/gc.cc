@@ -41,7 +41,7 @@ Error not_told(const Error& why) {
                         why.text()));
 }
 
-// Every plugin of every network gets the list of all of them, as text, twice.
+// Every plugin of every network is told all valid attachments, as text, under two keys.
 constexpr std::size_t kMostTold = 10'000;
 
 Error too_many() {

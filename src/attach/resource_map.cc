@@ -90,7 +90,7 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
   co_return std::optional<std::string>(free->id);
 }
 
-// Bridge markers name counted resources that no device stands for; their networks run without one.
+// Some resources (bridge-marker's) are only counted and have no devices: the network needs none.
 aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string resource_name,
                                                                 std::string network) {
   auto is_device = co_await devices_->is_device(pod_, resource_name);

@@ -361,7 +361,7 @@ aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedR
     }
     if (i + 1 < end) {
       auto noted = co_await results_.note_deleted(setting_.cni_dir, key_of(*attachment), i + 1);
-      if (!noted) log_.error("cannot note how far a DEL came", noted.error());
+      if (!noted) log_.error("cannot record how far a DEL got", noted.error());
     }
     co_return from_plugin(std::move(deleted).error(), *attachment, list.plugins[i], "delete");
   }

@@ -365,7 +365,7 @@ TEST_F(ChainTest, CheckStopsAtTheFirstErrorUnwrapped) {
   EXPECT_THAT(node_.plugins.runs, SizeIs(2));
 }
 
-// An earlier version attached with a type that is refused today, where no plugin of ours reads it.
+// Today's rules would refuse this `driver.type`; an earlier version attached the network with it.
 TEST_F(ChainTest, CheckAndDelRunWhatAnEarlierVersionAttached) {
   const auto old =
       attachment(list_text("0.4.0", R"({"type":"p1","driver":{"type":"net/virtio"}})"));

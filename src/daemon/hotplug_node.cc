@@ -162,10 +162,9 @@ void add_hotplug_metrics(metrics::Metrics& metrics, const hotplug::Controller& c
                     "Containers whose networks differ from their pod's annotation, or that wait to "
                     "be compared with it",
                     [&controller] { return static_cast<double>(controller.counts().pending); });
-  metrics.add_gauge("multus_hotplug_oldest_difference_seconds",
-                    "For how long the oldest difference has been there", [&controller] {
-                      return static_cast<double>(controller.oldest_difference().count());
-                    });
+  metrics.add_gauge(
+      "multus_hotplug_oldest_difference_seconds", "How long the oldest difference has existed",
+      [&controller] { return static_cast<double>(controller.oldest_difference().count()); });
   metrics.add_series(metrics::SeriesKind::kCounter, "multus_hotplug_foreign_calls_total",
                      "Requests of /delegate while hot-plug is on",
                      [&node] { return node.foreign_calls(); });

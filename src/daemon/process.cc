@@ -74,8 +74,8 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Of those that a delegate left behind on purpose each leads, or belongs to, a session of its own;
-// a delegate has a process group of its own in its daemon's session.
+// A process that a delegate left behind on purpose has a session of its own, whose leader also
+// leads its process group. A delegate has a process group of its own in its daemon's session.
 bool is_settled(const sys::Process& process) { return ::getsid(process.pid) == process.group; }
 
 Result<std::size_t> end_all_orphans() {

@@ -274,7 +274,7 @@ void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
 // As handle(): what is needed to ask is not kept while the request waits.
 aio::Task<chain::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
   Glance seen = body.empty() ? Glance{.ns = std::string(kUnread)} : glance(body);
-  // It ends those that wait, not those that name no container.
+  // A DEL ends the other waiting requests of its container; one that names none ends nothing.
   if (seen.is_del && !seen.container_id.empty()) needs_.requests.dismiss_others(seen.container_id);
   chain::SlotRequest turn;
   turn.ticket = ticket;

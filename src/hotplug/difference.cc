@@ -128,7 +128,7 @@ class Matching {
         out_.ignored.push_back({.ifname = one->ifname,
                                 .network = one->network,
                                 .reason = "its attributes have changed; they are applied when the "
-                                          "pod is made anew, or at once with onAttributeChange "
+                                          "pod is recreated, or at once with onAttributeChange "
                                           "replace"});
         continue;
       }

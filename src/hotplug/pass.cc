@@ -53,7 +53,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Elements = std::vector<model::NetworkSelectionElement>;
 
-// So long a DEL of the container waits for a plugin that hot-plug runs (05, 3.3).
+// How long a DEL of the container waits for a plugin that hot-plug runs (05, 3.3).
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::chrono::seconds kTurn{10};  // after which a pass begins no other operation
 constexpr std::size_t kMostRefusals = 10;  // of one pass, that are told one by one
@@ -194,8 +194,8 @@ Result<bool> Pass::is_eligible() {
   if (!settings_.includes(pod->ns)) return false;
   if (!request_.netns.empty()) return true;
   host_.tell(pod, {.reason = model::kHotplugUnavailable,
-                   .message = "the pod was made by a version of Multus that did not record its "
-                              "network namespace; its networks change when it is made anew",
+                   .message = "the pod was created by a Multus that did not record its "
+                              "network namespace; its networks change when it is recreated",
                    .value = {}});
   return false;
 }
@@ -392,12 +392,12 @@ aio::Task<std::vector<model::NetworkStatus>> Pass::statuses() {
   co_return all;
 }
 
-// Where an ADD still owes its status, that one comes first: it is written whole.
+// If the pod's ADD still owes its status, that one is written first: it is the whole status.
 aio::Task<void> Pass::write_status() {
   MNET_CO_TRY_VOID(co_await reload());
   if (!container_->record.status_behind) co_return Result<void>();
   if (container_->record.status_owed) {
-    co_return Error(Errc::kUnavailable, "the network status of the pod's creation comes first");
+    co_return Error(Errc::kUnavailable, "the network status of the pod's ADD is written first");
   }
   MNET_CO_TRY(auto&& attached, co_await statuses());
   attach::Reporter reporter(core_, container_->job.base, container_->pod);

@@ -25,7 +25,7 @@ namespace {
 // chains have two or three.
 constexpr std::size_t kMaxResourceName = 253 + 1 + 63;
 constexpr std::size_t kMaxTypesBytes = 255, kMaxTypes = 8;
-// The nodes of list and map, the definition's names.
+// What a text costs besides its bytes: nodes of list and map, and the definition's names.
 constexpr std::size_t kTextOverhead = 512;
 
 std::string key_of(std::string_view ns, std::string_view name) { return cat(ns, "/", name); }

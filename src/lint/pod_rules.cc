@@ -152,7 +152,7 @@ class PodCheck {
         model::parse_default_network_annotation(*text, known_.conf.multus_namespace);
     if (!element) return refuse(place, element.error());
     refuse_missing(*element, place.spot());
-    // Only the default network: what the daemon says of its namespace.
+    // With the default network alone, so that a refusal is about its namespace.
     model::PodObject only = pod_.pod;
     only.annotations.erase(std::string(model::kNetworksAnnotation));
     const auto read = model::read_pod_networks(known_.conf, only);

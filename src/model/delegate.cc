@@ -180,7 +180,7 @@ Delegate delegate_of(cni::ConfList list) {
   return delegate;
 }
 
-// One whose list cannot be read is never run.
+// A delegate whose list cannot be read is never run, so its types do not matter.
 Result<void> check_types(const Delegate& delegate, std::string_view own_type) {
   if (!delegate.list) return {};
   const json::Object& config = decoded_config(delegate);

@@ -231,7 +231,7 @@ std::vector<Check> check_containers(const json::Object& answer) {
         {Verdict::kBad,
          cat("CHECK of ", pod.empty() ? "container" : "pod", " ",
              pod.empty() ? shown(*one, "container") : pod, " fails"),
-         cat(shown(*one, "error"), " (delete the pod; its replacement is attached anew)")});
+         cat(shown(*one, "error"), " (delete the pod; its replacement gets its networks)")});
   }
   if (checks.empty()) {
     checks.push_back({Verdict::kGood, cat("CHECK of ", containers.size(), " containers succeeds")});

@@ -46,8 +46,8 @@ json::Object review_of(const Right& right, const std::string& ns) {
                                                             {"subresource", right.subresource}}}}}};
 }
 
-// What the daemon does with every pod, as a dry run on one of its own pods. None: there is no pod.
-// kCancelled: the user may not even try.
+// Writes a network status, as the daemon does for every pod: a dry run on one of the daemon's own
+// pods. None: there is no such pod. kCancelled: the user lacks the right to try it.
 aio::Task<std::optional<Result<json::Object>>> try_status(Cluster* cluster,
                                                           std::vector<DaemonPod> daemons) {
   using Tried = std::optional<Result<json::Object>>;

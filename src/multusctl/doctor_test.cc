@@ -116,8 +116,8 @@ TEST(Doctor, TellsWhichPodsFailTheirCheck) {
       R"({"container":"c2","pod":"a/bad","ok":false,"error":"no link \u009bnet1"}]})");
 
   EXPECT_EQ(to_text(check_containers(answer), false),
-            "✗ CHECK of pod a/bad fails: no link \\u009bnet1 (delete the pod; its replacement is "
-            "attached anew)\n");
+            "✗ CHECK of pod a/bad fails: no link \\u009bnet1 (delete the pod; its replacement "
+            "gets its networks)\n");
   EXPECT_EQ(to_text(check_containers(json::Object()), false), "✓ CHECK of 0 containers succeeds\n");
 }
 

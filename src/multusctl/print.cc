@@ -18,7 +18,7 @@
 namespace mnet::multusctl {
 namespace {
 
-// Cells come from pods and nodes.
+// Pods and nodes choose the text of cells, so it must not control the terminal.
 std::string shown(const std::string& cell) {
   return cell.empty() ? "<none>" : excerpt(cell, kWhole);
 }

@@ -20,13 +20,13 @@ namespace {
 // How much of a plugin's output goes into an error, which passes through several programs and logs.
 constexpr std::size_t kMostQuoted = 16u << 10;
 
-// The end says why it failed.
+// The end of an output usually says why the plugin failed.
 std::string quoted_end(std::string_view text) {
   if (text.size() <= kMostQuoted) return go_quoted(text, kWhole);
   return cat("...", go_quoted(text.substr(text.size() - kMostQuoted), kWhole));
 }
 
-// The beginning says what it was meant to be.
+// The beginning of an output shows what the plugin meant to print.
 std::string quoted_beginning(std::string_view text) {
   if (text.size() <= kMostQuoted) return go_quoted(text, kWhole);
   return cat(go_quoted(text.substr(0, kMostQuoted), kWhole), "...");

@@ -69,7 +69,7 @@ Result<std::optional<std::string>> first_match(std::string_view type,
   return std::nullopt;
 }
 
-// `binDir` is often one of the runtime's CNI_PATH.
+// `binDir` is often also a directory of the runtime's CNI_PATH.
 std::vector<std::string> without_repeats(const std::vector<std::string>& dirs) {
   std::vector<std::string> once;
   for (const std::string& dir : dirs) {

@@ -211,8 +211,8 @@ aio::Task<std::optional<Writer::Status>> Writer::recorded(std::string cni_dir,
   co_return Status{.pod = std::move(pod), .text = std::move(text)};
 }
 
-// Results in the record are as their routes were left; networks that were plugged in are there,
-// too.
+// The results in the record already lack the default routes that were removed. Networks that were
+// plugged in are in the record, too.
 aio::Task<std::string> Writer::text_of(model::AttachmentRecord record) {
   std::vector<model::NetworkStatus> all;
   for (const model::RecordedAttachment& attachment : record.attachments) {

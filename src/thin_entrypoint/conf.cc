@@ -58,7 +58,7 @@ Result<std::string> settle_name(const Options& options, const std::string& path,
   return unusable(cat("cannot get name in master CNI config file ", go_quoted(path, kWhole)));
 }
 
-// For a list of plugins only theirs count, even if there are none. `false` is written, too.
+// Of a list of plugins only their capabilities count, even if it is empty. `false` is kept.
 nodeconf::Capabilities settle_capabilities(const json::Object& primary) {
   const json::Array* list = json::as_array(primary.find("plugins"));
   if (list != nullptr && list->empty()) return {};

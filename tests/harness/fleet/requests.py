@@ -64,7 +64,7 @@ class AuditLog:
         self._read = 0  # bytes
 
     def entries(self, since=0.0):
-        """Whose stage came since then."""
+        """Those that were logged at `since` or later."""
         if self.path.exists():
             with open(self.path, "rb") as file:
                 file.seek(self._read)

@@ -134,7 +134,7 @@ class Daemon:
         return held & (_connected("/proc/self/net/unix") | _connected(f"/proc/{self.pid}/net/unix"))
 
     def _without_connections(self):
-        """What it holds besides its connections, ours included: it may close them a moment later."""
+        """What it holds besides connections, which it may close a moment after their clients, the tests' own included."""
         while True:
             before = self.connections()
             held = self.resources()

@@ -181,7 +181,7 @@ class Chaos:
             self.check_whole()
 
     def check_undone(self):
-        """What a watch left goes with the next one's lists, the rest by command; then the node is as it was."""
+        """Removes what is left, by a watch with empty lists and then by command: the node is as it was before."""
         watch = self.start("watch", "--plugins=", "--configs=", "--quiet")
         end = time.monotonic() + PATIENCE
         while any(json.loads(self.state.read_text())[key] for key in ("plugins", "configs")):

@@ -189,7 +189,7 @@ class WholeNode:
                         f"--hostname-override={NAME}", f"--node-ip={NODE_ADDRESS}", "--v=2")
 
     def _write_kubelet_credentials(self):
-        """Where kubeadm has them; others on the node use them, too."""
+        """Writes them where kubeadm does, because other programs of the node use them, too."""
         authority = self.cluster.authority
         pair = authority.sign("kubelet", f"/O=system:nodes/CN=system:node:{NAME}", "clientAuth")
         self.host.write(KUBELET_PAIR, b"".join(path.read_bytes() for path in pair), mode=0o600)
