@@ -23,6 +23,7 @@
 #include "base/try.h"
 #include "sys/fd.h"
 #include "sys/orphans.h"
+#include "sys/signals.h"
 #include "wire/wire.h"
 
 namespace mnet::daemon {
@@ -38,15 +39,6 @@ void open_standard_descriptors() {
       (void)::open("/dev/null", O_RDWR);  // NOLINT(android-cloexec-open): children keep 0 to 2
     }
   }
-}
-
-void reset_signals() {
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  // With SIGCHLD ignored the kernel would throw the exit codes of our children away.
-  std::signal(SIGCHLD, SIG_DFL);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
 // All threads but one mostly wait for the disk. An arena of its own for each keeps 100 KiB and more
@@ -92,7 +84,8 @@ void settle_process() {
   share_one_arena();
   give_back_large_blocks();
   open_standard_descriptors();
-  reset_signals();
+  sys::reset_signals();
+  std::signal(SIGPIPE, SIG_IGN);
   raise_descriptor_limit();
 }
 

@@ -33,4 +33,11 @@ std::optional<int> Signals::take() {
   return static_cast<int>(info.ssi_signo);
 }
 
+void reset_signals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
 }  // namespace mnet::sys

@@ -25,4 +25,8 @@ class Signals {
   UniqueFd fd_;
 };
 
+// For the start of a program that runs others: no signal is blocked, and SIGCHLD is not ignored,
+// as a parent may have left it. The kernel would throw our children's exit statuses away.
+void reset_signals();
+
 }  // namespace mnet::sys

@@ -3,7 +3,6 @@
 #include <nss.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -44,6 +43,7 @@
 #include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/environment.h"
+#include "sys/signals.h"
 #include "thin/config.h"
 #include "thin/locks.h"
 #include "thin/log.h"
@@ -149,14 +149,6 @@ class Node {
   aio::Group background_;
   attach::Attachments attachments_;
 };
-
-// A runtime that ignores SIGCHLD would have its children's exit codes thrown away, ours with them.
-void reset_signals() {
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  std::signal(SIGCHLD, SIG_DFL);
-}
 
 class Call {
  public:
@@ -394,7 +386,7 @@ Result<void> handle(Verb verb, const Surroundings& surroundings, const skel::Cmd
 }  // namespace
 
 Surroundings Surroundings::of_process() {
-  reset_signals();
+  sys::reset_signals();
   return {.front = skel::Front::of_process(),
           .environment = sys::environment(),
           .random = random_number};
