@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "aio/group.h"
-#include "aio/run.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -27,6 +26,7 @@
 #include "nodetools/options.h"
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
+#include "nodetools/run_task.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/file_lock.h"
@@ -108,16 +108,8 @@ aio::Task<int> work(const Command* command, nodetools::Output* output, sys::Sign
 }
 
 int run_work(const Command& command, nodetools::Output& output) {
-  auto signals = sys::Signals::take_over({SIGTERM, SIGINT});
-  if (!signals) {
-    output.complain("signals", signals.error().text());
-    return 1;
-  }
-  aio::asio::io_context loop(1);
-  const auto code = aio::run(loop, work(&command, &output, &*signals));
-  if (code) return *code;
-  output.complain("error", code.error().text());
-  return 1;
+  return nodetools::run_task(
+      output, [&](sys::Signals& signals) { return work(&command, &output, &signals); });
 }
 
 }  // namespace

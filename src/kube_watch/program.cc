@@ -1,6 +1,5 @@
 #include "kube_watch/program.h"
 
-#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -16,7 +15,6 @@
 #include "aio/event.h"
 #include "aio/group.h"
 #include "aio/readable.h"
-#include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
@@ -36,6 +34,7 @@
 #include "nodetools/options.h"
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
+#include "nodetools/run_task.h"
 #include "nodetools/stop_signal.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
@@ -228,20 +227,13 @@ aio::Task<int> watch(const Command* command, sys::Signals* signals, nodetools::O
 }
 
 int run_watch(const Command& command, nodetools::Output& output) {
-  auto signals = sys::Signals::take_over({SIGTERM, SIGINT});
-  if (!signals) {
-    output.complain("signals", signals.error().text());
-    return 1;
-  }
-  for (const std::string& warning : command.warnings) output.complain("warning", warning);
-  output.print(cat("Setting handler ", command.handler, "..."));
-  output.print(cat("Setting channel ", command.channel, "..."));
-  output.print(cat("Creating channel ", command.channel, "..."));
-  aio::asio::io_context loop(1);
-  const auto code = aio::run(loop, watch(&command, &*signals, &output));
-  if (code) return *code;
-  output.complain("error", code.error().text());
-  return 1;
+  return nodetools::run_task(output, [&](sys::Signals& signals) {
+    for (const std::string& warning : command.warnings) output.complain("warning", warning);
+    output.print(cat("Setting handler ", command.handler, "..."));
+    output.print(cat("Setting channel ", command.channel, "..."));
+    output.print(cat("Creating channel ", command.channel, "..."));
+    return watch(&command, &signals, &output);
+  });
 }
 
 }  // namespace
