@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/utf8.h"
@@ -56,13 +57,14 @@ TEST(Split, KeepsEmptyParts) {
   EXPECT_THAT(split("", ','), ElementsAre(""));
 }
 
-TEST(Utf8, ReplacesEachInvalidByteAsGoDoes) {
-  const std::string replacement = "\xef\xbf\xbd";
-  EXPECT_EQ(valid_utf8("a\xff\xfe"), "a" + replacement + replacement);
-  EXPECT_EQ(valid_utf8("\xc0\x80"), replacement + replacement);
-  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), replacement + replacement + replacement);
-  EXPECT_EQ(valid_utf8("\xe2\x82"), replacement + replacement);
-  EXPECT_EQ(valid_utf8("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+TEST(Utf8, TakesEachInvalidByteAloneAsGoDoes) {
+  for (const std::string_view text : {"\xff\xfe", "\xc0\x80", "\xed\xa0\x80", "\xe2\x82"}) {
+    const CodePoint first = decode_utf8(text);
+    EXPECT_FALSE(first.valid);
+    EXPECT_EQ(first.value, kReplacement);
+    EXPECT_EQ(first.bytes, 1u);
+  }
+  EXPECT_EQ(decode_utf8("\xf0\x9f\x98\x80").value, U'\U0001F600');
 }
 
 TEST(Text, CutsForeignTextForMessages) {

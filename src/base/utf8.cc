@@ -58,19 +58,4 @@ void append_utf8(std::string& out, char32_t c) {
   }
 }
 
-std::string valid_utf8(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint c = decode_utf8(text);
-    if (c.valid) {
-      out += text.substr(0, c.bytes);
-    } else {
-      append_utf8(out, kReplacement);
-    }
-    text.remove_prefix(c.bytes);
-  }
-  return out;
-}
-
 }  // namespace mnet

@@ -21,7 +21,4 @@ CodePoint decode_utf8(std::string_view text);
 
 void append_utf8(std::string& out, char32_t code_point);
 
-// `text` with every invalid byte replaced by U+FFFD.
-std::string valid_utf8(std::string_view text);
-
 }  // namespace mnet

@@ -17,7 +17,6 @@ struct Url {
   std::uint16_t port = 0;
   std::string path;  // without a trailing slash; empty for the root
 
-  bool is_ipv6_literal() const { return host.find(':') != std::string::npos; }
   // `host:port`, IPv6 literals in brackets and without their zone: the value of a Host header.
   std::string authority() const;
 };

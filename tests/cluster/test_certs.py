@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import json
 import re
 import subprocess
 import threading

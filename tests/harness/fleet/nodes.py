@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.cluster.control_plane import free_ports
 from harness.cluster.host_cluster import HostCluster
 from harness.fleet.requests import AuditLog, record_of_refusals, token_id
-from harness.machine.host import PLUGIN_DIR, PROGRAMS, children_of
+from harness.machine.host import PROGRAMS, children_of
 from harness.machine.wait import until
 from harness.net import unix_http
 from harness.node import cni
