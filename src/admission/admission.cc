@@ -165,7 +165,7 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
   }
 
   std::optional<FairLine::Seat> fitting(bool is_del) const {
-    // One that waits for its own namespace's share holds up no other.
+    // A request that waits for its own namespace's share holds up no other.
     auto seat =
         of_namespace == 0 ? line.first(is_del) : line.first(is_del, [&](const FairLine::Seat& one) {
           return has_share_for(*one.pod, is_del, one.waiting().slots);
@@ -174,8 +174,8 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     return has_room_for(*seat->pod, is_del, seat->waiting().slots) ? seat : std::nullopt;
   }
 
-  // One that must leave a slot to DELs, or to other namespaces, holds up none of them. But what
-  // gets free adds up for an older DEL that needs several slots.
+  // A request that must leave a slot to DELs, or to other namespaces, holds up none of them. But
+  // freed slots add up for an older DEL that needs several.
   std::optional<FairLine::Seat> next() const {
     auto del = fitting(true);
     auto other = fitting(false);

@@ -113,7 +113,7 @@ aio::Task<DelOutcome> Deleting::run() {
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
-  // Of these a runtime hears nothing (02-F41).
+  // These errors are not told to the runtime (02-F41).
   for (const Error& error : leftovers.errors.errors()) {
     (is_shortage(error) ? listed.errors : record.unreadable)
         .add(error.wrap("deleting what only the result cache lists"));

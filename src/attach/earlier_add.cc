@@ -146,8 +146,8 @@ aio::Task<cni::NetResult> EarlierAdd::answer(ContainerRecords record) {
   co_return cni::read_result(*entry->result);
 }
 
-// The status of a pod that lacks it: from the result cache, where routes are as they were left, and
-// of what was attached later from the attachment record.
+// Writes the status of a pod that lacks it: from the result cache, which has the routes that were
+// set; for networks that were attached later, from the attachment record.
 aio::Task<void> EarlierAdd::report(ContainerRecords record) {
   if (pod_ == nullptr) co_return Result<void>();
   const std::optional<model::AttachmentRecord>& recorded = record.attachment_record;

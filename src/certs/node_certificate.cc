@@ -323,7 +323,7 @@ aio::Task<void> NodeCertificate::attempt() {
       *client, *std::move(asked), settings_.wait,
       [this, by_certificate](const std::string& awaited) {
         note_wait(awaited);
-        // Who asked with a certificate that has expired is not told any more: others must ask.
+        // Once the asking certificate has expired, other credentials must ask for the new one.
         return !by_certificate || is_usable();
       },
       log_);

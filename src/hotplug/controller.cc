@@ -50,7 +50,7 @@ constexpr std::string_view kStatus = "status";
 constexpr std::string_view kRest = "rest";
 constexpr std::size_t kMostRetries = 100;  // of one container, each by itself; the others together
 
-// One that is cut is read by the pass: its text may have changed.
+// Of a pod that is cut the text is not known; the pass reads it.
 bool is_other(const model::PodObject& before, const model::PodObject& now) {
   if (now.is_cut || before.is_cut) return before.resource_version != now.resource_version;
   const std::string* was = before.annotation(model::kNetworksAnnotation);
@@ -391,8 +391,8 @@ void Controller::container_gone(const std::string& container_id) {
   entries_.erase(container_id);
 }
 
-// Of those that are due, the namespace comes first that has the fewest workers; one that has some
-// leaves the last worker to those that have none.
+// Of the containers that are due, one of the namespace with the fewest workers. The last worker is
+// left to namespaces that have none.
 const std::pair<const std::string, Controller::Entry>* Controller::find_next() const {
   std::map<std::string_view, std::size_t> running;
   for (const auto& [id, entry] : entries_)

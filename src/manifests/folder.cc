@@ -96,7 +96,7 @@ aio::Task<void> Folder::load(Touched touched) {
 }
 
 aio::Task<void> Folder::reread() {
-  // One that runs already may have passed by what the caller means; the next one has not.
+  // A reading that runs already may have passed the file that the caller means.
   const std::uint64_t wanted = whole_readings_ + 1;
   MNET_CO_TRY([[maybe_unused]] const auto& guard, co_await loads_.lock(""));
   if (whole_readings_ >= wanted) co_return Result<void>();

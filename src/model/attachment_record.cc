@@ -234,7 +234,7 @@ std::string config_hash(const json::Object& config) {
   };
   const json::Value* version = config.find("cniVersion");
   const std::string* text = json::as_string(version);
-  // One that is missing means the oldest (01, 1), so the two compare equal.
+  // A missing version means the oldest one (01, 1), so the two compare equal.
   const bool is_missing = version == nullptr || version->is_null() || (text && text->empty());
   if (!is_missing) return hash_of(config);
   json::Object filled = config;

@@ -161,8 +161,8 @@ Result<Response> Call::send(const Verb& verb, const Config& config, Connection c
                      verb.is_answer_awaited ? kNoDeadline : end);
 }
 
-// The good answer to everything but DEL. A daemon that is not there or too slow is worth trying
-// again, and the runtime is told so.
+// For all verbs but DEL: the daemon's answer if it is a success. If the daemon is missing or too
+// slow, the error tells the runtime to try again.
 Result<Response> Call::ask(const Verb& verb, const Config& config) const {
   auto connection = reach(verb, config);
   if (!connection) {

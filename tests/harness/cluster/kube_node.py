@@ -1,4 +1,4 @@
-"""A host whose daemon takes its objects from a real API server, and pods that are there and here."""
+"""A host whose daemon takes its objects from a real API server, and pods that are both objects there and namespaces here."""
 
 import functools
 import json

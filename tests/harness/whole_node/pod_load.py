@@ -50,7 +50,7 @@ class PodLoad:
 
 
 class PodTrickle(PodLoad):
-    """The same, and each pod is deleted again when so many newer ones are there."""
+    """The same, but each pod is deleted once `alive` newer ones run."""
 
     def __init__(self, space, networks, alive=8, **more):
         super().__init__(space, networks, **more)
