@@ -1,5 +1,5 @@
-// The bottom frame of every started coroutine: ensures what all tasks rely on. For the code inside
-// aio that starts coroutines.
+// The bottom frame of every started coroutine: ensures what all tasks rely on. For code that starts
+// coroutines, or that must go on whatever became of one.
 #pragma once
 
 #include <exception>

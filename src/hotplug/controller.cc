@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "aio/cancel.h"
+#include "aio/root.h"
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/attach.h"
@@ -199,9 +200,9 @@ aio::Task<void> Controller::run() {
   MNET_CO_TRY(const auto& lock, co_await wait_for_lock());
   if (lock == nullptr) co_return Result<void>();
   log_.verbose("hot-plug: edits of the networks annotation are applied to running pods");
-  MNET_CO_TRY_VOID(co_await list_all(times_.spread));
+  MNET_CO_TRY(const bool is_whole, co_await list_all(times_.spread));
   is_active_ = true;
-  auto followed = co_await follow();
+  auto followed = co_await follow(is_whole);
   is_active_ = false;
   // What has begun ends, and asks whether it may go on; but not if this is cancelled.
   if (!followed) passes_.cancel();
@@ -209,9 +210,15 @@ aio::Task<void> Controller::run() {
   co_return followed;
 }
 
-aio::Task<void> Controller::follow() {
+// Of containers that could not be listed nothing is known: that is tried again soon.
+aio::Task<void> Controller::follow(bool is_whole) {
   const Time period = settings_.resync.count() > 0 ? settings_.resync : kNever;
-  auto resync = timer_.now() + period;
+  Backoff soon(settings_.retry_initial, settings_.retry_max, random_, kFifth);
+  const auto pause_after = [&](bool is_listed) {
+    if (is_listed) soon.reset();
+    return is_listed ? period : std::min(soon.next(), period);
+  };
+  auto resync = timer_.now() + pause_after(is_whole);
   while (!stops_) {
     change_.reset();
     const auto unread = std::exchange(unread_, {});
@@ -219,8 +226,8 @@ aio::Task<void> Controller::follow() {
       MNET_CO_TRY_VOID(co_await add_entry(cni_dir, id));
     }
     if (timer_.now() >= resync) {
-      MNET_CO_TRY_VOID(co_await list_all(times_.spread));
-      resync = timer_.now() + period;
+      MNET_CO_TRY(is_whole, co_await list_all(times_.spread));
+      resync = timer_.now() + pause_after(is_whole);
     }
     start_due();
     const auto until = std::min(next_due().value_or(resync), resync);
@@ -249,19 +256,21 @@ aio::Task<std::shared_ptr<void>> Controller::wait_for_lock() {
 }
 
 // At the start, and again from time to time: what a request of another daemon changed is not told.
-aio::Task<void> Controller::list_all(Time spread) {
+aio::Task<bool> Controller::list_all(Time spread) {
   const std::set<std::string> directories = node_.directories();
+  bool is_whole = true;
   for (const std::string& directory : directories) {
     auto listed = co_await list(directory, spread);
     if (listed) continue;
-    if (listed.error().code() == Errc::kCancelled) co_return std::move(listed);
+    if (listed.error().code() == Errc::kCancelled) co_return std::move(listed).error();
+    is_whole = false;
     log_.error(cat("hot-plug: cannot list the records below ", directory), listed.error());
   }
   // Those that are not listed any more, too: their passes find that out.
   for (const auto& [id, entry] : entries_) {
     if (!entry.due) enqueue(id, within(spread));
   }
-  co_return Result<void>();
+  co_return is_whole;
 }
 
 Controller::Instant Controller::within(Time spread) const {
@@ -288,6 +297,7 @@ aio::Task<void> Controller::list(std::string cni_dir, Time spread) {
     // Made by another multus.
     const cni::CachedContainer* cached = results.find(id);
     if (cached != nullptr) put(cni_dir, attach::header_of(*cached), due, true);
+    if (cached == nullptr && !results.unreadable.empty()) put_unread(cni_dir, id, due, true);
   }
   co_return Result<void>();
 }
@@ -441,7 +451,8 @@ aio::Task<void> Controller::handle(std::string container_id) {
   const Entry& entry = entries_.at(container_id);
   Result<PassOutcome> passed = PassOutcome();
   if (!has_newer(container_id, entry)) {
-    passed = co_await pass(container_id, entry.cni_dir, &host);
+    // A defect ends this pass, and must not take its worker away.
+    passed = co_await aio::root(pass(container_id, entry.cni_dir, &host));
   }
   --running_;
   conclude(container_id, passed);
@@ -468,7 +479,11 @@ aio::Task<PassOutcome> Controller::pass(std::string container_id, std::string cn
   } else {
     MNET_CO_TRY(const auto& results, co_await core.ports.records.list_results(cni_dir));
     const cni::CachedContainer* cached = results.find(container_id);
-    if (cached == nullptr) co_return PassOutcome{.is_recorded = false};
+    if (cached == nullptr) {
+      // One that cannot be read may be this container's.
+      MNET_CO_TRY_VOID(results.unreadable.join(" / "));
+      co_return PassOutcome{.is_recorded = false};
+    }
     header = attach::header_of(*cached);
   }
   if (const auto entry = entries_.find(container_id);

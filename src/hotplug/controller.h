@@ -126,8 +126,9 @@ class Controller {
 
   // nullptr: stopped meanwhile.
   aio::Task<std::shared_ptr<void>> wait_for_lock();
-  aio::Task<void> follow();
-  aio::Task<void> list_all(Time spread);
+  aio::Task<void> follow(bool is_whole);
+  // False: some records could not be listed.
+  aio::Task<bool> list_all(Time spread);
   aio::Task<void> list(std::string cni_dir, Time spread);
   aio::Task<void> add_entry(std::string cni_dir, std::string container_id);
   Entry& entry_of(const std::string& cni_dir, const std::string& container_id, bool is_quiet);

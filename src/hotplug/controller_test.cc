@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,6 +94,7 @@ class FakeHotplugNode : public Node {
   }
   Result<attach::Request> make_request(const std::string&,
                                        const model::AttachmentRecord& record) override {
+    if (throws) throw std::runtime_error("a defect");
     if (settings_error) return *settings_error;
     attach::RequestText text;
     text.container_id = record.container_id;
@@ -113,6 +115,7 @@ class FakeHotplugNode : public Node {
   std::vector<Op> timed;
   std::string settings = "{}";
   std::optional<Error> settings_error;
+  bool throws = false;
 
  private:
   attach::FakeNode& node_;
@@ -714,6 +717,59 @@ TEST_F(HotplugController, ReadsTheRecordOfANewContainerAgainIfItCouldNot) {
   EXPECT_THAT(node_.runs(), IsEmpty());
 
   node_.records.find_record_error.reset();
+  pass_time(2s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// Not only at the next comparison of all pods, which may be turned off.
+TEST_F(HotplugController, ListsRecordsAgainSoonWhereItCouldNot) {
+  settings_.resync = 0ms;
+  create();
+  annotate("a@net1");
+  node_.records.list_error = Error::from_errno(EMFILE, "open results");
+  start();
+  for (const auto pause : {1100ms, 2100ms, 4100ms}) pass_time(pause);
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  const auto told = count_logged("cannot list the records below");
+  EXPECT_GE(told, 3);  // backs off: 1 s, 2 s, 4 s
+  EXPECT_LE(told, 4);
+
+  node_.records.list_error.reset();
+  pass_time(10s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
+}
+
+// Another multus made it: nothing but the result cache knows of it.
+TEST_F(HotplugController, ForgetsNoContainerWhoseResultsCannotBeRead) {
+  settings_.resync = 0ms;
+  annotate("a@net1");
+  create();
+  node_.records.records.clear();
+  for (const auto& [name, entry] : node_.records.results) {
+    node_.records.result_errors.emplace(name, Error::from_errno(EIO, cat("read ", name)));
+  }
+  start();
+  pass_time(1100ms);
+  edit("b@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  node_.records.result_errors.clear();
+  pass_time(10s);
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL a net1", "ADD b net1"));
+}
+
+TEST_F(HotplugController, GivesAWorkerBackWhateverBecomesOfItsPass) {
+  settings_.workers = 1;
+  create();
+  start();
+  hotplug_node_.throws = true;
+  edit("a@net1");
+  EXPECT_THAT(node_.runs(), IsEmpty());
+
+  hotplug_node_.throws = false;
   pass_time(2s);
 
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
