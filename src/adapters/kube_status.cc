@@ -32,6 +32,9 @@ namespace {
 constexpr int kPutTries = 5;
 // Enough for what a server says about a right that is missing.
 constexpr std::size_t kMaxReason = 300;
+// An object of more bytes becomes megabytes of values.
+constexpr std::size_t kLarge = 64u << 10;
+constexpr std::string_view kLargeOnes = "large";  // a key that no pod has
 
 std::string status_path(const model::PodObject& pod) {
   return kube::pod_path(pod.ns, pod.name) + "/status";
@@ -266,7 +269,7 @@ aio::Task<KubeStatus::Way> KubeStatus::patch(Job* job) {
     co_return Way::kDone;
   }
   if (reply.status != 409 && reply.status != 422) co_return reply.error();
-  MNET_CO_TRY(const bool still_there, co_await is_there(job));  // an error if it was replaced
+  MNET_CO_TRY(const auto& still_there, co_await read(job));  // an error if it was replaced
   if (!still_there) co_return Way::kDone;
   if (reply.status == 422) co_return reply.error();
   co_return Error(Errc::kUnavailable, reply.error().text());  // others write, too
@@ -282,22 +285,23 @@ aio::Task<void> KubeStatus::repeat(Job* job, Step step) {
   }
 }
 
-// True if there is nothing left to do; false if another client wrote at the same time.
+// True if there is nothing left to do; false if another client wrote at the same time. The object keeps
+// the resourceVersion that was read: if another client wrote since, it is refused.
 aio::Task<bool> KubeStatus::put_once(Job* job) {
-  MNET_CO_TRY(auto&& now, co_await read(job));
-  if (!now) co_return true;
-  json::Object& object = *now;
-  const std::string* present = kube::annotation_of(object, model::kNetworkStatusAnnotation);
-  if (present != nullptr && *present == job->text) co_return true;
-  co_return co_await put_object(job, std::move(object));
-}
-
-// The object keeps the resourceVersion that was read: if another client wrote since, it is refused.
-aio::Task<bool> KubeStatus::put_object(Job* job, json::Object object) {
-  set_annotation(object, job->text);
+  MNET_CO_TRY(auto&& whole, co_await read_whole(job));
+  if (!whole.object) co_return true;
+  const std::string* present = kube::annotation_of(*whole.object, model::kNetworkStatusAnnotation);
+  if (job->edit) {
+    MNET_CO_TRY(auto&& text, edited(*job, present));
+    if (!text) co_return true;
+    job->text = *std::move(text);
+  } else if (present != nullptr && *present == job->text) {
+    co_return true;
+  }
+  set_annotation(*whole.object, job->text);
   MNET_CO_TRY(auto&& reply, co_await call(job, {.method = "PUT",
                                                 .path = status_path(*job->pod),
-                                                .body = json::dump(std::move(object))}));
+                                                .body = json::dump(*std::move(whole.object))}));
   if (reply.ok()) co_return true;
   if (reply.status == 409) co_return false;
   if (reply.status == 404) {
@@ -307,13 +311,17 @@ aio::Task<bool> KubeStatus::put_object(Job* job, json::Object object) {
   co_return reply.error();
 }
 
+Result<std::optional<std::string>> KubeStatus::edited(const Job& job, const std::string* present) {
+  return job.edit(present == nullptr ? std::optional<std::string>()
+                                     : std::optional<std::string>(*present));
+}
+
 // As put_once(), from what is there now.
 aio::Task<bool> KubeStatus::edit_once(Job* job) {
   MNET_CO_TRY(auto&& now, co_await read(job));
   if (!now) co_return true;
-  const std::string* present = kube::annotation_of(*now, model::kNetworkStatusAnnotation);
-  MNET_CO_TRY(auto&& text, job->edit(present == nullptr ? std::optional<std::string>()
-                                                        : std::optional<std::string>(*present)));
+  MNET_CO_TRY(auto&& text,
+              edited(*job, kube::annotation_of(*now, model::kNetworkStatusAnnotation)));
   if (!text) co_return true;
   job->text = *std::move(text);
   kube::Call patch{.method = "PATCH",
@@ -322,7 +330,7 @@ aio::Task<bool> KubeStatus::edit_once(Job* job) {
                    .content_type = "application/merge-patch+json"};
   MNET_CO_TRY(auto&& reply, co_await call(job, std::move(patch)));
   if (reply.status == 403) {
-    co_return co_await put_object(job, *std::move(now));
+    co_return co_await put_once(job);
   }
   if (reply.ok()) co_return true;
   if (reply.status == 409) co_return false;
@@ -331,21 +339,30 @@ aio::Task<bool> KubeStatus::edit_once(Job* job) {
   co_return true;
 }
 
-// The whole object; none if it is gone. kConflict if it is another pod's.
+// What an annotation needs; none if the pod is gone. kConflict if it is another pod's.
 aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
-  MNET_CO_TRY(auto&& reply,
-              co_await call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)}));
-  auto now = pod_in(reply, *job->pod);
+  MNET_CO_TRY(auto&& reply, co_await fetch(job));
+  auto now = pod_in(reply, *job->pod, kube::kUnusedMembers);
   if (now && !*now) say_gone(*job);
   co_return now;
 }
 
-aio::Task<bool> KubeStatus::is_there(Job* job) {
-  MNET_CO_TRY(auto&& reply,
-              co_await call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)}));
-  MNET_CO_TRY(const auto& now, pod_in(reply, *job->pod, kube::kUnusedMembers));
-  if (!now) say_gone(*job);
-  co_return now.has_value();
+// Large ones one at a time: their authors chose how large they are.
+aio::Task<KubeStatus::Whole> KubeStatus::read_whole(Job* job) {
+  Whole whole;
+  MNET_CO_TRY(auto&& reply, co_await fetch(job));
+  if (reply.body.size() > kLarge) {
+    std::string().swap(reply.body);
+    MNET_CO_TRY(whole.turn, co_await turns_.lock(std::string(kLargeOnes)));
+    MNET_CO_TRY(reply, co_await fetch(job));
+  }
+  MNET_CO_TRY(whole.object, pod_in(reply, *job->pod));
+  if (!whole.object) say_gone(*job);
+  co_return whole;
+}
+
+aio::Task<kube::Reply> KubeStatus::fetch(Job* job) {
+  return call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)});
 }
 
 // Once: what may pass comes back as an error, and the whole attempt is made again.
@@ -370,7 +387,7 @@ aio::Task<std::optional<std::string>> KubeStatus::find(model::PodObjectPtr pod) 
   MNET_CO_TRY(auto&& reply,
               co_await api_.call_patiently(
                   {.path = kube::pod_path(pod->ns, pod->name), .share = pod->ns}, retries));
-  auto now = pod_in(reply, *pod);
+  auto now = pod_in(reply, *pod, kube::kUnusedMembers);
   if (!now && now.error().code() == Errc::kConflict) co_return std::optional<std::string>();
   if (!now) co_return std::move(now).error();
   const std::string* text =

@@ -64,11 +64,16 @@ class KubeStatus {
   using Step = aio::Task<bool> (KubeStatus::*)(Job*);
   aio::Task<void> repeat(Job* job, Step step);
   aio::Task<bool> put_once(Job* job);
-  aio::Task<bool> put_object(Job* job, json::Object object);
   aio::Task<bool> edit_once(Job* job);
+  static Result<std::optional<std::string>> edited(const Job& job, const std::string* present);
   aio::Task<std::optional<json::Object>> read(Job* job);
-  // The same where only that matters: whether it is there.
-  aio::Task<bool> is_there(Job* job);
+  // An object to be put back, with its turn if it is large.
+  struct Whole {
+    aio::KeyedLock::Guard turn = {};
+    std::optional<json::Object> object = {};
+  };
+  aio::Task<Whole> read_whole(Job* job);
+  aio::Task<kube::Reply> fetch(Job* job);
   aio::Task<kube::Reply> call(Job* job, kube::Call call);
   // What is left of a failure for the ADD that waited.
   Result<void> conclude(const Job& job, Result<void> failed) const;

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/test_log.h"
+#include "base/text.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"
 #include "kube/kube.h"
@@ -117,7 +118,7 @@ TEST(KubeStatus, EditsWhatIsThereNowAndAgainIfAnotherClientWrote) {
     const auto written = aio::run(loop, status.edit(asking_pod(), edit));
 
     EXPECT_TRUE(written.has_value());
-    EXPECT_EQ(edits, 3);
+    EXPECT_EQ(edits, may_patch ? 3 : 6);  // to be put it is read once more, whole
     EXPECT_EQ(writes, 3);
     EXPECT_THAT(body, HasSubstr("resourceVersion"));
   }
@@ -136,6 +137,51 @@ TEST(KubeStatus, WritesNothingWhereNothingIsToChange) {
 
   EXPECT_TRUE(written.has_value());
   EXPECT_THAT(methods(server), ElementsAre("GET"));
+}
+
+// Whatever a pod's author fills its object with: several are edited at the same time.
+TEST(KubeStatus, EditsTheStatusOfAPodWithoutBuildingTheRestOfIt) {
+  aio::asio::io_context loop;  // outlives the connections
+  std::string arguments = "0";
+  for (int i = 0; i < 200'000; ++i) arguments += ",0";
+  const std::string pod =
+      cat(R"({"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7",)",
+          R"("annotations":{"k8s.v1.cni.cncf.io/network-status":"[0]"}},)",
+          R"("spec":{"containers":[{"args":[)", arguments, "]}]}}");
+  const kube::FakeApi server(
+      [&pod](Peer& peer, const RawRequest&) { return peer.answer(200, pod); });
+  const auto api = server.client();
+  KubeStatus status(*api, Log());
+  std::string before;
+  const auto edit = [&before](const std::optional<std::string>& text) {
+    before = text.value_or("none");
+    return Result<std::optional<std::string>>(std::optional<std::string>("[1]"));
+  };
+
+  const auto written = aio::run(loop, status.edit(asking_pod(), edit));
+
+  EXPECT_TRUE(written.has_value()) << written.error().text();
+  EXPECT_EQ(before, "[0]");
+  EXPECT_THAT(methods(server), ElementsAre("GET", "PATCH"));
+  const auto found = aio::run(loop, status.find(asking_pod()));
+  EXPECT_EQ(found.value(), "[0]");
+}
+
+// Where only whole objects may be put back, large ones take turns and small ones do not wait.
+TEST(KubeStatus, PutsLargeObjectsBackOneAtATime) {
+  aio::asio::io_context loop;  // outlives the connections
+  const std::string large =
+      cat(R"({"metadata":{"name":"a","namespace":"n","uid":"u","annotations":{"x":")",
+          std::string(100'000, 'x'), R"("}}})");
+  const kube::FakeApi server([&large](Peer& peer, const RawRequest& request) {
+    peer.answer(request.method() == "PATCH" ? 403 : 200, large);
+  });
+  const auto api = server.client();
+  KubeStatus status(*api, Log());
+
+  EXPECT_TRUE(aio::run(loop, status.write(asking_pod(), "[1]", Log())).has_value());
+
+  EXPECT_THAT(methods(server), ElementsAre("PATCH", "GET", "GET", "PUT"));
 }
 
 // 02, 12: row 103

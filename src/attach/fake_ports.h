@@ -302,6 +302,7 @@ class FakeDevices : public Devices {
     co_return ids;
   }
   aio::Task<bool> is_device(model::PodObjectPtr, std::string resource_name) override {
+    ++asked_whether;
     if (doubt) co_return *doubt;
     co_return known.contains(resource_name);
   }
@@ -311,6 +312,7 @@ class FakeDevices : public Devices {
   std::set<std::string> known;                          // resources of devices
   std::optional<Error> doubt;                           // of what is not known
   int asked = 0;
+  int asked_whether = 0;  // a resource is one of devices
   std::optional<Error> error;
 };
 

@@ -19,6 +19,14 @@
 #include "model/objects.h"
 
 namespace mnet::attach {
+namespace {
+
+// Of which a request may ask whether they are devices: each time the kubelet, its checkpoint and
+// the pod's claims are read, and authors of definitions choose how many there are.
+constexpr std::size_t kMostUnknown = 16;
+
+}  // namespace
+
 ResourceMap::ResourceMap(Devices* devices, model::PodObjectPtr pod, std::string request_uid,
                          Log log)
     : devices_(devices),
@@ -93,6 +101,12 @@ aio::Task<std::optional<std::string>> ResourceMap::take(std::string resource_nam
 // Some resources (bridge-marker's) are only counted and have no devices: the network needs none.
 aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string resource_name,
                                                                 std::string network) {
+  if (no_devices_.contains(resource_name)) co_return std::optional<std::string>();
+  if (no_devices_.size() >= kMostUnknown) {
+    co_return none_for(resource_name, network,
+                       cat("the networks of the pod name more than ", kMostUnknown,
+                           " resources of which it has no devices"));
+  }
   auto is_device = co_await devices_->is_device(pod_, resource_name);
   if (!is_device) {
     co_return none_for(
@@ -109,7 +123,8 @@ aio::Task<std::optional<std::string>> ResourceMap::take_unknown(std::string reso
   }
   log_.error(cat("resource ", excerpt(resource_name), " of network ", excerpt(network),
                  " is not a device resource: ", devices_->name(),
-                 " does not know it; the network is attached without a device"));
+                 " does not know it; its networks are attached without a device"));
+  no_devices_.insert(std::move(resource_name));
   co_return std::optional<std::string>();
 }
 

@@ -24,7 +24,7 @@ class ResourceMap {
   void leave_out(std::set<std::string> ids) { left_out_ = std::move(ids); }
   // The next device of that resource for the network, in the order of the port. An error with code
   // 11 if there is none; nothing if it is not a device resource (a bridge marker), which the
-  // log says. One call at a time.
+  // log says, once. One call at a time.
   aio::Task<std::optional<std::string>> take(std::string resource_name, std::string network);
   // A device that the pod's annotation names: take() will not give it to another network. kDenied
   // if the pod was not allocated it (02, 2.1).
@@ -51,6 +51,7 @@ class ResourceMap {
   Log log_;
   std::set<std::string> left_out_;
   std::optional<std::map<std::string, std::vector<Device>>> resources_;
+  std::set<std::string> no_devices_;  // resources that are none, as was asked
 };
 
 }  // namespace mnet::attach

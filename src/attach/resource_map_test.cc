@@ -12,6 +12,7 @@
 #include "attach/resolve.h"
 #include "base/error.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "cni/error.h"
 #include "json/json.h"
 #include "model/delegate.h"
@@ -137,6 +138,31 @@ TEST_F(ResourcesTest, ThatAreNoDevicesLetTheirNetworkRunWithout) {
   ASSERT_THAT(devices(resolved), ElementsAre("", ""));
   EXPECT_EQ(resolved->delegates[1].selection.resource_name, "");
   EXPECT_TRUE(logged("resource intel.com/vf of network ns1/a is not a device resource"));
+}
+
+// The kubelet, its checkpoint and the pod's claims are read for each question; a pod may have
+// hundreds of networks.
+TEST_F(ResourcesTest, ThatAreNoDevicesAreAskedForOnce) {
+  select("a,b,c,a,b,c");
+
+  EXPECT_THAT(devices(resolve()), ElementsAre("", "", "", "", "", "", ""));
+  EXPECT_EQ(node_.devices.asked_whether, 1);
+}
+
+TEST_F(ResourcesTest, ThatAreNoDevicesAreSixteenAtMost) {
+  std::string all;
+  for (int i = 0; i < 17; ++i) {
+    add_network("ns1", cat("m", i), R"({"type":"t"})", cat("marker/br", i));
+    all += cat(i == 0 ? "" : ",", "m", i);
+  }
+  select(all);
+
+  auto resolved = resolve();
+
+  ASSERT_FALSE(resolved);
+  EXPECT_THAT(resolved.error(), HasCode(cni::Code::kTryAgainLater));
+  EXPECT_THAT(resolved.error().text(), HasSubstr("more than 16 resources"));
+  EXPECT_EQ(node_.devices.asked_whether, 16);
 }
 
 // 02, 8.1

@@ -40,6 +40,10 @@ constexpr int kTriesInConflict = 5;
 constexpr std::size_t kPage = 500;
 // Our daemons' requests have 2 to 4 KiB. Anyone who may make requests may make them larger.
 constexpr std::size_t kLargest = 16u << 10;
+// A node has one request or two; one that makes more waits for the others of its own. What is not
+// kept comes by again with the next list or scan.
+constexpr std::size_t kMostOfRequester = 32;
+constexpr std::size_t kMostUnreadable = 500;  // that are told of
 
 std::string path_of(const std::string& name) {
   return cat(certs::kRequestsPath, "/", kube::query_value(name));
@@ -79,9 +83,12 @@ class Approver::Queue final : public kube::Sink {
   explicit Queue(Approver& owner) : owner_(owner) {}
 
   void begin() override { seen_.clear(); }
+  // Only of what we know: anyone who may make requests chooses how many there are.
   Result<void> add(const json::Object& object) override {
-    if (auto meta = kube::parse_meta(object)) seen_.insert(meta->name);
     owner_.consider(object);
+    if (auto meta = kube::parse_meta(object); meta && owner_.knows(meta->name)) {
+      seen_.insert(std::move(meta->name));
+    }
     return {};
   }
   void commit() override {
@@ -138,6 +145,9 @@ void Approver::consider(const json::Object& object) {
   }
   const auto found = pending_.find(name);
   if (found != pending_.end() && found->second.uid == request->uid) return;
+  const auto of_requester = std::ranges::count_if(
+      pending_, [&](const auto& one) { return one.second.requester == request->username; });
+  if (found == pending_.end() && static_cast<std::size_t>(of_requester) >= kMostOfRequester) return;
   pending_.insert_or_assign(
       name,
       Item{.uid = request->uid,
@@ -147,6 +157,10 @@ void Approver::consider(const json::Object& object) {
   changes_.notify_all();
 }
 
+bool Approver::knows(const std::string& name) const {
+  return pending_.contains(name) || unreadable_.contains(name);
+}
+
 void Approver::forget(const std::string& name) {
   pending_.erase(name);
   unreadable_.erase(name);
@@ -154,6 +168,7 @@ void Approver::forget(const std::string& name) {
 
 // It comes by again with each change, list and scan.
 void Approver::tell_unreadable(const certs::SigningRequest& request, const std::string& why) {
+  if (unreadable_.size() >= kMostUnreadable && !unreadable_.contains(request.meta.name)) return;
   const auto [told, is_new] = unreadable_.try_emplace(request.meta.name, request.uid);
   if (!is_new && told->second == request.uid) return;
   told->second = request.uid;

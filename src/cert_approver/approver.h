@@ -69,6 +69,7 @@ class Approver {
   using Items = std::map<std::string, Item>;
 
   void consider(const json::Object& object);
+  bool knows(const std::string& name) const;
   void forget(const std::string& name);
   // Says once why a request is left alone that cannot be read.
   void tell_unreadable(const certs::SigningRequest& request, const std::string& why);

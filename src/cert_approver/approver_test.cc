@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -271,6 +272,39 @@ TEST_F(ApproverTest, LeavesAloneWhatIsLargerThanAnyOfOurs) {
   ASSERT_TRUE(becomes([&] { return lists >= 3; }));
   EXPECT_THAT(requests_.puts(), ElementsAre(HasSubstr("/csr-2/approval")));
   EXPECT_EQ(approver_->counters().failures, 0u);
+}
+
+// A node may make requests faster than they are decided.
+TEST_F(ApproverTest, KeepsAFewRequestsOfEachRequester) {
+  for (int i = 0; i < 100; ++i) requests_.add(cat("csr-", i), "node2");
+  requests_.add("other", "node1");
+  requests_.refuses = [](const RawRequest& request) {
+    return request.method() == "PUT" && request.target().find("/csr-") != std::string::npos ? 503
+                                                                                            : 0;
+  };
+
+  start();
+
+  ASSERT_TRUE(becomes([this] { return approver_->counters().approved == 1; }));
+  EXPECT_EQ(approver_->pending(), 32u);
+}
+
+TEST_F(ApproverTest, TellsOfSoManyThatItCannotRead) {
+  const std::string good =
+      certs::request_for({.subject = {{"O", "system:multus"}, {"CN", "system:multus:node1"}}});
+  const std::string unreadable = certs::behind_a_long_line(good, good);
+  for (int i = 0; i < 600; ++i) {
+    const std::string name = cat("csr-", i);
+    requests_.add_text(name, object_of(name, "node1", unreadable));
+  }
+
+  start();
+
+  ASSERT_TRUE(becomes([this] { return approver_->is_synced(); }));
+  EXPECT_EQ(std::ranges::count_if(
+                lines_->lines(),
+                [](const std::string& line) { return line.contains("is left alone"); }),
+            500);
 }
 
 // 03, 12: row 149

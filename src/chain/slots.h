@@ -69,7 +69,7 @@ class DelegateSlots {
   virtual std::optional<Slot> acquire_early() = 0;
 };
 
-// No limit: for tests, and for thin multus, which runs one request.
+// No limit: for tests, and for explanations, which run nothing.
 class UnlimitedSlots : public DelegateSlots {
  public:
   aio::Task<Slot> acquire(SlotRequest request) override {

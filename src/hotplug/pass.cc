@@ -215,9 +215,11 @@ aio::Task<void> Pass::read_wanted() {
 
 // The names of what clients plugged in are those of configurations, not of definitions.
 aio::Task<void> Pass::look_for_clients_networks(DifferenceRules* rules) {
+  std::set<std::string> seen;  // an annotation may name one a thousand times
   for (const model::NetworkSelectionElement& element : wanted_) {
     const model::RecordedAttachment* there = container_->record.find(element.ifname);
     if (there == nullptr || there->source != model::Source::kDelegateApi) continue;
+    if (!seen.insert(element.ifname).second) continue;
     auto definition =
         co_await core_.ports.source->find_network({.ns = element.ns, .name = element.name});
     if (!definition && !is_lasting(definition.error())) co_return definition.error();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,6 +86,36 @@ TEST(StatusEdit, RefusesWhatIsNoList) {
     EXPECT_FALSE(without_statuses(text, "a", {"eth0"})) << text;
   }
   EXPECT_TRUE(with_statuses("  ", {status("a", "eth0")}));
+}
+
+std::string text_of_empty_entries(std::size_t count) {
+  std::string text = "[{}";
+  for (std::size_t i = 1; i < count; ++i) text += ",{}";
+  return text + "]";
+}
+
+// A pod's author may write the annotation, and every edit would read it on the event loop.
+TEST(StatusEdit, RefusesMoreValuesThanAnyStatusHas) {
+  const std::string text = text_of_empty_entries(80'000);
+
+  EXPECT_FALSE(with_statuses(text, {status("a", "eth0")}));
+  EXPECT_FALSE(without_statuses(text, "a", {"eth0"}));
+  EXPECT_FALSE(with_changes(text, {}, {status("a", "eth0")}));
+  EXPECT_TRUE(with_changes(text_of_empty_entries(9'000), {}, {status("a", "eth0")}));
+}
+
+// The longest that we write ourselves can be edited.
+TEST(StatusEdit, TakesTheLongestStatus) {
+  NetworkStatus crowded = status("a", "eth0");
+  crowded.ips.assign(20'000, "");
+
+  StatusText longest;
+  for (std::size_t ips = 20'000; longest.text().size() < kMaxStatusText / 2; ips -= 500) {
+    crowded.ips.resize(ips);
+    longest = status_text({crowded});
+  }
+
+  EXPECT_TRUE(with_changes(longest.text(), {}, {status("b", "net1")}));
 }
 
 }  // namespace

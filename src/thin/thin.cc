@@ -31,7 +31,6 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/version.h"
-#include "chain/slots.h"
 #include "cni/error.h"
 #include "cni/version.h"
 #include "json/json.h"
@@ -47,6 +46,7 @@
 #include "thin/config.h"
 #include "thin/locks.h"
 #include "thin/log.h"
+#include "thin/slots.h"
 #include "wire/wire.h"
 
 namespace mnet::thin {
@@ -141,7 +141,7 @@ class Node {
 
   aio::asio::io_context loop_{1};
   aio::BlockingPool pool_{kBlockingThreads};
-  chain::UnlimitedSlots slots_;
+  FewSlots slots_;
   adapters::FilePorts ports_;
   std::unique_ptr<adapters::FolderSource> folder_;
   std::unique_ptr<adapters::KubeSource> kube_;

@@ -181,6 +181,23 @@ def test_a_slow_gc_of_many_networks_holds_up_others_for_one_of_them(host, thin, 
     assert thin.delete(quick, pod).ok
 
 
+def test_a_pod_of_many_networks_runs_a_few_plugins_at_once(host, thin, fake, objects):
+    """Networks of safe types run side by side, and a pod's author chooses how many there are."""
+    fake.install("tap")
+    names = [f"n{number}" for number in range(40)]
+    for name in names:
+        objects.network(name, fake.network(name, plugin_type="tap", ADD={"delay_ms": 300}))
+    objects.pod("web", uid="00000000-0000-4000-8000-000000000001", annotations={NETWORKS: ",".join(names)})
+    conf = netconf_from_files(host, fake.network("cluster"), type="multus", objectsDir=FOLDER)
+    pod = host.add_pod("web")
+
+    assert thin.add(conf, pod, args=args_of(pod)).ok
+
+    assert len(fake.calls("ADD")) == 41
+    assert 2 <= fake.most_at_once() <= 8
+    assert thin.delete(conf, pod, args=args_of(pod)).ok
+
+
 def test_what_a_killed_process_left_is_deleted(host, thin, fake, pod):
     conf = netconf(networks.bridge(), fake.conf("a", ADD={"signal": 9}), type="multus")
 
