@@ -81,10 +81,11 @@ api-faults:  ## MINUTES=30 of random faults of the API server under load; SEED=n
 	@scripts/build release programs stepped-clock
 	@scripts/api-faults --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))
 
-soak:  ## OPERATIONS=20000 at random with faults, on a node of its own; SEED=n for the same ones again, SEEDS=n for several
+soak:  ## OPERATIONS=20000 at random with faults, on a node of its own; SEED=n for the same ones again, SEEDS=n for several, NODES=n side by side
 	@scripts/install-packages build test
 	@scripts/build release programs stepped-clock ledger-delegate
-	@scripts/soak $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS))
+	@scripts/soak $(if $(OPERATIONS),--operations $(OPERATIONS)) $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(NODES),--nodes $(NODES)) \
+	  $(if $(MINUTES),--minutes $(MINUTES))
 
 readers:  ## ten minutes of comparing our parsers with Go's (SECONDS=n for another time, for each of seven kinds)
 	@scripts/install-packages build

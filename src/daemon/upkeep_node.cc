@@ -1,6 +1,8 @@
 #include "daemon/upkeep_node.h"
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +25,7 @@
 #include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/copy_file.h"
+#include "sys/used_netns.h"
 #include "upkeep/decision.h"
 #include "wire/wire.h"
 
@@ -47,6 +50,10 @@ upkeep::PodState UpkeepNode::find_pod(const model::AttachmentRecord& record) con
   const bool is_its = pod != nullptr && (record.is_static || pod->fits(record.pod_uid));
   if (!is_its) return PodState::kAbsent;
   return pod->is_running() ? PodState::kRunning : PodState::kPresent;
+}
+
+aio::Task<std::set<std::uint64_t>> UpkeepNode::list_used_namespaces() {
+  return needs_.pool.run([] { return sys::list_used_netns(); });
 }
 
 // Through the reader of every request, with the daemon's configuration laid over it.

@@ -46,6 +46,7 @@ class UpkeepNode : public upkeep::Node {
   // A folder of manifests need not have every pod.
   bool knows_pods() const override { return needs_.objects.kube() != nullptr; }
   upkeep::PodState find_pod(const model::AttachmentRecord& record) const override;
+  aio::Task<std::set<std::uint64_t>> list_used_namespaces() override;
   bool sees_host() const override { return needs_.sees_host; }
   Result<attach::Request> make_del(const std::string& cni_dir,
                                    const model::AttachmentRecord& record,

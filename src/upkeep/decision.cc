@@ -48,7 +48,7 @@ std::string_view name_of(Action action) {
 
 bool is_gone(const Facts& facts) {
   return !facts.is_of_this_boot || facts.netns == Namespace::kGone ||
-         facts.netns == Namespace::kOther;
+         facts.netns == Namespace::kOther || (facts.netns == Namespace::kSame && facts.is_empty);
 }
 
 Decision decide(const Facts& facts, Mode mode) {

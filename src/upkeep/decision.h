@@ -29,6 +29,8 @@ struct Facts {
   bool has_pod = true;  // it is a pod, and there is a store that has every pod
   PodState pod = PodState::kPresent;
   bool has_living_sibling = false;  // another container of the same pod lives
+  // Its namespace is there, and no process is in it, while others' are seen to have some.
+  bool is_empty = false;
   bool sees_host = true;            // namespaces are looked at as the host has them
   bool sees_running_pods = true;    // no namespace of a running pod is missing
   bool is_past_grace = false;       // it has been gone for long enough
@@ -52,7 +54,7 @@ struct Decision {
 std::string_view name_of(Action action);
 
 Decision decide(const Facts& facts, Mode mode);
-// Its namespace is not there any more.
+// Its namespace is not there any more, or was left behind.
 bool is_gone(const Facts& facts);
 
 }  // namespace mnet::upkeep

@@ -31,11 +31,12 @@ void for_all(const std::function<void(const Facts&, Mode)>& visit) {
   each(states, f.state, [&] {
     each(namespaces, f.netns, [&] {
       each(pods, f.pod, [&] {
-        for (unsigned bits = 0; bits < 512; ++bits) {
+        for (unsigned bits = 0; bits < 1024; ++bits) {
           bool* const flags[] = {&f.is_complete,     &f.awaits_pending,    &f.has_pending,
                                  &f.is_of_this_boot, &f.has_pod,           &f.has_living_sibling,
-                                 &f.sees_host,       &f.sees_running_pods, &f.is_past_grace};
-          for (unsigned i = 0; i < 9; ++i) *flags[i] = (bits >> i & 1) != 0;
+                                 &f.sees_host,       &f.sees_running_pods, &f.is_past_grace,
+                                 &f.is_empty};
+          for (unsigned i = 0; i < 10; ++i) *flags[i] = (bits >> i & 1) != 0;
           for (const Mode mode : {Mode::kOff, Mode::kReport, Mode::kOn}) visit(f, mode);
         }
       });
@@ -56,7 +57,8 @@ bool may_be_in_use(const Facts& facts) {
 TEST(Decision, NeverTouchesALivingPodsNetwork) {
   for_all([](const Facts& facts, Mode mode) {
     const bool lives = may_be_in_use(facts) && facts.is_of_this_boot &&
-                       (facts.netns == Namespace::kSame || facts.netns == Namespace::kUnknown);
+                       ((facts.netns == Namespace::kSame && !facts.is_empty) ||
+                        facts.netns == Namespace::kUnknown);
     if (!lives) return;
     EXPECT_EQ(decide(facts, mode).action, Action::kKeep);
   });
@@ -112,6 +114,17 @@ TEST(Decision, DeletesAContainerThatIsGone) {
   EXPECT_EQ(decide(gone, Mode::kOn).action, Action::kDelete);
   gone.sees_host = false;
   EXPECT_EQ(decide(gone, Mode::kOn).action, Action::kReport);
+}
+
+// It also left the namespace, before any process was in it.
+TEST(Decision, DeletesAContainerWhoseNamespaceWasLeftBehindEmpty) {
+  Facts left{.pod = PodState::kRunning, .is_empty = true, .is_past_grace = true};
+  EXPECT_EQ(decide(left, Mode::kOn).action, Action::kKeep);
+  left.has_living_sibling = true;
+  EXPECT_EQ(decide(left, Mode::kOn).action, Action::kDelete);
+  left.has_living_sibling = false;
+  left.pod = PodState::kAbsent;
+  EXPECT_EQ(decide(left, Mode::kOn).action, Action::kDelete);
 }
 
 }  // namespace

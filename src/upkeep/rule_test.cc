@@ -120,6 +120,21 @@ TEST_F(RuleTest, ANetworkStaysWhileALivingContainerHoldsItsAddress) {
   EXPECT_TRUE(attach::complete(del_later("c1")));
 }
 
+// Its record was made up when a network of it was unplugged: the original had attached it.
+TEST_F(RuleTest, ANetworkStaysWhileAContainerHoldsItsAddressWhoseNamespaceIsNotOnRecord) {
+  add_container("c1", "a", 7);
+  add_container("c2", "a", 8);
+  node_.links.namespaces.erase("/c1");
+  auto record = model::decode_record(node_.records.records.at("c2")).value();
+  record.netns_inode = 0;
+  node_.records.records["c2"] = model::encode_record(record);
+
+  const auto held = del_later("c1");
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(held && held->failed);
+}
+
 TEST_F(RuleTest, AnAddressOnAnotherNetworkIsAnotherAddress) {
   add_container("c1", "a", 7);
   add_container("c2", "b", 8);

@@ -49,8 +49,11 @@ bool seems_gone(const Decision& decision) {
          decision.action == Action::kDelete;
 }
 
-// Whether every attachment on record has its cached result; `cached`: nullptr if there is none.
-bool has_results(const model::AttachmentRecord& record, const cni::CachedContainer* cached) {
+// Whether every attachment on record has its cached result. What cannot be read may be the one that
+// seems to be missing.
+bool may_be_complete(const model::AttachmentRecord& record, const attach::CacheOverview& results) {
+  if (!results.unreadable.empty()) return true;
+  const cni::CachedContainer* cached = results.find(record.container_id);
   return std::ranges::all_of(record.attachments, [&](const model::RecordedAttachment& one) {
     return cached != nullptr &&
            std::ranges::find(cached->attachments,
@@ -65,7 +68,9 @@ bool has_pending_del(const std::vector<std::string>& files, const std::string& c
   });
 }
 
-bool lives(const Facts& facts) { return facts.is_of_this_boot && facts.netns == Namespace::kSame; }
+bool lives(const Facts& facts) {
+  return facts.is_of_this_boot && facts.netns == Namespace::kSame && !facts.is_empty;
+}
 
 }  // namespace
 
@@ -124,6 +129,8 @@ aio::Task<Upkeep::Items> Upkeep::look_everywhere() {
   for (const std::string& directory : directories) {
     MNET_CO_TRY_VOID(co_await look(directory, &items));
   }
+  MNET_CO_TRY_VOID(co_await find_empty(&items));
+  for (const auto& item : items) note_gone(item.get());
   compare(items);
   gone_ = static_cast<std::size_t>(std::ranges::count_if(
       items, [this](const auto& item) { return seems_gone(decide(item->facts, settings_.mode)); }));
@@ -176,9 +183,7 @@ aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
       log_.error(cat("cannot read the attachment record of container ", id), item.error());
       continue;
     }
-    // What cannot be read may be the result that seems to be missing.
-    (*item)->facts.is_complete =
-        !results.unreadable.empty() || has_results((*item)->record, results.find(id));
+    (*item)->facts.is_complete = may_be_complete((*item)->record, results);
     (*item)->record.attachments.clear();
     items->push_back(*std::move(item));
   }
@@ -192,7 +197,6 @@ aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
     Item& item = *(*items)[i];
     item.facts.has_pending = has_pending_del(pending, item.record.container_id);
     MNET_CO_TRY_VOID(co_await find_facts(&item));
-    note_gone(&item);
   }
   co_return Result<void>();
 }
@@ -256,6 +260,40 @@ aio::Task<void> Upkeep::find_facts(Item* item) {
   facts.has_pod = !record.pod_uid.empty() && node_.knows_pods();
   facts.pod = node_.find_pod(record);
   facts.sees_host = node_.sees_host();
+  co_return Result<void>();
+}
+
+// Processes are looked at only where it matters: the pod is gone, or has another container. That
+// they can be seen at all, those of other containers must show; a runtime may also keep its
+// processes elsewhere.
+aio::Task<void> Upkeep::find_empty(const Items* items) {
+  std::map<std::string, std::vector<Item*>> living;  // by the UID of their pod
+  bool is_asked = false;
+  for (const auto& item : *items) {
+    if (!lives(item->facts) || !item->facts.has_pod || item->record.netns_inode == 0) continue;
+    auto& of_pod = living[item->record.pod_uid];
+    of_pod.push_back(item.get());
+    is_asked = is_asked || of_pod.size() > 1 || item->facts.pod == PodState::kAbsent;
+  }
+  if (!is_asked) co_return Result<void>();
+  const auto used = co_await node_.list_used_namespaces();
+  if (!used && used.error().code() == Errc::kCancelled) co_return used.error();
+  if (!used) {
+    log_.error("cannot tell which namespaces have processes", used.error());
+    co_return Result<void>();
+  }
+  const auto is_used = [&used](const Item* item) {
+    return used->contains(item->record.netns_inode);
+  };
+  const bool sees_processes = std::ranges::any_of(
+      living, [&](const auto& of_pod) { return std::ranges::any_of(of_pod.second, is_used); });
+  for (const auto& [uid, of_pod] : living) {
+    const bool has_used = std::ranges::any_of(of_pod, is_used);
+    for (Item* item : of_pod) {
+      const bool is_absent = item->facts.pod == PodState::kAbsent;
+      item->facts.is_empty = !is_used(item) && (has_used || (is_absent && sees_processes));
+    }
+  }
   co_return Result<void>();
 }
 
@@ -329,10 +367,20 @@ aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
     now->record = std::move(read_again->record);
     now->facts.state = now->record.state;
     now->facts.awaits_pending = now->record.is_pending;
+    if (now->record.state == model::RecordState::kCreating) {
+      // An ADD that ran meanwhile may have been answered, and its record not have been written.
+      MNET_CO_TRY(const auto& results,
+                  co_await core_.core().ports.records.list_results(item->cni_dir));
+      now->facts.is_complete = may_be_complete(now->record, results);
+    }
   }
   MNET_CO_TRY(const auto& pending, co_await node_.list_pending(item->cni_dir));
   now->facts.has_pending = has_pending_del(pending, item->record.container_id);
   MNET_CO_TRY_VOID(co_await find_facts(now.get()));
+  if (now->facts.is_empty) {
+    MNET_CO_TRY(const auto& used, co_await node_.list_used_namespaces());
+    now->facts.is_empty = !used.contains(now->record.netns_inode);
+  }
   co_return decide(now->facts, settings_.mode).action == action;
 }
 
@@ -425,7 +473,8 @@ aio::Task<void> Upkeep::undo_half_done(const Item* item, std::string ifname) {
 
 void Upkeep::report(const Item& item, Decision decision) {
   if (!reported_.insert({item.cni_dir, item.record.container_id}).second) return;
-  log_.warning(cat("the namespace of ", described(item.record), " is gone and ", decision.reason,
+  log_.warning(cat("the namespace of ", described(item.record),
+                   item.facts.is_empty ? " has no process and " : " is gone and ", decision.reason,
                    ", but its networks are not deleted: ",
                    settings_.mode == Mode::kReport ? "`reconcile` is \"report\""
                                                    : "the host's namespaces cannot be seen"));

@@ -44,6 +44,9 @@ class Node {
   virtual bool knows_pods() const = 0;
   // Of the pod that a record is about.
   virtual PodState find_pod(const model::AttachmentRecord& record) const = 0;
+  // Inodes of the network namespaces that processes are in, as far as processes can be seen. An
+  // error if that cannot be told.
+  virtual aio::Task<std::set<std::uint64_t>> list_used_namespaces() = 0;
   // Whether namespaces are looked at as the host has them.
   virtual bool sees_host() const = 0;
   // The DEL of a container, as the runtime would send it. Of the record only what is not about
@@ -118,6 +121,8 @@ class Upkeep {
   aio::Task<std::unique_ptr<Item>> read(std::string cni_dir, std::string container_id);
   aio::Task<void> find_cached(std::string cni_dir, std::vector<cni::CachedContainer> containers,
                               Items* items);
+  // Which namespaces a runtime left behind when it was killed before it started a process there.
+  aio::Task<void> find_empty(const Items* items);
   void compare(const Items& items);
   void note_gone(Item* item);
   aio::Task<void> act(const Item* item, Decision decision);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -64,6 +65,14 @@ class FakeUpkeepNode : public Node {
     const auto found = pods.find(record.pod_uid);
     return found == pods.end() ? PodState::kAbsent : found->second;
   }
+  aio::Task<std::set<std::uint64_t>> list_used_namespaces() override {
+    if (processes_error) co_return *processes_error;
+    std::set<std::uint64_t> used;
+    for (const auto& [netns, inode] : node_.links.inodes) {
+      if (!left.contains(netns)) used.insert(inode);
+    }
+    co_return used;
+  }
   bool sees_host() const override { return sees; }
   Result<attach::Request> make_del(const std::string&, const model::AttachmentRecord& record,
                                    const std::string& ifname) override {
@@ -88,6 +97,8 @@ class FakeUpkeepNode : public Node {
 
   std::map<std::string, PodState> pods;  // by UID
   bool is_synced = true, sees = true;
+  std::set<std::string> left;  // namespaces without a process
+  std::optional<Error> processes_error;
   std::function<void()> on_turn, on_pending_listed;
   std::vector<std::string> counts;
 
@@ -132,6 +143,8 @@ class UpkeepTest : public attach::NodeTest {
     });
   }
   void lose_namespace(const std::string& id) { node_.links.namespaces.erase(cat("/", id)); }
+  // The runtime was killed before it started a process there.
+  void leave_namespace(const std::string& id) { around_.left.insert(cat("/", id)); }
   void end_pod(const std::string& uid) { around_.pods.erase(uid); }
   void round() {
     const auto done = aio::run(loop_, upkeep_.round());
@@ -258,7 +271,6 @@ TEST_F(UpkeepTest, TakesAResultThatCannotBeReadForNoneThatIsMissing) {
   EXPECT_THAT(recorded(), ElementsAre("c1"));
 }
 
-// It was the oldest of them, and meanwhile its ADD has ended.
 TEST_F(UpkeepTest, SaysWhatItWouldDoAndChangesNothing) {
   add_container("c1", "u1");
   edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
@@ -276,6 +288,7 @@ TEST_F(UpkeepTest, SaysWhatItWouldDoAndChangesNothing) {
   EXPECT_FALSE(node_.records.records.contains("c1"));
 }
 
+// It was the oldest of them, and meanwhile its ADD has ended.
 TEST_F(UpkeepTest, AsksAgainWhenItsTurnHasCome) {
   add_container("c1", "u1");
   edit("c1", [](auto& record) { record.state = RecordState::kDeleting; });
@@ -287,6 +300,19 @@ TEST_F(UpkeepTest, AsksAgainWhenItsTurnHasCome) {
 
   EXPECT_THAT(node_.runs(), IsEmpty());
   EXPECT_THAT(around_.counts, IsEmpty());
+}
+
+// The same with a disk that fails: the record could not say that the ADD had ended.
+TEST_F(UpkeepTest, KeepsAnAddThatWasAnsweredBeforeItsTurnHasCome) {
+  add_container("c1", "u1");
+  edit("c1", [](auto& record) { record.state = RecordState::kCreating; });
+  const auto results = std::exchange(node_.records.results, {});
+  around_.on_turn = [&] { node_.records.results = results; };
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(recorded(), ElementsAre("c1"));
 }
 
 // 05, 3.10
@@ -368,6 +394,56 @@ TEST_F(UpkeepTest, DeletesAContainerWhosePodLivesInAnother) {
 
   EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0"));
   EXPECT_THAT(recorded(), ElementsAre("c2"));
+}
+
+// The same; and the runtime left the namespace, which no process was in yet.
+TEST_F(UpkeepTest, DeletesAContainerThatWasLeftBehindWithItsNamespace) {
+  add_container("c1", "u1");
+  add_container("c2", "u1");
+  add_container("c3", "u3");
+  leave_namespace("c1");
+  leave_namespace("c3");
+  end_pod("u3");
+
+  round();
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_EQ(upkeep_.gone(), 2u);
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0", "DEL n-c3 eth0"));
+  EXPECT_EQ(node_.plugins.runs[0].netns, "/c1");
+  EXPECT_THAT(recorded(), ElementsAre("c2"));
+}
+
+// Without the host's processes in view, or with runtimes that keep them elsewhere, no namespace is
+// taken for empty.
+TEST_F(UpkeepTest, KeepsContainersWhoseProcessesCannotBeSeen) {
+  add_container("c1", "u1");
+  add_container("c2", "u1");
+  add_container("c3", "u3");
+  end_pod("u3");
+  for (const char* id : {"c1", "c2", "c3"}) leave_namespace(id);
+  round_after_grace();
+  around_.left = {"/c1", "/c3"};
+  around_.processes_error = Error(Errc::kDenied, "stat /proc/7/ns/net: permission denied");
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_TRUE(upkeep_.sees_running_pods());
+}
+
+TEST_F(UpkeepTest, KeepsAContainerWhoseFirstProcessHasComeMeanwhile) {
+  add_container("c1", "u1");
+  add_container("c2", "u1");
+  leave_namespace("c1");
+  round();
+  now_ += std::chrono::minutes(10);
+  around_.on_turn = [this] { around_.left.clear(); };
+
+  round();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
 TEST_F(UpkeepTest, DeletesNothingWhileThePodsAreNotKnown) {
@@ -457,7 +533,7 @@ TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
           if (pod_of.contains(id) || node_.links.error) break;
           for (const auto& [other, others_uid] : pod_of) {
             if (others_uid != uid || !living.contains(other)) continue;
-            lose_namespace(other);
+            draw(2) == 0 ? lose_namespace(other) : leave_namespace(other);
             living.erase(other);
           }
           add_container(id, uid);
@@ -467,7 +543,7 @@ TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
         case 1:  // a pod goes, and no DEL comes
           for (const auto& [other, others_uid] : pod_of) {
             if (others_uid != uid) continue;
-            lose_namespace(other);
+            draw(2) == 0 ? lose_namespace(other) : leave_namespace(other);
             living.erase(other);
           }
           end_pod(uid);
@@ -504,6 +580,10 @@ TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
     node_.links.error.reset();
     for (const std::string& one : living) node_.links.namespaces[cat("/", one)];
     around_.is_synced = around_.sees = true;
+    const std::string witness = cat("w", seed);  // that processes can be seen
+    add_container(witness, witness);
+    living.insert(witness);
+    pod_of[witness] = witness;
     for (const auto& [id, uid] : pod_of) {
       if (!living.contains(id) &&
           std::ranges::none_of(living, [&](const auto& one) { return pod_of.at(one) == uid; })) {
@@ -517,6 +597,7 @@ TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
     node_.records.scratch.clear();
     node_.records.results.clear();
     around_.pods.clear();
+    around_.left.clear();
   }
 }
 

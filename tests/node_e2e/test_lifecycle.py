@@ -1,8 +1,10 @@
 """Restart, upgrade, crash, reboot and removal, with pods that need their networks all the while.
 
-KILL_SECONDS: for how long the daemon is killed again and again (`make e2e KILL_SECONDS=600`); KILL_SEED repeats a run."""
+KILL_SECONDS: for how long the daemon is killed again and again, KILL_REBOOTS: how often the node loses power meanwhile
+(`make e2e KILL_SECONDS=600 KILL_REBOOTS=1`); KILL_SEED repeats a run."""
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -79,6 +81,66 @@ def daemons_of(node):
             if line.split(" ")[0].endswith("/multus-daemon") and "-probe" not in line]
 
 
+def attached(node, space):
+    """The attachment records of the namespace's pods, by container."""
+    found = {}
+    for path in node.host.path("/var/lib/cni/multus/_attachments").glob("*.json"):
+        with contextlib.suppress(FileNotFoundError):  # it is just deleted
+            record = json.loads(path.read_text())
+            if record["podNamespace"] == space.name:
+                found[record["containerID"]] = record
+    return found
+
+
+def kill_runtime_after_add(node, space, known):
+    """As soon as an ADD is carried out: most often before the runtime has saved that there is such a sandbox."""
+    deadline = time.monotonic() + 120
+    while not any(record["state"] == "ready" for container, record in attached(node, space).items() if container not in known):
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    node.restart_runtime(signal.SIGKILL)
+
+
+@pytest.mark.ours
+@pytest.mark.leaves("namespace *", "mount /run/netns/*", "result *", "process *", "firewall chain *")
+def test_a_runtime_that_dies_after_an_add_costs_no_address(node, multus, space):
+    """Pain 8: the kubelet makes another sandbox, and for the first one no DEL ever comes. What the runtime itself forgot stays: its
+    namespaces, for one."""
+    space.network("mac", NODE_MACVLAN)
+    multus.configure(reconcileGrace=5)
+    names = [f"lost-{number}" for number in range(3)]
+    for name in names:
+        known = set(attached(node, space))
+        space.apply(pod_object(name, "mac"))
+        kill_runtime_after_add(node, space, known)
+        space.wait_ready(f"pod/{name}")
+    made = set(attached(node, space))
+    print(f"{len(made) - len(names)} of {len(names)} sandboxes were forgotten", flush=True)
+    assert len(made) > len(names)
+
+    multus.restart()
+    multus.wait_rolled_out()
+
+    until(lambda: len(attached(node, space)) == len(names), lambda: multus.log()[-4000:], 120)
+    assert "were deleted: its pod has another container" in multus.log()
+    pool = node.host.path("/var/lib/cni/networks/mac")
+    held = {path.read_text().split()[0] for path in pool.iterdir() if path.name[0].isdigit()}
+    assert held == set(attached(node, space))
+    seen = {name: space.addresses(name).keys() for name in names}
+    assert set(map(frozenset, seen.values())) == {frozenset({"eth0", "net1"})}
+    space.delete_pods()
+    multus.configure(reconcileGrace=None)
+
+
+def lose_power(node, multus, trickle):
+    """Pods that are just being made or deleted stay so; the others come back."""
+    with trickle.at_rest:
+        node.power_off()
+        node.boot()
+        node.wait_ready()
+        multus.wait_rolled_out()
+
+
 @pytest.mark.short
 @pytest.mark.ours
 @pytest.mark.leaves("firewall chain *")
@@ -88,10 +150,14 @@ def test_a_daemon_that_is_killed_again_and_again_loses_nothing(node, multus, spa
     space.network("lab", NODE_BRIDGE)
     seed = int(os.environ.get("KILL_SEED", "1"))
     chance, kills = random.Random(seed), 0
-    end = time.monotonic() + float(os.environ.get("KILL_SECONDS", "40"))
+    began, seconds, reboots = time.monotonic(), float(os.environ.get("KILL_SECONDS", "40")), int(os.environ.get("KILL_REBOOTS", "0"))
+    reboot_at = [began + seconds * number / (reboots + 1) for number in range(1, reboots + 1)]
 
     with PodTrickle(space, "mac, lab", at_most=10 ** 6) as trickle:
-        while time.monotonic() < end:
+        while time.monotonic() < began + seconds:
+            if reboot_at and time.monotonic() > reboot_at[0]:
+                reboot_at.pop(0)
+                lose_power(node, multus, trickle)
             if chance.random() < 0.3:
                 multus.restart()
             time.sleep(chance.uniform(0.5, 6))
@@ -104,8 +170,8 @@ def test_a_daemon_that_is_killed_again_and_again_loses_nothing(node, multus, spa
             until(lambda: daemons_of(node), "the next daemon", 120)
 
     multus.wait_rolled_out()
-    print(f"seed {seed}: {kills} daemons killed, {len(trickle.names)} pods came, {trickle.deleted} went", flush=True)
-    assert not trickle.failure and kills > 3
+    print(f"seed {seed}: {kills} daemons killed, {reboots} reboots, {len(trickle.names)} pods came, {trickle.deleted} went", flush=True)
+    assert not trickle.failure and not reboot_at and kills > 3
     living = {f"load-{number}" for number in range(trickle.deleted, len(trickle.names))}
     space.wait_ready(*(f"pod/{name}" for name in living))
     seen = space.logged_addresses()

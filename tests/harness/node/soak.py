@@ -8,7 +8,6 @@ order; what meets them depends on the machine.
 import collections
 import concurrent.futures
 import contextlib
-import http.client
 import itertools
 import json
 import os
@@ -16,7 +15,6 @@ import random
 import re
 import resource
 import shutil
-import socket
 import struct
 import threading
 import time
@@ -25,8 +23,9 @@ import uuid
 from harness.evidence import sanitizers
 from harness.evidence.leaks import IPAM_BOOKKEEPING, IPAM_DIR
 from harness.machine import proc
-from harness.machine.host import PLUGIN_DIR, TOOLS, in_network
-from harness.machine.wait import Late, until
+from harness.machine.host import PLUGIN_DIR, TOOLS
+from harness.machine.namespaces import Namespaces
+from harness.machine.wait import PATIENCE, Late, until
 from harness.net import unix_http
 from harness.node import networks
 from harness.node.cni import Runtime, environment
@@ -69,14 +68,15 @@ class Box:
             self.soak.histories[self.container] = self.history
         if self.netns:
             self.remove_netns()
-        self.container = f"s{next(self.soak.ids)}"
-        self.netns = f"/var/run/netns/{self.container}"
-        self.soak.host.run("ip", "netns", "add", self.container)
-        self.state, self.hot, self.half, self.history = ABSENT, set(), set(), []
-        self.lacks_record = False
+        container = f"s{next(self.soak.ids)}"
+        self.soak.namespaces.add(container)
+        with self.soak.gc_lock:
+            self.container, self.netns = container, f"/var/run/netns/{container}"
+            self.state, self.hot, self.half, self.history = ABSENT, set(), set(), []
+            self.lacks_record = False
 
     def remove_netns(self):
-        self.soak.host.run("ip", "netns", "del", os.path.basename(self.netns))
+        self.soak.namespaces.remove(os.path.basename(self.netns))
         self.netns = None
 
     @property
@@ -88,16 +88,15 @@ class Box:
         return environment(command, None, self.container, ifname=ifname, args=self.args, netns=self.netns or "")
 
     def links(self):
-        if self.netns is None:
-            return set()
-        return in_network(self.soak.host.path(self.netns), lambda: {name for _, name in socket.if_nameindex()} - {"lo"})
+        """The ledger makes none."""
+        return self.soak.namespaces.links(self.container) if self.is_real and self.netns else set()
 
     def adopt(self, evidence):
         """A request that was not answered may have been carried out; and without room for it an attachment record is not written (05, 3.2)."""
         if self.state == DOUBTFUL:
             self.hot = {one.split()[1] for one in evidence if one.startswith("ledger hot")}
             self.half = {one.split()[1] for one in evidence if one.startswith("result hot")}
-        self.half &= self.soak.evidence.half_undone(self)
+        self.half &= self.soak.evidence.half_undone(self) if self.half else set()
         self.lacks_record = "record" not in evidence and (self.lacks_record or "disk full" in self.soak.active)
 
     def expected(self):
@@ -115,11 +114,23 @@ class Evidence:
         self.host = host
 
     def of(self, box):
-        found = self.all().get(box.container, set())
-        # A list of files may lack one that is just replaced.
-        if self.record_of(box).exists():
-            found = found | {"record"}
-        return found | ({"link"} if "eth0" in box.links() else set())
+        """Of one container, where its files are; all() looks everywhere."""
+        found = {self.kind(f"{folder}{name}") for folder in ("", "results/", "_attachments/") for name in self.names(f"{CNI_DIR}/{folder}")
+                 if box.container in name and ".multus-tmp-" not in name}
+        found |= {f"ledger {name.split(',')[1]}" for name in self.names(f"{LEDGER}/attached") if name.startswith(box.container)}
+        if box.is_real:
+            found |= {"address"} if box.container in map(self.owner, self.addresses()) else set()
+        return self.completed(box, found)
+
+    def completed(self, box, found):
+        """A list of files may lack one that is just replaced; and links are in no file."""
+        return found | ({"record"} if self.record_of(box).exists() else set()) | ({"link"} if "eth0" in box.links() else set())
+
+    def names(self, folder):
+        try:
+            return os.listdir(self.host.path(folder))
+        except FileNotFoundError:
+            return []
 
     def record_of(self, box):
         return self.host.path(f"{CNI_DIR}/_attachments/{box.container}.json")
@@ -139,14 +150,17 @@ class Evidence:
             container = CONTAINER.search(name)
             if container and not name.startswith("pending-del/") and ".multus-tmp-" not in name and not name.startswith("_locks"):
                 found[container[0]].add(self.kind(name))
-        for name in os.listdir(self.host.path(f"{LEDGER}/attached")):
+        for name in self.names(f"{LEDGER}/attached"):
             container, ifname = name.split(",")
             found[container].add(f"ledger {ifname}")
-        for name in self.host.files_below(IPAM_DIR):
-            if not any(known.split("*")[0] in name for known in IPAM_BOOKKEEPING):
-                found[self.owner(f"{IPAM_DIR}/{name}")].add("address")
+        for address in self.addresses():
+            found[self.owner(address)].add("address")
         found.pop("", None)
         return found
+
+    def addresses(self):
+        return [f"{IPAM_DIR}/{name}" for name in self.host.files_below(IPAM_DIR)
+                if not any(known.split("*")[0] in name for known in IPAM_BOOKKEEPING)]
 
     def owner(self, address):
         """Empty if the address is just given back, or taken: a host-local that is killed in between leaves a file that no DEL can find."""
@@ -163,7 +177,7 @@ class Evidence:
 
     def pending(self):
         """Containers with a DEL that waits."""
-        return {found[0] for name in self.host.files_below(PENDING) if (found := CONTAINER.search(name))}
+        return {found[0] for name in self.names(PENDING) if (found := CONTAINER.search(name))}
 
 
 class FolderOfObjects:
@@ -208,6 +222,7 @@ class Soak:
         self.up = threading.Event()
         self.daemon, self.daemons = None, 0
         self.prepare()
+        self.namespaces = Namespaces(host)
         self.evidence, self.shim = Evidence(host), Runtime(host)
         self.boxes = [Box(self, number) for number in range(boxes)]
         self.define()
@@ -245,7 +260,8 @@ class Soak:
     def kill(self):
         self.up.clear()
         self.daemon.kill()
-        sanitizers.assert_clean(self.daemon.log)
+        if self.with_sanitizers:
+            sanitizers.assert_clean(self.daemon.log)
         with contextlib.suppress(FileNotFoundError):
             self.host.path(f"/srv/daemon{self.daemons - 4}.log").unlink()
 
@@ -265,16 +281,21 @@ class Soak:
         return answer
 
     def by_socket(self, box, command, ifname, target, config, _rng):
-        request = body(box.environment(command, ifname), config)
+        request = self.request(box, command, ifname, target, config)
         while True:
             try:
-                answer = self.daemon.http("POST", target, request)
-                return answer.status == 200, "" if answer.status == 200 else answer.text
+                answer = self.daemon.raw(request, timeout=2 * PATIENCE)
+                return (None, "") if answer is None else (answer.status == 200, "" if answer.status == 200 else answer.text)
             except (ConnectionRefusedError, FileNotFoundError):
                 assert self.up.wait(90), "no daemon for a long time"
                 time.sleep(0.005)
-            except (OSError, http.client.HTTPException) as broken:
+            except OSError as broken:
                 return None, repr(broken)
+
+    @staticmethod
+    def request(box, command, ifname, target, config):
+        data = json.dumps(body(box.environment(command, ifname), config)).encode()
+        return f"POST {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
 
     def by_shim(self, box, command, _ifname, _target, config, _rng):
         done = self.shim.call(command, config, container_id=box.container, args=box.args, netns=box.netns or "")
@@ -291,10 +312,10 @@ class Soak:
         return None, ""
 
     def by_leaving(self, box, command, ifname, target, config, rng):
-        data = json.dumps(body(box.environment(command, ifname), config)).encode()
-        head = f"POST {target} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+        request = self.request(box, command, ifname, target, config)
+        head = request.index(b"\r\n\r\n") + 4
         with contextlib.suppress(OSError), contextlib.closing(unix_http.connect(self.host.path(self.daemon.socket))) as client:
-            client.sendall((head + data)[:rng.choice([20, len(head) + 50, None, None, None])])
+            client.sendall(request[:rng.choice([20, head + 50, None, None, None])])
             time.sleep(rng.choice([0, 0.001, 0.005, 0.02, 0.1]))
         with self.lock:
             self.seen["client left"] += 1
@@ -353,8 +374,7 @@ class Soak:
         is_pending = box.container in self.evidence.pending()
         left = left and self.evidence.of(box)
         self.require(box, not left or is_pending, lambda: f"DEL succeeded; there is still {sorted(left)}")
-        with self.gc_lock:
-            box.renew()
+        box.renew()
 
     def check(self, box, rng):
         self.send(box, "CHECK", way=rng.choice(["socket", "shim"]), rng=rng)
@@ -491,7 +511,7 @@ class Soak:
     def reboot(self):
         """Between rounds: namespaces, links and /run are gone, the disk stays. The runtime then deletes each sandbox that it knew."""
         self.kill()
-        until(lambda: not self.host.processes(), "no process left")
+        until(lambda: not set(self.host.processes()) - {self.namespaces.pid}, "no process left")
         for box in self.boxes:
             if box.netns:
                 box.remove_netns()
@@ -520,22 +540,22 @@ class Soak:
         return self
 
     def one_round(self, rng, number):
-        names = [f"{self.seed} {number} {index}" for index in range(ROUND)]
         chosen = rng.sample(sorted(self.faults()), rng.choices([0, 1, 2], [20, 60, 20])[0])
         over, self.active = threading.Event(), set(chosen)
+        jobs = [(self.operate, f"{self.seed} {number} {index}") for index in range(ROUND)]
+        for kind in chosen:  # each begins among the operations, and meets those that follow
+            jobs.insert(rng.randrange(ROUND * 3 // 4), (self.one_fault, kind, random.Random(f"{self.seed} {number} {kind}"), over))
         with concurrent.futures.ThreadPoolExecutor(self.workers + len(chosen)) as pool:
-            faults = [pool.submit(self.one_fault, kind, random.Random(f"{self.seed} {number} {kind}"), over) for kind in chosen]
-            work = [pool.submit(self.operate, name) for name in names]
-            concurrent.futures.wait(work)
+            work = [pool.submit(*job) for job in jobs]
+            concurrent.futures.wait([done for done, job in zip(work, jobs) if job[0] == self.operate])
             over.set()
-        for one in faults + work:
+        for one in work:
             one.result()
         if rng.random() < 0.04:
             self.reboot()
         self.verify()
 
     def one_fault(self, kind, rng, over):
-        time.sleep(rng.uniform(0, 0.3))
         self.faults()[kind](rng, over)
         with self.lock:
             self.seen[kind] += 1
@@ -543,11 +563,11 @@ class Soak:
     def verify(self):
         """All that is there belongs to a container that lives, or whose DEL waits; those that live have all that is theirs."""
         self.settle()
-        boxes = {box.container: box for box in self.boxes}
+        boxes, everything = {box.container: box for box in self.boxes}, self.evidence.all()
         for box in self.boxes:
-            if box.state == ATTACHED:
-                self.require(box, self.evidence.of(box) == box.expected(),
-                             lambda box=box: f"is attached; there is {sorted(self.evidence.of(box))}, not {sorted(box.expected())}")
+            if box.state == ATTACHED and self.evidence.completed(box, everything[box.container]) != box.expected():
+                found = self.evidence.completed(box, self.evidence.all()[box.container])  # a list may lack what is just replaced
+                self.require(box, found == box.expected(), lambda: f"is attached; there is {sorted(found)}, not {sorted(box.expected())}")
         for container in self.strays(boxes):
             raise Violation(f"{container} is gone; there is still {self.evidence.all().get(container)}\n{self.told(container)}")
         doubles = self.host.path(f"{LEDGER}/doubles")
@@ -559,7 +579,7 @@ class Soak:
         """The daemon at rest holds what it held at its start."""
         try:
             self.daemon.wait_idle(kept_sockets=self.source.kept_sockets)
-            until(lambda: not set(self.host.processes()) - {self.daemon.pid}, "no other process")
+            until(lambda: not set(self.host.processes()) - {self.daemon.pid, self.namespaces.pid}, "no other process")
         except AssertionError as broken:
             raise Violation(f"{broken}: {self.host.processes()}") from None
         if not self.with_sanitizers and proc.own_memory(self.daemon.pid) > MOST_MEMORY:
@@ -627,6 +647,7 @@ class Soak:
         for box in self.boxes:
             if box.netns:
                 box.remove_netns()
+        self.namespaces.close()
         status = self.daemon.stop()
         if status != 0 and not self.violations:
             self.violations.append(f"the daemon ended with {status}:\n{self.daemon.log[-3000:]}")

@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -147,9 +148,13 @@ class WholeNode:
             if old != new:
                 self.host.run("sh", "-ec", f"mkdir -p {new}; mv {old}/* {new}/")
         self.config_dir, self.plugin_dir = config_dir, plugin_dir
-        self.parts["containerd"].stop()
-        self._start_containerd()
+        self.restart_runtime(signal.SIGTERM)
         self.wait_ready()
+
+    def restart_runtime(self, how):
+        """Its containers run on."""
+        self.parts["containerd"].stop(how)
+        self._start_containerd()
 
     def _load_images(self):
         work = self.folder / "images"

@@ -12,6 +12,7 @@ class PodLoad:
         self.space, self.networks, self.pause, self.at_most = space, networks, pause, at_most
         self.names = []
         self.failure = None
+        self.at_rest = threading.Lock()  # with it nothing is asked of the API
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._make, daemon=True)
 
@@ -25,7 +26,8 @@ class PodLoad:
 
     def _make(self):
         while not self._stopped.wait(self.pause) and len(self.names) < self.at_most and not self.failure:
-            self._make_one()
+            with self.at_rest:
+                self._make_one()
 
     def _make_one(self):
         name = f"load-{len(self.names)}"
@@ -58,12 +60,16 @@ class PodTrickle(PodLoad):
 
     def _make(self):
         while not self._stopped.is_set() and not self.failure:
-            made = len(self.names)
-            if made < self.at_most:
-                self._make_one()
-            if len(self.names) - self.deleted > self.alive or made == self.at_most:
-                self._delete_oldest()
+            with self.at_rest:
+                self._make_and_delete()
             self._stopped.wait(self.pause)
+
+    def _make_and_delete(self):
+        made = len(self.names)
+        if made < self.at_most:
+            self._make_one()
+        if len(self.names) - self.deleted > self.alive or made == self.at_most:
+            self._delete_oldest()
 
     def _delete_oldest(self):
         if self.deleted == len(self.names):
