@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "base/spelling.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/names.h"
@@ -41,19 +42,32 @@ struct Options {
   Given output, listen;
 };
 
-std::optional<Action> action_of(std::string_view word) {
-  if (word == "install") return Action::kInstall;
-  if (word == "uninstall") return Action::kUninstall;
-  if (word == "apply") return Action::kApply;
-  if (word == "watch") return Action::kWatch;
-  if (word == "rollback") return Action::kRollback;
-  if (word == "status") return Action::kStatus;
-  if (word == "verify") return Action::kVerify;
-  if (word == "health") return Action::kHealth;
-  if (word == "list") return Action::kList;
-  if (word == "version") return Action::kVersion;
-  if (word == "help" || word == "--help" || word == "-h") return Action::kHelp;
-  return std::nullopt;
+struct CommandName {
+  std::string_view word;
+  Action action;
+};
+constexpr CommandName kCommands[] = {
+    {"install", Action::kInstall},   {"uninstall", Action::kUninstall},
+    {"apply", Action::kApply},       {"watch", Action::kWatch},
+    {"rollback", Action::kRollback}, {"status", Action::kStatus},
+    {"verify", Action::kVerify},     {"health", Action::kHealth},
+    {"list", Action::kList},         {"version", Action::kVersion},
+    {"--version", Action::kVersion}, {"help", Action::kHelp},
+    {"--help", Action::kHelp},       {"-h", Action::kHelp}};
+
+bool asks_for_help(std::string_view word) { return word == "--help" || word == "-h"; }
+
+Result<Action> action_of(const std::vector<std::string>& words) {
+  if (words.empty()) return Error(Errc::kNotFound, "");
+  std::vector<std::string_view> known;
+  for (const CommandName& one : kCommands) {
+    if (one.word == words.front()) {
+      return std::ranges::any_of(words, asks_for_help) ? Action::kHelp : one.action;
+    }
+    known.push_back(one.word);
+  }
+  return Error(Errc::kNotFound,
+               cat("Unknown command: ", excerpt(words.front()), suggestion(words.front(), known)));
 }
 
 // Of the commands that look at the node's files.
@@ -317,9 +331,9 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
 
 Result<Command> parse_command(const std::vector<std::string>& words,
                               const std::vector<std::string>& environment) {
-  const auto action = words.empty() ? std::nullopt : action_of(words.front());
-  if (!action) return Error(Errc::kNotFound, "no such command");
-  Command out{.action = *action};
+  MNET_TRY(const Action action, action_of(words));
+  Command out{.action = action};
+  if (action == Action::kHelp) return out;
   Options given;
   MNET_TRY_VOID(parse_options({words.begin() + 1, words.end()}, given, out));
   MNET_TRY_VOID(read_lists(given.plugins, out.plugins, Pinning::kAllowed));
@@ -355,8 +369,8 @@ Commands:
   health     for probes: exit status 0 if the cni-node of this container has done what it was asked for
   verify     compare the node with what is asked for; exit status 1 if something is changed or missing
   list       show the plugins that can be installed, with version and SHA-256
-  version    show the version
-  help       show this text
+  version    show the version (also --version)
+  help       show this text (also --help, and behind every command)
 
 Lists (install, uninstall, apply, watch): names separated by commas or blanks
   --plugins=DESIRED[:CURRENT]    plugin programs; NAME=sha256-HEX: exactly this one

@@ -23,7 +23,7 @@ namespace mnet::kube_watch {
 namespace {
 
 Error wrong(std::string text) { return {Errc::kInvalid, std::move(text)}; }
-Error show_usage() { return {Errc::kNotFound, "usage"}; }
+Error show_usage() { return {Errc::kNotFound, ""}; }
 
 struct Given {
   bool all_namespaces = false, allow_empty = false, help = false;

@@ -100,11 +100,11 @@ aio::Task<json::Object> Cluster::patch(Resource resource, ObjectName name, json:
   co_return json::parse_object(body);
 }
 
-aio::Task<void> Cluster::remove(Resource resource, std::string ns, std::string name) {
+aio::Task<void> Cluster::remove(Resource resource, ObjectName name, std::chrono::seconds grace) {
   kube::Call call{.method = "DELETE",
-                  .path = cat(path_of(resource, ns), "/", kube::query_value(name)),
-                  .body = R"({"gracePeriodSeconds":0})"};
-  const auto gone = co_await fetch("delete", resource, ns, std::move(call));
+                  .path = cat(path_of(resource, name.ns), "/", kube::query_value(name.name)),
+                  .body = json::dump(json::Object{{"gracePeriodSeconds", grace.count()}})};
+  const auto gone = co_await fetch("delete", resource, name.ns, std::move(call));
   if (!gone && gone.error().code() != Errc::kNotFound) co_return gone.error();
   co_return Result<void>();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,8 +57,9 @@ class Cluster {
   // A merge patch; `subresource`: with its slash and query, `/status?dryRun=All`.
   aio::Task<json::Object> patch(Resource resource, ObjectName name, json::Object change,
                                 std::string subresource = {});
-  // At once, without a grace period. One that is gone is fine.
-  aio::Task<void> remove(Resource resource, std::string ns, std::string name);
+  // One that is gone is fine. A pod without a grace period is gone from the API before its node has
+  // taken it down.
+  aio::Task<void> remove(Resource resource, ObjectName name, std::chrono::seconds grace);
   // What a container wrote, from its last `lines` on.
   aio::Task<std::string> log(std::string ns, std::string pod, std::string container, int lines);
   // What a command in a container prints; an exit code other than 0 is an error.

@@ -38,8 +38,8 @@ DaemonPod daemon_pod(const json::Object& pod) {
   }
   const std::string phase = json::text_at(pod, {"status", "phase"});
   if (phase != "Running") {
-    out.why_not = cat("the daemon's pod is ", excerpt(phase), ": kubectl -n ", out.ns,
-                      " describe pod ", out.name);
+    out.why_not = cat("the daemon's pod is ", excerpt(phase), ": `kubectl -n ", out.ns,
+                      " describe pod ", out.name, "` shows its events");
   }
   return out;
 }

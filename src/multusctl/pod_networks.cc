@@ -176,7 +176,7 @@ class Comparison {
     if (is_pending()) {
       return add(key, name, "pending",
                  cat("the pod is ", phase_.empty() ? "not scheduled" : excerpt(phase_),
-                     ": kubectl -n ", out_.ns, " describe pod ", out_.name, " shows its events"));
+                     ": `kubectl -n ", out_.ns, " describe pod ", out_.name, "` shows its events"));
     }
     if (!has_status_) {
       return add(key, name, "no-status",

@@ -32,25 +32,31 @@ const EqualsOptions::Option* EqualsOptions::find(std::string_view name) const {
 }
 
 Result<void> EqualsOptions::parse(const std::vector<std::string>& words) const {
-  for (const std::string& word : words) {
-    const std::size_t at = word.find('=');
-    const std::string name = word.substr(0, at);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t at = words[i].find('=');
+    const std::string name = words[i].substr(0, at);
     const bool has_value = at != std::string::npos;
     const Option* option = find(name);
-    if (option == nullptr || has_value != (option->text != nullptr)) {
+    const bool may_follow = option != nullptr && option->text != nullptr && name.starts_with("--");
+    if (option == nullptr || (!may_follow && has_value != (option->text != nullptr))) {
       return Error(Errc::kInvalid, cat("Unknown option: ", name));
     }
-    if (has_value) {
-      *option->text = word.substr(at + 1);
-    } else {
+    if (option->boolean != nullptr) {
       *option->boolean = true;
+    } else if (has_value) {
+      *option->text = words[i].substr(at + 1);
+    } else if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+      *option->text = words[++i];
+    } else {
+      return Error(Errc::kInvalid, cat("Missing value: ", name));
     }
   }
   return {};
 }
 
 int refuse(const Error& error, std::string_view usage) {
-  sys::print(STDERR_FILENO, error.code() == Errc::kNotFound ? usage : error.text());
+  if (error.code() == Errc::kNotFound) sys::print(STDERR_FILENO, usage);
+  if (!error.text().empty()) sys::print(STDERR_FILENO, error.text());
   return 2;
 }
 

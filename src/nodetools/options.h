@@ -1,5 +1,5 @@
 // Command lines as cni-node and kube-watch speak them (04, 1.1 and 2.1): a value follows its `=`
-// and never stands in the next word; everything that is not known is refused.
+// or, of a long option, is the next word; everything that is not known is refused.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,12 @@ class EqualsOptions {
  public:
   // `name` with its dashes; a short form is another name of the same variable. Both variables must
   // outlive parse().
-  void text(std::string name, std::optional<std::string>* value);  // only with `=`
-  void boolean(std::string name, bool* value);                     // only without
+  void text(std::string name, std::optional<std::string>* value);
+  void boolean(std::string name, bool* value);  // only without a value
 
   // The last of several wins. The error is what the user shall read:
-  // `Unknown option: <text before the first '='>`.
+  // `Unknown option: <text before the first '='>`, or `Missing value: <option>`. The next word is
+  // no value if it begins with two dashes.
   Result<void> parse(const std::vector<std::string>& words) const;
 
  private:
@@ -35,7 +36,7 @@ class EqualsOptions {
 };
 
 // Tells of a command line that cannot be carried out: the error, or for kNotFound (nothing to do is
-// named) the usage. Yields the exit status.
+// named) the usage, and below it the error if it says more. Yields the exit status.
 int refuse(const Error& error, std::string_view usage);
 
 }  // namespace mnet::nodetools

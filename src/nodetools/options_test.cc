@@ -25,6 +25,15 @@ Parsed parse(const std::vector<std::string>& words) {
   return out;
 }
 
+TEST(EqualsOptions, TakesTheValueOfALongOptionFromTheNextWord) {
+  EXPECT_EQ(parse({"--value", "a"}).value, "a");
+  EXPECT_EQ(parse({"--value", "", "--flag"}).value, "");
+  EXPECT_EQ(parse({"--value", "-1"}).value, "-1");
+  EXPECT_EQ(parse({"--value", "a", "b"}).error, "Unknown option: b");
+  EXPECT_EQ(parse({"--value"}).error, "Missing value: --value");
+  EXPECT_EQ(parse({"--value", "--flag"}).error, "Missing value: --value");
+}
+
 TEST(EqualsOptions, TakesValuesBehindTheEqualsSignAndTheLastOfSeveral) {
   EXPECT_EQ(parse({"--value=a=b"}).value, "a=b");
   EXPECT_EQ(parse({"--value="}).value, "");
@@ -36,7 +45,7 @@ TEST(EqualsOptions, TakesValuesBehindTheEqualsSignAndTheLastOfSeveral) {
 // 04, 4: row 6.
 TEST(EqualsOptions, RefusesEverythingElseByTheNameItWasGiven) {
   EXPECT_EQ(parse({"--foo=1"}).error, "Unknown option: --foo");
-  EXPECT_EQ(parse({"--value", "a"}).error, "Unknown option: --value");
+  EXPECT_EQ(parse({"-v", "a"}).error, "Unknown option: -v");
   EXPECT_EQ(parse({"--flag=x"}).error, "Unknown option: --flag");
   EXPECT_EQ(parse({"word"}).error, "Unknown option: word");
   EXPECT_EQ(parse({""}).error, "Unknown option: ");

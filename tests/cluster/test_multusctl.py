@@ -3,10 +3,13 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tarfile
 
 import pytest
+
+from harness.machine.wait import until
 
 STATUS = "k8s.v1.cni.cncf.io/network-status"
 BRIDGE = '{"cniVersion":"1.0.0","name":"n","type":"bridge"}'
@@ -156,6 +159,51 @@ def test_what_nothing_attaches_is_taken_back(ctl, cluster, space):
     assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == "red"
     asked = ctl("attach", "-n", space.namespace, "web", "blue")
     assert asked.returncode == 2 and "add --yes" in asked.stderr and f"{space.namespace}/blue@net" in asked.stdout
+
+
+def test_ctrl_c_while_attach_waits_restores_the_annotation(cluster, space, program):
+    space.add_network("blue", BRIDGE)
+    add_running(cluster, space, "web", networks="red")
+    waiting = subprocess.Popen([program("multusctl"), "attach", "-n", space.namespace, "web", "blue", "--yes", "--kubeconfig",
+                                cluster.kubeconfig], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: "blue" in annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"], "the annotation")
+
+    waiting.send_signal(signal.SIGINT)
+    said = waiting.communicate(timeout=60)[1]
+
+    assert waiting.returncode == 130 and "interrupted; the annotation was restored" in said
+    assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == "red"
+
+
+def test_what_another_client_wrote_meanwhile_is_left(cluster, space, program):
+    space.add_network("blue", BRIDGE)
+    add_running(cluster, space, "web", networks="red")
+    waiting = subprocess.Popen([program("multusctl"), "attach", "-n", space.namespace, "web", "blue", "--yes", "--timeout", "3",
+                                "--kubeconfig", cluster.kubeconfig], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: "blue" in annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"], "the annotation")
+    patch = {"metadata": {"annotations": {"k8s.v1.cni.cncf.io/networks": "green"}}}
+    cluster.request("PATCH", space.path("pods", "web"), patch, "application/merge-patch+json")
+
+    said = waiting.communicate(timeout=60)[1]
+
+    assert waiting.returncode == 1 and "another client has changed the annotation" in said
+    assert annotations(cluster, space, "web")["k8s.v1.cni.cncf.io/networks"] == "green"
+
+
+@pytest.mark.slow
+def test_the_pods_of_a_node_that_is_away_are_removed_without_it(ctl, cluster, space):
+    """No kubelet takes them down here."""
+    space.add_network("blue", BRIDGE)
+    cluster.request("POST", "/api/v1/nodes", {"metadata": {"name": space.node}})
+    try:
+        done = ctl("test", "--network", f"{space.namespace}/blue", space.node, "--image", "none", "--yes", "--timeout", "1")
+    finally:
+        cluster.request("DELETE", f"/api/v1/nodes/{space.node}")
+
+    assert done.returncode == 1
+    assert done.stderr.count(f"node {space.node}, pod multusctl-test-") == 2
+    assert done.stderr.count("did not take part: daemon away: no pod labelled app=multus in namespace kube-system is on this node") == 2
+    assert cluster.get(space.path("pods", "") + "?labelSelector=app%3Dmultusctl-test")["items"] == []
 
 
 def test_doctor_names_admission_that_is_in_the_way(ctl, cluster):

@@ -36,13 +36,15 @@ def usage_is_shown(done):
 def test_without_a_known_command_usage_goes_to_stderr(cni):
     usage_is_shown(cni.run())
     usage_is_shown(cni.run("bogus"))
+    usage_is_shown(cni.run("instal"))
+    assert cni.run("instal", "--plugins=macvlan").stderr.endswith("\nUnknown command: instal, did you mean \"install\"?\n")
     usage_is_shown(cni.run("--plugins=macvlan"))
 
 
 @pytest.mark.spec("04:2")
 def test_help_goes_to_stdout_and_names_everything(cni):
-    for word in ("--help", "-h", "help"):
-        done = cni.run(word)
+    for words in (["--help"], ["-h"], ["help"], ["install", "--help"], ["install", "--plugins=macvlan", "-h"]):
+        done = cni.run(*words)
         assert done.returncode == 0 and done.stderr == ""
         for text in ("Usage: cni-node", "install", "uninstall", "apply", "watch", "list", "version", "--plugins=",
                      "--configs=", "--manifests=", "--pause", "--dry-run", "--host-root=", "--configmap="):
@@ -52,7 +54,7 @@ def test_help_goes_to_stdout_and_names_everything(cni):
 @pytest.mark.spec("04:3")
 def test_the_version_has_a_commit(cni):
     done = cni.run("version")
-    assert done.returncode == 0
+    assert done.returncode == 0 and cni.run("--version").stdout == done.stdout
     assert re.fullmatch(r"\S+ \(git-[0-9a-f]{8}\)\n", done.stdout)
     assert cni.run("version", "x").returncode == 2
 
@@ -75,12 +77,19 @@ def test_list_shows_plugins_and_nothing_else(cni):
 
 @pytest.mark.spec("04:6")
 @pytest.mark.parametrize("words, option", [
-    (["install", "--foo=1"], "--foo"), (["install", "--plugins", "macvlan"], "--plugins"),
+    (["install", "--foo=1"], "--foo"), (["install", "--plugins", "macvlan", "bridge"], "bridge"),
     (["install", "--pause=x"], "--pause"), (["install", "macvlan"], "macvlan"), (["watch", "--pause"], "--pause"),
     (["install", "--configmap=x"], "--configmap"), (["version", "--plugins=x"], "--plugins")])
 def test_unknown_options_are_refused(cni, words, option):
     done = cni.run(*words)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Unknown option: {option}\n")
+
+
+def test_a_value_may_be_the_next_word_as_for_kubectl(cni):
+    assert cni.run("install", "--plugins", "macvlan", "--quiet").returncode == 0
+    assert cni.installed() == ["macvlan"]
+    done = cni.run("install", "--plugins", "--quiet")
+    assert (done.returncode, done.stderr) == (2, "Missing value: --plugins\n")
 
 
 @pytest.mark.spec("04:7")

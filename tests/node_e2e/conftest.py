@@ -4,6 +4,7 @@ MANIFEST names another manifest than deploy/multus-daemonset-thick.yml, IMAGE_TA
 `make image`: so another implementation is put through the same tests."""
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from harness.evidence.node_leaks import NodeLeaks
 from harness.evidence.outcome import passed
 from harness.whole_node.boot import WholeNode
 from harness.whole_node.installation import Installation, image_archive, manifest_file
+from harness.whole_node.multusctl import CTL, Said
 from harness.whole_node.pod_space import PodSpace
 
 PROGRAMS = ("containerd", "ctr", "runc", "busybox", "nft", "openssl", "clang-19")
@@ -96,3 +98,35 @@ def space(request, multus, leaks):
         space.show("get", "events", check=False)
         print(multus.log()[-4000:], flush=True)
     space.close()
+
+
+@pytest.fixture
+def outside(node, multus):
+    def run(*words, timeout=400):
+        print(f"$ multusctl {' '.join(words)}", flush=True)
+        return Said(node.host.run(CTL, *words, "--kubeconfig", node.cluster.kubeconfig, check=False, timeout=timeout,
+                                  env={"HOME": str(node.cluster.folder)}))
+    return run
+
+
+@pytest.fixture
+def inside(node, multus):
+    def run(*words, timeout=400):
+        print(f"node$ multusctl {' '.join(words)}", flush=True)
+        return Said(node.host.run(CTL, *words, check=False, timeout=timeout))
+    return run
+
+
+@pytest.fixture
+def obey(node, outside):
+    """Runs a hint, as a person in the folder of the sources would."""
+    def run(hint):
+        words = [str(ROOT / word) if word.startswith("deploy/") else word for word in shlex.split(hint)]
+        print(f"$ {' '.join(words)}", flush=True)
+        if words[0] == "multusctl":
+            said = outside(*words[1:])
+            assert said.exit != 2, "a hint that is no command"
+            return said.all
+        assert words[0] == "kubectl"
+        return node.cluster.kubectl(*words[1:])
+    return run

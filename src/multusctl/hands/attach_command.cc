@@ -1,6 +1,7 @@
 #include "multusctl/hands/attach_command.h"
 
 #include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "aio/run.h"
 #include "aio/sleep.h"
 #include "aio/task.h"
+#include "aio/until_signal.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -77,7 +79,8 @@ class Change {
         cluster_(cluster),
         attaches_(attaches) {}
 
-  aio::Task<int> run() {
+  // What will be done, for people. Changes nothing yet.
+  aio::Task<std::string> prepare() {
     MNET_CO_TRY(timeout_, seconds_of(invocation_, "timeout", kTimeout));
     name_ = {cluster_.ns(), invocation_.arguments[0]};
     MNET_CO_TRY(network_, parse_choice(invocation_.arguments[1], name_.ns));
@@ -88,28 +91,54 @@ class Change {
       const auto definition = co_await cluster_.get(kDefinitions, network_.ns, network_.name);
       if (!definition) co_return definition.error();
     }
-    MNET_CO_TRY(const std::string after, edit());
-    const std::string plan =
-        cat(attaches_ ? "Attaches network " : "Removes network ", network_.key(), " (interface ",
-            network_.ifname, attaches_ ? ") to" : ") from", " pod ", name_.ns, "/", name_.name,
-            ": the annotation ", model::kNetworksAnnotation, " becomes\n  ", excerpt(after, kWhole),
-            "\n");
-    if (!agrees(invocation_, surroundings_, plan)) co_return 2;
-    co_return co_await carry_out(after);
+    before_ = annotation_of(pod_);
+    MNET_CO_TRY(after_, edit());
+    co_return cat(attaches_ ? "Attaches network " : "Removes network ", network_.key(),
+                  " (interface ", network_.ifname, attaches_ ? ") to" : ") from", " pod ", name_.ns,
+                  "/", name_.name, ": the annotation ", model::kNetworksAnnotation, " becomes\n  ",
+                  excerpt(after_, kWhole), "\n");
+  }
+
+  // Writes the annotation and waits for the status. If this is cancelled, the annotation may be
+  // written: take_back() restores it.
+  aio::Task<int> run() {
+    for (int attempt = 0;; ++attempt) {
+      auto written = co_await write(after_);
+      if (written) break;
+      const bool may_pass = written.error().code() == Errc::kConflict && attempt < 3;
+      if (!may_pass) co_return written.error();
+      MNET_CO_TRY(pod_, co_await cluster_.get(kPods, name_.ns, name_.name));
+      if (annotation_of(pod_) != before_) {
+        co_return Error(Errc::kConflict,
+                        "another client changed the annotation in the meantime; try again");
+      }
+    }
+    co_return co_await wait();
+  }
+
+  // Otherwise the change would be applied later, at a time that no user expects. What another
+  // client has written since then stays.
+  aio::Task<std::string> take_back() {
+    MNET_CO_TRY(pod_, co_await cluster_.get(kPods, name_.ns, name_.name));
+    if (annotation_of(pod_) == before_) co_return std::string("the annotation is as it was");
+    if (annotation_of(pod_) != after_) {
+      co_return std::string("another client has changed the annotation since then: it was left");
+    }
+    MNET_CO_TRY([[maybe_unused]] const auto& written, co_await write(before_));
+    co_return std::string("the annotation was restored");
   }
 
  private:
   Result<std::string> edit() {
-    const std::string before = annotation_of(pod_);
     if (!attaches_) {
-      MNET_TRY(auto&& without, without_network(before, name_.ns, network_));
+      MNET_TRY(auto&& without, without_network(before_, name_.ns, network_));
       network_.ifname = std::move(without.ifname);
       return std::move(without.annotation);
     }
     if (network_.ifname.empty()) {
-      network_.ifname = free_ifname(before, name_.ns, interfaces_of(pod_));
+      network_.ifname = free_ifname(before_, name_.ns, interfaces_of(pod_));
     }
-    return with_network(before, name_.ns, network_);
+    return with_network(before_, name_.ns, network_);
   }
 
   // Fails if another client has changed the pod since it was read.
@@ -122,23 +151,7 @@ class Change {
     return cluster_.patch(kPods, name_, std::move(change));
   }
 
-  aio::Task<int> carry_out(std::string annotation) {
-    const std::string before = annotation_of(pod_);
-    for (int attempt = 0;; ++attempt) {
-      auto written = co_await write(annotation);
-      if (written) break;
-      const bool may_pass = written.error().code() == Errc::kConflict && attempt < 3;
-      if (!may_pass) co_return written.error();
-      MNET_CO_TRY(pod_, co_await cluster_.get(kPods, name_.ns, name_.name));
-      if (annotation_of(pod_) != before) {
-        co_return Error(Errc::kConflict,
-                        "another client changed the annotation in the meantime; try again");
-      }
-    }
-    co_return co_await wait(before);
-  }
-
-  aio::Task<int> wait(std::string before) {
+  aio::Task<int> wait() {
     const auto end = std::chrono::steady_clock::now() + timeout_;
     while (std::chrono::steady_clock::now() < end) {
       MNET_CO_TRY(pod_, co_await cluster_.get(kPods, name_.ns, name_.name));
@@ -150,7 +163,7 @@ class Change {
       }
       MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenLooks));
     }
-    co_return co_await give_up(std::move(before));
+    co_return co_await give_up();
   }
 
   void tell(const NetworkRow* row) {
@@ -159,13 +172,12 @@ class Change {
                        : cat(network_.ifname, ": attached, ", join(row->ips, ","), " ", row->mac));
   }
 
-  // Otherwise the change would be applied later, at a time that no user expects.
-  aio::Task<int> give_up(std::string before) {
-    const auto taken_back = co_await write(std::move(before));
+  aio::Task<int> give_up() {
+    const auto taken_back = co_await take_back();
     co_return Error(Errc::kTimeout,
                     cat("after ", timeout_.count(), " s the network status ",
                         attaches_ ? "still does not show it" : "still shows it", "; ",
-                        taken_back ? "the annotation was restored" : taken_back.error().text(),
+                        taken_back ? *taken_back : taken_back.error().text(),
                         ". Does the daemon on node ", json::text_at(pod_, {"spec", "nodeName"}),
                         " apply annotations to running pods (`hotplug` in the daemon's "
                         "configuration)? `kubectl -n ",
@@ -180,7 +192,31 @@ class Change {
   ObjectName name_;
   NetworkChoice network_;
   json::Object pod_;
+  std::string before_, after_;  // the annotation
 };
+
+aio::Task<void> run_into(Change* change, std::optional<Result<int>>* out) {
+  out->emplace(co_await change->run());
+  if (!**out && (*out)->error().code() == Errc::kCancelled) co_return (*out)->error();
+  co_return Result<void>();
+}
+
+Result<int> carry_out(const Invocation& invocation, Surroundings& surroundings, bool attaches) {
+  MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
+  Change change(invocation, surroundings, *cluster, attaches);
+  MNET_TRY(const auto& plan, aio::run(cluster->loop(), change.prepare()));
+  if (!agrees(invocation, surroundings, plan)) return 2;
+  std::optional<Result<int>> done;
+  // The first Ctrl-C ends the waiting, and the annotation is restored; a second one ends the
+  // program.
+  (void)aio::run_until_signal(cluster->loop(), run_into(&change, &done));
+  if (done && (*done || done->error().code() != Errc::kCancelled)) return *std::move(done);
+  const auto taken_back = aio::run(cluster->loop(), change.take_back());
+  surroundings.output.complain(
+      invocation.command->name,
+      cat("interrupted; ", taken_back ? *taken_back : taken_back.error().text()));
+  return 130;
+}
 
 int run_change(const Invocation& invocation, Surroundings& surroundings, bool attaches) {
   const std::string_view command = invocation.command->name;
@@ -188,11 +224,7 @@ int run_change(const Invocation& invocation, Surroundings& surroundings, bool at
     surroundings.output.complain(command, "name a pod and a network");
     return 2;
   }
-  const auto done = [&]() -> Result<int> {
-    MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
-    Change change(invocation, surroundings, *cluster, attaches);
-    return aio::run(cluster->loop(), change.run());
-  }();
+  const auto done = carry_out(invocation, surroundings, attaches);
   return exit_status(done, invocation, surroundings);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,14 +36,16 @@ constexpr Resource kEvents{"", "v1", "events"};
 constexpr std::string_view kLabel = "multusctl-test";
 constexpr std::string_view kSelector = "labelSelector=app%3Dmultusctl-test";
 constexpr auto kBetweenLooks = 500ms;
-constexpr auto kGoneWithin = 30s;
+constexpr auto kGoneWithin = 60s;
+// A node that does not take its pods down within this time is away: they are removed without it.
+constexpr auto kTakenDownWithin = 40s;
 constexpr int kLifetime = 600;  // seconds; then a pod that was forgotten ends by itself
 
-std::string last_warning(const json::Array& events) {
+std::string last_warning(const json::Array& events, const std::string& pod) {
   std::string said;
   for (const json::Value& value : events) {
     const json::Object* event = value.as_object();
-    if (event == nullptr || json::text_at(*event, {"type"}) != "Warning") continue;
+    if (event == nullptr || json::text_at(*event, {"involvedObject", "name"}) != pod) continue;
     said = cat(excerpt(json::text_at(*event, {"reason"})), ": ",
                excerpt(json::text_at(*event, {"message"}), 500));
   }
@@ -105,7 +108,7 @@ json::Object NetworkTrial::pod_of(const Station& station) const {
           {"spec", json::Object{{"nodeName", station.node},
                                 {"restartPolicy", "Never"},
                                 {"activeDeadlineSeconds", kLifetime},
-                                {"terminationGracePeriodSeconds", 0},
+                                {"terminationGracePeriodSeconds", 1},
                                 {"automountServiceAccountToken", false},
                                 {"enableServiceLinks", false},
                                 {"tolerations", json::Array{json::Object{{"operator", "Exists"}}}},
@@ -124,16 +127,12 @@ aio::Task<void> NetworkTrial::wait_running() {
   const auto end = std::chrono::steady_clock::now() + plan_.timeout;
   for (Station& station : stations_) {
     for (;;) {
-      MNET_CO_TRY(const bool is_there, co_await look_at(&station));
-      if (is_there) break;
-      if (std::chrono::steady_clock::now() >= end) {
-        MNET_CO_TRY(station.why_not, co_await why_not_running(station));
-        break;
-      }
+      MNET_CO_TRY(const bool is_settled, co_await look_at(&station));
+      if (is_settled || std::chrono::steady_clock::now() >= end) break;
       MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenLooks));
     }
   }
-  co_return Result<void>();
+  co_return co_await explain_absent();
 }
 
 // True when it runs and its addresses are known, or it never will.
@@ -145,15 +144,15 @@ aio::Task<bool> NetworkTrial::look_at(Station* station) {
   }
   if (!pod) co_return pod.error();
   const std::string phase = json::text_at(*pod, {"status", "phase"});
-  if (phase == "Failed" || phase == "Succeeded") {
-    MNET_CO_TRY(station->why_not, co_await why_not_running(*station));
-    co_return true;
-  }
-  if (phase != "Running") co_return false;
-  for (const NetworkRow& row : rows_of(*pod, {}).networks) {
+  if (phase != "Running") co_return phase == "Failed" || phase == "Succeeded";
+  const DefinitionNames known =
+      plan_.network ? DefinitionNames{plan_.network->key()} : DefinitionNames();
+  for (const NetworkRow& row : rows_of(*pod, known).networks) {
     const bool is_asked =
         plan_.network ? row.network == plan_.network->key() : row.interface == "eth0";
-    if (!is_asked || row.ips.empty()) continue;
+    if (!is_asked) continue;
+    seen_[station->pod] = row.why;
+    if (row.ips.empty()) continue;
     station->interface = row.interface;
     for (const std::string& ip : row.ips) station->addresses.push_back(without_prefix(ip));
     co_return true;
@@ -161,27 +160,53 @@ aio::Task<bool> NetworkTrial::look_at(Station* station) {
   co_return false;
 }
 
-// Of a pod that does not start: its node's daemon, else its events.
-aio::Task<std::string> NetworkTrial::why_not_running(Station station) {
-  auto daemons = co_await find_daemons(&cluster_, std::string(kDaemonNamespace), {station.node});
-  if (daemons) {
-    MNET_CO_TRY(const auto& statuses, co_await ask_daemons(&cluster_, *std::move(daemons), false));
-    for (const NodeStatus& status : statuses) {
-      const bool* is_ready = status.status ? json::as_bool(status.status->find("ready")) : nullptr;
-      if (is_ready != nullptr && *is_ready) continue;
-      co_return cat("daemon away: ", join(troubles_of(status), "; "));
-    }
+// Of the nodes whose daemon does not answer or is not ready: why.
+aio::Task<std::map<std::string, std::string>> NetworkTrial::find_away(
+    std::vector<std::string> nodes) {
+  std::map<std::string, std::string> away;
+  auto daemons = co_await find_daemons(&cluster_, std::string(kDaemonNamespace), std::move(nodes));
+  if (!daemons && daemons.error().code() == Errc::kCancelled) co_return daemons.error();
+  if (!daemons) co_return away;
+  MNET_CO_TRY(const auto& statuses, co_await ask_daemons(&cluster_, *std::move(daemons), false));
+  for (const NodeStatus& status : statuses) {
+    const bool* is_ready = status.status ? json::as_bool(status.status->find("ready")) : nullptr;
+    if (is_ready != nullptr && *is_ready) continue;
+    away[status.node] = join(troubles_of(status), "; ");
   }
-  const auto events = co_await cluster_.list(
-      kEvents, plan_.ns, cat("fieldSelector=involvedObject.name%3D", station.pod));
-  const std::string said = events ? last_warning(*events) : std::string();
-  if (!said.empty()) co_return said;
-  if (plan_.network) {
-    co_return cat("no address of ", plan_.network->key(), " in its network status after ",
-                  plan_.timeout.count(), " s: `multusctl pods -n ", plan_.ns, " ", station.pod,
-                  "`");
+  co_return away;
+}
+
+// Why pods do not take part: their nodes' daemons, else their events, else what their status says.
+aio::Task<void> NetworkTrial::explain_absent() {
+  const auto is_absent = [](const Station& station) {
+    return station.addresses.empty() && station.why_not.empty();
+  };
+  std::vector<std::string> nodes;
+  for (const Station& station : stations_) {
+    if (is_absent(station)) nodes.push_back(station.node);
   }
-  co_return cat("it is not running after ", plan_.timeout.count(), " s");
+  if (nodes.empty()) co_return Result<void>();
+  tell_("asking why pods do not run");
+  MNET_CO_TRY(const auto& away, co_await find_away(std::move(nodes)));
+  const auto events = co_await cluster_.list(kEvents, plan_.ns, "fieldSelector=type%3DWarning");
+  if (!events && events.error().code() == Errc::kCancelled) co_return events.error();
+  for (Station& station : stations_) {
+    if (!is_absent(station)) continue;
+    const auto daemon = away.find(station.node);
+    station.why_not = events ? last_warning(*events, station.pod) : std::string();
+    if (station.why_not.empty()) station.why_not = what_is_missing(station);
+    if (daemon != away.end()) station.why_not = cat("daemon away: ", daemon->second);
+  }
+  co_return Result<void>();
+}
+
+std::string NetworkTrial::what_is_missing(const Station& station) const {
+  const auto seen = seen_.find(station.pod);
+  if (seen == seen_.end()) return cat("it is not running after ", plan_.timeout.count(), " s");
+  if (!seen->second.empty()) return seen->second;
+  return cat("no address of ", plan_.network ? plan_.network->key() : "the cluster network",
+             " in its network status after ", plan_.timeout.count(),
+             " s: there is nothing to send to (does the definition have `ipam`?)");
 }
 
 aio::Task<json::Object> NetworkTrial::probe(Station station) {
@@ -205,16 +230,18 @@ aio::Task<json::Object> NetworkTrial::probe(Station station) {
 }
 
 aio::Task<void> NetworkTrial::clean_up() {
-  const auto end = std::chrono::steady_clock::now() + kGoneWithin;
+  const auto begun = std::chrono::steady_clock::now();
   for (;;) {
     MNET_CO_TRY(const auto& pods, co_await cluster_.list(kPods, plan_.ns, std::string(kSelector)));
     if (pods.empty()) co_return Result<void>();
+    const auto waited = std::chrono::steady_clock::now() - begun;
+    const auto grace = waited < kTakenDownWithin ? 1s : 0s;
     for (const json::Value& value : pods) {
       if (value.as_object() == nullptr) continue;
-      MNET_CO_TRY_VOID(co_await cluster_.remove(
-          kPods, plan_.ns, json::text_at(*value.as_object(), {"metadata", "name"})));
+      const std::string name = json::text_at(*value.as_object(), {"metadata", "name"});
+      MNET_CO_TRY_VOID(co_await cluster_.remove(kPods, {plan_.ns, name}, grace));
     }
-    if (std::chrono::steady_clock::now() >= end) {
+    if (waited >= kGoneWithin) {
       co_return Error(Errc::kTimeout, cat(pods.size(), " pods are still there: kubectl -n ",
                                           plan_.ns, " delete pods -l app=", kLabel));
     }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,7 +45,9 @@ class NetworkTrial {
   aio::Task<void> make_pods();
   aio::Task<void> wait_running();
   aio::Task<bool> look_at(Station* station);
-  aio::Task<std::string> why_not_running(Station station);
+  aio::Task<std::map<std::string, std::string>> find_away(std::vector<std::string> nodes);
+  aio::Task<void> explain_absent();
+  std::string what_is_missing(const Station& station) const;
   aio::Task<json::Object> probe(Station station);
   json::Object pod_of(const Station& station) const;
 
@@ -52,6 +55,8 @@ class NetworkTrial {
   const NetworkTrialPlan plan_;
   const Tell tell_;
   std::vector<Station> stations_;
+  // Of running pods without an address: what is wrong with the network in their status, by name.
+  std::map<std::string, std::string> seen_;
 };
 
 }  // namespace mnet::multusctl

@@ -44,7 +44,7 @@ const json::Object* target_of(const json::Object& answer, const std::string& add
 std::string advice_of(const std::string& state) {
   if (state == "no-route") {
     return "no route: the interface has no route to the other addresses; look at the ranges of the "
-           "definition's ipam on both nodes (`multusctl explain`), or at `routes` in it";
+           "definition's ipam, which should be of one subnet on all nodes, or at `routes` in it";
   }
   if (state == "no-answer") {
     return "no answer: the nodes do not reach each other through this network; look at the master "
@@ -52,8 +52,7 @@ std::string advice_of(const std::string& state) {
   }
   if (state == "mtu") {
     return "wrong MTU: set `mtu` of the plugin to what arrives, or raise the MTU of the masters "
-           "and "
-           "switches between";
+           "and switches between";
   }
   return "duplicate address: two stations on the network use it; look at the ranges of "
          "definitions on the same network (`multusctl lint --cluster`), at static addresses, and "

@@ -428,7 +428,10 @@ class Soak:
         """One file of the container is cut, or filled with zeros, as after a power cut; the others must do."""
         file = self.a_file_of(box, rng)
         content = file.read_bytes()
-        file.write_bytes(rng.choice([b"", content[:len(content) // 2], bytes(len(content))]))
+        kept = rng.choice([b"", content[:len(content) // 2], bytes(len(content))])
+        with contextlib.suppress(OSError), file.open("r+b") as torn:  # a full disk makes it an empty one; one that has just gone stays so
+            torn.truncate()
+            torn.write(kept)
         self.note("file torn", box, file)
         box.state = ENDING
         if self.send(box, "DEL"):

@@ -25,10 +25,16 @@ SOCKET = "/run/containerd/containerd.sock"
 POD_SUBNET = "10.244.0.0/16"
 CONFIG_DIR, PLUGIN_DIR = "/etc/cni/net.d", "/opt/cni/bin"
 PRIMARY_FILE = f"{CONFIG_DIR}/10-primary.conflist"
-PRIMARY = {"cniVersion": "1.0.0", "name": "primary", "plugins": [
-    {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": True, "hairpinMode": True,
-     "ipam": {"type": "host-local", "ranges": [[{"subnet": POD_SUBNET}]], "routes": [{"dst": "0.0.0.0/0"}]}},
-    {"type": "portmap", "capabilities": {"portMappings": True}}]}
+
+
+def primary(subnet):
+    return {"cniVersion": "1.0.0", "name": "primary", "plugins": [
+        {"type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": True, "hairpinMode": True,
+         "ipam": {"type": "host-local", "ranges": [[{"subnet": subnet}]], "routes": [{"dst": "0.0.0.0/0"}]}},
+        {"type": "portmap", "capabilities": {"portMappings": True}}]}
+
+
+PRIMARY = primary(POD_SUBNET)
 
 # What the kubelet sets on its machine. These settings do not belong to a network namespace, so the kubelet would change the
 # machine's own: it gets files to write to instead.
@@ -63,6 +69,8 @@ def remove_orphans():
 class WholeNode:
     """Boots at once. `programs` is a folder that the node sees as /run/programs; only tests by hand use it."""
 
+    name, address, pod_subnet = NAME, NODE_ADDRESS, POD_SUBNET
+
     def __init__(self, programs):
         remove_orphans()
         self.programs = programs
@@ -89,7 +97,7 @@ class WholeNode:
             shutil.copy(plugin, plugins / plugin.name)
         for folder in ("etc/cni/net.d", "etc/kubernetes/manifests"):
             (self.disk / folder).mkdir(parents=True)
-        self.set_primary(PRIMARY)
+        self.set_primary(primary(self.pod_subnet))
 
     def set_primary(self, conflist):
         (self.disk / PRIMARY_FILE[1:]).write_text(json.dumps(conflist, indent=2))
@@ -102,14 +110,18 @@ class WholeNode:
     def power_on(self):
         """Does what the kernel would do at boot, and starts the container runtime."""
         programs = {str(Path(path).parent) for path in self.binaries.values()}
-        self.host = Host(self.programs, with_cgroups=True, disk=self.disk, shared=[self.folder, *programs])
+        self.host = Host(self.programs, with_cgroups=True, disk=self.disk, shared=[self.folder, *programs, *self.shared()])
         self._shield_tunables()
-        self.host.add_bridge("node0", f"{NODE_ADDRESS}/24")
+        self.host.add_bridge("node0", f"{self.address}/24")
         self.host.add_bridge("uplink")  # for macvlan networks of tests
         # No host has this address, but addresses of services are translated only if there is a route to them.
         self.host.run("ip", "route", "add", "default", "via", GATEWAY)
         self.host.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
         self._start_containerd()
+
+    def shared(self):
+        """Further folders of the machine that the node sees."""
+        return []
 
     def start_control_plane(self):
         if self.cluster is None:
@@ -178,7 +190,7 @@ class WholeNode:
     def start_kubelet(self):
         kubeconfig = self._write_kubelet_credentials()
         config = {
-            "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "address": NODE_ADDRESS,
+            "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "address": self.address,
             "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True},
                                "x509": {"clientCAFile": str(self.cluster.authority.certificate)}},
             "authorization": {"mode": "Webhook"}, "containerRuntimeEndpoint": f"unix://{SOCKET}",
@@ -191,23 +203,24 @@ class WholeNode:
         path = self.folder / "kubelet.json"
         path.write_text(json.dumps(config))
         self.start_part("kubelet", self.binaries["kubelet"], f"--config={path}", f"--kubeconfig={kubeconfig}",
-                        f"--hostname-override={NAME}", f"--node-ip={NODE_ADDRESS}", "--v=2")
+                        f"--hostname-override={self.name}", f"--node-ip={self.address}", "--v=2")
 
     def _write_kubelet_credentials(self):
         """Writes them where kubeadm does, because other programs of the node use them, too."""
         authority = self.cluster.authority
-        pair = authority.sign("kubelet", f"/O=system:nodes/CN=system:node:{NAME}", "clientAuth")
+        pair = authority.sign(f"kubelet-{self.name}", f"/O=system:nodes/CN=system:node:{self.name}", "clientAuth")
         self.host.write(KUBELET_PAIR, b"".join(path.read_bytes() for path in pair), mode=0o600)
-        plain = json.loads(self.cluster.write_kubeconfig("kubelet.kubeconfig", (KUBELET_PAIR, KUBELET_PAIR)).read_text())
+        plain = json.loads(self.cluster.write_kubeconfig(f"kubelet-{self.name}.kubeconfig",
+                                                              (KUBELET_PAIR, KUBELET_PAIR)).read_text())
         cluster = plain["clusters"][0]["cluster"]
         del cluster["certificate-authority"]
         cluster["certificate-authority-data"] = base64.b64encode(authority.certificate.read_bytes()).decode()
         return self.host.write("/etc/kubernetes/kubelet.conf", plain, mode=0o600)
 
     def _start_proxy(self):
-        kubeconfig = self.cluster.identity("kube-proxy", "/CN=system:kube-proxy")
+        kubeconfig = self.cluster.identity(f"kube-proxy-{self.name}", "/CN=system:kube-proxy")
         config = {"apiVersion": "kubeproxy.config.k8s.io/v1alpha1", "kind": "KubeProxyConfiguration",
-                  "mode": "nftables", "clusterCIDR": POD_SUBNET, "hostnameOverride": NAME,
+                  "mode": "nftables", "clusterCIDR": self.pod_subnet, "hostnameOverride": self.name,
                   "clientConnection": {"kubeconfig": str(kubeconfig)},
                   "conntrack": {"maxPerCore": 0, "min": 0}}
         path = self.folder / "kube-proxy.json"
@@ -218,7 +231,7 @@ class WholeNode:
         def ready():
             for part in self.parts.values():
                 assert part.running, f"{part.name} ended:\n{part.tail()}"
-            return self.cluster.kubectl("get", "node", NAME, "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}",
+            return self.cluster.kubectl("get", "node", self.name, "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}",
                                         check=False) == "True"
         until(ready, lambda: f"node ready:\n{self.parts['kubelet'].tail()}", timeout)
 
