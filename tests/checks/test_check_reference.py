@@ -109,6 +109,15 @@ def test_a_key_counts_only_in_its_own_section(known):
     assert "'daemon-config.json' does not tell of the key `name`" in known.check("checks/reference").stdout
 
 
+@pytest.mark.parametrize("word", ["oldKey", "v1.multus-cni.io/old"])
+def test_refuses_what_nothing_reads(known, word):
+    add(known, "docs/reference.md", f"| `{word}` | text |\n")
+
+    done = known.check("checks/reference")
+
+    assert done.stdout == f"checks/reference: docs/reference.md: 'daemon-config.json' tells of the key `{word}`, which nothing reads\n"
+
+
 def test_what_only_tests_know_does_not_count(known):
     add(known, "src/settings/config_test.cc", 'json::Fields fields(x);\nfields.read("a", b);\nf("SOME_NAME");\n')
 
