@@ -2,8 +2,9 @@
 #   One folder of src/, one library mnet::<folder>, and <folder>_test from the tests beside the code. NETNS_TESTS make a
 #   second program, <folder>_netns_test, which ctest runs in a network and mount namespace of its own (label netns).
 #   A dependency that cmake/layers.cmake does not allow is an error, and so is a .cc that no list names.
-# mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC])
-#   One program in bin/. STATIC: it runs on the host and must run on any distribution.
+# mnet_program(<name> SOURCES ... DEPS ... [LIBS ...] [STATIC | ALSO_STATIC])
+#   One program in bin/. STATIC: it runs on the host and must run on any distribution. ALSO_STATIC: images and packages have
+#   its libraries, and static/ has a second one for the tarball.
 # mnet_tool(<name> SOURCES ... DEPS ... [LIBS ...])
 #   A program that only tests and benchmarks use, in tools/.
 # mnet_fuzz(<name> DEPS ... [SOURCES ...] [LIBS ...])
@@ -105,26 +106,39 @@ function(mnet_library folder)
 endfunction()
 
 function(mnet_program name)
-  cmake_parse_arguments(arg "STATIC" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "STATIC;ALSO_STATIC" "" "SOURCES;DEPS;LIBS" ${ARGN})
   list(TRANSFORM arg_DEPS PREPEND mnet::)
-  add_executable(${name} ${arg_SOURCES})
-  add_dependencies(programs ${name})
-  target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
-  if(MNET_STATIC AND arg_STATIC)
-    target_link_options(${name} PRIVATE -static-pie)
-  else()
-    target_link_options(${name} PRIVATE -pie)
+  set(made ${name})
+  if(MNET_STATIC AND arg_ALSO_STATIC)
+    list(APPEND made ${name}-static)
   endif()
-  if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    # The symbols go to .debug/<name>.debug beside the program, where debuggers look; the build-id joins the two.
-    set(debug $<TARGET_FILE_DIR:${name}>/.debug)
-    add_custom_command(TARGET ${name} POST_BUILD
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${debug}
-      COMMAND ${CMAKE_OBJCOPY} --only-keep-debug $<TARGET_FILE:${name}> ${debug}/${name}.debug
-      COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.comment --add-gnu-debuglink=${debug}/${name}.debug
-              $<TARGET_FILE:${name}>
-      VERBATIM)
-  endif()
+  foreach(target IN LISTS made)
+    add_executable(${target} ${arg_SOURCES})
+    add_dependencies(programs ${target})
+    target_link_libraries(${target} PRIVATE ${arg_DEPS} ${arg_LIBS} mnet_flags)
+    if(MNET_STATIC AND (arg_STATIC OR NOT target STREQUAL name))
+      target_link_options(${target} PRIVATE -static-pie)
+    else()
+      target_link_options(${target} PRIVATE -pie)
+    endif()
+    if(NOT target STREQUAL name)
+      set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static)
+    endif()
+    if(CMAKE_BUILD_TYPE STREQUAL "Release")
+      _mnet_strip(${target} ${name})
+    endif()
+  endforeach()
+endfunction()
+
+# The symbols go to .debug/<name>.debug beside the program, where debuggers look; the build-id joins the two.
+function(_mnet_strip target name)
+  set(debug $<TARGET_FILE_DIR:${target}>/.debug)
+  add_custom_command(TARGET ${target} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${debug}
+    COMMAND ${CMAKE_OBJCOPY} --only-keep-debug $<TARGET_FILE:${target}> ${debug}/${name}.debug
+    COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.comment --add-gnu-debuglink=${debug}/${name}.debug
+            $<TARGET_FILE:${target}>
+    VERBATIM)
 endfunction()
 
 function(mnet_tool name)

@@ -22,7 +22,6 @@ LICENCES = {
     "ncurses": "X11-distribute-modifications-variant",
     "nghttp2": "MIT",
     "openssl": "Apache-2.0",
-    "prometheus-cpp": "MIT",
     "yaml-cpp": "MIT",
     "zlib": "Zlib",
 }
@@ -162,16 +161,19 @@ def packages_of_programs(machine, build, names):
     return sorted({one.name: one for one in found}.values(), key=lambda one: one.name)
 
 
-def add_licences(image_tree, packages):
+def add_licences(made, packages, share="/usr/share"):
     """Our own licence, the copyright file of each package, and the licence texts that these refer to."""
-    image_tree.file("/usr/share/doc/multus/copyright", (tree.ROOT / "LICENSE").read_bytes())
-    wanted = set()
+    made.file(f"{share}/doc/multus/copyright", (tree.ROOT / "LICENSE").read_bytes())
+    add_copyrights(made, packages, f"{share}/doc")
+    for one in packages:
+        for name in re.findall(rf"{COMMON_LICENCES}/([\w.-]*\w)", one.copyright.decode(errors="replace")):
+            if (COMMON_LICENCES / name).exists():
+                made.file(f"{share}/{COMMON_LICENCES.name}/{name}", (COMMON_LICENCES / name).read_bytes())
+
+
+def add_copyrights(made, packages, folder):
     for one in packages:
         if len(one.copyright) > LONG:
-            image_tree.file(f"/usr/share/doc/{one.name}/copyright.gz", gzip.compress(one.copyright, 9, mtime=0))
+            made.file(f"{folder}/{one.name}/copyright.gz", gzip.compress(one.copyright, 9, mtime=0))
         else:
-            image_tree.file(f"/usr/share/doc/{one.name}/copyright", one.copyright)
-        wanted.update(re.findall(rf"{COMMON_LICENCES}/([\w.-]*\w)", one.copyright.decode(errors="replace")))
-    for name in wanted:
-        if (COMMON_LICENCES / name).exists():
-            image_tree.file(COMMON_LICENCES / name, (COMMON_LICENCES / name).read_bytes())
+            made.file(f"{folder}/{one.name}/copyright", one.copyright)

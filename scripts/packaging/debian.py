@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from email.utils import format_datetime
 from pathlib import Path
 
-from images import oci
+from images import oci, parts
 from lib import tree
 from packaging import manuals
 
@@ -85,8 +85,11 @@ class Builder:
             staged.folder(path)
         for path, target in package.links.items():
             staged.link(path, target)
-        licence = "Copyright 2026 the multus-cpp authors. Licence: Apache-2.0, /usr/share/common-licenses/Apache-2.0.\n"
+        licence = ("Copyright 2026 the multus-cpp authors. Licence: Apache-2.0, /usr/share/common-licenses/Apache-2.0.\n"
+                   "The folders here have those of the libraries that the programs contain or load.\n")
         staged.file(f"/usr/share/doc/{package.name}/copyright", licence.encode())
+        inside = parts.packages_of_programs(self.machine, self.build, package.programs.values())
+        parts.add_copyrights(staged, inside, f"/usr/share/doc/{package.name}")
         staged.file(f"/usr/share/lintian/overrides/{package.name}",
                     (FILES / "debian" / f"{package.name}.lintian-overrides").read_bytes())
         return staged

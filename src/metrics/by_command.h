@@ -1,10 +1,6 @@
 // Histograms by CNI command. Internal to metrics.
 #pragma once
 
-#include <prometheus/family.h>
-#include <prometheus/histogram.h>
-#include <prometheus/labels.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "metrics/series.h"
 
 namespace mnet::metrics {
 
@@ -33,30 +31,26 @@ inline std::string command_label(std::string_view command) {
 // and there are several in every ADD: they are remembered.
 class ByCommand {
  public:
-  using Family = prometheus::Family<prometheus::Histogram>;
-  using Buckets = prometheus::Histogram::BucketBoundaries;
-
   // `labels`: further ones. The family must outlive it.
-  ByCommand(Family& family, Buckets buckets, prometheus::Labels labels = {})
-      : family_(family), buckets_(std::move(buckets)), labels_(std::move(labels)) {}
+  explicit ByCommand(Histograms& family, Labels labels = {})
+      : family_(family), labels_(std::move(labels)) {}
 
   void observe(std::string_view command, std::chrono::duration<double> time) {
-    prometheus::Histogram*& histogram = made_[command_number(command)];
+    Histogram*& histogram = made_[command_number(command)];
     if (histogram == nullptr) histogram = &make(command_label(command));
-    histogram->Observe(time.count());
+    histogram->observe(time.count());
   }
 
  private:
-  prometheus::Histogram& make(const std::string& command) {
-    prometheus::Labels labels = labels_;
+  Histogram& make(const std::string& command) {
+    Labels labels = labels_;
     labels["command"] = command;
-    return family_.Add(labels, buckets_);
+    return family_.at(labels);
   }
 
-  Family& family_;
-  Buckets buckets_;
-  prometheus::Labels labels_;
-  std::array<prometheus::Histogram*, kCommands.size()> made_{};
+  Histograms& family_;
+  Labels labels_;
+  std::array<Histogram*, kCommands.size()> made_{};
 };
 
 }  // namespace mnet::metrics

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -218,6 +220,35 @@ TEST(Metrics, ReadsTheSeriesOfOthersWithTheirLabelsEscaped) {
   EXPECT_THAT(text, HasSubstr("# TYPE multus_api_requests_total counter\n"
                               "multus_api_requests_total{code=\"200\",verb=\"get\"} 7\n"
                               "multus_api_requests_total{verb=\"a\\\"b\\\\c\\nd\"} 1\n"));
+}
+
+TEST(Metrics, WritesNumbersSoThatTheyAreReadBackAsTheyWere) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  const std::vector<std::pair<double, std::string>> numbers = {{0, "0"},
+                                                               {1'000'000, "1000000"},
+                                                               {-3, "-3"},
+                                                               {0.1, "0.1"},
+                                                               {1.0 / 3, "0.3333333333333333"},
+                                                               {1e-7, "1e-07"},
+                                                               {1e300, "1e+300"},
+                                                               {1'800'000'000.25, "1800000000.25"},
+                                                               {kInfinite, "+Inf"},
+                                                               {-kInfinite, "-Inf"},
+                                                               {std::nan(""), "NaN"}};
+
+  for (const auto& [value, written] : numbers) {
+    Metrics metrics;
+    metrics.add_gauge("multus_number", "A number", [&value] { return value; });
+    EXPECT_THAT(metrics.text(), HasSubstr(cat("\nmultus_number ", written, "\n")));
+  }
+}
+
+TEST(Metrics, PutsAValueIntoTheBucketWhoseLimitItIs) {
+  Metrics metrics;
+  metrics.observe_request("ADD", 5ms);
+
+  const std::string bucket = "multus_request_duration_seconds_bucket{command=\"ADD\",le=";
+  EXPECT_THAT(metrics.text(), HasSubstr(cat(bucket, "\"0.005\"} 1\n", bucket, "\"0.01\"} 1\n")));
 }
 
 TEST(RecordCounts, AddsUpAllDirectories) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "metrics/series.h"
 #include "sys/file.h"
 
 namespace mnet::metrics {
@@ -50,8 +51,8 @@ class Page {
  public:
   void add(std::string_view name, std::string_view type, std::string_view help,
            std::string_view value) {
-    text_ +=
-        cat("# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n", name, " ", value, "\n");
+    write_heading(text_, name, help, type);
+    text_ += cat(name, " ", value, "\n");
   }
   std::string take() { return std::move(text_); }
 
