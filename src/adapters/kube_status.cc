@@ -285,8 +285,8 @@ aio::Task<void> KubeStatus::repeat(Job* job, Step step) {
   }
 }
 
-// True if there is nothing left to do; false if another client wrote at the same time. The object keeps
-// the resourceVersion that was read: if another client wrote since, it is refused.
+// True if there is nothing left to do; false if another client wrote at the same time. The object
+// keeps the resourceVersion that was read: if another client wrote since, it is refused.
 aio::Task<bool> KubeStatus::put_once(Job* job) {
   MNET_CO_TRY(auto&& whole, co_await read_whole(job));
   if (!whole.object) co_return true;

@@ -301,10 +301,10 @@ TEST_F(ApproverTest, TellsOfSoManyThatItCannotRead) {
   start();
 
   ASSERT_TRUE(becomes([this] { return approver_->is_synced(); }));
-  EXPECT_EQ(std::ranges::count_if(
-                lines_->lines(),
-                [](const std::string& line) { return line.contains("is left alone"); }),
-            500);
+  EXPECT_EQ(
+      std::ranges::count_if(lines_->lines(),
+                            [](const std::string& line) { return line.contains("is left alone"); }),
+      500);
 }
 
 // 03, 12: row 149

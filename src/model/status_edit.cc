@@ -46,7 +46,7 @@ std::string_view text_in(const json::Value& entry, std::string_view key) {
 // What an entry is about.
 using Place = std::pair<std::string_view, std::string_view>;  // network, interface
 
-// None for what is no entry.
+// None for what is not an entry.
 std::optional<Place> place_of(const json::Value& entry) {
   if (entry.as_object() == nullptr) return std::nullopt;
   return Place(text_in(entry, "name"), text_in(entry, "interface"));

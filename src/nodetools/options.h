@@ -20,8 +20,8 @@ class EqualsOptions {
   void boolean(std::string name, bool* value);  // only without a value
 
   // The last of several wins. The error is what the user shall read:
-  // `Unknown option: <text before the first '='>`, or `Missing value: <option>`. The next word is
-  // no value if it begins with two dashes.
+  // `Unknown option: <text before the first '='>`, or `Missing value: <option>`. A next word
+  // that begins with two dashes is not a value.
   Result<void> parse(const std::vector<std::string>& words) const;
 
  private:

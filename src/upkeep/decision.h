@@ -31,9 +31,9 @@ struct Facts {
   bool has_living_sibling = false;  // another container of the same pod lives
   // Its namespace is there, and no process is in it, while others' are seen to have some.
   bool is_empty = false;
-  bool sees_host = true;            // namespaces are looked at as the host has them
-  bool sees_running_pods = true;    // no namespace of a running pod is missing
-  bool is_past_grace = false;       // it has been gone for long enough
+  bool sees_host = true;          // namespaces are looked at as the host has them
+  bool sees_running_pods = true;  // no namespace of a running pod is missing
+  bool is_past_grace = false;     // it has been gone for long enough
 };
 
 enum class Action : std::uint8_t {

@@ -46,8 +46,8 @@ bool may_be_of_one_author(std::string_view one, std::string_view other) {
   return one.empty() || other.empty() || namespace_of(one) == namespace_of(other);
 }
 
-// Whether another namespace at its path can be told from the container's own. Not with a record that
-// was made up for a container of another Multus; after a reboot, always.
+// Whether another namespace at its path can be told from the container's own. Not with a record
+// that was made up for a container of another Multus; after a reboot, always.
 bool knows_namespace(const model::AttachmentRecord& record, const std::string& boot_id) {
   if (record.netns_inode != 0) return true;
   return !record.boot_id.empty() && record.boot_id != boot_id;
@@ -175,7 +175,8 @@ aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
     }
     if (shared.empty()) continue;
     const auto where = co_await find_namespace(record->netns, record->boot_id, record->netns_inode);
-    const bool is_other = where && *where == Namespace::kOther && knows_namespace(*record, boot_id_);
+    const bool is_other =
+        where && *where == Namespace::kOther && knows_namespace(*record, boot_id_);
     if (is_other || (where && *where == Namespace::kGone)) continue;
     for (const std::size_t i : shared) {
       holders[i] = cat("its device or address now belongs to ", described(*record));

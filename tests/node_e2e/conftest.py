@@ -125,7 +125,7 @@ def obey(node, outside):
         print(f"$ {' '.join(words)}", flush=True)
         if words[0] == "multusctl":
             said = outside(*words[1:])
-            assert said.exit != 2, "a hint that is no command"
+            assert said.exit != 2, "a hint that is not a command"
             return said.all
         assert words[0] == "kubectl"
         return node.cluster.kubectl(*words[1:])
