@@ -226,7 +226,10 @@ TEST_F(DefinitionReadsTest, AReadGoesOnWithoutTheRequestThatBeganIt) {
 class FaultyTimer final : public aio::Timer {
  public:
   aio::Deadline now() const override {
-    if (faults_ > 0 && faults_-- > 0) throw std::bad_alloc();
+    if (faults_ > 0) {
+      --faults_;
+      throw std::bad_alloc();
+    }
     return timer_.now();
   }
   aio::Task<void> sleep_for(Duration time) override { return timer_.sleep_for(time); }

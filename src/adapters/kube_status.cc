@@ -301,7 +301,7 @@ aio::Task<bool> KubeStatus::put_once(Job* job) {
   set_annotation(*whole.object, job->text);
   MNET_CO_TRY(auto&& reply, co_await call(job, {.method = "PUT",
                                                 .path = status_path(*job->pod),
-                                                .body = json::dump(*std::move(whole.object))}));
+                                                .body = json::dump(*whole.object)}));
   if (reply.ok()) co_return true;
   if (reply.status == 409) co_return false;
   if (reply.status == 404) {

@@ -36,6 +36,7 @@ aio::Task<std::vector<attach::Link>> NetNsLinks::list(std::string netns) {
     MNET_TRY(auto&& target, open_pod_netns(mount_namespace, netns));
     MNET_TRY(auto&& found, rtnl::list_links(target));
     std::vector<attach::Link> links;
+    links.reserve(found.size());
     for (rtnl::Link& one : found) {
       links.push_back(
           {.name = std::move(one.name), .index = static_cast<std::uint64_t>(one.index)});

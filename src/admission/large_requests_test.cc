@@ -36,10 +36,10 @@ constexpr std::size_t kKiB = 1u << 10;
 
 class LargeRequestsTest : public testing::Test {
  protected:
-  void ask(std::string name, attach::RoomRequest request) {
+  void ask(const std::string& name, attach::RoomRequest request) {
     request.ticket = ++tickets_;
     request.container_id = name;
-    group_.spawn(name, take(std::move(name), std::move(request)));
+    group_.spawn(name, take(name, std::move(request)));
     settle();
   }
   void give_back(const std::string& name) {

@@ -221,8 +221,11 @@ aio::Task<void> Collecting::collect_one(cni::CacheKey attachment, std::size_t we
   MNET_CO_TRY_VOID(co_await job.take_room(core_.ports.room, weight));
   auto config = co_await core_.ports.records.find_config(job_.conf.cni_dir, std::move(attachment));
   if (!config && config.error().code() == Errc::kCancelled) co_return config.error();
-  if (!config) errors_.add(std::move(config).error());
-  if (!config || !*config) co_return Result<void>();
+  if (!config) {
+    errors_.add(std::move(config).error());
+    co_return Result<void>();
+  }
+  if (!*config) co_return Result<void>();
   auto delegate = model::parse_delegate(**std::move(config));
   if (!delegate || is_of_runtime(*delegate, job_.conf)) co_return Result<void>();
   std::vector<model::Delegate> one;

@@ -72,8 +72,8 @@ Result<NetConfPtr> read_conf(Verb verb, json::Object document, std::optional<Err
   return std::make_shared<const model::NetConf>(std::move(conf));
 }
 
-Result<NetConfPtr> read_settings(json::Object document) {
-  MNET_TRY(auto&& conf, model::read_settings(std::move(document)));
+Result<NetConfPtr> read_settings(const json::Object& document) {
+  MNET_TRY(auto&& conf, model::read_settings(document));
   conf.runtime_config.reset();
   return std::make_shared<const model::NetConf>(std::move(conf));
 }

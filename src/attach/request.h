@@ -26,7 +26,7 @@ bool has_container(Verb verb);
 Result<NetConfPtr> read_conf(Verb verb, json::Object document, std::optional<Error> fault = {});
 // The program's own settings, for a hot-plug request: without networks, and without a
 // `runtimeConfig`, since that belongs to the networks of an ADD (02, 5.9).
-Result<NetConfPtr> read_settings(json::Object document);
+Result<NetConfPtr> read_settings(const json::Object& document);
 // The pairs of CNI_ARGS, as strict as `verb` asks.
 Result<cni::ArgPairs> parse_args(Verb verb, std::string_view text);
 

@@ -205,7 +205,7 @@ class ObjectSource {
   // Neither waits nor fails.
   virtual void send(PodEvent event) = 0;
   // From now on `changes` is called, on the event loop. At most once; before anything is read.
-  virtual void observe(ObjectChanges changes) { (void)changes; }
+  virtual void observe(ObjectChanges /*changes*/) {}
 };
 
 }  // namespace mnet::attach

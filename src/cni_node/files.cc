@@ -292,7 +292,7 @@ Result<bool> Files::pretend_config(const std::string& name, const Rendered& rend
            pretend_put(directories_.config_target, name, content, rendered.mode));
   const auto target = sys::Directory::open(directories_.config_target, directories_.host_root);
   auto before = target ? target->find(name, kMaxTemplate) : target.error();
-  if (changes) show_change(before ? *std::move(before) : std::nullopt, rendered);
+  if (changes) show_change(before ? *before : std::nullopt, rendered);
   return changes;
 }
 

@@ -25,7 +25,7 @@ constexpr auto kPerCall = 5s;
 
 }  // namespace
 
-Owner::Owner(kube::Api& api, const std::string& ns, std::string name, aio::Timer& timer)
+Owner::Owner(kube::Api& api, const std::string& ns, const std::string& name, aio::Timer& timer)
     : api_(api),
       path_(cat("/apis/apps/v1/namespaces/", kube::query_value(ns), "/daemonsets/",
                 kube::query_value(name))),

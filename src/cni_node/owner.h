@@ -16,7 +16,7 @@ namespace mnet::cni_node {
 class Owner {
  public:
   // The API must outlive the tasks.
-  Owner(kube::Api& api, const std::string& ns, std::string name,
+  Owner(kube::Api& api, const std::string& ns, const std::string& name,
         aio::Timer& timer = aio::Timer::steady());
 
   // Asks again and again until it knows the DaemonSet, or is cancelled.

@@ -66,6 +66,7 @@ std::string_view name_of(hotplug::Controller::End end) {
 
 std::vector<metrics::Sample> operation_samples(const hotplug::Controller& controller) {
   std::vector<metrics::Sample> samples;
+  samples.reserve(foreign_calls_.size());
   for (const auto& [what, number] : controller.operations()) {
     samples.push_back({.labels = {{"op", std::string(name_of(what.first))},
                                   {"result", std::string(name_of(what.second))}},
@@ -144,9 +145,9 @@ Result<attach::NetConfPtr> hotplug_settings(const Config& config) {
     return std::move(users).error().wrap(
         cat("hot-plug needs the node's configuration ", config.multus_config_file));
   }
-  json::Object merged =
+  const json::Object merged =
       wire::overlay(*std::move(users), RequestRules(config).server_config, config.is_automatic());
-  return attach::read_settings(std::move(merged));
+  return attach::read_settings(merged);
 }
 
 void add_hotplug_metrics(metrics::Metrics& metrics, const hotplug::Controller& controller,

@@ -69,7 +69,7 @@ struct RoutesNeeds {
 
 class Routes {
  public:
-  Routes(RoutesNeeds needs, Log log) : needs_(needs), log_(std::move(log)) {}
+  Routes(RoutesNeeds needs, Log log) : needs_(std::move(needs)), log_(std::move(log)) {}
 
   // Everything it refers to must outlive the server that calls it.
   http::Handler handler();

@@ -370,6 +370,7 @@ std::vector<metrics::Sample> SelfCheck::samples() const {
     ++counts[{std::string(finding.check), std::string(name_of(finding.severity))}];
   }
   std::vector<metrics::Sample> all;
+  all.reserve(counts.size());
   for (const auto& [what, count] : counts) {
     all.push_back({.labels = {{"check", what.first}, {"severity", what.second}}, .value = count});
   }

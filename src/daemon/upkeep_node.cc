@@ -84,6 +84,7 @@ void UpkeepNode::count(std::string_view action, bool succeeded) {
 
 std::vector<metrics::Sample> UpkeepNode::counted() const {
   std::vector<metrics::Sample> samples;
+  samples.reserve(counts_.size());
   for (const auto& [what, number] : counts_) {
     samples.push_back(
         {.labels = {{"action", what.first}, {"outcome", what.second ? "success" : "error"}},

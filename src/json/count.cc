@@ -19,7 +19,9 @@ std::size_t end_of_string(std::string_view text, std::size_t begin, std::size_t&
   std::size_t at = begin + 1;
   for (; at < text.size() && text[at] != '"'; ++at) {
     growth += growth_of(text[at]);
-    if (text[at] == '\\' && ++at < text.size()) growth += growth_of_escape(text[at]);
+    if (text[at] != '\\') continue;
+    ++at;
+    if (at < text.size()) growth += growth_of_escape(text[at]);
   }
   return at;
 }

@@ -137,7 +137,7 @@ Result<Value> parse_unambiguous(std::string_view text);
 Result<Object> parse_object(std::string_view text, int max_depth = kMaxDepth);
 // The same without members of these names, at any depth: they are skipped, and nothing is built of
 // them. More than `most_values` of what is left are an error.
-inline constexpr std::size_t kMostValues = 128 * 1024;
+inline constexpr std::size_t kMostValues = 128u << 10;
 Result<Object> parse_object_without(std::span<const std::string_view> names, std::string_view text,
                                     std::size_t most_values = kMostValues);
 

@@ -51,7 +51,7 @@ http::Headers upgrade_headers() {
 }
 
 Error refusal(const Exec& what, const Reply& reply) {
-  const Error error = reply.error();
+  Error error = reply.error();
   if (error.code() != Errc::kDenied) return error;
   return error.with_text(
       cat("needs the right to get, from Kubernetes 1.35 on also to create, "

@@ -215,8 +215,9 @@ aio::Task<int> watch(const Command* command, sys::Signals* signals, nodetools::O
   health.not_ready("waiting for the channel");
   Result<int> code(0);
   auto channel = co_await take_channel(command, signals, output);
-  if (!channel) code = std::move(channel).error();
-  if (channel && *channel) {
+  if (!channel) {
+    code = std::move(channel).error();
+  } else if (*channel) {
     code =
         co_await watch_channel(command, **std::move(channel), signals, output, &health, &metrics);
   }

@@ -100,7 +100,7 @@ model::NetConf daemon_conf(const Objects& objects) {
     if (objects.configurations[i].kind != ConfigKind::kDaemon) continue;
     auto config = merge(objects, i);
     if (!config) continue;
-    auto conf = model::read_settings(std::move(config->document));
+    auto conf = model::read_settings(config->document);
     if (conf) return *std::move(conf);
   }
   return {};

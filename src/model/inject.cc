@@ -79,7 +79,7 @@ Result<Delegate> with_injection(Delegate delegate, const Injection& injection) {
   MNET_TRY(auto&& config, json::parse_object(delegate.bytes));
   MNET_TRY_VOID(delegate.is_list ? inject_list(config, injection)
                                  : inject_plugin(config, injection));
-  set_bytes(delegate, json::dump(std::move(config)));
+  set_bytes(delegate, json::dump(config));
   return delegate;
 }
 

@@ -286,7 +286,7 @@ NetConf read_netconf_for_del(json::Object document) {
   return conf;
 }
 
-Result<NetConf> read_settings(json::Object document) {
+Result<NetConf> read_settings(const json::Object& document) {
   MNET_TRY_VOID(check_delegate_kinds(document));
   return read_keys(document);
 }

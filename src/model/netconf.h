@@ -101,7 +101,7 @@ Result<NetConf> read_netconf(json::Object document, PrevResult prev_result = Pre
 NetConf read_netconf_for_del(json::Object document);
 // A program's own settings, which need name no networks: every key that requests read has the
 // right type. Errors begin with the key.
-Result<NetConf> read_settings(json::Object document);
+Result<NetConf> read_settings(const json::Object& document);
 
 // The members that `read` accepts, each looked at alone.
 json::Object readable_members(const json::Object& document,

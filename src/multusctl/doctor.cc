@@ -164,6 +164,7 @@ std::vector<Check> check_versions(const std::vector<NodeStatus>& nodes,
                                  ") have version ", excerpt(version))}};
   }
   std::vector<std::string> texts;
+  texts.reserve(by_version.size());
   for (const auto& [version, names] : by_version) {
     texts.push_back(cat(excerpt(version), " on ", bracketed(names)));
   }

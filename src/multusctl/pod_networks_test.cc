@@ -56,7 +56,7 @@ TEST(PodNetworks, ShowsNoPhaseThatATerminalObeys) {
       rows_of(pod(asks("blue"), "\x1b[2J" + std::string(200, 'x')), {"default/blue"});
 
   EXPECT_THAT(rows.networks[0].why, StartsWith("the pod is \\x1b[2Jxxx"));
-  EXPECT_THAT(rows.networks[0].why, HasSubstr("xxx...: kubectl"));
+  EXPECT_THAT(rows.networks[0].why, HasSubstr("xxx...: `kubectl"));
 }
 
 TEST(PodNetworks, TellsWhyANetworkIsNotThere) {

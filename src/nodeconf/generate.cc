@@ -55,7 +55,7 @@ std::string generate(const Settings& settings, const FromPrimary& from) {
   add(out, "daemonSocketDir", settings.daemon_socket_dir);
   add(out, "overrideNetworkName", settings.override_network_name);
   if (settings.shim_timeout) out.append("shimTimeout", *settings.shim_timeout);
-  return json::dump(std::move(out));
+  return json::dump(out);
 }
 
 Result<Generator::Output> Generator::output(const std::string& path, const Primary& primary) {

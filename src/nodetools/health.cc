@@ -55,7 +55,7 @@ std::vector<std::string> published(const std::string& name) {
   std::vector<std::string> out;
   std::error_code failed;
   for (const auto& process : fs::directory_iterator("/proc", failed)) {
-    const fs::path folder = process.path();
+    const fs::path& folder = process.path();
     if (folder.filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
     if (link_of(folder / "ns/mnt") != ours) continue;
     std::error_code gone;

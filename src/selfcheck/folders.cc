@@ -31,7 +31,7 @@ Result<struct stat> status_of(const std::string& path) {
   return seen;
 }
 
-Finding about(const Folder& folder, Severity severity, std::string what, std::string why,
+Finding about(const Folder& folder, Severity severity, std::string_view what, std::string why,
               std::string advice) {
   return {.severity = severity,
           .check = kFolders,

@@ -99,9 +99,11 @@ Result<std::vector<std::string>> AttachmentRecords::list() const {
 Result<std::vector<std::string>> AttachmentRecords::list_oldest_first() const {
   MNET_TRY(auto&& ids, list());
   std::vector<std::pair<std::chrono::system_clock::time_point, std::string>> by_age;
+  by_age.reserve(ids.size());
   for (std::string& id : ids) by_age.emplace_back(written_at(*path_of(id)), std::move(id));
   std::ranges::sort(by_age);
   std::vector<std::string> sorted;
+  sorted.reserve(by_age.size());
   for (auto& [written, id] : by_age) sorted.push_back(std::move(id));
   return sorted;
 }

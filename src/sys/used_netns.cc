@@ -17,8 +17,9 @@
 namespace mnet::sys {
 namespace {
 
-bool is_number(const std::string& name) {
-  return std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+// Not of process 1: it is the node's, or our own, and may be closed to us.
+bool is_process(const std::string& name) {
+  return name != "1" && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
@@ -27,7 +28,7 @@ Result<std::set<std::uint64_t>> list_used_netns() {
   MNET_TRY(const auto& entries, list_directory("/proc"));
   std::set<std::uint64_t> used;
   for (const Entry& entry : entries) {
-    if (!is_number(entry.name)) continue;
+    if (!is_process(entry.name)) continue;
     const std::string path = cat("/proc/", entry.name, "/ns/net");
     struct stat status{};
     if (::stat(path.c_str(), &status) == 0) {

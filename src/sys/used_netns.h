@@ -8,9 +8,9 @@
 
 namespace mnet::sys {
 
-// Inodes of the network namespaces of all processes that /proc shows. A namespace that only a file,
-// a descriptor or a single thread holds is not among them. An error if one process may not be
-// looked at: then a namespace that is missing here may be in use.
+// Inodes of the network namespaces of all processes that /proc shows, but the first one. A
+// namespace that only a file, a descriptor or a single thread holds is not among them. An error if
+// a process may not be looked at: then a namespace that is missing here may be in use.
 Result<std::set<std::uint64_t>> list_used_netns();
 
 }  // namespace mnet::sys

@@ -129,7 +129,7 @@ aio::Task<Upkeep::Items> Upkeep::look_everywhere() {
   for (const std::string& directory : directories) {
     MNET_CO_TRY_VOID(co_await look(directory, &items));
   }
-  MNET_CO_TRY_VOID(co_await find_empty(&items));
+  MNET_CO_TRY_VOID(co_await find_processes(&items));
   for (const auto& item : items) note_gone(item.get());
   compare(items);
   gone_ = static_cast<std::size_t>(std::ranges::count_if(
@@ -263,27 +263,50 @@ aio::Task<void> Upkeep::find_facts(Item* item) {
   co_return Result<void>();
 }
 
-// Processes are looked at only where it matters: the pod is gone, or has another container. That
-// they can be seen at all, those of other containers must show; a runtime may also keep its
-// processes elsewhere.
-aio::Task<void> Upkeep::find_empty(const Items* items) {
-  std::map<std::string, std::vector<Item*>> living;  // by the UID of their pod
+// Processes are looked at only where it matters: a namespace is not seen, or the pod is gone or has
+// another container.
+aio::Task<void> Upkeep::find_processes(const Items* items) {
+  ByPod living;
+  std::vector<Item*> unseen;
   bool is_asked = false;
   for (const auto& item : *items) {
-    if (!lives(item->facts) || !item->facts.has_pod || item->record.netns_inode == 0) continue;
+    const Facts& facts = item->facts;
+    if (!facts.is_of_this_boot || !facts.has_pod || item->record.netns_inode == 0) continue;
+    if (is_gone(facts)) unseen.push_back(item.get());
+    if (!lives(facts)) continue;
     auto& of_pod = living[item->record.pod_uid];
     of_pod.push_back(item.get());
-    is_asked = is_asked || of_pod.size() > 1 || item->facts.pod == PodState::kAbsent;
+    is_asked = is_asked || of_pod.size() > 1 || facts.pod == PodState::kAbsent;
   }
-  if (!is_asked) co_return Result<void>();
+  if (!is_asked && unseen.empty()) co_return Result<void>();
   const auto used = co_await node_.list_used_namespaces();
   if (!used && used.error().code() == Errc::kCancelled) co_return used.error();
   if (!used) {
     log_.error("cannot tell which namespaces have processes", used.error());
     co_return Result<void>();
   }
+  keep_used(living, unseen, *used);
+  find_empty(living, *used);
+  co_return Result<void>();
+}
+
+// One that has processes is there, although its path leads nowhere for us. The kernel gives a
+// number again once its namespace is gone: another container's processes say nothing of this one.
+void Upkeep::keep_used(const ByPod& living, const std::vector<Item*>& unseen,
+                       std::set<std::uint64_t> used) {
+  for (const auto& [uid, of_pod] : living) {
+    for (const Item* item : of_pod) used.erase(item->record.netns_inode);
+  }
+  for (Item* item : unseen) {
+    if (used.contains(item->record.netns_inode)) item->facts.netns = Namespace::kUnknown;
+  }
+}
+
+// That processes can be seen at all, those of other containers must show; a runtime may also keep
+// its processes elsewhere.
+void Upkeep::find_empty(const ByPod& living, const std::set<std::uint64_t>& used) {
   const auto is_used = [&used](const Item* item) {
-    return used->contains(item->record.netns_inode);
+    return used.contains(item->record.netns_inode);
   };
   const bool sees_processes = std::ranges::any_of(
       living, [&](const auto& of_pod) { return std::ranges::any_of(of_pod.second, is_used); });
@@ -294,7 +317,6 @@ aio::Task<void> Upkeep::find_empty(const Items* items) {
       item->facts.is_empty = !is_used(item) && (has_used || (is_absent && sees_processes));
     }
   }
-  co_return Result<void>();
 }
 
 void Upkeep::note_gone(Item* item) {

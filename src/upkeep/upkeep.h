@@ -121,8 +121,13 @@ class Upkeep {
   aio::Task<std::unique_ptr<Item>> read(std::string cni_dir, std::string container_id);
   aio::Task<void> find_cached(std::string cni_dir, std::vector<cni::CachedContainer> containers,
                               Items* items);
-  // Which namespaces a runtime left behind when it was killed before it started a process there.
-  aio::Task<void> find_empty(const Items* items);
+  using ByPod = std::map<std::string, std::vector<Item*>>;  // by UID
+  // What processes say of namespaces: one that is not seen may be there, and one that is there may
+  // have been left behind by a runtime that was killed before it started a process in it.
+  aio::Task<void> find_processes(const Items* items);
+  static void keep_used(const ByPod& living, const std::vector<Item*>& unseen,
+                        std::set<std::uint64_t> used);
+  static void find_empty(const ByPod& living, const std::set<std::uint64_t>& used);
   void compare(const Items& items);
   void note_gone(Item* item);
   aio::Task<void> act(const Item* item, Decision decision);

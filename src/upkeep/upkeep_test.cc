@@ -142,7 +142,12 @@ class UpkeepTest : public attach::NodeTest {
       record.attachments.push_back(half);
     });
   }
-  void lose_namespace(const std::string& id) { node_.links.namespaces.erase(cat("/", id)); }
+  void lose_namespace(const std::string& id) {
+    hide_namespace(id);
+    leave_namespace(id);
+  }
+  // We do not see it; its processes are there.
+  void hide_namespace(const std::string& id) { node_.links.namespaces.erase(cat("/", id)); }
   // The runtime was killed before it started a process there.
   void leave_namespace(const std::string& id) { around_.left.insert(cat("/", id)); }
   void end_pod(const std::string& uid) { around_.pods.erase(uid); }
@@ -415,6 +420,19 @@ TEST_F(UpkeepTest, DeletesAContainerThatWasLeftBehindWithItsNamespace) {
   EXPECT_THAT(recorded(), ElementsAre("c2"));
 }
 
+// Another container of its pod was left behind, and is seen because it is older.
+TEST_F(UpkeepTest, KeepsAContainerWhoseNamespaceHasProcessesAndIsNotSeen) {
+  add_container("c1", "u1");
+  add_container("c2", "u1");
+  leave_namespace("c1");
+  hide_namespace("c2");
+
+  round_after_grace();
+
+  EXPECT_THAT(node_.runs(), IsEmpty());
+  EXPECT_THAT(recorded(), ElementsAre("c1", "c2"));
+}
+
 // Without the host's processes in view, or with runtimes that keep them elsewhere, no namespace is
 // taken for empty.
 TEST_F(UpkeepTest, KeepsContainersWhoseProcessesCannotBeSeen) {
@@ -552,7 +570,7 @@ TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
           if (draw(2) == 0) {
             node_.links.error = Error(Errc::kNotFound, "not seen");
           } else if (pod_of.contains(id)) {
-            lose_namespace(id);
+            hide_namespace(id);
           }
           break;
         case 3:  // and comes back

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   if (!object) return 1;
   json::Array outcomes;
   for (const std::string& text : words_of(argc, argv)) outcomes.push_back(outcome(*object, text));
-  const std::string printed = json::dump(std::move(outcomes));
+  const std::string printed = json::dump(outcomes);
   std::fwrite(printed.data(), 1, printed.size(), stdout);
   return 0;
 }

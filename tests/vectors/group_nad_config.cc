@@ -55,9 +55,9 @@ class Node {
     return {};
   }
 
-  Result<attach::Job> job(json::Object netconf, const std::string& pod_namespace) {
+  Result<attach::Job> job(const json::Object& netconf, const std::string& pod_namespace) {
     attach::RequestText text;
-    text.config = json::dump(std::move(netconf));
+    text.config = json::dump(netconf);
     text.pod = {.ns = pod_namespace, .name = "p1", .uid = "u1", .infra_container_id = "c1"};
     MNET_TRY(auto&& request, attach::read_text(attach::Verb::kAdd, text, Log()));
     return attach::Job(std::move(request), attach::Verb::kAdd);

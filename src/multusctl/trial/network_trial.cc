@@ -77,6 +77,7 @@ aio::Task<Verdicts> NetworkTrial::run() {
   MNET_CO_TRY_VOID(co_await wait_running());
   tell_("sending packets");
   std::vector<aio::Task<json::Object>> probes;
+  probes.reserve(stations_.size());
   for (const Station& station : stations_) probes.push_back(probe(station));
   auto ended = co_await aio::all(std::move(probes));
   std::vector<json::Object> answers;
@@ -193,7 +194,8 @@ aio::Task<void> NetworkTrial::explain_absent() {
   for (Station& station : stations_) {
     if (!is_absent(station)) continue;
     const auto daemon = away.find(station.node);
-    station.why_not = events ? last_warning(*events, station.pod) : std::string();
+    const bool has_status = seen_.contains(station.pod);  // then the events are of something else
+    if (events && !has_status) station.why_not = last_warning(*events, station.pod);
     if (station.why_not.empty()) station.why_not = what_is_missing(station);
     if (daemon != away.end()) station.why_not = cat("daemon away: ", daemon->second);
   }

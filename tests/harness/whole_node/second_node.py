@@ -1,6 +1,7 @@
 """A second machine for the cluster of a whole node: a container runtime, a kubelet and a proxy in namespaces, folders and
 cgroups of their own, with two cables to the first: one for the nodes, one for the networks of pods."""
 
+import signal
 import subprocess
 
 from harness.whole_node.boot import WholeNode
@@ -41,7 +42,7 @@ class SecondNode(WholeNode):
 
     def leave(self):
         """The cluster forgets the node and its pods."""
-        self.parts["kubelet"].stop()
+        self.parts["kubelet"].stop(signal.SIGKILL)
         kubectl = self.cluster.kubectl
         kubectl("delete", "node", self.name, "--wait=false")
         kubectl("delete", "pods", "-A", "--field-selector", f"spec.nodeName={self.name}", "--grace-period=0", "--force")
