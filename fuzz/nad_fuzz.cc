@@ -8,12 +8,13 @@
 #include <string>
 #include <string_view>
 
-#include "attach/source.h"
 #include "cni/types.h"
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/nad.h"
 #include "model/networks_annotation.h"
+#include "model/objects.h"
+#include "model/selection_element.h"
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "aio/task.h"
 #include "attach/source.h"
 #include "base/dns_name.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -14,6 +14,7 @@
 #include "aio/run.h"
 #include "aio/task.h"
 #include "attach/ports.h"
+#include "attach/room.h"
 #include "base/address_family.h"
 #include "base/durability.h"
 #include "base/error.h"

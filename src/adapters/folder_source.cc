@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/count.h"
 #include "manifests/events.h"
 #include "manifests/manifests.h"
 #include "manifests/objects.h"

@@ -9,7 +9,6 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
-#include "aio/task.h"
 #include "base/log.h"
 #include "base/test_log.h"
 #include "http/scripted_server.h"

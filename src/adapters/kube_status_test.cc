@@ -21,6 +21,7 @@
 #include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/test_log.h"
 #include "base/text.h"
 #include "http/scripted_server.h"

@@ -12,8 +12,6 @@
 #include "aio/task.h"
 #include "attach/container_records.h"
 #include "attach/ports.h"
-#include "attach/room.h"
-#include "base/reading.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"

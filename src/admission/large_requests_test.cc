@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -18,6 +19,7 @@
 #include "aio/group.h"
 #include "aio/task.h"
 #include "attach/room.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"

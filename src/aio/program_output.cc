@@ -15,7 +15,6 @@
 #include "aio/readable.h"
 #include "aio/task.h"
 #include "base/error.h"
-#include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "sys/fd.h"

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "aio/run.h"
 #include "aio/task.h"
 #include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
@@ -16,6 +19,7 @@
 #include "attach/request_text.h"
 #include "attach/source.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "chain/plugins.h"
 #include "cni/args.h"

@@ -1,5 +1,6 @@
 #include "attach/add_report.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,6 @@
 #include "model/event_reasons.h"
 #include "model/messages.h"
 #include "model/network_status.h"
-#include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/pod_args.h"
 

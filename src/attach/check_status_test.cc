@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "aio/run.h"
 #include "attach/node_fixture.h"

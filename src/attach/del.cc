@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -34,6 +33,7 @@
 #include "model/event_reasons.h"
 #include "model/messages.h"
 #include "model/objects.h"
+#include "model/pod_args.h"
 
 namespace mnet::attach {
 namespace {

@@ -11,6 +11,7 @@
 #include "attach/attach.h"
 #include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
+#include "attach/request.h"
 #include "attach/request_text.h"
 #include "base/error.h"
 #include "base/log.h"

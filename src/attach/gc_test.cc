@@ -8,6 +8,7 @@
 
 #include "aio/group.h"
 #include "aio/run.h"
+#include "attach/attach.h"
 #include "attach/node_fixture.h"
 #include "attach/request_text.h"
 #include "base/error.h"

@@ -19,6 +19,7 @@
 #include "attach/plan.h"
 #include "attach/ports.h"
 #include "attach/remove.h"
+#include "attach/room.h"
 #include "base/address_family.h"
 #include "base/durability.h"
 #include "base/error.h"

@@ -13,6 +13,7 @@
 #include "aio/task.h"
 #include "attach/ports.h"
 #include "attach/room.h"
+#include "attach/source.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

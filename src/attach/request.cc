@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attach/attach.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "chain/caller.h"

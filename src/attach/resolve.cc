@@ -15,6 +15,7 @@
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/network_finder.h"
+#include "attach/request.h"
 #include "attach/resource_map.h"
 #include "attach/room.h"
 #include "attach/source.h"

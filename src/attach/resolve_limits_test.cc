@@ -8,9 +8,9 @@
 #include "aio/blocking_pool.h"
 #include "attach/pod_fixture.h"
 #include "attach/ports.h"
+#include "attach/room.h"
 #include "attach/source.h"
 #include "base/text.h"
-#include "model/networks_annotation.h"
 #include "model/requested_networks.h"
 
 namespace mnet::attach {

@@ -11,12 +11,16 @@
 
 #include "aio/run.h"
 #include "attach/fake_ports.h"
+#include "attach/node_fixture.h"
 #include "attach/pod_fixture.h"
+#include "attach/ports.h"
 #include "attach/request_text.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "chain/plugins.h"
 #include "cni/error.h"
+#include "cni/result.h"
 #include "model/objects.h"
 
 namespace mnet::attach {

@@ -8,7 +8,6 @@
 
 #include "aio/sleep.h"
 #include "aio/task.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -25,7 +25,7 @@
 #include "base/version.h"
 #include "cert_approver/approver.h"
 #include "cert_approver/health.h"
-#include "certs/certs.h"
+#include "http/http.h"
 #include "kube/kube.h"
 #include "sys/environment.h"
 #include "sys/write_all.h"

@@ -20,6 +20,7 @@
 #include "cni_node/plugin_versions.h"
 #include "cni_node/template.h"
 #include "json/json.h"
+#include "ledger/ledger.h"
 #include "ledger/ledger_file.h"
 #include "ledger/owned_files.h"
 #include "nodetools/diff_text.h"

@@ -1,8 +1,6 @@
 #include "cni_node/owner.h"
 
-#include <chrono>
 #include <string>
-#include <utility>
 
 #include "aio/task.h"
 #include "aio/timer.h"

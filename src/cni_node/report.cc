@@ -20,6 +20,7 @@
 #include "cni_node/plugin_versions.h"
 #include "json/json.h"
 #include "ledger/ledger.h"
+#include "nodetools/output.h"
 #include "sys/directory.h"
 #include "sys/file.h"
 

@@ -21,6 +21,7 @@
 #include "cni_node/files.h"
 #include "cni_node/mounts.h"
 #include "cni_node/names.h"
+#include "ledger/ledger.h"
 #include "ledger/ledger_file.h"
 #include "nodetools/health.h"
 #include "nodetools/output.h"

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "daemon/config.h"
+#include "daemon/status.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
 #include "settings/log_settings.h"

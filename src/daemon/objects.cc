@@ -29,9 +29,9 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "model/objects.h"
 #include "store/store.h"
 #include "sys/environment.h"
-#include "wire/wire.h"
 
 namespace mnet::daemon {
 namespace {

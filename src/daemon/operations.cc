@@ -24,6 +24,7 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
+#include "model/delegate.h"
 #include "model/netconf.h"
 #include "store/store.h"
 #include "upkeep/decision.h"

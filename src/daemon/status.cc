@@ -10,11 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/kube_source.h"
+#include "admission/admission.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "daemon/assembly.h"
+#include "daemon/config.h"
+#include "daemon/objects.h"
 #include "json/json.h"
+#include "store/store.h"
 #include "sys/environment.h"
 
 namespace mnet::daemon {

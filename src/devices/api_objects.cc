@@ -1,6 +1,7 @@
 #include "devices/api_objects.h"
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,8 +9,6 @@
 
 #include "aio/task.h"
 #include "base/dns_name.h"
-#include "base/error.h"
-#include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "devices/resource_objects.h"

@@ -1,7 +1,6 @@
 #include "devices/kubelet.h"
 
 #include <cerrno>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,7 +12,6 @@
 #include "base/backoff.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/result.h"
 #include "base/try.h"
 #include "devices/grpc.h"
 #include "devices/pod_resources.h"

@@ -3,13 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <cstddef>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "aio/all.h"
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"

@@ -1,7 +1,6 @@
 // Pain 43: two daemons, one container.
 #include "handover/container_locks.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +19,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
-#include "base/try.h"
 #include "sys/file_lock.h"
 #include "sys/test_dir.h"
 

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "handover/container_locks.h"
 #include "http/http.h"
 #include "sys/file.h"
 #include "sys/file_lock.h"

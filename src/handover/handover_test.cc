@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/try.h"
+#include "handover/container_locks.h"
 #include "http/http.h"
 #include "sys/file_lock.h"
 #include "sys/socket_file.h"

@@ -12,6 +12,7 @@
 #include "aio/task.h"
 #include "attach/core.h"
 #include "attach/plan.h"
+#include "attach/ports.h"
 #include "attach/recorded_attachments.h"
 #include "attach/remove.h"
 #include "attach/room.h"

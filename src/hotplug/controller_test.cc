@@ -24,6 +24,7 @@
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/attach.h"
+#include "attach/fake_ports.h"
 #include "attach/node_fixture.h"
 #include "attach/request.h"
 #include "attach/request_text.h"
@@ -35,8 +36,10 @@
 #include "chain/fake_ports.h"
 #include "cni/args.h"
 #include "hotplug/hotplug_fixture.h"
+#include "hotplug/pass.h"
 #include "json/json.h"
 #include "model/attachment_record.h"
+#include "model/delegate.h"
 #include "model/hotplug_settings.h"
 #include "model/objects.h"
 

@@ -12,7 +12,6 @@
 #include "attach/recorded_attachments.h"
 #include "base/text.h"
 #include "hotplug/attributes.h"
-#include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/nad.h"

@@ -14,7 +14,6 @@
 #include "json/json.h"
 #include "model/attachment_record.h"
 #include "model/delegate.h"
-#include "model/nad.h"
 #include "model/networks_annotation.h"
 #include "model/selection_element.h"
 

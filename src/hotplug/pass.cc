@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,15 +19,19 @@
 #include "aio/task.h"
 #include "aio/timer.h"
 #include "attach/add_report.h"
+#include "attach/attach.h"
 #include "attach/containers.h"
 #include "attach/core.h"
 #include "attach/ports.h"
+#include "attach/request.h"
 #include "attach/resolve.h"
 #include "attach/source.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "chain/caller.h"
 #include "cni/names.h"
 #include "cni/result.h"
 #include "hotplug/container.h"
@@ -39,6 +44,7 @@
 #include "model/attachment_record.h"
 #include "model/delegate.h"
 #include "model/event_reasons.h"
+#include "model/hotplug_settings.h"
 #include "model/nad.h"
 #include "model/network_status.h"
 #include "model/networks_annotation.h"

@@ -1,6 +1,5 @@
 #include "hotplug/plug_in.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>

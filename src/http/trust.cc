@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <openssl/asn1.h>
 #include <openssl/err.h>
+#include <openssl/obj_mac.h>
 #include <openssl/safestack.h>
 #include <openssl/types.h>
 #include <openssl/x509.h>
@@ -18,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"

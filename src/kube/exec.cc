@@ -10,14 +10,17 @@
 #include <system_error>
 #include <utility>
 
+#include "aio/task.h"
 #include "base/error.h"
 #include "base/random_number.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "http/http.h"
+#include "http/origin_client.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/reply.h"
 

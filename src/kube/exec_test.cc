@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "aio/run.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "http/scripted_server.h"
 #include "kube/fake_api.h"

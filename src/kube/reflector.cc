@@ -1,7 +1,6 @@
 #include "kube/reflector.h"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

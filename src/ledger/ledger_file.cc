@@ -9,9 +9,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

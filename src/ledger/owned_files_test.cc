@@ -1,6 +1,5 @@
 #include "ledger/owned_files.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,7 +12,6 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_file.h"
 #include "sys/copy_file.h"
-#include "sys/directory.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 

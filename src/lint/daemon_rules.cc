@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
+#include "lint/finding.h"
 #include "lint/objects.h"
 #include "lint/rules.h"
 #include "model/netconf.h"

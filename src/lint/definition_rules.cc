@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/text.h"
-#include "json/at.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
+#include "lint/finding.h"
+#include "lint/objects.h"
 #include "lint/rules.h"
 #include "model/delegate.h"
 #include "model/nad.h"

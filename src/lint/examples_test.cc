@@ -1,9 +1,9 @@
 // The examples of docs/lint.md and the mistakes of tests/data/lint are tests; so are the examples
 // of all other documents and the manifests, in which there is nothing to find.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +17,7 @@
 #include "lint/finding.h"
 #include "lint/lint.h"
 #include "lint/report.h"
+#include "lint/text.h"
 
 namespace mnet::lint {
 namespace {

@@ -6,6 +6,8 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
+#include "lint/finding.h"
+#include "lint/objects.h"
 #include "lint/rules.h"
 #include "model/netconf.h"
 

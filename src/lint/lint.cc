@@ -1,8 +1,6 @@
 #include "lint/lint.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,7 +9,7 @@
 #include "lint/finding.h"
 #include "lint/objects.h"
 #include "lint/rules.h"
-#include "model/netconf.h"
+#include "lint/text.h"
 
 namespace mnet::lint {
 namespace {

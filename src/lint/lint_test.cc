@@ -5,10 +5,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "json/json.h"
 #include "lint/finding.h"
 #include "lint/report.h"
+#include "lint/text.h"
 
 namespace mnet::lint {
 namespace {

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "lint/finding.h"
 #include "yaml/places.h"
 
 namespace mnet::lint {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "json/at.h"
+#include "lint/finding.h"
 #include "yaml/places.h"
 #include "yaml/yaml.h"
 

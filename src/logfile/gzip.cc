@@ -1,6 +1,7 @@
 #include "logfile/gzip.h"
 
 #include <sys/stat.h>
+#include <zconf.h>
 #include <zlib.h>
 
 #include <cerrno>

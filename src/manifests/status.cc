@@ -21,7 +21,6 @@
 #include "json/json.h"
 #include "manifests/objects.h"
 #include "model/objects.h"
-#include "sys/directory.h"
 #include "sys/file.h"
 
 namespace mnet::manifests {

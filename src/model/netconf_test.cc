@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "json/json.h"
 
 namespace mnet::model {
 namespace {

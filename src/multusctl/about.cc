@@ -1,5 +1,6 @@
 #include "multusctl/about.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

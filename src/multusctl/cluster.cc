@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "aio/task.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -14,6 +15,9 @@
 #include "json/json.h"
 #include "kube/api.h"
 #include "kube/discovery.h"
+#include "kube/exec.h"
+#include "multusctl/commands.h"
+#include "multusctl/invocation.h"
 #include "nodetools/api_access.h"
 
 namespace mnet::multusctl {

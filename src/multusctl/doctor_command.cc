@@ -16,7 +16,6 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
-#include "model/network_status.h"
 #include "model/objects.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "json/json.h"
+#include "multusctl/node_status.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -20,7 +20,6 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "json/at.h"
 #include "json/json.h"
 #include "kube/exec.h"
 #include "kube/objects.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "aio/run.h"
-#include "base/text.h"
 #include "json/at.h"
 #include "json/json.h"
 #include "model/objects.h"

@@ -19,13 +19,16 @@
 #include "base/try.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "lint/finding.h"
 #include "lint/lint.h"
 #include "lint/report.h"
+#include "lint/text.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
 #include "multusctl/invocation.h"
 #include "multusctl/print.h"
+#include "nodetools/output.h"
 #include "sys/file.h"
 
 namespace mnet::multusctl {

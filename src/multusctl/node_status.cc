@@ -1,6 +1,8 @@
 #include "multusctl/node_status.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "base/text.h"
 #include "json/at.h"
 #include "json/json.h"
+#include "multusctl/print.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -15,7 +16,6 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "kube/objects.h"
-#include "model/network_status.h"
 #include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/requested_networks.h"

@@ -1,8 +1,6 @@
 #include "nodetools/health.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>

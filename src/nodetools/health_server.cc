@@ -1,8 +1,6 @@
 #include "nodetools/health_server.h"
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

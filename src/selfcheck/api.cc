@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "selfcheck/finding.h"
 
 namespace mnet::selfcheck {
 namespace {

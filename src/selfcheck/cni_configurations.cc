@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "nodeconf/restore.h"
+#include "selfcheck/finding.h"
 #include "sys/file.h"
 
 namespace mnet::selfcheck {

@@ -13,6 +13,7 @@
 #include "selfcheck/finding.h"
 #include "selfcheck/keys.h"
 #include "selfcheck/mounts.h"
+#include "sys/mountinfo.h"
 
 namespace mnet::selfcheck {
 namespace {

@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <string>
 
-#include "nodeconf/restore.h"
 #include "selfcheck/cni_configurations.h"
 #include "selfcheck/finding.h"
 #include "selfcheck/leftovers.h"

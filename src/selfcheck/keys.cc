@@ -10,6 +10,7 @@
 #include "base/spelling.h"
 #include "base/text.h"
 #include "json/json.h"
+#include "selfcheck/finding.h"
 
 namespace mnet::selfcheck {
 namespace {

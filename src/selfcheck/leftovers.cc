@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "selfcheck/finding.h"
 #include "store/pending_dels.h"
 #include "store/store.h"
 #include "sys/file.h"

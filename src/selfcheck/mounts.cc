@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "selfcheck/finding.h"
 #include "sys/mountinfo.h"
 
 namespace mnet::selfcheck {

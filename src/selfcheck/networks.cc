@@ -14,6 +14,7 @@
 #include "json/at.h"
 #include "json/count.h"
 #include "json/json.h"
+#include "selfcheck/finding.h"
 
 namespace mnet::selfcheck {
 namespace {

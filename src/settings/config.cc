@@ -20,6 +20,7 @@
 #include "json/fields.h"
 #include "json/json.h"
 #include "model/netconf.h"
+#include "model/reconcile_mode.h"
 #include "settings/fragments.h"
 #include "settings/hotplug_settings.h"
 #include "settings/log_settings.h"

@@ -1,6 +1,7 @@
 #include "settings/config_check.h"
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include <array>
 #include <cerrno>

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "json/json.h"
+#include "model/reconcile_mode.h"
 #include "sys/test_dir.h"
 
 namespace mnet::settings {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "settings/config.h"

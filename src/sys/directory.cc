@@ -29,7 +29,6 @@
 #include "sys/file_lock.h"
 #include "sys/mount_namespace.h"
 #include "sys/replacing.h"
-#include "sys/write_all.h"
 
 namespace mnet::sys {
 namespace {

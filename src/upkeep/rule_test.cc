@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "attach/request.h"
 #include "attach/request_text.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "json/json.h"
 #include "model/attachment_record.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "json/json.h"

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "yaml/yaml.h"
+
 namespace mnet::yaml {
 namespace {
 

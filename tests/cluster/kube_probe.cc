@@ -23,7 +23,6 @@
 #include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
-#include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -33,6 +32,7 @@
 #include "json/fields.h"
 #include "json/json.h"
 #include "kube/kube.h"
+#include "model/objects.h"
 #include "sys/environment.h"
 
 namespace mnet {

@@ -8,6 +8,7 @@
 #include "adapters/exec_plugins.h"
 #include "aio/task.h"
 #include "attach/ports.h"
+#include "base/durability.h"
 #include "base/error_list.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -15,9 +16,11 @@
 #include "base/try.h"
 #include "chain/chain.h"
 #include "chain/validate.h"
+#include "cni/cache.h"
 #include "cni/result.h"
 #include "inputs.h"
 #include "json/json.h"
+#include "model/attachment.h"
 
 namespace mnet::cnitool {
 namespace {

@@ -1,3 +1,4 @@
+#include <openssl/safestack.h>
 #include <openssl/types.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>

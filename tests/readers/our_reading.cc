@@ -1,6 +1,5 @@
 #include "our_reading.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "model/networks_annotation.h"
 #include "model/objects.h"
 #include "model/runtime_config.h"
+#include "model/selection_element.h"
 
 namespace mnet::readers {
 namespace {

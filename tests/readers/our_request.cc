@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "certs/judge.h"
 #include "certs/signing_request.h"
+#include "certs/x509.h"
 #include "json/json.h"
 #include "our_reading.h"
 

@@ -1,6 +1,8 @@
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/types.h>
+#include <openssl/x509.h>
 
 #include <array>
 #include <cstddef>

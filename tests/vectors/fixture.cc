@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/durability.h"
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"

@@ -1,6 +1,8 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +21,7 @@
 #include "base/try.h"
 #include "devices/devices.h"
 #include "devices/proto_text.h"
+#include "devices/resource_objects.h"
 #include "groups.h"
 #include "json/at.h"
 #include "json/json.h"

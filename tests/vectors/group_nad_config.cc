@@ -14,9 +14,9 @@
 #include "attach/core.h"
 #include "attach/fake_ports.h"
 #include "attach/ports.h"
+#include "attach/request.h"
 #include "attach/request_text.h"
 #include "attach/resolve.h"
-#include "attach/source.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -26,6 +26,7 @@
 #include "json/json.h"
 #include "model/delegate.h"
 #include "model/nad.h"
+#include "model/objects.h"
 #include "model/requested_networks.h"
 
 namespace mnet::vectors {

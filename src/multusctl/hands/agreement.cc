@@ -1,5 +1,6 @@
 #include "multusctl/hands/agreement.h"
 
+#include <optional>
 #include <string_view>
 
 #include "base/text.h"

@@ -18,7 +18,6 @@
 #include "json/at.h"
 #include "json/json.h"
 #include "kube/objects.h"
-#include "model/network_status.h"
 #include "model/requested_networks.h"
 #include "multusctl/cluster.h"
 #include "multusctl/commands.h"

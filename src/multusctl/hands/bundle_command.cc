@@ -1,7 +1,6 @@
 #include "multusctl/hands/bundle_command.h"
 
 #include <chrono>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

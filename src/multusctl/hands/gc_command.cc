@@ -1,7 +1,7 @@
 #include "multusctl/hands/gc_command.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

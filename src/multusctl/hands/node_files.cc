@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
+#include "http/http.h"
 #include "http/origin_client.h"
 #include "json/at.h"
 #include "json/json.h"

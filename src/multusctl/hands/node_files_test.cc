@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
-#include "base/text.h"
 #include "json/json.h"
 
 namespace mnet::multusctl {

@@ -17,6 +17,7 @@
 #include "multusctl/commands.h"
 #include "multusctl/hands/agreement.h"
 #include "multusctl/invocation.h"
+#include "multusctl/node_socket.h"
 #include "multusctl/nodes.h"
 #include "multusctl/print.h"
 

@@ -22,6 +22,7 @@
 #include "multusctl/doctor_command.h"
 #include "multusctl/invocation.h"
 #include "multusctl/lint_command.h"
+#include "multusctl/node_status.h"
 #include "multusctl/pods_command.h"
 #include "multusctl/print.h"
 #include "multusctl/report/report_page.h"

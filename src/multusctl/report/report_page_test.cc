@@ -7,8 +7,6 @@
 
 #include "json/json.h"
 #include "multusctl/doctor.h"
-#include "multusctl/node_status.h"
-#include "multusctl/pod_networks.h"
 
 namespace mnet::multusctl {
 namespace {

@@ -1,6 +1,5 @@
 #include "multusctl/trial/network_trial.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <map>
