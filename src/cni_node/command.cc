@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "cni_node/names.h"
-#include "http/http.h"
+#include "nodetools/health_server.h"
 #include "nodetools/options.h"
 #include "sys/directory.h"
 #include "sys/environment.h"

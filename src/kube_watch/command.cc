@@ -15,8 +15,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
-#include "http/http.h"
 #include "jsonpath/jsonpath.h"
+#include "nodetools/health_server.h"
 #include "nodetools/options.h"
 
 namespace mnet::kube_watch {

@@ -9,7 +9,7 @@
 
 #include "aio/task.h"
 #include "base/result.h"
-#include "http/http.h"
+#include "http/http.h"  // IWYU pragma: export  (ListenAddress)
 #include "nodetools/health.h"
 #include "nodetools/output.h"
 
