@@ -66,7 +66,6 @@ std::string_view name_of(hotplug::Controller::End end) {
 
 std::vector<metrics::Sample> operation_samples(const hotplug::Controller& controller) {
   std::vector<metrics::Sample> samples;
-  samples.reserve(foreign_calls_.size());
   for (const auto& [what, number] : controller.operations()) {
     samples.push_back({.labels = {{"op", std::string(name_of(what.first))},
                                   {"result", std::string(name_of(what.second))}},
@@ -133,6 +132,7 @@ void HotplugNode::note_foreign_call(std::string_view command) {
 
 std::vector<metrics::Sample> HotplugNode::foreign_calls() const {
   std::vector<metrics::Sample> samples;
+  samples.reserve(foreign_calls_.size());
   for (const auto& [command, number] : foreign_calls_) {
     samples.push_back({.labels = {{"command", command}}, .value = static_cast<double>(number)});
   }
