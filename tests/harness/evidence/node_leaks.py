@@ -3,7 +3,7 @@
 import collections
 import re
 
-from harness.evidence.leaks import LeakCheck, unexpected
+from harness.evidence.leaks import IPAM_DIR, LeakCheck, unexpected
 from harness.machine.wait import Late, until
 
 RESULTS = "/var/lib/cni/results"  # the container runtime's
@@ -30,7 +30,7 @@ class NodeLeaks:
         try:
             until(lambda: not left(), "nothing left over", timeout)
         except Late:
-            lines = [f"{count} x {what}" for what, count in sorted(left().items())]
+            lines = [f"{count} x {what}{self._holder(what)}" for what, count in sorted(left().items())]
             raise AssertionError("left over on the node:\n  " + "\n  ".join(lines)) from None
         self._say()
 
@@ -44,6 +44,11 @@ class NodeLeaks:
         found += [f"mount {CHANGING.sub('*', place)}" for place in self._mounts()]
         found += [f"process {line.split(' ')[0].split('/')[-1]}" for line in self.host.processes().values() if line]
         return collections.Counter(found)
+
+    def _holder(self, what):
+        """Whose an address is: container and interface."""
+        kind, _, name = what.partition(" ")
+        return f", held by {self.host.path(f'{IPAM_DIR}/{name}').read_bytes()!r}" if kind == "address" else ""
 
     def _files(self, folder):
         return self.host.files_below(folder) if self.host.path(folder).is_dir() else []
