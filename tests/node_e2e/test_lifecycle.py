@@ -132,7 +132,7 @@ def deadly_shim(node):
 
 
 @pytest.mark.ours
-@pytest.mark.leaves("namespace *", "mount /run/netns/*", "result *", "process *", "firewall chain *")
+@pytest.mark.leaves("firewall chain *")
 def test_a_runtime_that_dies_after_an_add_costs_no_address(node, multus, space):
     """Pain 8: the kubelet makes another sandbox, and for the first one no DEL ever comes."""
     space.network("mac", NODE_MACVLAN)
