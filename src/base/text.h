@@ -40,7 +40,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // Without ASCII white space at both ends.
-std::string_view trim(std::string_view text);
+std::string_view trim(std::string_view text, std::string_view blanks = " \t\n\r\v\f");
 
 std::string to_lower(std::string_view text);                       // ASCII letters only
 bool equal_ignoring_case(std::string_view a, std::string_view b);  // ASCII letters only

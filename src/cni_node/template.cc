@@ -32,12 +32,7 @@ std::optional<std::string_view> pointer_at(std::string_view line, std::size_t at
   return name;
 }
 
-std::string_view without_blanks(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = line.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1);
-}
+std::string_view without_blanks(std::string_view line) { return trim(line, " \t\r"); }
 
 // The name, if the line is one pointer and nothing else.
 std::optional<std::string_view> whole_line_pointer(std::string_view line) {

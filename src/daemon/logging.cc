@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/log_options.h"
 #include "daemon/config.h"
 #include "daemon/status.h"
 #include "logfile/log_files.h"
@@ -58,8 +59,7 @@ Logging make_logging(const Config& config) {
   out.to_stderr = config.log_to_stderr.value_or(true);
   std::vector<std::string> warnings;
   const auto files = std::make_shared<Files>(
-      logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings),
-      out.to_stderr);
+      logfile::rotation_of(config.log_options.value_or(LogOptions()), warnings), out.to_stderr);
   out.last_errors = std::make_shared<LastErrors>();
   const auto targets = [files, errors = out.last_errors](const std::string& path) {
     auto all = files->targets(path);

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/log_options.h"
 #include "base/text.h"
 #include "daemon/config.h"
-#include "logfile/rotation.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
 
@@ -54,7 +54,7 @@ TEST(MakeLogging, MakesTheFilesDirectory) {
 TEST(MakeLogging, PutsAFullFileAside) {
   const sys::TestDir dir;
   Config config = logging_to(dir / "multus.log");
-  config.log_options = logfile::Options();
+  config.log_options = LogOptions();
   config.log_options->max_size = 1;
   config.log_options->compress = false;
   const Logging logging = make_logging(config);
@@ -83,7 +83,7 @@ TEST(MakeLogging, LetsARequestNameAFileOfItsOwn) {
 TEST(MakeLogging, SaysWhichOptionMakesNoSense) {
   const sys::TestDir dir;
   Config config = logging_to(dir / "multus.log");
-  config.log_options = logfile::Options();
+  config.log_options = LogOptions();
   config.log_options->max_age = -1;
 
   const Logging logging = make_logging(config);

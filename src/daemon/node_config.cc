@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "base/log_options.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "daemon/config.h"
 #include "json/json.h"
-#include "logfile/rotation.h"
 #include "nodeconf/generate.h"
 #include "nodeconf/manager.h"
 #include "sys/copy_file.h"
@@ -23,7 +23,7 @@ void add(json::Object& out, const char* key, const std::optional<T>& value) {
   if (value) out.append(key, *value);
 }
 
-json::Object options_of(const logfile::Options& options) {
+json::Object options_of(const LogOptions& options) {
   json::Object out;
   add(out, "maxAge", options.max_age);
   add(out, "maxSize", options.max_size);

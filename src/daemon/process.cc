@@ -21,8 +21,8 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "plugin/orphans.h"
 #include "sys/fd.h"
-#include "sys/orphans.h"
 #include "sys/signals.h"
 #include "wire/wire.h"
 
@@ -68,13 +68,14 @@ void raise_descriptor_limit() {
 
 // A process that a delegate left behind on purpose has a session of its own, whose leader also
 // leads its process group. A delegate has a process group of its own in its daemon's session.
-bool is_settled(const sys::Process& process) { return ::getsid(process.pid) == process.group; }
+bool is_settled(const plugin::Process& process) { return ::getsid(process.pid) == process.group; }
 
 Result<std::size_t> end_all_orphans() {
-  MNET_TRY(auto&& found, sys::list_orphans(wire::kRequestIdVariable, {"multus-daemon", "multus"}));
+  MNET_TRY(auto&& found,
+           plugin::list_orphans(wire::kRequestIdVariable, {"multus-daemon", "multus"}));
   std::erase_if(found, is_settled);
   if (found.empty()) return std::size_t{0};
-  MNET_TRY_VOID(sys::end_processes(found, std::chrono::seconds(5)));
+  MNET_TRY_VOID(plugin::end_processes(found, std::chrono::seconds(5)));
   return found.size();
 }
 

@@ -66,33 +66,37 @@ aio::Task<std::shared_ptr<attach::HeldRoom>> Hotplug::take_room(const Request& r
   return take(core_, std::move(wanted), request.request.conf->cni_dir);
 }
 
+struct Hotplug::Locked {
+  attach::Containers::Guard guard;
+  Job job;
+};
+
+aio::Task<Hotplug::Locked> Hotplug::lock(Request request, Verb verb) {
+  MNET_CO_TRY(auto&& guard, co_await core_->containers.lock(request.request.container_id));
+  MNET_CO_TRY(auto&& room, co_await take_room(request, verb));
+  MNET_CO_TRY(auto&& job, read_job(std::move(request), verb, std::move(room)));
+  co_return Locked{.guard = std::move(guard), .job = std::move(job)};
+}
+
 aio::Task<cni::NetResult> Hotplug::add(Request request) {
-  const std::string container_id = request.request.container_id;
-  attach::Containers::RunningAdd running(core_->containers, container_id, request.request.caller);
-  MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_->containers.lock(container_id));
-  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kAdd));
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kAdd, std::move(room)));
-  Container container(*core_, std::move(job));
+  attach::Containers::RunningAdd running(core_->containers, request.request.container_id,
+                                         request.request.caller);
+  MNET_CO_TRY(auto&& locked, co_await lock(std::move(request), Verb::kAdd));
+  Container container(*core_, std::move(locked.job));
   PlugIn plug_in(container, running);
   co_return co_await plug_in.run();
 }
 
 aio::Task<void> Hotplug::del(Request request) {
-  MNET_CO_TRY([[maybe_unused]] const auto& lock,
-              co_await core_->containers.lock(request.request.container_id));
-  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kDel));
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kDel, std::move(room)));
-  Container container(*core_, std::move(job));
+  MNET_CO_TRY(auto&& locked, co_await lock(std::move(request), Verb::kDel));
+  Container container(*core_, std::move(locked.job));
   Unplug unplug(container);
   co_return co_await unplug.run();
 }
 
 aio::Task<void> Hotplug::check(Request request) {
-  MNET_CO_TRY([[maybe_unused]] const auto& lock,
-              co_await core_->containers.lock(request.request.container_id));
-  MNET_CO_TRY(auto&& room, co_await take_room(request, Verb::kCheck));
-  MNET_CO_TRY(auto&& job, read_job(std::move(request), Verb::kCheck, std::move(room)));
-  Container container(*core_, std::move(job));
+  MNET_CO_TRY(auto&& locked, co_await lock(std::move(request), Verb::kCheck));
+  Container container(*core_, std::move(locked.job));
   co_return co_await container.check();
 }
 

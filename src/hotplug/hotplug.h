@@ -45,6 +45,10 @@ class Hotplug {
   Hotplug() = default;  // for fakes, which override all of the above
 
  private:
+  struct Locked;
+
+  // Waits for the container's turn, then reads the request.
+  aio::Task<Locked> lock(Request request, attach::Verb verb);
   // Taken when the container is ours, as every request does it: two that took room and container in
   // another order would wait for each other.
   aio::Task<std::shared_ptr<attach::HeldRoom>> take_room(const Request& request, attach::Verb verb);

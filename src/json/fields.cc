@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,30 +69,27 @@ void Fields::read(std::string_view key, bool& out) {
   }
 }
 
-void Fields::read(std::string_view key, std::int64_t& out) {
+template <typename T>
+void Fields::read_integer(std::string_view key, std::string_view wanted,
+                          std::optional<T> (Number::*as)() const, T& out) {
   const Value* value = find(key);
   if (value == nullptr) return;
   const Number* number = value->as_number();
   if (number == nullptr) {
     wrong_kind(key, "an integer", *value);
-  } else if (const auto integer = number->as_int64()) {
+  } else if (const auto integer = (number->*as)()) {
     out = *integer;
   } else {
-    fail(key, cat("expected an integer, got ", excerpt(number->text())));
+    fail(key, cat("expected ", wanted, ", got ", excerpt(number->text())));
   }
 }
 
+void Fields::read(std::string_view key, std::int64_t& out) {
+  read_integer(key, "an integer", &Number::as_int64, out);
+}
+
 void Fields::read(std::string_view key, std::uint64_t& out) {
-  const Value* value = find(key);
-  if (value == nullptr) return;
-  const Number* number = value->as_number();
-  if (number == nullptr) {
-    wrong_kind(key, "an integer", *value);
-  } else if (const auto integer = number->as_uint64()) {
-    out = *integer;
-  } else {
-    fail(key, cat("expected an unsigned integer, got ", excerpt(number->text())));
-  }
+  read_integer(key, "an unsigned integer", &Number::as_uint64, out);
 }
 
 void Fields::read(std::string_view key, double& out) {

@@ -60,6 +60,9 @@ class Fields {
   Result<void> done() const;
 
  private:
+  template <typename T>
+  void read_integer(std::string_view key, std::string_view wanted,
+                    std::optional<T> (Number::*as)() const, T& out);
   void wrong_kind(std::string_view key, std::string_view wanted, const Value& got);
 
   const Object& object_;

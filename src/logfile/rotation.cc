@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log_options.h"
 #include "base/text.h"
 
 namespace mnet::logfile {
@@ -31,7 +32,7 @@ std::int64_t checked(std::string_view key, std::optional<std::int64_t> given,
 
 }  // namespace
 
-Rotation rotation_of(const Options& options, std::vector<std::string>& warnings) {
+Rotation rotation_of(const LogOptions& options, std::vector<std::string>& warnings) {
   const std::int64_t size = checked("maxSize", options.max_size, kMaxSize, warnings);
   const std::int64_t backups = checked("maxBackups", options.max_backups, kMaxBackups, warnings);
   const std::int64_t age = checked("maxAge", options.max_age, kMaxAge, warnings);

@@ -4,19 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace mnet::logfile {
+#include "base/log_options.h"
 
-// As a configuration gives them.
-struct Options {
-  std::optional<std::int64_t> max_size;     // MiB; 0: the default
-  std::optional<std::int64_t> max_backups;  // 0: all
-  std::optional<std::int64_t> max_age;      // days; 0: no limit
-  std::optional<bool> compress;
-};
+namespace mnet::logfile {
 
 struct Rotation {
   std::uint64_t max_bytes = 100u << 20;  // of one file
@@ -26,6 +19,6 @@ struct Rotation {
 };
 
 // Absent and negative values get the default; each negative value adds a text to `warnings`.
-Rotation rotation_of(const Options& options, std::vector<std::string>& warnings);
+Rotation rotation_of(const LogOptions& options, std::vector<std::string>& warnings);
 
 }  // namespace mnet::logfile

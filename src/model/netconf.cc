@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log_options.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -33,17 +34,6 @@ void read_path(json::Fields& fields, std::string_view key, std::string& path) {
   std::string given;
   fields.read(key, given);
   if (!given.empty()) path = std::move(given);
-}
-
-Result<void> read_log_options(const json::Object& object, std::string path, NetConf& conf) {
-  LogOptions options;
-  json::Fields fields(object, std::move(path));
-  fields.read("maxAge", options.max_age);
-  fields.read("maxSize", options.max_size);
-  fields.read("maxBackups", options.max_backups);
-  fields.read("compress", options.compress);
-  conf.log_options = options;
-  return fields.done();
 }
 
 void read_lookup_timeout(json::Fields& fields, NetConf& conf) {
@@ -173,7 +163,7 @@ Result<void> read_members(const json::Object& object, NetConf& conf) {
   fields.read("logLevel", conf.log_level);
   fields.read("logToStderr", conf.log_to_stderr);
   fields.object("logOptions", [&](const json::Object& options, std::string path) {
-    return read_log_options(options, std::move(path), conf);
+    return read_log_options(options, std::move(path), conf.log_options.emplace());
   });
   fields.object("runtimeConfig", [&](const json::Object& value, std::string path) -> Result<void> {
     MNET_TRY(auto&& config, read_runtime_config(value, std::move(path)));
@@ -241,6 +231,15 @@ Result<NetConf> read_keys(const json::Object& document) {
 }
 
 }  // namespace
+
+Result<void> read_log_options(const json::Object& object, std::string path, LogOptions& out) {
+  json::Fields fields(object, std::move(path));
+  fields.read("maxAge", out.max_age);
+  fields.read("maxSize", out.max_size);
+  fields.read("maxBackups", out.max_backups);
+  fields.read("compress", out.compress);
+  return fields.done();
+}
 
 Result<void> check_netconf_size(std::string_view text) {
   if (text.size() <= kMaxNetConf) return {};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log_options.h"
 #include "base/result.h"
 #include "cni/result.h"
 #include "json/json.h"
@@ -19,11 +20,6 @@
 #include "model/runtime_config.h"
 
 namespace mnet::model {
-
-struct LogOptions {
-  std::optional<std::int64_t> max_age, max_size, max_backups;
-  std::optional<bool> compress;
-};
 
 // One attachment as GC names it.
 struct AttachmentId {
@@ -96,6 +92,8 @@ Result<json::Object> parse_netconf(std::string_view text);
 // A `prevResult` counts for ADD and CHECK alone; for other verbs it may be anything.
 enum class PrevResult : std::uint8_t { kRead, kIgnored };
 Result<NetConf> read_netconf(json::Object document, PrevResult prev_result = PrevResult::kRead);
+// The members of `logOptions`.
+Result<void> read_log_options(const json::Object& object, std::string path, LogOptions& out);
 // DEL works from the records whatever became of the configuration: what cannot be read is left at
 // its default, and `fault` says why.
 NetConf read_netconf_for_del(json::Object document);

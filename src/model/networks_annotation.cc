@@ -192,18 +192,13 @@ Result<void> check_inner_spellings(const json::Fields& fields) {
 }
 
 Result<void> read_lists(const json::Fields& fields, NetworkSelectionElement& element) {
-  NetworkSelectionElement& selection = element;
-  if (const json::Value* value = fields.find("portMappings")) {
-    MNET_TRY(auto&& read, read_port_mappings(*value, fields.path_of("portMappings")));
-    selection.port_mappings = std::move(read);
-  }
-  if (const json::Value* value = fields.find("bandwidth")) {
-    MNET_TRY(auto&& read, read_bandwidth(*value, fields.path_of("bandwidth")));
-    selection.bandwidth = read;
-  }
+  MNET_TRY(auto&& mappings, find_port_mappings(fields, "portMappings"));
+  element.port_mappings = std::move(mappings);
+  MNET_TRY(const auto& bandwidth, find_bandwidth(fields, "bandwidth"));
+  element.bandwidth = bandwidth;
   if (const json::Value* value = fields.find("default-route")) {
     MNET_TRY(auto&& read, read_gateways(*value, fields.path_of("default-route")));
-    selection.gateways = std::move(read);
+    element.gateways = std::move(read);
   }
   if (const json::Value* value = fields.find("cni-args")) {
     const json::Object* object = value->as_object();

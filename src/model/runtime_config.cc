@@ -33,14 +33,10 @@ void append_text(json::Object& object, std::string_view key, const std::string& 
 Result<RuntimeConfig> read_runtime_config(const json::Object& object, std::string path) {
   RuntimeConfig config;
   json::Fields fields(object, std::move(path));
-  if (const json::Value* value = fields.find("portMappings")) {
-    MNET_TRY(auto&& mappings, read_port_mappings(*value, fields.path_of("portMappings")));
-    config.port_mappings = std::move(mappings);
-  }
-  if (const json::Value* value = fields.find("bandwidth")) {
-    MNET_TRY(auto&& bandwidth, read_bandwidth(*value, fields.path_of("bandwidth")));
-    config.bandwidth = bandwidth;
-  }
+  MNET_TRY(auto&& mappings, find_port_mappings(fields, "portMappings"));
+  if (mappings) config.port_mappings = *std::move(mappings);
+  MNET_TRY(const auto& bandwidth, find_bandwidth(fields, "bandwidth"));
+  config.bandwidth = bandwidth;
   fields.read("ips", config.ips);
   fields.read("mac", config.mac);
   fields.read("infinibandGUID", config.infiniband_guid);

@@ -147,13 +147,10 @@ NetworkSelectionElement read_selection(const json::Object& element) {
   read_text(element, "deviceID", selection.device_id);
   read_text(element, "resourceName", selection.resource_name);
   json::Fields fields(element);
-  if (const json::Value* value = fields.find("portMappingsRequest")) {
-    if (auto mappings = read_port_mappings(*value, {}))
-      selection.port_mappings = *std::move(mappings);
+  if (auto mappings = find_port_mappings(fields, "portMappingsRequest")) {
+    selection.port_mappings = *std::move(mappings);
   }
-  if (const json::Value* value = fields.find("bandwidthRequest")) {
-    if (auto bandwidth = read_bandwidth(*value, {})) selection.bandwidth = *bandwidth;
-  }
+  if (auto bandwidth = find_bandwidth(fields, "bandwidthRequest")) selection.bandwidth = *bandwidth;
   return selection;
 }
 

@@ -1,7 +1,9 @@
 #include "model/selection_element.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,20 +29,6 @@ Result<PortMapping> read_port_mapping(const json::Value& value, std::string path
   return mapping;
 }
 
-}  // namespace
-
-Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
-                                                    const std::string& path) {
-  const json::Array* items = value.as_array();
-  if (items == nullptr) return json::wrong_kind(path, "a list", value);
-  std::vector<PortMapping> mappings;
-  for (std::size_t i = 0; i < items->size(); ++i) {
-    MNET_TRY(auto&& mapping, read_port_mapping((*items)[i], cat(path, "[", i, "]")));
-    mappings.push_back(std::move(mapping));
-  }
-  return mappings;
-}
-
 Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path) {
   const json::Object* object = value.as_object();
   if (object == nullptr) return json::wrong_kind(path, "an object", value);
@@ -51,6 +39,30 @@ Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path) {
   fields.read("egressRate", bandwidth.egress_rate);
   fields.read("egressBurst", bandwidth.egress_burst);
   MNET_TRY_VOID(fields.done());
+  return bandwidth;
+}
+
+}  // namespace
+
+Result<std::optional<std::vector<PortMapping>>> find_port_mappings(const json::Fields& fields,
+                                                                   std::string_view key) {
+  const json::Value* value = fields.find(key);
+  if (value == nullptr) return std::nullopt;
+  const std::string path = fields.path_of(key);
+  const json::Array* items = value->as_array();
+  if (items == nullptr) return json::wrong_kind(path, "a list", *value);
+  std::vector<PortMapping> mappings;
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    MNET_TRY(auto&& mapping, read_port_mapping((*items)[i], cat(path, "[", i, "]")));
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+Result<std::optional<Bandwidth>> find_bandwidth(const json::Fields& fields, std::string_view key) {
+  const json::Value* value = fields.find(key);
+  if (value == nullptr) return std::nullopt;
+  MNET_TRY(const Bandwidth& bandwidth, read_bandwidth(*value, fields.path_of(key)));
   return bandwidth;
 }
 

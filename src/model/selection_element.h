@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "json/fields.h"
 #include "json/json.h"
 
 namespace mnet::model {
@@ -38,10 +40,10 @@ struct NetworkSelectionElement {
   std::optional<json::Object> cni_args;
 };
 
-// `value` is the list or object itself; `path` names it in errors.
-Result<std::vector<PortMapping>> read_port_mappings(const json::Value& value,
-                                                    const std::string& path);
-Result<Bandwidth> read_bandwidth(const json::Value& value, std::string path);
+// The member `key`; none if it is absent.
+Result<std::optional<std::vector<PortMapping>>> find_port_mappings(const json::Fields& fields,
+                                                                   std::string_view key);
+Result<std::optional<Bandwidth>> find_bandwidth(const json::Fields& fields, std::string_view key);
 
 // `protocol` and `hostIP` only if not empty; all four numbers of a bandwidth.
 json::Array to_json(const std::vector<PortMapping>& mappings);

@@ -21,10 +21,10 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "plugin/orphans.h"
 #include "plugin/plugin.h"
 #include "plugin/plugin_fixture.h"
 #include "sys/fd.h"
-#include "sys/orphans.h"
 #include "sys/test_programs.h"
 
 namespace mnet::plugin {
@@ -48,9 +48,9 @@ class PluginEnding : public PluginTest {
     what.env.push_back(mark() + "=1");
     return what;
   }
-  static std::vector<sys::Process> left_over() { return sys::list_processes_with(mark()).value(); }
+  static std::vector<Process> left_over() { return list_processes_with(mark()).value(); }
 
-  void TearDown() override { EXPECT_TRUE(sys::end_processes(left_over(), 0ms).has_value()); }
+  void TearDown() override { EXPECT_TRUE(end_processes(left_over(), 0ms).has_value()); }
 };
 
 // Row I18: with no grace it is upstream's behaviour.

@@ -6,25 +6,14 @@
 
 #include "base/log.h"
 #include "base/log_level.h"
+#include "base/log_options.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "json/fields.h"
 #include "json/json.h"
-#include "logfile/rotation.h"
+#include "model/netconf.h"
 
 namespace mnet::settings {
-namespace {
-
-Result<void> read_options(const json::Object& object, std::string path, logfile::Options& out) {
-  json::Fields fields(object, std::move(path));
-  fields.read("maxAge", out.max_age);
-  fields.read("maxSize", out.max_size);
-  fields.read("maxBackups", out.max_backups);
-  fields.read("compress", out.compress);
-  return fields.done();
-}
-
-}  // namespace
 
 LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complaints) {
   std::string complaint;
@@ -38,7 +27,7 @@ void read_log_settings(json::Fields& fields, LogSettings& settings) {
   fields.read("logLevel", settings.log_level);
   fields.read("logToStderr", settings.log_to_stderr);
   fields.object("logOptions", [&](const json::Object& object, std::string path) {
-    return read_options(object, std::move(path), settings.log_options.emplace());
+    return model::read_log_options(object, std::move(path), settings.log_options.emplace());
   });
   std::string format;
   fields.read("logFormat", format);

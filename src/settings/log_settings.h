@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/log_options.h"
 #include "json/fields.h"
-#include "logfile/rotation.h"
 
 namespace mnet::settings {
 
 struct LogSettings {
   std::string log_file, log_level;
   std::optional<bool> log_to_stderr;  // what absence means differs from program to program
-  std::optional<logfile::Options> log_options;
+  std::optional<LogOptions> log_options;
   LogFormat log_format = LogFormat::kText;
 };
 

@@ -45,10 +45,7 @@ std::optional<std::string> AttachmentRecords::path_of(const std::string& contain
 Result<void> AttachmentRecords::write(const std::string& container_id, const json::Object& record,
                                       Durability durability) const {
   const auto path = path_of(container_id);
-  if (!path) {
-    return Error(Errc::kInvalid,
-                 cat("cannot make a file name from container ID ", go_quoted(container_id)));
-  }
+  if (!path) return unsafe_id_error(container_id);
   MNET_FAIL_BLOCKING("record-before-write");
   MNET_TRY_VOID(replace_below(directory_, *path, json::dump(record), durability));
   MNET_FAIL_BLOCKING("record-after-write");

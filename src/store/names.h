@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/error.h"
+
 namespace mnet::store {
 
 inline constexpr std::string_view kAttachments = "_attachments";
@@ -13,5 +15,6 @@ inline constexpr std::string_view kBad = "bad";  // in the directory of pending 
 // Safe in a path, and none of the directories of ours that lie beside the scratch files (02, 0.3;
 // 05, 3.2).
 bool is_safe_id(std::string_view container_id);
+Error unsafe_id_error(std::string_view container_id);
 
 }  // namespace mnet::store

@@ -27,10 +27,7 @@ std::optional<std::string> ScratchFiles::path_of(const std::string& container_id
 Result<void> ScratchFiles::write(const std::string& container_id, const json::Array& delegates,
                                  Durability durability) const {
   const auto path = path_of(container_id);
-  if (!path) {
-    return Error(Errc::kInvalid,
-                 cat("cannot make a file name from container ID ", go_quoted(container_id)));
-  }
+  if (!path) return unsafe_id_error(container_id);
   return replace_below(cni_dir_, *path, json::dump(delegates), durability);
 }
 

@@ -39,7 +39,7 @@ struct ExitStatus {
 
 // A running child in a process group of its own, with default signal dispositions, an empty signal
 // mask and no descriptors but 0-2. It gets no SIGKILL when the daemon
-// dies: sys/orphans.h finds what a killed daemon left running.
+// dies: plugin/orphans.h finds what a killed daemon left running.
 class Child {
  public:
   // Starts the program. The memory is not copied, so the cost does not grow with our size; the

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/log_options.h"
 #include "base/text.h"
 #include "logfile/log_files.h"
 #include "logfile/rotation.h"
@@ -26,9 +27,9 @@ CallLog::CallLog(const Config& config, const skel::Front& front)
       return true;
     };
     logfile::LogFiles files({.report = {}, .background = std::move(keep)});
-    targets.push_back(files.open(
-        config.log_file,
-        logfile::rotation_of(config.log_options.value_or(logfile::Options()), warnings)));
+    targets.push_back(
+        files.open(config.log_file,
+                   logfile::rotation_of(config.log_options.value_or(LogOptions()), warnings)));
   }
   if (config.log_to_stderr.value_or(true)) targets.push_back(stderr_target());
   std::vector<std::string> complaints;

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log_options.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "cni/result.h"
@@ -35,7 +36,7 @@ json::Value or_null(const std::optional<T>& value) {
   return value ? json::Value(*value) : json::Value();
 }
 
-json::Value log_options(const std::optional<model::LogOptions>& options) {
+json::Value log_options(const std::optional<LogOptions>& options) {
   if (!options) return nullptr;
   return json::Object{{"maxAge", or_null(options->max_age)},
                       {"maxSize", or_null(options->max_size)},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log_options.h"
 #include "base/result.h"
 #include "base/try.h"
 #include "daemon/config.h"
@@ -13,7 +14,6 @@
 #include "group.h"
 #include "json/fields.h"
 #include "json/json.h"
-#include "logfile/rotation.h"
 
 namespace mnet::vectors {
 namespace {
@@ -31,7 +31,7 @@ json::Value certificate(const std::optional<daemon::PerNodeCertificate>& value) 
                       {"certDuration", value->cert_duration}};
 }
 
-json::Value log_options(const std::optional<logfile::Options>& value) {
+json::Value log_options(const std::optional<LogOptions>& value) {
   if (!value) return {};
   return json::Object{{"maxAge", or_null(value->max_age)},
                       {"maxSize", or_null(value->max_size)},

@@ -1,4 +1,4 @@
-#include "sys/orphans.h"
+#include "plugin/orphans.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +30,7 @@
 #include "sys/fd.h"
 #include "sys/file.h"
 
-namespace mnet::sys {
+namespace mnet::plugin {
 namespace {
 
 using std::chrono::steady_clock;
@@ -47,7 +47,7 @@ std::string proc_path(pid_t pid, std::string_view file) { return cat("/proc/", p
 
 // `<pid> (<comm>) <state> <ppid> <pgrp> ...`; start time is field 22. comm may contain anything.
 bool read_stat(Process& process) {
-  auto stat = read_file(proc_path(process.pid, "stat"), 4096);
+  auto stat = sys::read_file(proc_path(process.pid, "stat"), 4096);
   if (!stat) return false;
   const std::size_t after = stat->rfind(") ");
   if (after == std::string::npos) return false;
@@ -61,7 +61,7 @@ bool read_stat(Process& process) {
 }
 
 std::string command_of(pid_t pid) {
-  auto comm = read_file(proc_path(pid, "comm"), 4096);
+  auto comm = sys::read_file(proc_path(pid, "comm"), 4096);
   return comm ? std::string(trim(*comm)) : std::string();
 }
 
@@ -114,7 +114,7 @@ bool shows_no_environment(int os_errno) {
 
 Result<bool> has_variable(pid_t pid, std::string_view variable) {
   const std::string path = proc_path(pid, "environ");
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const sys::UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) {
     if (shows_no_environment(errno)) return false;
     return Error::from_errno(errno, cat("open ", path));
@@ -142,8 +142,8 @@ std::optional<ino_t> pid_namespace_of(const std::string& process) {
 }
 
 // A descriptor of exactly this process; none if it has ended.
-UniqueFd open_process(const Process& process) {
-  UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+sys::UniqueFd open_process(const Process& process) {
+  sys::UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
   Process now;
   now.pid = process.pid;
   // Looked at after it was opened: the process that has the number now is the one the descriptor
@@ -153,7 +153,7 @@ UniqueFd open_process(const Process& process) {
 }
 
 struct Held {
-  UniqueFd process;
+  sys::UniqueFd process;
   pid_t group;
 };
 
@@ -189,11 +189,11 @@ bool await_end(const std::vector<Held>& processes, steady_clock::time_point unti
 }  // namespace
 
 Result<std::vector<Process>> list_processes_with(std::string_view variable) {
-  MNET_TRY(auto&& entries, list_directory("/proc"));
+  MNET_TRY(auto&& entries, sys::list_directory("/proc"));
   const auto own_namespace = pid_namespace_of("self");
   std::vector<Process> all;
   std::set<pid_t> groups;
-  for (const Entry& entry : entries) {
+  for (const sys::Entry& entry : entries) {
     const auto pid = number_of<pid_t>(entry.name);
     if (!pid || *pid == ::getpid()) continue;
     auto process = find_process(*pid);
@@ -228,7 +228,7 @@ Result<void> end_processes(const std::vector<Process>& processes, std::chrono::m
                            std::chrono::milliseconds patience) {
   std::vector<Held> alive;
   for (const Process& process : processes) {
-    UniqueFd fd = open_process(process);
+    sys::UniqueFd fd = open_process(process);
     if (fd) alive.push_back({std::move(fd), process.group});
   }
   const auto start = steady_clock::now();
@@ -239,4 +239,4 @@ Result<void> end_processes(const std::vector<Process>& processes, std::chrono::m
   return Error(Errc::kTimeout, "processes of an earlier run do not end");
 }
 
-}  // namespace mnet::sys
+}  // namespace mnet::plugin

@@ -1,4 +1,4 @@
-#include "sys/orphans.h"
+#include "plugin/orphans.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@
 #include "sys/spawn.h"
 #include "sys/test_dir.h"
 
-namespace mnet::sys {
+namespace mnet::plugin {
 namespace {
 
 using namespace std::chrono_literals;
@@ -36,16 +36,16 @@ std::string variable() {
   return cat("MNET_", testing::UnitTest::GetInstance()->current_test_info()->name(), "_", self);
 }
 
-std::string own_command() { return std::string(trim(read_file("/proc/self/comm").value())); }
+std::string own_command() { return std::string(trim(sys::read_file("/proc/self/comm").value())); }
 
 // A plugin that has a child of its own, as those with IPAM have; ready when it says so.
-Child start_pair(const TestDir& dir, std::string_view trap = "") {
+sys::Child start_pair(const sys::TestDir& dir, std::string_view trap = "") {
   const std::string path = dir.write(
       "pair", cat("#!/bin/sh\n", trap, "\nsleep 1000 & echo up; wait; wait; wait\n"), 0755);
-  auto child = Child::spawn(
+  auto child = sys::Child::spawn(
       {.path = path, .env = {variable() + "=id7", "CNI_CONTAINERID=c1", "PATH=/bin:/usr/bin"}});
   EXPECT_TRUE(child.has_value());
-  const UniqueFd out = child->take_stdout();
+  const sys::UniqueFd out = child->take_stdout();
   ::fcntl(out.get(), F_SETFL, 0);
   char up[3];
   EXPECT_EQ(::read(out.get(), up, 3), 3);
@@ -53,8 +53,8 @@ Child start_pair(const TestDir& dir, std::string_view trap = "") {
 }
 
 TEST(Orphans, AreFoundByAVariableTogetherWithTheirGroup) {
-  const TestDir dir;
-  const Child child = start_pair(dir);
+  const sys::TestDir dir;
+  const sys::Child child = start_pair(dir);
 
   auto found = list_processes_with(variable());
 
@@ -72,12 +72,12 @@ TEST(Orphans, AreFoundByAVariableTogetherWithTheirGroup) {
 TEST(Orphans, AreFoundWhereverTheVariableStandsInALargeEnvironment) {
   for (std::size_t end = (64u << 10) - 40; end < (64u << 10) + 4; ++end) {
     const std::string padding = "A=" + std::string(end - 3, 'x');  // and a NUL
-    const auto child = Child::spawn(
+    const auto child = sys::Child::spawn(
         {.path = "/bin/sleep", .env = {padding, variable() + "=id7"}, .args = {"1000"}});
     ASSERT_TRUE(child.has_value());
     // spawn() returns when the child has its new memory; its environment is shown a moment later.
     const std::string environment = cat("/proc/", child->pid(), "/environ");
-    while (read_file(environment).value().empty()) ::sched_yield();
+    while (sys::read_file(environment).value().empty()) ::sched_yield();
 
     const auto found = list_processes_with(variable());
 
@@ -87,20 +87,20 @@ TEST(Orphans, AreFoundWhereverTheVariableStandsInALargeEnvironment) {
 
 // A pod author chooses the environment of a pod's processes, and could make a daemon wait for them.
 TEST(Orphans, AreNotThoseOfAnotherPidNamespace) {
-  const TestDir dir;
+  const sys::TestDir dir;
   ASSERT_THAT(list_processes_with(variable()).value(), IsEmpty());  // and `self` is known
   int ready[2], done[2];
   ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
   ASSERT_EQ(::pipe2(done, O_CLOEXEC), 0);
-  const UniqueFd ready_in(ready[0]), ready_out(ready[1]), done_in(done[0]);
-  UniqueFd done_out(done[1]);
+  const sys::UniqueFd ready_in(ready[0]), ready_out(ready[1]), done_in(done[0]);
+  sys::UniqueFd done_out(done[1]);
   const pid_t runtime = ::fork();
   if (runtime == 0) {
     done_out.reset();
     if (::unshare(CLONE_NEWPID) != 0) ::_exit(1);
     char end = 0;
     {
-      const Child container = start_pair(dir);
+      const sys::Child container = start_pair(dir);
       (void)!::write(ready_out.get(), "x", 1);
       (void)!::read(done_in.get(), &end, 1);
     }
@@ -119,8 +119,8 @@ TEST(Orphans, AreNotThoseOfAnotherPidNamespace) {
 }
 
 TEST(Orphans, AreNotThoseWhoseOwnerLives) {
-  const TestDir dir;
-  const Child child = start_pair(dir);
+  const sys::TestDir dir;
+  const sys::Child child = start_pair(dir);
 
   auto with_owner = list_orphans(variable(), {own_command()});
   auto without = list_orphans(variable(), {"multus-daemon"});
@@ -132,12 +132,12 @@ TEST(Orphans, AreNotThoseWhoseOwnerLives) {
 TEST(Orphans, OfAKilledOwnerAreEndedWithTheirChildren) {
   // As after kill -9 of a daemon: the process that inherits it does not have the daemon's name.
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-  const TestDir dir;
+  const sys::TestDir dir;
   ASSERT_THAT(list_processes_with(variable()).value(), IsEmpty());  // and `self` is known
   const pid_t daemon = ::fork();
   if (daemon == 0) {
     ::prctl(PR_SET_NAME, "old-daemon");
-    Child child = start_pair(dir);
+    sys::Child child = start_pair(dir);
     ::raise(SIGKILL);
   }
   ::waitpid(daemon, nullptr, 0);
@@ -154,8 +154,8 @@ TEST(Orphans, OfAKilledOwnerAreEndedWithTheirChildren) {
 }
 
 TEST(Orphans, ThatIgnoreSigtermAreKilled) {
-  const TestDir dir;
-  const Child child = start_pair(dir, "trap '' TERM");
+  const sys::TestDir dir;
+  const sys::Child child = start_pair(dir, "trap '' TERM");
   auto found = list_processes_with(variable());
   ASSERT_THAT(found.value(), SizeIs(2));
 
@@ -165,8 +165,8 @@ TEST(Orphans, ThatIgnoreSigtermAreKilled) {
 }
 
 TEST(Orphans, EndingTouchesNobodyWhoGotTheNumberLater) {
-  const TestDir dir;
-  Child child = start_pair(dir);
+  const sys::TestDir dir;
+  sys::Child child = start_pair(dir);
   auto found = list_processes_with(variable());
   ASSERT_THAT(found.value(), SizeIs(2));
   for (Process& process : *found) process.start_time += 1;  // an earlier holder of the number
@@ -177,4 +177,4 @@ TEST(Orphans, EndingTouchesNobodyWhoGotTheNumberLater) {
 }
 
 }  // namespace
-}  // namespace mnet::sys
+}  // namespace mnet::plugin

@@ -1,4 +1,4 @@
-// Processes that a killed predecessor left running, found by a variable of their environment. Costs
+// Plugins that a killed predecessor left running, found by a variable of their environment. Costs
 // nothing while all is well: no record is kept, /proc is searched once, at start.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace mnet::sys {
+namespace mnet::plugin {
 
 struct Process {
   pid_t pid = 0;
@@ -41,4 +41,4 @@ Result<std::vector<Process>> list_orphans(std::string_view variable,
 Result<void> end_processes(const std::vector<Process>& processes, std::chrono::milliseconds grace,
                            std::chrono::milliseconds patience = std::chrono::seconds(5));
 
-}  // namespace mnet::sys
+}  // namespace mnet::plugin
