@@ -287,7 +287,10 @@ attach::Ports Assembly::all_ports() {
 
 aio::Task<std::string> Assembly::status_text() {
   MNET_CO_TRY_VOID(co_await records.refresh());
-  co_return cat(json::dump(status_of(*this)), "\n");
+  const auto plugins = co_await pool.run([path = plugins_path(config)] { return names_in(path); });
+  json::Object status = status_of(*this);
+  status.set("plugins", plugins ? json::Value(*plugins) : json::Value());
+  co_return cat(json::dump(status), "\n");
 }
 
 void Assembly::add_gauges() {

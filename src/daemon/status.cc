@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,10 @@
 #include "adapters/kube_source.h"
 #include "admission/admission.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "base/version.h"
 #include "daemon/assembly.h"
 #include "daemon/config.h"
@@ -21,12 +25,14 @@
 #include "json/json.h"
 #include "store/store.h"
 #include "sys/environment.h"
+#include "sys/file.h"
 
 namespace mnet::daemon {
 namespace {
 
 constexpr int kVersion = 1;
 constexpr std::size_t kMostOfLine = 1024;
+constexpr std::size_t kMostPlugins = 1000;
 
 json::Value number(std::size_t count) { return static_cast<std::int64_t>(count); }
 
@@ -72,6 +78,21 @@ void LastErrors::write(std::string_view line) {
 std::vector<std::string> LastErrors::lines() const {
   const std::scoped_lock lock(mutex_);
   return {lines_.begin(), lines_.end()};
+}
+
+std::string plugins_path(const Config& config) {
+  if (!config.delegate_mount_namespace.empty()) return {};
+  return cat(config.chroot_dir, config.plugin_dir());
+}
+
+Result<std::vector<std::string>> names_in(const std::string& directory) {
+  if (directory.empty()) return Error(Errc::kNotFound, "its directory is not to be seen from here");
+  MNET_TRY(const auto& entries, sys::list_directory(directory));
+  std::vector<std::string> names;
+  for (const sys::Entry& entry : entries | std::views::take(kMostPlugins)) {
+    names.push_back(entry.name);
+  }
+  return names;
 }
 
 json::Object status_of(const Assembly& assembly) {

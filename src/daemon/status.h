@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/result.h"
+#include "daemon/config.h"
 #include "json/json.h"
 
 namespace mnet::daemon {
@@ -28,7 +30,12 @@ class LastErrors final : public LogTarget {
   std::deque<std::string> lines_;  // the newest last
 };
 
-// As of now; the counts of records as of their last refresh.
+// As of now; the counts of records as of their last refresh. `plugins` is not in it: that takes a
+// look at the disk.
 json::Object status_of(const Assembly& assembly);
+// binDir as this process sees it; empty if it is in another mount namespace.
+std::string plugins_path(const Config& config);
+// The names in that directory, at most 1000. kNotFound if the path is empty. Blocks.
+Result<std::vector<std::string>> names_in(const std::string& directory);
 
 }  // namespace mnet::daemon

@@ -33,16 +33,16 @@ std::string below(std::string_view pointer, std::string_view key) {
 void check_type(const std::string& type, const std::string& pointer, const Options& options,
                 Reporter& report) {
   if (type.empty()) return;
-  if (options.plugins) {
-    if (options.plugins->contains(type)) return;
-    return report.value(pointer, "MN012",
-                        cat("no plugin ", go_quoted(type), " in ", options.plugins_from,
-                            suggestion(type, known_types())));
-  }
+  if (options.plugins && options.plugins->contains(type)) return;
   const auto known = known_types();
-  if (std::ranges::find(known, type) != known.end()) return;
-  const std::string meant = suggestion(type, known);
-  if (!meant.empty()) report.value(pointer, "MN012", cat("unknown type ", go_quoted(type), meant));
+  const bool is_known = std::ranges::find(known, type) != known.end();
+  const std::string meant = is_known ? std::string() : suggestion(type, known);
+  if (!meant.empty()) {
+    report.value(pointer, "MN012", cat("unknown type ", go_quoted(type), meant));
+  } else if (options.plugins) {
+    report.value(pointer, "MN012",
+                 cat("no plugin ", go_quoted(type), " in ", options.plugins_from));
+  }
 }
 
 bool is_among(std::string_view key, std::span<const std::string_view> keys) {

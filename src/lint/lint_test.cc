@@ -64,6 +64,18 @@ TEST(Lint, KnowsOnlyThePluginsOfTheNodeIfTheyAreGiven) {
   EXPECT_EQ(findings.front().text, "no plugin \"mine\" in /bin");
 }
 
+TEST(Lint, SuggestsTheTypeThatWasMeantWhateverPluginsThereAre) {
+  const std::string misspelt =
+      "kind: NetworkAttachmentDefinition\nmetadata: {name: net}\nspec: {config: "
+      "'{\"type\":\"brigde\"}'}\n";
+
+  const auto findings =
+      lint({file("n.yaml", misspelt)}, {.plugins = {{"bridge"}}, .plugins_from = "/bin"});
+
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings.front().text, "unknown type \"brigde\", did you mean \"bridge\"?");
+}
+
 TEST(Lint, MissesADefinitionOnlyIfItKnowsAllOfThem) {
   const std::string pod =
       "kind: Pod\nmetadata:\n  name: p\n  annotations: {k8s.v1.cni.cncf.io/networks: elsewhere}\n";

@@ -27,6 +27,7 @@
 #include "multusctl/commands.h"
 #include "multusctl/daemons.h"
 #include "multusctl/invocation.h"
+#include "multusctl/node_status.h"
 #include "multusctl/print.h"
 #include "nodetools/output.h"
 #include "sys/file.h"
@@ -153,6 +154,24 @@ Result<void> add_plugins(const std::string& directory, lint::Options& options) {
   return {};
 }
 
+aio::Task<PluginNames> fetch_plugins(Cluster* cluster) {
+  MNET_CO_TRY(auto&& pods, co_await find_daemons(cluster, std::string(kDaemonNamespace), {}));
+  MNET_CO_TRY(const auto& nodes, co_await ask_daemons(cluster, std::move(pods), false));
+  co_return plugins_of(nodes);
+}
+
+// Those of the nodes. Without them, or the right to ask, the rest is linted all the same.
+void add_nodes_plugins(Cluster& cluster, lint::Options& options, nodetools::Output& output) {
+  auto plugins = aio::run(cluster.loop(), fetch_plugins(&cluster));
+  if (!plugins) {
+    output.complain("lint", cat("types are not compared with the plugins of the nodes: ",
+                                plugins.error().text()));
+    return;
+  }
+  options.plugins = *std::move(plugins);
+  options.plugins_from = "binDir of any node";
+}
+
 struct Inputs {
   Files files;
   lint::Options options;
@@ -175,6 +194,9 @@ Result<Inputs> read_inputs(const Invocation& invocation, const Surroundings& sur
                     fetch_objects(cluster.get(), invocation.text("namespace"), is_all)));
   for (lint::FilePtr& file : fetched) inputs.files.push_back(std::move(file));
   inputs.options.has_all_definitions = true;
+  if (!inputs.options.plugins) {
+    add_nodes_plugins(*cluster, inputs.options, surroundings.output);
+  }
   if (is_all) inputs.shown = inputs.files.size();
   return inputs;
 }

@@ -148,6 +148,19 @@ std::string last_error_of(const NodeStatus& node) {
   return errors.empty() ? std::string() : cat("last error: ", errors.back());
 }
 
+Result<PluginNames> plugins_of(const std::vector<NodeStatus>& nodes) {
+  PluginNames all;
+  for (const NodeStatus& node : nodes) {
+    if (!node.status) return Error(Errc::kUnavailable, cat("node ", node.node, ": ", node.why));
+    if (json::as_array(node.status->find("plugins")) == nullptr) {
+      return Error(Errc::kUnavailable,
+                   cat("node ", node.node, ": the daemon does not say which it has"));
+    }
+    for (std::string& name : texts_at(*node.status, "plugins")) all.insert(std::move(name));
+  }
+  return all;
+}
+
 json::Object to_json(const std::vector<NodeStatus>& nodes) {
   json::Array list;
   for (const NodeStatus& node : nodes) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,10 @@ enum class Beside : std::uint8_t { kNothing, kSelfCheck };
 std::vector<std::string> troubles_of(const NodeStatus& node, Beside beside = Beside::kNothing);
 // The last error line of its log, which may be about what is over; empty if there is none.
 std::string last_error_of(const NodeStatus& node);
+// The plugins that at least one node has. kUnavailable, with the reason, if those of a node are not
+// known.
+using PluginNames = std::set<std::string, std::less<>>;
+Result<PluginNames> plugins_of(const std::vector<NodeStatus>& nodes);
 json::Object to_json(const std::vector<NodeStatus>& nodes);
 
 }  // namespace mnet::multusctl

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "json/json.h"
 
 namespace mnet::multusctl {
@@ -26,6 +27,31 @@ constexpr std::string_view kGood =
 
 Result<NodeStatus> parse(std::string node, std::string_view text) {
   return NodeStatus::parse(std::move(node), json::parse_object(text).value());
+}
+
+std::string with_plugins(std::string_view plugins) {
+  return cat(kGood.substr(0, kGood.size() - 1), R"(,"plugins":)", plugins, "}");
+}
+
+TEST(PluginsOfNodes, AreThoseThatOneNodeHasAtLeast) {
+  const auto first = parse("n1", with_plugins(R"(["bridge","macvlan"])"));
+  const auto second = parse("n2", with_plugins(R"(["bridge","sriov"])"));
+
+  const auto plugins = plugins_of({*first, *second});
+
+  ASSERT_TRUE(plugins.has_value()) << plugins.error().text();
+  EXPECT_THAT(*plugins, ElementsAre("bridge", "macvlan", "sriov"));
+}
+
+TEST(PluginsOfNodes, AreNotKnownUnlessEachNodeTells) {
+  const auto good = parse("n1", with_plugins(R"(["bridge"])"));
+  const auto older = parse("n2", kGood);
+  const auto unreadable = parse("n3", with_plugins("null"));
+  const NodeStatus silent{.node = "n4", .status = {}, .why = "no answer within 10 s"};
+
+  EXPECT_THAT(plugins_of({*good, *older}).error().text(), HasSubstr("node n2: "));
+  EXPECT_THAT(plugins_of({*good, *unreadable}).error().text(), HasSubstr("node n3: "));
+  EXPECT_EQ(plugins_of({*good, silent}).error().text(), "node n4: no answer within 10 s");
 }
 
 TEST(NodeStatus, IsOneRowForEachNode) {

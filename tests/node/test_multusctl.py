@@ -93,6 +93,7 @@ def test_the_status_of_a_daemon_is_one_command(host, daemons):
     (node,) = json.loads(done.stdout)["nodes"]
     assert node["status"]["version"] == 1 and node["status"]["ready"] is True
     assert node["status"]["containers"] == 0 and node["status"]["pendingDels"] == 0
+    assert {"bridge", "host-local"} <= set(node["status"]["plugins"])
     shown = host.run(CTL, "status").stdout.splitlines()
     assert shown[0].split() == ["NODE", "VERSION", "READY", "PRIMARY", "REQUESTS", "DELEGATES", "CONTAINERS", "PENDING", "MISSED"]
     assert shown[1].split()[-7:-5] == ["yes", "<none>"] or "yes" in shown[1].split()

@@ -7,6 +7,7 @@ import random
 import signal
 
 import pytest
+from harness.evidence import metrics
 from harness.machine.wait import until
 from harness.node import networks
 from harness.node.objects import NETWORKS, STATUS
@@ -69,6 +70,50 @@ def test_the_external_controllers_calls_are_served_beside_it(node, plugging, spa
     assert controller.delegate("ADD", "web", networks.ptp("red", "10.61.0.0/24"), "net1")[0] == 200  # R3
     assert controller.delegate("DEL", "web", hot, "hot0")[0] == 200
     wait_for(space, "web", net1="red")
+
+
+@pytest.fixture
+def counted(node):
+    """A plugin that is ptp, and the commands that it got so far."""
+    plugin, calls = node.host.path("/opt/cni/bin/counted"), node.host.path("/srv/calls")
+    plugin.write_text("#!/bin/sh\necho $CNI_COMMAND >>/srv/calls\nexec /opt/cni/bin/ptp\n")
+    plugin.chmod(0o755)
+    yield lambda: calls.read_text().split()
+    plugin.unlink()
+    calls.unlink()
+
+
+def versions(space):
+    """Every write to a pod is another one."""
+    return {pod["metadata"]["name"]: pod["metadata"]["resourceVersion"] for pod in space.items("pods")}
+
+
+def present(node):
+    """Attachments that the daemon has compared with their annotations; None if no daemon tells."""
+    page = metrics.fetch(node.host)
+    return page and metrics.Page(page.body).value("multus_hotplug_attachments", state="present")
+
+
+def test_a_restart_with_a_hundred_pods_runs_no_plugin_and_writes_no_status(node, plugging, space, counted):
+    plugging.configure(metricsPort=metrics.PORT)
+    space.network("red", {**networks.ptp("red", "10.61.0.0/24"), "type": "counted"})
+    names = [f"web{number}" for number in range(100)]
+    space.apply(*(pod_object(name, "red@net1") for name in names))
+    space.wait_ready("pods", "--all", timeout=480)
+    until(lambda: present(node) == 100, lambda: f"{present(node)} were compared", 60)
+    old, before = plugging.pods()[0]["metadata"]["name"], versions(space)
+    assert counted().count("ADD") >= 100
+
+    calls = counted()
+    plugging.restart()
+    plugging.wait_rolled_out()
+    until(lambda: old not in [pod["metadata"]["name"] for pod in plugging.pods()], "the old daemon's end", 240)
+    until(lambda: present(node) == 100, lambda: f"{present(node)} were compared", 60)
+
+    assert counted() == calls
+    assert versions(space) == before
+    space.delete_pods()
+    plugging.configure(metricsPort=None)
 
 
 def kill_daemons(node):

@@ -26,30 +26,41 @@ Each fault is made in the cheapest tier that has the real parts it is about:
  20 the user lacks a right                        status
  21 Ctrl-C in the middle                          test
  22 nothing applies annotations                   attach
-    and of a network: no route, a pod that is gone half-way (test)
+    and of a network: no route, no addresses, a pod that is gone half-way (test)
+ here, in test_multusctl_nodes.py, with two nodes
+ 23 a cable takes small packets only              test
+ 24 a cable is cut                                test
+ 25 two nodes give the same addresses             test
+ 26 a kubelet does not answer                     status, doctor, test
+ here, in test_multusctl_installation.py
+ 27 the daemon's image is missing                 status, doctor, and the commands they name
+ 28 pods were started without Multus              status, and the command it names
+ 29 the disk is full                              doctor
+ 30 the certificate is denied                     status, doctor
+ 31 the next one is not approved                  status, and the command it names
  tests/node/test_multusctl_faults.py, with a real daemon and its socket
- 23 the daemon is stopped                         status, doctor
- 24 no primary network                            status, doctor
- 25 no readiness indicator                        status, doctor
- 26 no kubeconfig                                 status, doctor
- 27 the disk is full                              doctor
- 28 the disk is read-only                         doctor
- 29 all users may write plugins                   doctor, and the command it names
- 30 a user owns the plugins                       doctor, and the command it names
- 31 a key of the daemon is misspelt               doctor, lint
- 32 the daemon refuses its configuration          doctor, lint
- 33 a fragment is broken                          doctor, lint
- 34 a pending DEL is damaged                      doctor
- 35 an address has no owner                       doctor
- 36 another Multus is configured                  doctor
- 37 few descriptors                               doctor
- 38 a pending DEL                                 status, and the command it names
+ 32 the daemon is stopped                         status, doctor
+ 33 no primary network                            status, doctor
+ 34 no readiness indicator                        status, doctor
+ 35 no kubeconfig                                 status, doctor
+ 36 the disk is full                              doctor
+ 37 the disk is read-only                         doctor
+ 38 all users may write plugins                   doctor, and the command it names
+ 39 a user owns the plugins                       doctor, and the command it names
+ 40 a key of the daemon is misspelt               doctor, lint
+ 41 the daemon refuses its configuration          doctor, lint
+ 42 a fragment is broken                          doctor, lint
+ 43 a pending DEL is damaged                      doctor
+ 44 an address has no owner                       doctor
+ 45 another Multus is configured                  doctor
+ 46 few descriptors                               doctor
+ 47 a pending DEL                                 status, and the command it names
  tests/cluster, with a real API server
- 39 the API server refuses everything             test_multusctl_faults.py: status
- 40 the daemon's account lacks a right            test_multusctl_faults.py: status
- 41 a certificate is not approved                 test_certs.py: status, and the command it names
- 42 the certificate is denied                     test_certs.py: status
- 43 pods were started without Multus              test_missed_pods.py: status
+ 48 the API server refuses everything             test_multusctl_faults.py: status
+ 49 the daemon's account lacks a right            test_multusctl_faults.py: status
+ 50 a certificate is not approved                 test_certs.py: status, and the command it names
+ 51 the certificate is denied                     test_certs.py: status
+ 52 pods were started without Multus              test_missed_pods.py: status
 """
 
 import json
@@ -189,7 +200,7 @@ def test_faults_of_definitions_and_pods_are_told_by_lint_pods_and_explain(outsid
     node.host.run("ip", "link", "del", "eth77")
 
 
-def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(outside, inside, space, node):
+def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(outside, inside, obey, space, node):
     plugin, stray = node.host.path("/opt/cni/bin/macvlan"), node.host.path("/etc/cni/net.d/00-a-stray.conf")
     bytes_of_it = plugin.read_bytes()
     space.network("mac", NODE_MACVLAN)
@@ -200,7 +211,8 @@ def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(out
         stray.write_text('{"cniVersion":"1.0.0","name":"stray","type":"ptp"}')
         said = until(lambda: 'the plugin "macvlan" is not in' in (now := outside("doctor")).out and now, "the plugin", 60)
         assert said.exit == 1 and "00-a-stray.conf" in said.out
-        until(lambda: "plugins missing on the node: macvlan" in outside("status").err, "status", 90)
+        status = until(lambda: "plugins missing on the node: macvlan" in (now := outside("status")).err and now, "status", 90)
+        assert f'MN012 {space.name}/mac: no plugin "macvlan" in binDir of any node' in obey(status.hint("plugins missing on the node"))
     finally:
         stray.unlink(missing_ok=True)
         plugin.write_bytes(bytes_of_it)
@@ -208,6 +220,7 @@ def test_a_plugin_or_file_that_is_wrong_on_the_node_is_found_from_both_sides(out
     space.wait_ready("pod/web")
     assert 'the plugin "macvlan"' not in outside("doctor").out
     assert "plugins missing on the node" not in outside("status").err
+    assert "MN012" not in outside("lint", "--cluster", "-n", space.name).out
 
 
 def test_an_interface_that_went_away_is_found_by_check_pods(outside, space):
@@ -221,7 +234,7 @@ def test_an_interface_that_went_away_is_found_by_check_pods(outside, space):
     said.line(f"CHECK of pod {space.name}/web fails")
 
 
-def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, inside, space, node):
+def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, inside, obey, space, node):
     broken = node.host.path("/opt/cni/bin/stubborn")
     broken.write_text("#!/bin/sh\n[ $CNI_COMMAND = DEL ] && echo '{\"cniVersion\":\"1.0.0\",\"code\":11,\"msg\":\"not today\"}' && exit 1\n"
                       "exec /opt/cni/bin/host-local\n")
@@ -237,10 +250,12 @@ def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, 
     failed = outside("pending", "retry", short, "--yes")
     assert failed.exit == 1 and "still pending" in failed.err and "not today" in failed.err
     assert outside("pending", "drop", short).exit == 2, "without a terminal nothing is done"
-    assert outside("pending", "drop", short, "--yes").exit == 0
+    dropped = outside("pending", "drop", short, "--yes")
+    assert dropped.exit == 0
     assert short not in inside("pending").out
     assert "drop" in outside("gc", "--dry-run").out
-    assert outside("gc", "--yes").exit == 0 and outside("gc", "--yes").out == "nothing to do\n"
+    obey(f"{dropped.hint('given up')} --yes")
+    assert outside("gc", "--yes").out == "nothing to do\n"
     broken.unlink()
     node.host.run("rm", "-rf", "/var/lib/cni/networks/stuck")  # by hand, as `drop` says
     node.host.run("ip", "link", "del", "brstuck")
@@ -375,13 +390,14 @@ def test_attach_and_detach_wait_for_the_hot_plug_of_the_daemon(outside, space, p
     assert not space.get("pod", "web")["metadata"]["annotations"].get("k8s.v1.cni.cncf.io/networks")
 
 
-def test_attach_restores_the_annotation_where_nothing_applies_it(outside, space):
+def test_attach_restores_the_annotation_where_nothing_applies_it(outside, obey, space):
     space.network("lab", NODE_BRIDGE)
     space.pod("web")
 
     attached = outside("attach", "-n", space.name, "web", "lab", "--yes", "--timeout", "5")
 
     assert attached.exit == 1 and "the annotation was restored" in attached.err and "`hotplug`" in attached.err
+    assert "AddedInterface" in obey(attached.hint("describe pod"))
     assert "net1" not in space.addresses("web")
     assert not space.get("pod", "web")["metadata"]["annotations"].get("k8s.v1.cni.cncf.io/networks")
 
