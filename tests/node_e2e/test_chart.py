@@ -1,16 +1,23 @@
-"""The Helm chart on a whole node, with the real helm: installed, upgraded, rolled back and deleted."""
+"""The Helm chart on a whole node, with the real helm: installed, upgraded, rolled back and deleted; and README's commands for it."""
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from harness.cluster.control_plane import ROOT
+from harness.docs import guide
+from harness.images import image
 from harness.node.networks import NODE_BRIDGE
 from harness.whole_node.installation import DAEMON_SET, GENERATED, Installation
 from harness.whole_node.pod_space import PodSpace
 
 CHART = ROOT / "deploy" / "chart"
+VERSION = (ROOT / "VERSION").read_text().strip()
+# Of README and of its example: in registries, which this node does not reach.
+OURS, PUSHED = f"localhost/multus:{VERSION}", f"registry.example/multus:{VERSION}"
+BUSYBOX = "docker.io/library/busybox:1.36"
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +41,25 @@ def helm(bare, program):
     return run
 
 
+@pytest.fixture
+def kubectl_image(bare):
+    """For the Job that takes Multus off the node."""
+    archive = bare.folder / "images" / "kubectl.tar"
+    archive.write_bytes(image.kubectl_archive(Path(bare.binaries["kubectl"]).read_bytes()))
+    bare.load_image(archive)
+    return image.KUBECTL
+
+
 def levels(installation):
     data = installation.system.get("configmap", "multus-daemon-config")["data"]
     return data.get("90-local.json")
 
 
 @pytest.mark.ours
-def test_the_chart_is_installed_upgraded_rolled_back_and_deleted(bare, helm):
+def test_the_chart_is_installed_upgraded_rolled_back_and_deleted(bare, helm, kubectl_image):
     installation = Installation(bare, ROOT / "deploy" / "thick")  # for what to wait for
     chart = bare.folder / "chart"
-    helm("install", "multus", chart, "--wait", "--timeout", "5m")
+    helm("install", "multus", chart, "--set", f"uninstall.image={kubectl_image}", "--wait", "--timeout", "5m")
     installation.wait_rolled_out()
     space = PodSpace(bare.cluster)
     space.network("lab", NODE_BRIDGE)
@@ -59,9 +75,59 @@ def test_the_chart_is_installed_upgraded_rolled_back_and_deleted(bare, helm):
     assert space.addresses("two").keys() == {"eth0", "net1"}
 
     space.close()
+    helm("uninstall", "multus", "--wait", "--timeout", "5m")  # its Job patches the DaemonSet and waits
+    assert not bare.host.path(GENERATED).exists()
+    await_gone(installation)
+
+
+def take_off(installation):
+    """By hand, as the chart's notes say where it has no image with kubectl."""
     patch = ROOT / "deploy" / "uninstall.patch.yaml"
     installation.system.kubectl("patch", DAEMON_SET, "--patch", patch.read_text())
     installation.system.kubectl("rollout", "status", DAEMON_SET, "--timeout=90s", timeout=120)
-    helm("uninstall", "multus", "--wait", "--timeout", "5m")
-    assert not bare.host.path(GENERATED).exists()
+
+
+def await_gone(installation):
     installation.system.kubectl("wait", "--for=delete", "pod", "-l", "name=multus", "--timeout=180s", check=False)
+
+
+@pytest.fixture
+def readers_folder(bare, program):
+    """What README's reader has: dist/ with the chart, the example of the quick start, helm and kubectl. skopeo brings the image to this
+    node, as a registry would."""
+    folder = bare.folder / "reader"
+    shutil.copytree(ROOT / "docs" / "examples", folder / "docs" / "examples")
+    for path in (folder / "dist", folder / "bin"):
+        path.mkdir()
+    subprocess.run([program, "package", CHART, "-d", folder], check=True, stdout=subprocess.DEVNULL)
+    (folder / f"multus-{VERSION}.tgz").rename(folder / "dist" / f"multus-chart-{VERSION}.tgz")
+    shutil.copy(program, folder / "bin" / "helm")
+    shutil.copy(bare.binaries["kubectl"], folder / "bin" / "kubectl")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.ours
+def test_readmes_commands_for_the_chart_lead_to_a_pod_with_two_networks(bare, readers_folder):
+    (example,) = guide.examples("../README.md", "release")
+    copied = f"copy --all oci-archive:dist/multus-{VERSION}.oci.tar docker://{PUSHED}"
+    bare.ctr("images", "tag", "--force", OURS, PUSHED)
+    bare.ctr("images", "tag", "--force", image.NAME, BUSYBOX)
+    env = {"HOME": str(bare.folder), "KUBECONFIG": str(bare.cluster.kubeconfig), "PATH": f"{readers_folder}/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+
+    def run(script):
+        return bare.host.run("sh", "-ec", f"cd {readers_folder}\n{script}", env=env, timeout=600).stdout
+
+    run(f'skopeo() {{ [ "$*" = "{copied}" ]; }}\n{example.script}')
+    installation = Installation(bare, ROOT / "deploy" / "thick")
+    installation.wait_rolled_out()
+    run("kubectl apply -f docs/examples/quick-start.yaml && kubectl wait --for=condition=Ready pod/two-networks --timeout=120s")
+    seen = run("kubectl exec two-networks -- ip addr")
+
+    assert "inet 10.77.0.2/24" in seen and "eth0" in seen
+    run("kubectl delete -f docs/examples/quick-start.yaml")
+    take_off(installation)
+    run("helm uninstall multus -n kube-system")
+    assert not bare.host.path(GENERATED).exists()
+    bare.host.run("ip", "link", "delete", "br-second")
+    await_gone(installation)

@@ -8,6 +8,7 @@ import tarfile
 
 NAME = "localhost/busybox:1"
 PAUSE = "localhost/pause:1"
+KUBECTL = "localhost/kubectl:1"
 APPLETS = ("sh", "ip", "ping", "sleep", "cat", "ls", "wget", "nc", "httpd", "echo", "true", "readlink", "grep")
 FOLDERS = ("bin", "proc", "sys", "dev", "etc", "tmp")
 
@@ -31,11 +32,11 @@ def _tar(entries):
     return out.getvalue()
 
 
-def archive(name, entries, command, architecture="amd64"):
+def archive(name, entries, command, architecture="amd64", entrypoint=None):
     """The bytes of an archive with one image of one layer."""
     layer = _tar(entries)
     config = json.dumps({
-        "architecture": architecture, "os": "linux", "config": {"Cmd": command, "Env": ["PATH=/bin"]},
+        "architecture": architecture, "os": "linux", "config": {"Entrypoint": entrypoint, "Cmd": command, "Env": ["PATH=/bin"]},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]}}).encode()
     manifest = json.dumps([{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]).encode()
     return _tar([("manifest.json", manifest), ("config.json", config), ("layer.tar", layer)])
@@ -53,6 +54,11 @@ def busybox_archive(busybox="/bin/busybox", programs=None):
 def pause_archive(program):
     """The image of a pod's sandbox, tagged PAUSE."""
     return archive(PAUSE, [(folder, None) for folder in FOLDERS] + [("bin/pause", program)], ["/bin/pause"])
+
+
+def kubectl_archive(program):
+    """An image that is kubectl, tagged KUBECTL."""
+    return archive(KUBECTL, [(folder, None) for folder in FOLDERS] + [("bin/kubectl", program)], [], entrypoint=["/bin/kubectl"])
 
 
 def compile_static(source, folder):
