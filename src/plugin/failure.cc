@@ -58,7 +58,10 @@ Error failure(Errc code, const Ending& ending, std::string_view out, std::string
                           quoted_beginning(out), ": ", object.error().text());
     return Error::from_object(code, {0, std::move(msg), ending.details});
   }
-  if (object->msg.empty()) object->msg = without_words(ending, err);
+  if (object->msg.empty()) {  // a result, say, that was printed before the plugin was killed
+    object->msg = without_words(ending, err);
+    if (object->details.empty()) object->details = ending.details;
+  }
   return Error::from_object(code, *std::move(object));
 }
 

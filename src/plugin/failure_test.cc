@@ -47,6 +47,20 @@ TEST(PluginFailure, IsNeverWithoutAMessage) {
             (ErrorObject{7, "netplugin failed with no error message: exit status 2", "d"}));
 }
 
+// It may be killed between its last word and its end.
+TEST(PluginFailure, OfAPluginThatPrintedAResultSaysWhatIsKnownOfItsEnd) {
+  const auto killed = [](std::string_view out) {
+    return *failure(Errc::kPlugin, {"signal: killed", "memory ran out"}, out, "").origin();
+  };
+  const std::string_view nothing_said = "netplugin failed with no error message: signal: killed";
+
+  EXPECT_EQ(killed(R"({"cniVersion":"1.0.0","ips":[]})"),
+            (ErrorObject{0, std::string(nothing_said), "memory ran out"}));
+  EXPECT_EQ(killed(R"({"details":"its own"})"),
+            (ErrorObject{0, std::string(nothing_said), "its own"}));
+  EXPECT_EQ(killed(R"({"code":7,"msg":"busy"})"), (ErrorObject{7, "busy", ""}));
+}
+
 // Row I8.
 TEST(PluginFailure, TakesNothingElseForAnErrorObject) {
   for (const char* out : {R"({"code":"7","msg":"m"})", R"({}{"code":8})", R"({"code":-1})", "[]",
