@@ -144,16 +144,16 @@ aio::Task<void> KubeEvents::send_next(std::string ns) {
 aio::Task<void> KubeEvents::deliver(Waiting event) {
   const std::string key = key_of(event);
   const Sent before = sent_.at(key, Clock::now());
-  if (!before.name.empty()) {
+  if (before.count > 0) {
     MNET_CO_TRY(auto&& counted, co_await count_repeat(event, before));
     if (counted) {
       ++sent_.at(key, Clock::now()).count;
       co_return Result<void>();
     }
   }
-  std::string name = kube::event_name(event.pod, clock_.now());
-  MNET_CO_TRY_VOID(co_await post(std::move(event), name));
-  sent_.at(key, Clock::now()) = Sent{.name = std::move(name), .count = 1};
+  const auto first = clock_.now();
+  MNET_CO_TRY_VOID(co_await post(std::move(event), first));
+  sent_.at(key, Clock::now()) = Sent{.first = first, .count = 1};
   co_return Result<void>();
 }
 
@@ -163,7 +163,8 @@ aio::Task<bool> KubeEvents::count_repeat(Waiting event, Sent sent) {
                             {"lastTimestamp", rfc3339_utc(clock_.now())}};
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently(
                                 {.method = "PATCH",
-                                 .path = cat(events_path(event), "/", sent.name),
+                                 .path = cat(events_path(event), "/",
+                                             kube::event_name(event.pod, sent.first)),
                                  .body = json::dump(change),
                                  .content_type = "application/strategic-merge-patch+json",
                                  .priority = kube::Priority::kBackground},
@@ -173,10 +174,10 @@ aio::Task<bool> KubeEvents::count_repeat(Waiting event, Sent sent) {
   co_return true;
 }
 
-aio::Task<void> KubeEvents::post(Waiting event, std::string name) {
-  std::string path = events_path(event);
+aio::Task<void> KubeEvents::post(Waiting event, std::chrono::system_clock::time_point now) {
+  std::string path = events_path(event), name = kube::event_name(event.pod, now);
   const json::Object object =
-      kube::event_object(event_of(std::move(event)), std::move(name), clock_.now());
+      kube::event_object(event_of(std::move(event)), std::move(name), now);
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.method = "POST",
                                                           .path = std::move(path),
                                                           .body = json::dump(object),

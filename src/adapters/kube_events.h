@@ -2,16 +2,16 @@
 // on the first one, a flood is cut, and nothing waits for any of it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <list>
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "aio/group.h"
 #include "aio/task.h"
@@ -26,7 +26,9 @@
 namespace mnet::adapters {
 
 // The last `most` keys that were used within `age`, and what is known of each. A key is kept as its
-// hash: tenants choose its size.
+// hash: tenants choose its size. All entries are in one block, which grows as a whole: one by one
+// they would lie between the blocks of requests and keep these pages for an hour (0047). Searched
+// from end to end: what it is asked for is followed by a call of the API.
 template <typename Known>
 class Recent {
  public:
@@ -36,37 +38,31 @@ class Recent {
 
   // Its entry, made if there is none. Valid until the next call.
   Known& at(std::string_view key, Clock::time_point now) {
-    std::string hash = sha256_hex(key);
-    while (!entries_.empty() && now - entries_.back().used > age_) forget_oldest();
-    const auto found = places_.find(hash);
-    if (found != places_.end()) {
-      entries_.splice(entries_.begin(), entries_, found->second);
-    } else {
-      if (entries_.size() >= most_) forget_oldest();
-      entries_.push_front({.hash = hash, .known = {}, .used = now});
-      places_.emplace(std::move(hash), entries_.begin());
-    }
-    entries_.front().used = now;
-    return entries_.front().known;
+    std::erase_if(entries_, [&](const Entry& entry) { return now - entry.used > age_; });
+    const Sha256::Digest hash = sha256(key);
+    Entry& entry = found_or_made(hash);
+    entry.used = now;
+    return entry.known;
   }
   std::size_t size() const { return entries_.size(); }
 
  private:
   struct Entry {
-    std::string hash;
-    Known known;
-    Clock::time_point used;
+    Sha256::Digest hash;
+    Known known = {};
+    Clock::time_point used = {};
   };
 
-  void forget_oldest() {
-    places_.erase(entries_.back().hash);
-    entries_.pop_back();
+  Entry& found_or_made(const Sha256::Digest& hash) {
+    const auto found = std::ranges::find(entries_, hash, &Entry::hash);
+    if (found != entries_.end()) return *found;
+    if (entries_.size() < most_) return entries_.emplace_back(Entry{.hash = hash});
+    return *std::ranges::min_element(entries_, {}, &Entry::used) = Entry{.hash = hash};
   }
 
   std::size_t most_;
   Clock::duration age_;
-  std::list<Entry> entries_;  // the last used one first
-  std::unordered_map<std::string, typename std::list<Entry>::iterator> places_;
+  std::vector<Entry> entries_;
 };
 
 class KubeEvents {
@@ -102,8 +98,8 @@ class KubeEvents {
     std::string_view type() const { return is_warning ? "Warning" : "Normal"; }
   };
   struct Sent {
-    std::string name = {};  // of its object; empty: none yet
-    std::uint64_t count = 0;
+    std::chrono::system_clock::time_point first = {};  // names its object: kube::event_name
+    std::uint64_t count = 0;                           // 0: there is none yet
   };
   struct Bucket {
     bool is_known = false;
@@ -121,7 +117,7 @@ class KubeEvents {
   aio::Task<void> send_next(std::string ns);
   aio::Task<void> deliver(Waiting event);
   aio::Task<bool> count_repeat(Waiting event, Sent sent);
-  aio::Task<void> post(Waiting event, std::string name);
+  aio::Task<void> post(Waiting event, std::chrono::system_clock::time_point now);
 
   kube::Api& api_;
   const Log log_;

@@ -41,7 +41,7 @@ std::array<Word, 64> schedule(std::string_view block) {
   return words;
 }
 
-void mix(std::array<Word, 8>& hash, std::string_view block) {
+void mix(Sha256::Digest& hash, std::string_view block) {
   const std::array<Word, 64> words = schedule(block);
   auto [a, b, c, d, e, f, g, h] = hash;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -58,7 +58,7 @@ void mix(std::array<Word, 8>& hash, std::string_view block) {
     b = a;
     a = first + second;
   }
-  const std::array<Word, 8> mixed = {a, b, c, d, e, f, g, h};
+  const Sha256::Digest mixed = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < hash.size(); ++i) hash[i] += mixed[i];
 }
 
@@ -89,18 +89,28 @@ void Sha256::add(std::string_view piece) {
   rest_ = piece;
 }
 
-std::string Sha256::hex() {
+Sha256::Digest Sha256::digest() {
   const std::string tail = tail_of(std::move(rest_), size_);
   for (std::string_view left = tail; !left.empty(); left.remove_prefix(kBlock)) {
     mix(hash_, left.substr(0, kBlock));
   }
+  return hash_;
+}
+
+std::string Sha256::hex() {
   std::string hex;
-  for (const Word word : hash_) {
+  for (const Word word : digest()) {
     for (unsigned shift = 32; shift > 0; shift -= 4) {
       hex.push_back("0123456789abcdef"[(word >> (shift - 4)) & 0xfU]);
     }
   }
   return hex;
+}
+
+Sha256::Digest sha256(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.digest();
 }
 
 std::string sha256_hex(std::string_view text) {

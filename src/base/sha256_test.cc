@@ -21,6 +21,11 @@ TEST(Sha256, GivesTheKnownAnswers) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, IsTheSameAsNumbersAndAsText) {
+  EXPECT_EQ(sha256("abc"), (Sha256::Digest{0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
+                                           0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad}));
+}
+
 // Lengths around the block: where the padding takes one block more.
 TEST(Sha256, PadsEveryLengthRight) {
   EXPECT_EQ(sha256_hex(std::string(55, 'a')),

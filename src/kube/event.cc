@@ -1,17 +1,17 @@
 #include "kube/event.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/dns_name.h"
-#include "base/random_number.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "json/json.h"
 
@@ -24,16 +24,13 @@ std::string hex(std::uint64_t number) {
   return std::string(digits.data(), end);
 }
 
-// Of the fourth version.
-std::string new_uuid() {
-  const std::uint64_t high = random_number(), low = random_number();
-  const auto digits = [](std::uint64_t number, std::size_t count) {
-    const std::string text = hex(number);
-    return std::string(count - std::min(count, text.size()), '0') +
-           text.substr(text.size() - std::min(count, text.size()));
+// Of the eighth version: made of a hash.
+std::string uuid_of(std::string_view text) {
+  const std::string digits = sha256_hex(text);
+  const auto part = [&digits](std::size_t at, std::size_t count) {
+    return std::string_view(digits).substr(at, count);
   };
-  return cat(digits(high >> 32, 8), "-", digits(high >> 16, 4), "-4", digits(high, 3), "-8",
-             digits(low >> 48, 3), "-", digits(low, 12));
+  return cat(part(0, 8), "-", part(8, 4), "-8", part(12, 3), "-8", part(15, 3), "-", part(18, 12));
 }
 
 }  // namespace
@@ -59,7 +56,7 @@ json::Object event_object(Event event, std::string name,
 std::string event_name(const std::string& of, std::chrono::system_clock::time_point now) {
   const auto since = std::chrono::nanoseconds(now.time_since_epoch()).count();
   std::string name = cat(of, ".", hex(static_cast<std::uint64_t>(since)));
-  return is_dns_subdomain(name) ? name : new_uuid();
+  return is_dns_subdomain(name) ? name : uuid_of(name);
 }
 
 }  // namespace mnet::kube

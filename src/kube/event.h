@@ -18,8 +18,8 @@ struct Event {
 
 json::Object event_object(Event event, std::string name, std::chrono::system_clock::time_point now);
 
-// A new name for an event about an object of that name: it and the time, or a UUID if that is not a
-// valid name (02, 5.6).
+// The name of an event about an object of that name: it and the time, or a UUID made of both if
+// that is not a valid name (02, 5.6).
 std::string event_name(const std::string& of, std::chrono::system_clock::time_point now);
 
 }  // namespace mnet::kube

@@ -876,5 +876,54 @@ TEST(Store, TellsOfChangesByKey) {
   EXPECT_THAT(told, testing::ElementsAre("- 1", "1 2", "- 3", "2 -", "3 -"));
 }
 
+// The object of a pod at `version` in `phase`, whose annotation asks for `networks`.
+json::Object pod_in(std::string_view phase, std::string_view version,
+                    std::string_view networks = "a network with a long name") {
+  return json::parse_object(
+             cat(R"({"metadata":{"namespace":"n","name":"a","resourceVersion":")", version,
+                 R"(","annotations":{"k8s.v1.cni.cncf.io/networks":")", networks,
+                 R"("}},"status":{"phase":")", phase, R"("}})"))
+      .value();
+}
+
+TEST(Store, LeavesAPodWhereItIsWhenOnlyItsStateChanges) {
+  Store<model::PodObject> store(&parse_stored_pod);
+  std::vector<model::PodPhase> told;
+  ASSERT_TRUE(store.change(EventType::kAdded, pod_in("Pending", "1")).has_value());
+  const model::PodObject* const place = store.find("n", "a").get();
+  store.observe([&](const auto& before, const auto& now) {
+    told = {before->phase, now->phase};
+    EXPECT_EQ(before->annotations, now->annotations);
+  });
+
+  ASSERT_TRUE(store.change(EventType::kModified, pod_in("Running", "2")).has_value());
+
+  EXPECT_EQ(store.find("n", "a").get(), place);
+  EXPECT_EQ(store.find("n", "a")->resource_version, "2");
+  EXPECT_THAT(told, testing::ElementsAre(model::PodPhase::kPending, model::PodPhase::kRunning));
+}
+
+TEST(Store, NeverChangesAPodThatIsInOtherHands) {
+  Store<model::PodObject> store(&parse_stored_pod);
+  ASSERT_TRUE(store.change(EventType::kAdded, pod_in("Pending", "1")).has_value());
+  const auto held = store.find("n", "a");
+
+  ASSERT_TRUE(store.change(EventType::kModified, pod_in("Running", "2")).has_value());
+
+  EXPECT_EQ(held->resource_version, "1");
+  EXPECT_EQ(held->phase, model::PodPhase::kPending);
+  EXPECT_EQ(store.find("n", "a")->resource_version, "2");
+}
+
+TEST(Store, TakesAllThatIsNewOfAPod) {
+  Store<model::PodObject> store(&parse_stored_pod);
+  ASSERT_TRUE(store.change(EventType::kAdded, pod_in("Running", "1")).has_value());
+
+  ASSERT_TRUE(store.change(EventType::kModified, pod_in("Running", "2", "another")).has_value());
+
+  EXPECT_EQ(*store.find("n", "a")->annotation(model::kNetworksAnnotation), "another");
+  EXPECT_EQ(store.find("n", "a")->resource_version, "2");
+}
+
 }  // namespace
 }  // namespace mnet::kube

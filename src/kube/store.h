@@ -63,11 +63,14 @@ class Store final : public Sink {
   Result<void> change(EventType type, const json::Object& object) override {
     MNET_TRY(auto&& meta, parse_meta(object));
     const auto found = objects_.find(meta.key());
-    const Ptr before = found == objects_.end() ? nullptr : found->second;
-    if (type != EventType::kDeleted) {
-      MNET_TRY_VOID(put(objects_, object));
-    } else {
+    Ptr before = found == objects_.end() ? nullptr : found->second;
+    if (type == EventType::kDeleted) {
       objects_.erase(meta.key());
+    } else {
+      MNET_TRY(auto&& parsed, parse_(object, objects_.size()));
+      if (before == nullptr || !changed_in_place(before, found->second, parsed)) {
+        objects_[meta.key()] = std::make_shared<Object>(std::move(parsed));
+      }
     }
     if (observer_) observer_(before, find(meta.ns, meta.name));
     changes_.notify_all();
@@ -75,12 +78,24 @@ class Store final : public Sink {
   }
 
  private:
-  using Map = std::unordered_map<std::string, Ptr>;
+  using Map = std::unordered_map<std::string, std::shared_ptr<Object>>;
+
+  // Where only its state has changed, and it is in no other hands, the object stays where it is. In
+  // a burst each pod changes several times: new objects would lie between the blocks of requests,
+  // and keep these pages (0047).
+  static bool changed_in_place(Ptr& before, const std::shared_ptr<Object>& stored, Object& parsed) {
+    if constexpr (requires { exchange_state(*stored, parsed); }) {
+      if (stored.use_count() > 2 || !exchange_state(*stored, parsed)) return false;  // 2: and before
+      before = std::make_shared<const Object>(std::move(parsed));
+      return true;
+    }
+    return false;
+  }
 
   Result<void> put(Map& map, const json::Object& object) {
     MNET_TRY(auto&& parsed, parse_(object, map.size()));
     std::string key = parsed.key();
-    map[std::move(key)] = std::make_shared<const Object>(std::move(parsed));
+    map[std::move(key)] = std::make_shared<Object>(std::move(parsed));
     return {};
   }
 

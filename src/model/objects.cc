@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/dns_name.h"
@@ -80,7 +81,19 @@ Result<Metadata> read_metadata(const json::Object& object, Origin origin, const 
   return out;
 }
 
+auto state_of(PodObject& pod) {
+  return std::tie(pod.resource_version, pod.phase, pod.is_being_deleted, pod.has_network_status);
+}
+
 }  // namespace
+
+bool exchange_state(PodObject& a, PodObject& b) {
+  std::tuple<std::string, PodPhase, bool, bool> kept = state_of(b);
+  state_of(b) = state_of(a);
+  const bool is_all = a == b;
+  state_of(is_all ? a : b) = std::move(kept);
+  return is_all;
+}
 
 Result<PodObject> parse_pod_object(const json::Object& object, Origin origin,
                                    const std::string& path) {

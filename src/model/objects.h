@@ -72,8 +72,14 @@ struct PodObject {
     const std::string* hash = annotation(kConfigHashAnnotation);
     return hash == nullptr || hash->empty() || *hash == requested_uid;
   }
+
+  friend bool operator==(const PodObject&, const PodObject&) = default;
 };
 using PodObjectPtr = std::shared_ptr<const PodObject>;
+
+// If all that they differ in is how far the pod has come, as nearly every change of a pod is, each
+// takes that of the other; else false, and both stay as they are.
+bool exchange_state(PodObject& a, PodObject& b);
 
 // A NetworkAttachmentDefinition.
 struct NetworkDefinition {
