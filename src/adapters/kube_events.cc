@@ -161,14 +161,14 @@ aio::Task<void> KubeEvents::deliver(Waiting event) {
 aio::Task<bool> KubeEvents::count_repeat(Waiting event, Sent sent) {
   const json::Object change{{"count", static_cast<std::int64_t>(sent.count + 1)},
                             {"lastTimestamp", rfc3339_utc(clock_.now())}};
-  MNET_CO_TRY(auto&& reply, co_await api_.call_patiently(
-                                {.method = "PATCH",
-                                 .path = cat(events_path(event), "/",
-                                             kube::event_name(event.pod, sent.first)),
-                                 .body = json::dump(change),
-                                 .content_type = "application/strategic-merge-patch+json",
-                                 .priority = kube::Priority::kBackground},
-                                kPatience));
+  MNET_CO_TRY(auto&& reply,
+              co_await api_.call_patiently(
+                  {.method = "PATCH",
+                   .path = cat(events_path(event), "/", kube::event_name(event.pod, sent.first)),
+                   .body = json::dump(change),
+                   .content_type = "application/strategic-merge-patch+json",
+                   .priority = kube::Priority::kBackground},
+                  kPatience));
   if (reply.status == 404) co_return false;
   if (!reply.ok()) co_return reply.error();
   co_return true;
@@ -176,8 +176,7 @@ aio::Task<bool> KubeEvents::count_repeat(Waiting event, Sent sent) {
 
 aio::Task<void> KubeEvents::post(Waiting event, std::chrono::system_clock::time_point now) {
   std::string path = events_path(event), name = kube::event_name(event.pod, now);
-  const json::Object object =
-      kube::event_object(event_of(std::move(event)), std::move(name), now);
+  const json::Object object = kube::event_object(event_of(std::move(event)), std::move(name), now);
   MNET_CO_TRY(auto&& reply, co_await api_.call_patiently({.method = "POST",
                                                           .path = std::move(path),
                                                           .body = json::dump(object),

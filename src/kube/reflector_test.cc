@@ -879,10 +879,9 @@ TEST(Store, TellsOfChangesByKey) {
 // The object of a pod at `version` in `phase`, whose annotation asks for `networks`.
 json::Object pod_in(std::string_view phase, std::string_view version,
                     std::string_view networks = "a network with a long name") {
-  return json::parse_object(
-             cat(R"({"metadata":{"namespace":"n","name":"a","resourceVersion":")", version,
-                 R"(","annotations":{"k8s.v1.cni.cncf.io/networks":")", networks,
-                 R"("}},"status":{"phase":")", phase, R"("}})"))
+  return json::parse_object(cat(R"({"metadata":{"namespace":"n","name":"a","resourceVersion":")",
+                                version, R"(","annotations":{"k8s.v1.cni.cncf.io/networks":")",
+                                networks, R"("}},"status":{"phase":")", phase, R"("}})"))
       .value();
 }
 

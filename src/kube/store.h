@@ -85,7 +85,8 @@ class Store final : public Sink {
   // and keep these pages (0047).
   static bool changed_in_place(Ptr& before, const std::shared_ptr<Object>& stored, Object& parsed) {
     if constexpr (requires { exchange_state(*stored, parsed); }) {
-      if (stored.use_count() > 2 || !exchange_state(*stored, parsed)) return false;  // 2: and before
+      if (stored.use_count() > 2 || !exchange_state(*stored, parsed))
+        return false;  // 2: and before
       before = std::make_shared<const Object>(std::move(parsed));
       return true;
     }
