@@ -62,3 +62,17 @@ def test_refuses_a_folder_that_the_table_does_not_know(layered):
 
     assert done.returncode == 1
     assert "src/helpers: not in cmake/layers.cmake" in done.stdout
+
+
+def test_refuses_a_folder_of_more_than_sixty_files(layered):
+    for number in range(59):
+        layered.write(f"src/base/word{number}.h", "#pragma once\n")
+    assert layered.check("checks/layers").returncode == 0
+    layered.write("src/base/room/word.h", "#pragma once\n")
+    assert layered.check("checks/layers").returncode == 0
+    layered.write("src/base/one_more.h", "#pragma once\n")
+
+    done = layered.check("checks/layers")
+
+    assert done.returncode == 1
+    assert "src/base: 61 files, more than 60" in done.stdout

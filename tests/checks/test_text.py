@@ -116,7 +116,7 @@ def test_refuses_documents_that_name_files_which_do_not_exist(tree, content, com
 
 
 def test_refuses_a_decision_that_the_index_does_not_list(tree):
-    tree.write("docs/decisions/README.md", "[0001](0001-one.md)\n")
+    tree.write("docs/decisions/README.md", "| [0001](0001-one.md) | One | in force |\n")
     tree.write("docs/decisions/0001-one.md", "# 0001 One\n")
     assert tree.check("checks/docs").returncode == 0
     tree.write("docs/decisions/0002-two.md", "# 0002 Two\n")
@@ -125,6 +125,16 @@ def test_refuses_a_decision_that_the_index_does_not_list(tree):
 
     assert done.returncode == 1
     assert "docs/decisions/0002-two.md: docs/decisions/README.md does not list it" in done.stdout
+
+
+def test_refuses_a_decision_whose_title_is_not_that_of_the_index(tree):
+    tree.write("docs/decisions/README.md", "| [0001](0001-one.md) | One | in force |\n")
+    tree.write("docs/decisions/0001-one.md", "# 0001: Another\n")
+
+    done = tree.check("checks/docs")
+
+    assert done.returncode == 1
+    assert "docs/decisions/0001-one.md: docs/decisions/README.md calls it 'One'" in done.stdout
 
 
 @pytest.mark.parametrize("check", ["checks/docs", "checks/format", "checks/layers", "checks/reference", "checks/words"])
