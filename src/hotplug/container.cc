@@ -77,7 +77,7 @@ aio::Task<void> Container::find() {
   co_return co_await load();
 }
 
-// What its annotations weigh shows only then.
+// The weight of its annotation is only known by then.
 aio::Task<model::PodObjectPtr> Container::read_whole(attach::PodLookup lookup) {
   const std::size_t held = job.base.room->weight();
   MNET_CO_TRY_VOID(co_await job.base.take_room(core.ports.room, attach::kLargestWeight));

@@ -17,8 +17,8 @@
 
 namespace mnet::hotplug {
 
-// Whether the error of a look at a container's namespace says that there is none. Any other says
-// nothing about it.
+// Whether this error of looking at a container's namespace says that there is none. Any other error
+// says nothing about it.
 bool is_no_namespace(const Error& error);
 
 // The entries that an attachment has in the network status: one with an empty name if its result
@@ -33,38 +33,39 @@ class Container {
   Container(const Container&) = delete;
   Container& operator=(const Container&) = delete;
 
-  // The pod that the request names, then load(). Without a pod: a container that is not a pod, or
-  // a source that need not have an object for each pod.
+  // Finds the pod that the request names, then calls load(). No pod: the container is not a pod, or
+  // the source need not have an object for each pod.
   aio::Task<void> find();
   // The pod with its annotations, once there is room for them.
   aio::Task<model::PodObjectPtr> read_whole(attach::PodLookup lookup);
-  // What is recorded of the container. An attachment record is made up if there is none.
+  // Loads the container's records. Reconstructs the attachment record if there is none.
   aio::Task<void> load();
-  // Runs CHECK with what the interface was made with, if it is recorded.
+  // Runs CHECK with what the interface was made with, if that is recorded.
   aio::Task<void> check();
 
   const std::string& ifname() const { return job.base.request.ifname; }
   // nullptr if the interface is not recorded.
   model::RecordedAttachment* recorded() { return record.find(ifname()); }
-  // Out of the attachment record, which is not written yet.
+  // Removes it from the attachment record, which is not written yet.
   void drop();
   // Writes the attachment record; removes it if nothing is left and the container had no ADD of its
   // own.
   aio::Task<void> save();
-  // DEL of the plugins; an error unless all of it is gone.
+  // Runs DEL of the plugins; an error unless all of it is gone.
   aio::Task<void> take_down(model::AttachmentPtr attachment);
 
   // The index of the interface's link, if such indexes are recorded; 0: not known.
   aio::asio::awaitable<std::uint64_t> find_link();
 
-  // Whether we keep the network status, because no client does (0018). It never fails a request.
+  // Whether we keep the network status because no client does (0018). Its failures never fail a
+  // request.
   bool keeps_status() const;
   void note_status(const Result<void>& kept) const;
 
   Error failed(const Error& error) const;
   Error not_saved(Error error) const;  // the delegates
 
-  // Of a long annotation on a thread of the pool.
+  // Reads a long annotation on a thread of the pool.
   aio::Task<std::set<std::string>> named_networks();
 
   attach::Core& core;

@@ -45,13 +45,13 @@ namespace {
 constexpr std::size_t kMostOfReason = 1000;
 constexpr std::size_t kMostTold = 100;
 constexpr std::chrono::hours kNever{24 * 365};
-// Of retries that are about no single network.
+// Pauses of retries that concern the pod as a whole.
 constexpr std::string_view kWhole = "";
 constexpr std::string_view kStatus = "status";
 constexpr std::string_view kRest = "rest";
 constexpr std::size_t kMostRetries = 100;  // of one container, each by itself; the others together
 
-// Of a pod that is cut the text is not known; the pass reads it.
+// The store has only the keys of a pod that is cut; the pass reads the text.
 bool is_other(const model::PodObject& before, const model::PodObject& now) {
   if (now.is_cut || before.is_cut) return before.resource_version != now.resource_version;
   const std::string* was = before.annotation(model::kNetworksAnnotation);
@@ -73,7 +73,7 @@ std::string created_at(const model::AttachmentRecord& record) {
 
 }  // namespace
 
-// What a pass may ask and tell of one container.
+// What the pass of one container may ask, and what it reports.
 class Controller::Host : public PassHost {
  public:
   Host(Controller& owner, std::string container_id)
@@ -88,7 +88,7 @@ class Controller::Host : public PassHost {
     const bool is_early = found == entry->retries.end() ? rest_is_early(*entry)
                                                         : owner_.timer_.now() < found->second.due;
     if (is_early) return false;
-    // An edit counts once, whatever follows from it.
+    // An edit is counted once, whatever follows from it.
     if (!has_credit_) has_credit_ = entry->continues || owner_.take_credit(*entry);
     return has_credit_;
   }
@@ -114,7 +114,7 @@ class Controller::Host : public PassHost {
   }
   void tell_failure(Entry& entry, const model::PodObjectPtr& pod, const Operation& operation,
                     const Error& why, bool is_rejected);
-  // As of the beginning of the pass, so that it tries all of them or none.
+  // Decided at the beginning of the pass, so that it tries all of them or none.
   bool rest_is_early(const Entry& entry) {
     if (!rest_is_early_) {
       const auto rest = entry.retries.find(std::string(kRest));
@@ -142,7 +142,7 @@ void Controller::Host::note(const model::PodObjectPtr& pod, const Operation& ope
   if (outcome) {
     owner_.log_.verbose(what);
     if (entry != nullptr) entry->retries.erase(operation.key());
-    // PlugIn tells of what it has added.
+    // PlugIn itself reports what it has added.
     if (operation.op == Op::kAdd) return;
     owner_.send(pod, false, model::kRemovedInterface,
                 cat("Remove ", operation.ifname, " from ", excerpt(operation.network)));
@@ -157,7 +157,7 @@ void Controller::Host::note(const model::PodObjectPtr& pod, const Operation& ope
   if (!is_one_of_many) tell_failure(*entry, pod, operation, outcome.error(), is_rejected);
 }
 
-// The same failure is told again after a while only.
+// The same failure is reported again only after a while.
 void Controller::Host::tell_failure(Entry& entry, const model::PodObjectPtr& pod,
                                     const Operation& operation, const Error& why,
                                     bool is_rejected) {
@@ -195,7 +195,7 @@ void Controller::stop() {
   change_.set();
 }
 
-// Two daemons never both act: the one that ends gives the lock back with its last pass.
+// Two daemons never act at the same time: the one that ends returns the lock after its last pass.
 aio::Task<void> Controller::run() {
   MNET_CO_TRY(const auto& lock, co_await wait_for_lock());
   if (lock == nullptr) co_return Result<void>();
@@ -204,13 +204,13 @@ aio::Task<void> Controller::run() {
   is_active_ = true;
   auto followed = co_await follow(is_whole);
   is_active_ = false;
-  // What has begun ends, and asks whether it may go on; but not if this is cancelled.
+  // Running passes end, and ask whether they may go on; but not if this task is cancelled.
   if (!followed) passes_.cancel();
   (void)co_await aio::shielded(passes_.join());
   co_return followed;
 }
 
-// Of containers that could not be listed nothing is known: that is tried again soon.
+// If some containers could not be listed, nothing is known about them: list them again soon.
 aio::Task<void> Controller::follow(bool is_whole) {
   const Time period = settings_.resync.count() > 0 ? settings_.resync : kNever;
   Backoff soon(settings_.retry_initial, settings_.retry_max, random_, kFifth);
@@ -255,7 +255,8 @@ aio::Task<std::shared_ptr<void>> Controller::wait_for_lock() {
   co_return std::shared_ptr<void>();
 }
 
-// At the start, and again from time to time: what a request of another daemon changed is not told.
+// At the start, and again from time to time: we hear nothing of what another daemon's request
+// changed.
 aio::Task<bool> Controller::list_all(Time spread) {
   const std::set<std::string> directories = node_.directories();
   bool is_whole = true;
@@ -266,7 +267,7 @@ aio::Task<bool> Controller::list_all(Time spread) {
     is_whole = false;
     log_.error(cat("hot-plug: cannot list the records below ", directory), listed.error());
   }
-  // Those that are not listed any more, too: their passes find that out.
+  // Also those that are no longer listed: their passes find that out.
   for (const auto& [id, entry] : entries_) {
     if (!entry.due) enqueue(id, within(spread));
   }
@@ -354,7 +355,7 @@ void Controller::pod_changed(const model::PodObjectPtr& before, const model::Pod
   const std::string key = now->key();
   for (auto& [id, entry] : entries_) {
     if (entry.pod_key != key) continue;
-    // The first sight of a pod is not an edit.
+    // Seeing a pod for the first time is not an edit.
     if (before != nullptr) {
       entry.is_quiet = false;
       if (!entry.differs_since) entry.differs_since = timer_.now();
@@ -364,7 +365,7 @@ void Controller::pod_changed(const model::PodObjectPtr& before, const model::Pod
   }
 }
 
-// It has no container of its own; once for each annotation.
+// The pod has no container of its own; reported once for each annotation.
 void Controller::tell_of_host_network(const model::PodObjectPtr& before,
                                       const model::PodObjectPtr& now) {
   if (!is_active_ || !now->is_in_host_network || now->is_being_deleted || now->is_cut) return;
@@ -401,8 +402,8 @@ void Controller::container_gone(const std::string& container_id) {
   entries_.erase(container_id);
 }
 
-// Of the containers that are due, one of the namespace with the fewest workers. The last worker is
-// left to namespaces that have none.
+// Chooses, among the containers that are due, one of the namespace with the fewest workers. The
+// last worker is left to namespaces that have none.
 const std::pair<const std::string, Controller::Entry>* Controller::find_next() const {
   std::map<std::string_view, std::size_t> running;
   for (const auto& [id, entry] : entries_)
@@ -428,8 +429,8 @@ std::optional<Controller::Instant> Controller::next_due() const {
   return next == nullptr ? std::nullopt : next->second.due;
 }
 
-// In the order in which they became due, as far as namespaces allow: those whose plugins hang again
-// and again keep none of the others from a worker.
+// In the order in which they became due, as far as namespaces allow: containers whose plugins hang
+// again and again must not keep a worker from the others.
 void Controller::start_due() {
   while (running_ < settings_.workers && !stops_) {
     const auto* next = find_next();
@@ -460,7 +461,7 @@ aio::Task<void> Controller::handle(std::string container_id) {
   co_return Result<void>();
 }
 
-// Of a pod that has several containers the newest that lives counts.
+// If a pod has several containers, its newest living one counts.
 bool Controller::has_newer(const std::string& container_id, const Entry& entry) const {
   return std::ranges::any_of(entries_, [&](const auto& other) {
     return other.first != container_id && other.second.pod_key == entry.pod_key &&
@@ -480,7 +481,7 @@ aio::Task<PassOutcome> Controller::pass(std::string container_id, std::string cn
     MNET_CO_TRY(const auto& results, co_await core.ports.records.list_results(cni_dir));
     const cni::CachedContainer* cached = results.find(container_id);
     if (cached == nullptr) {
-      // One that cannot be read may be this container's.
+      // A record that cannot be read may be this container's.
       MNET_CO_TRY_VOID(results.unreadable.join(" / "));
       co_return PassOutcome{.is_recorded = false};
     }
@@ -536,7 +537,7 @@ void Controller::conclude(const std::string& container_id, const Result<PassOutc
   if (!differs) entry.differs_since.reset();
   if (differs && !entry.differs_since) entry.differs_since = timer_.now();
   for (const auto& [key, retry] : entry.retries) enqueue(container_id, retry.due);
-  // What was not tried for want of credit is tried when there is some.
+  // Operations that were put off for want of credit are tried when there is some.
   if (entry.failing > 0 && entry.credit < 1) enqueue(container_id, when_allowed(entry));
   entry.continues = passed->is_unfinished;
   if (entry.continues) enqueue(container_id, timer_.now());
@@ -557,7 +558,7 @@ void Controller::fail(Entry& entry, const std::string& key) {
   retry.due = timer_.now() + retry.backoff.next();
 }
 
-// An edit is tried at once, but not of a pod that flaps.
+// An edit is tried at once, unless the pod's annotation flaps.
 void Controller::forgive(Entry& entry) {
   (void)when_allowed(entry);
   if (entry.credit < 1) return;

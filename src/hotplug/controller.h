@@ -33,20 +33,20 @@ namespace mnet::hotplug {
 class Node {
  public:
   virtual ~Node() = default;
-  // Where records are.
+  // The directories that hold records.
   virtual std::set<std::string> directories() const = 0;
-  // Whether all objects were read.
+  // Whether all objects have been read.
   virtual bool is_loaded() const = 0;
-  // As long as what this yields exists, no other process applies edits on this node; nullptr:
-  // another one does at present.
+  // No other process applies edits on this node while the returned object exists; nullptr: another
+  // one does at present.
   virtual Result<std::shared_ptr<void>> try_lock() = 0;
   // From the store; nullptr if there is none.
   virtual model::PodObjectPtr find_pod(const std::string& ns, const std::string& name) const = 0;
-  // An ADD of the container that the record is about. Of the record only what is not about single
-  // networks counts.
+  // An ADD of the container that the record describes. Only the parts of the record that concern
+  // the whole container count.
   virtual Result<attach::Request> make_request(const std::string& cni_dir,
                                                const model::AttachmentRecord& record) = 0;
-  // Waits for a slot, behind all others; it is given back with what this yields.
+  // Waits for a slot, after all other requests; the returned object gives it back.
   virtual aio::Task<std::shared_ptr<void>> take_turn(attach::Request request) = 0;
   // How long one operation took that ran plugins, or tried to.
   virtual void observe(Op op, std::chrono::duration<double> took) = 0;
@@ -58,39 +58,39 @@ struct ControllerTimes {
   Time merge{100};      // edits that follow so soon are applied together
   Time spread{5000};    // over which all containers are compared at the start
   Time event{300'000};  // between two events of the same failure
-  // A pod may cause so many passes that run plugins, and one more each time that this has passed.
+  // A pod may cause this many passes that run plugins, and one more for each such period.
   double burst = 20;
   Time refill{15'000};
 };
 
 class Controller {
  public:
-  // All must outlive it, and it its tasks.
+  // All of these must outlive it, and it must outlive its tasks.
   Controller(const aio::asio::any_io_executor& executor, attach::Attachments& attachments,
              Node& node, model::HotplugSettings settings, Log log, ControllerTimes times = {},
              Random random = make_random(), aio::Timer& timer = aio::Timer::steady());
 
   // Until stopped, or cancelled. To be started once, in a group.
   aio::Task<void> run();
-  // No pass and no operation begins any more; run() ends with what has begun, and gives the lock
-  // back.
+  // No further pass or operation begins; run() ends with those that have begun, and returns the
+  // lock.
   void stop();
 
-  // Of the store of pods, and of definitions.
+  // From the store of pods, and from that of definitions.
   void pod_changed(const model::PodObjectPtr& before, const model::PodObjectPtr& now);
   void network_changed(const std::string& key);
   // A request has changed what is attached to the container: ADD, or a client of /delegate.
   void container_changed(const std::string& cni_dir, const std::string& container_id);
-  // A DEL of it has ended.
+  // A DEL of the container has ended.
   void container_gone(const std::string& container_id);
 
-  // Of all containers, as of their last comparison.
+  // For all containers, as of their last comparison.
   struct Counts {
     std::size_t wanted = 0, present = 0, failing = 0;
     std::size_t pending = 0;  // containers with a difference, or that wait to be compared
   };
   Counts counts() const;
-  // How long the oldest difference has been there.
+  // How long the oldest difference has existed.
   std::chrono::seconds oldest_difference() const;
   enum class End : std::uint8_t { kOk, kError, kRejected };
   const std::map<std::pair<Op, End>, std::uint64_t>& operations() const { return operations_; }
@@ -104,7 +104,7 @@ class Controller {
     Backoff backoff;
     Instant due = {};
     Instant told = {};
-    std::size_t reason = 0;  // the hash of what was told
+    std::size_t reason = 0;  // hash of the notice
   };
   // One container.
   struct Entry {
@@ -113,8 +113,8 @@ class Controller {
     std::optional<Instant> due = {};         // none: nothing is to be done
     bool is_running = false;                 // a pass
     bool is_alive = true;
-    bool continues = false;  // its last pass had its time and left something to do
-    bool is_quiet = false;   // nothing has changed since an earlier daemon told of it
+    bool continues = false;  // its last pass ran out of time with work left
+    bool is_quiet = false;   // nothing has changed since an earlier daemon reported it
     std::map<std::string, Retry> retries = {};  // by operation
     std::set<std::string> told = {};            // hashes of notices: pods choose their texts
     double credit = 0;                          // of passes that run plugins
@@ -124,7 +124,7 @@ class Controller {
   };
   class Host;
 
-  // nullptr: stopped meanwhile.
+  // nullptr: the controller was stopped meanwhile.
   aio::Task<std::shared_ptr<void>> wait_for_lock();
   aio::Task<void> follow(bool is_whole);
   // False: some records could not be listed.
@@ -134,13 +134,14 @@ class Controller {
   Entry& entry_of(const std::string& cni_dir, const std::string& container_id, bool is_quiet);
   void put(const std::string& cni_dir, const model::AttachmentRecord& record, Instant due,
            bool is_quiet);
-  // One whose record cannot be read at present. That is not a container without networks: its pass
-  // reads it again, tells of it, and is repeated.
+  // A container whose record cannot be read at present. It is not taken for one without networks:
+  // its pass reads the record again, reports the error, and is repeated.
   void put_unread(const std::string& cni_dir, const std::string& container_id, Instant due,
                   bool is_quiet);
   void enqueue(const std::string& container_id, Instant due);
   void start_due();
-  // The container whose turn it is, or that is due first; nullptr: none is, or may begin.
+  // The container whose turn it is, or that is due first; nullptr: there is none, or none may
+  // begin.
   const std::pair<const std::string, Entry>* find_next() const;
   std::optional<Instant> next_due() const;
   Instant within(Time spread) const;
@@ -152,7 +153,8 @@ class Controller {
   void fail(Entry& entry, const std::string& key);
   void forgive(Entry& entry);
   void try_anew(Retry& retry) const;
-  // Of one more pass that runs plugins: at once, or when the pod has been quiet for a while.
+  // When one more pass that runs plugins may begin: at once, or when the pod has been quiet for a
+  // while.
   Instant when_allowed(Entry& entry);
   bool take_credit(Entry& entry);
   void tell_of_host_network(const model::PodObjectPtr& before, const model::PodObjectPtr& now);
@@ -168,7 +170,7 @@ class Controller {
   aio::Timer& timer_;
   std::map<std::string, Entry> entries_;       // by container id
   std::map<std::string, std::string> unread_;  // directories of containers to be looked up
-  // There from the start, so that a rate can be taken of the first one.
+  // Present from the start, so that a rate can be taken of the first event.
   std::map<std::pair<Op, End>, std::uint64_t> operations_ = {{{Op::kAdd, End::kOk}, 0},
                                                              {{Op::kAdd, End::kError}, 0},
                                                              {{Op::kAdd, End::kRejected}, 0},

@@ -175,7 +175,7 @@ class HotplugController : public attach::NodeTest {
     group_.reset();
     controller_.reset();
   }
-  // Lets everything run that does not wait for time to pass.
+  // Runs everything that does not wait for time to pass.
   void settle() {
     loop_.restart();
     for (int i = 0; i < 6; ++i) {
@@ -250,13 +250,13 @@ class HotplugController : public attach::NodeTest {
                 co_await with_source_.del(request(delegates({"cluster"}))));
     co_return Result<void>();
   }
-  // A network for a device of the resource.
+  // A network that needs a device of the resource.
   void add_device_network(const std::string& name, const std::string& resource) {
     node_.source.add_network("ns1", name,
                              cat(R"({"cniVersion":"1.0.0","name":")", name, R"(","type":"fake"})"),
                              resource);
   }
-  // What the plugin was told of its device, in its last ADD of this network.
+  // The device that the plugin was given in its last ADD of this network.
   std::string device_given(const std::string& network) {
     std::string given;
     for (std::size_t i = 0; i < node_.plugins.runs.size(); ++i) {
@@ -823,7 +823,7 @@ TEST_F(HotplugController, RunsNothingWithoutTheNodesConfiguration) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a net1"));
 }
 
-// As many as there are workers hang, and become due again before the others.
+// As many hang as there are workers, and they become due again before the others.
 TEST_F(HotplugController, StartsWithWhatHasBeenDueForTheLongestTime) {
   settings_.workers = 1;
   create();
@@ -874,7 +874,7 @@ TEST_F(HotplugController, LeavesAWorkerToNamespacesThatHaveNone) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD b net1", "ADD a net1", "ADD c net1"));
 }
 
-// What takes long goes on after others had their turn; that is still the same edit.
+// What takes long continues after others had their turn; that still belongs to the same edit.
 TEST_F(HotplugController, EndsAPassThatTakesLongAndGoesOnInAnother) {
   const auto hold = add_two_and_hold();
   const int turns = hotplug_node_.turns;

@@ -23,11 +23,11 @@ namespace {
 using model::NetworkSelectionElement;
 using model::RecordedAttachment;
 
-// That a pod may request, and that hot-plug may change. Default routes are refused.
+// Attributes that a pod may request and hot-plug may change. Default routes are refused.
 constexpr std::array<std::string_view, 7> kCompared = {
     "ips", "mac", "infiniband-guid", "bandwidth", "portMappings", "cni-args", "deviceID"};
 
-// Those that reconciliation may remove (05, 3.2).
+// Attachments that reconciliation may remove (05, 3.2).
 bool is_owned(const RecordedAttachment& one) {
   return one.source == model::Source::kAnnotation || one.source == model::Source::kHotplug;
 }
@@ -83,7 +83,7 @@ class Matching {
     }
   }
 
-  // What a client of /delegate plugged in, if the element means the same.
+  // An attachment that a client of /delegate made, if the element means the same network.
   const RecordedAttachment* find_clients(const NetworkSelectionElement& element,
                                          const std::string& network) {
     const auto name = rules_.cni_names.find(network);
@@ -96,7 +96,7 @@ class Matching {
     return found;
   }
 
-  // In order: of several equal ones the one that was attached last is left over.
+  // In order: if several are equal, the one that was attached last is left over.
   void match_unnamed() {
     for (const bool is_whole : {true, false}) {
       for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -147,7 +147,7 @@ class Matching {
         continue;
       }
       out_.removals.push_back({.ifname = one.ifname, .network = one.network});
-      // Whether the name of what could not be removed at once becomes free is not known.
+      // If something could not be removed at once, it is not known whether its name becomes free.
       if (!is_attached(one)) slow_.insert(names.begin(), names.end());
       freed_.insert(names.begin(), names.end());
     }

@@ -15,13 +15,13 @@
 
 namespace mnet::hotplug {
 
-// What the annotation and the record do not say.
+// Facts that are neither in the annotation nor in the record.
 struct DifferenceRules {
   std::set<std::string> links = {};  // names that links in the container's namespace have
-  // By network `<ns>/<name>`: the name in its configuration. Only of networks that elements name
-  // for an interface which a client of /delegate plugged in.
+  // For a network `<ns>/<name>`, the name in its configuration. Contains only networks that
+  // elements name for an interface which a client of /delegate plugged in.
   std::map<std::string, std::string> cni_names = {};
-  // Whether the pod may select definitions of that namespace; none: of all.
+  // Whether the pod may select definitions of that namespace; empty: of every namespace.
   std::function<bool(std::string_view ns)> may_select = {};
   bool replaces_on_change = false;  // of attributes; else they stay as they are
 };
@@ -36,12 +36,12 @@ struct Removal {
   std::string ifname, network;
 };
 
-// What a client plugged in, and an element names now.
+// An attachment that a client plugged in and an element names now.
 struct Adoption {
   std::string ifname, network;  // as the annotation calls it
 };
 
-// An element that is left alone, and why, for people.
+// An element that is left alone, and the reason, for people.
 struct Refusal {
   std::string ifname, network;  // no name: the pod named none
   std::string reason;
@@ -58,14 +58,14 @@ struct Difference {
   bool is_empty() const { return removals.empty() && additions.empty() && adopted.empty(); }
 };
 
-// Elements must have passed model::parse_networks_annotation(). Names of interfaces stay what they
-// are: neither the order of elements nor a name that is added to one or taken from it is a change.
+// Elements must have passed model::parse_networks_annotation(). Interfaces keep their names:
+// neither another order of elements nor a name that is added to one or removed from it is a change.
 // Only attachments of the sources `annotation` and `hotplug` are ever removed. One that a crash or
 // a failure left half done is removed, and attached anew under its name if it is wanted.
 Difference difference(const std::vector<model::NetworkSelectionElement>& wanted,
                       const model::AttachmentRecord& record, const DifferenceRules& rules);
 
-// `<ns>/<name>` of the definition that it selects.
+// `<ns>/<name>` of the definition that the element selects.
 std::string network_of(const model::NetworkSelectionElement& element);
 
 }  // namespace mnet::hotplug

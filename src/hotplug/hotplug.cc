@@ -38,7 +38,7 @@ std::size_t weight_of(const Request& request) {
   return weight.total();
 }
 
-// Its records are counted with it: a request that holds room waits for no more.
+// The weight of its records is part of it: a request that holds room never waits for more.
 aio::Task<std::shared_ptr<attach::HeldRoom>> take(const attach::Core* core,
                                                   attach::RoomRequest wanted, std::string cni_dir) {
   auto held = std::make_shared<attach::HeldRoom>();

@@ -1,6 +1,6 @@
-// Hot-plug: one network more, or one less, for a container that runs, as /delegate asks (02, 5.9;
-// 03, 2.10; 05, 2). Its records are the attachment record and the result cache; the scratch file
-// changes only when a network that it lists goes.
+// Hot-plug: adds a network to a running container, or removes one, as a client of /delegate asks
+// (02, 5.9; 03, 2.10; 05, 2). It works on the attachment record and the result cache; the scratch
+// file changes only when a network that it lists goes.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,8 @@ class Hotplug {
   explicit Hotplug(attach::Attachments& attachments) : core_(&attachments.core()) {}
   virtual ~Hotplug() = default;
 
-  // An interface that is recorded with the same network, configuration and attributes is answered
-  // from the attachment record (R3).
+  // If the interface is recorded with the same network, configuration and attributes, the
+  // attachment record gives the answer (R3).
   virtual aio::Task<cni::NetResult> add(Request request);
   virtual aio::Task<void> del(Request request);
   virtual aio::Task<void> check(Request request);
@@ -49,8 +49,8 @@ class Hotplug {
 
   // Waits for the container's turn, then reads the request.
   aio::Task<Locked> lock(Request request, attach::Verb verb);
-  // Taken when the container is ours, as every request does it: two that took room and container in
-  // another order would wait for each other.
+  // Taken once we have the container's turn, as every request does it: two requests that took room
+  // and turn in different orders would wait for each other.
   aio::Task<std::shared_ptr<attach::HeldRoom>> take_room(const Request& request, attach::Verb verb);
 
   attach::Core* core_ = nullptr;

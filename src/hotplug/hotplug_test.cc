@@ -135,7 +135,7 @@ TEST_F(HotplugAdd, PassesTheContainerIdAsInfraContainer) {
   EXPECT_EQ(*cni::find_arg(node_.plugins.runs.at(0).args, "K8S_POD_INFRA_CONTAINER_ID"), "c1");
 }
 
-// A record made up without what cannot be read would take its place.
+// A record reconstructed without what cannot be read would replace it.
 TEST_F(HotplugAdd, ChangesNothingWhileTheRecordCannotBeRead) {
   ASSERT_TRUE(plug(request_of("net1", "x")));
   forget();
@@ -150,7 +150,7 @@ TEST_F(HotplugAdd, ChangesNothingWhileTheRecordCannotBeRead) {
   EXPECT_TRUE(unplug(request_of("net1", "x")));
 }
 
-// 05, R2: in the books before the plugin runs, with the result before the answer
+// 05, R2: on record before the plugin runs, with the result before the answer
 TEST_F(HotplugAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
   std::string during;
   node_.plugins.on_run = [&](const chain::PluginRun&) {
@@ -171,7 +171,7 @@ TEST_F(HotplugAdd, IsInTheAttachmentRecordAndInNoScratchFile) {
   EXPECT_TRUE(node_.records.results.contains("x-c1-net1"));
 }
 
-// 05, 3.7: only what started is undone; a name that nothing was made under stays free
+// 05, 3.7: only what started is rolled back; a name under which nothing was made stays free
 TEST_F(HotplugAdd, WritesNothingDownForAPluginThatIsNotInstalled) {
   node_.plugins.missing.insert("fake");
 
@@ -336,7 +336,7 @@ TEST_F(HotplugAdd, IsUndoneIfItsCallerLeaves) {
   EXPECT_EQ(recorded().find("net1"), nullptr);
 }
 
-// Nothing that cannot be remembered is begun.
+// Nothing begins that cannot be recorded.
 TEST_F(HotplugAdd, RunsNothingIfItCannotBeNoted) {
   node_.records.errors.insert_or_assign("write record c1", Error(Errc::kIo, "disk full"));
 

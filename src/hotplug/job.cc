@@ -25,7 +25,7 @@ namespace {
 
 using attach::Verb;
 
-// As the client wrote them, without the empty ones.
+// As the client wrote them, empty ones left out.
 json::Object attributes_of(const Request& request) {
   json::Object attributes;
   if (!request.ips.empty()) attributes.append("ips", request.ips);
@@ -43,7 +43,7 @@ std::string unfilled_hash(const model::Delegate& delegate, const std::string& co
   return model::config_hash(object);
 }
 
-// The name of its interface is requested, too: the delegate has no place in a list.
+// The interface name is a requested attribute, too: the delegate has no place in a list.
 Result<model::Delegate> read_delegate(const Request& request, Verb verb) {
   MNET_TRY(auto&& delegate, model::parse_delegate(request.config));
   if (verb != Verb::kStatus) {
@@ -73,7 +73,8 @@ Result<Job> read_job(Request request, Verb verb, std::shared_ptr<attach::HeldRoo
   if (!delegate) {
     return model::core_error(std::move(delegate).error(), job.pod, "failed getting the delegate");
   }
-  // DEL works from the record; of an unrecorded network it runs the plugins that it may run.
+  // DEL works from the record; for an unrecorded network it runs the plugins that it is allowed to
+  // run.
   if (verb != Verb::kDel) {
     auto checked = model::check_types(*delegate, job.conf.type);
     if (checked) checked = model::check_allowed_types(*delegate, job.conf.allowed_plugin_types);

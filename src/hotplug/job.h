@@ -18,8 +18,8 @@ struct Job {
   // The hash of the configuration without a `cniVersion` that was filled in on its way here (03,
   // 2.10): a definition's hash does not cover it.
   std::string unfilled_hash;
-  // An edit of the pod's annotation asks for it, not a client: the network status is written for
-  // all networks of a pass, and the record says that it lags behind (05, 3.8).
+  // Asked for by an edit of the pod's annotation, not by a client: the network status is written
+  // once for all networks of a pass, and the record says that it lags behind (05, 3.8).
   bool is_by_annotation = false;
   bool auto_name = false;  // of the annotation: it names no interface
 };

@@ -59,9 +59,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Elements = std::vector<model::NetworkSelectionElement>;
 
-// How long a DEL of the container waits for a plugin that hot-plug runs (05, 3.3).
+// How long a DEL of the container waits for a plugin that hot-plug is running (05, 3.3).
 constexpr std::chrono::seconds kPatience{30};
-constexpr std::chrono::seconds kTurn{10};  // after which a pass begins no other operation
+constexpr std::chrono::seconds kTurn{10};  // after this time a pass begins no other operation
 constexpr std::size_t kMostRefusals = 10;  // of one pass, that are told one by one
 
 // One bad element makes the whole annotation invalid; it is never taken for an empty one.
@@ -89,7 +89,8 @@ std::string text_of(const model::PodObject& pod) {
   return text == nullptr ? std::string() : *text;
 }
 
-// Of a definition: others pass, and then it may be the one that a client plugged in.
+// Whether this error about a definition lasts. If it passes, the definition may be that of a
+// network which a client plugged in.
 bool is_lasting(const Error& error) {
   return error.code() == Errc::kInvalid || error.code() == Errc::kDenied ||
          error.code() == Errc::kNotFound;
@@ -135,7 +136,7 @@ Job Pass::make_job(attach::Verb verb, std::string ifname) const {
   attach::Request request = request_;
   if (!ifname.empty()) request.ifname = std::move(ifname);
   attach::Job base(std::move(request), verb);
-  // What was read for the comparison is what the operations work with.
+  // The operations work with what was read for the comparison.
   if (container_ != nullptr) base.room = container_->job.base.room;
   return Job{
       .base = std::move(base), .delegate = {}, .unfilled_hash = {}, .is_by_annotation = true};
@@ -158,7 +159,7 @@ aio::Task<void> Pass::reload() {
   return container_->find();
 }
 
-// Where nothing differs the namespace is not looked at.
+// Without a difference there is no look into the namespace.
 aio::Task<void> Pass::compare() {
   MNET_CO_TRY_VOID(co_await reload());
   MNET_CO_TRY(outcome_.is_eligible, is_eligible());
@@ -188,7 +189,7 @@ aio::Task<void> Pass::compare() {
   co_return Result<void>();
 }
 
-// Not of which phase the pod is, but whether it has ended; and not whether it is ready.
+// Whether the pod has ended counts, not its phase otherwise, and not whether it is ready.
 Result<bool> Pass::is_eligible() {
   const model::AttachmentRecord& record = container_->record;
   const model::PodObjectPtr& pod = container_->pod;
@@ -219,9 +220,9 @@ aio::Task<void> Pass::read_wanted() {
   co_return Result<void>();
 }
 
-// The names of what clients plugged in are those of configurations, not of definitions.
+// Clients name networks as configurations do, not as definitions do.
 aio::Task<void> Pass::look_for_clients_networks(DifferenceRules* rules) {
-  std::set<std::string> seen;  // an annotation may name one a thousand times
+  std::set<std::string> seen;  // an annotation may name one network a thousand times
   for (const model::NetworkSelectionElement& element : wanted_) {
     const model::RecordedAttachment* there = container_->record.find(element.ifname);
     if (there == nullptr || there->source != model::Source::kDelegateApi) continue;
@@ -237,7 +238,7 @@ aio::Task<void> Pass::look_for_clients_networks(DifferenceRules* rules) {
   co_return Result<void>();
 }
 
-// The indexes of links are recorded while they still have the names that they were made with.
+// The indexes of links are recorded while the links still have their first names.
 bool Pass::lacks_index() const {
   return core_.ports.link_names != nullptr &&
          std::ranges::any_of(container_->record.attachments, [](const auto& one) {
@@ -265,7 +266,7 @@ aio::Task<void> Pass::look_at_links() {
   co_return co_await container_->save();
 }
 
-// A pod's author chooses how many there are.
+// A pod's author chooses how many elements there are.
 void Pass::tell_refusals() {
   const model::PodObjectPtr& pod = container_->pod;
   std::size_t told = 0;
@@ -312,7 +313,7 @@ aio::Task<void> Pass::apply() {
   co_return Result<void>();
 }
 
-// From now on it is called what the annotation calls it: a client knows no definitions.
+// From now on it has the name that the annotation uses: a client knows no definitions.
 aio::Task<void> Pass::adopt() {
   model::AttachmentRecord& record = container_->record;
   for (const Adoption& adoption : difference_.adopted) {
@@ -345,7 +346,7 @@ aio::Task<void> Pass::remove(Removal removal) {
   co_return Result<void>();
 }
 
-// What waits for its name waits for a removal, which is tried again.
+// An addition that waits for its name waits for a removal, which is tried again.
 aio::Task<void> Pass::add(Addition addition) {
   const Operation operation{
       .op = Op::kAdd, .ifname = addition.ifname, .network = network_of(addition.element)};
@@ -370,7 +371,7 @@ aio::Task<void> Pass::attach(Addition addition, bool* is_rejected) {
   attach::Resolver resolver(core_, job.base, container_->pod, aio::kNoDeadline, &reads_);
   auto delegate = co_await resolver.select(std::move(addition.element), std::move(used));
   if (!delegate) {
-    // No device is left for it, or it is not the pod's to choose.
+    // No device is left for the network, or the pod may not choose that one.
     *is_rejected = delegate.error().code() == Errc::kDenied || delegate.error().origin() != nullptr;
     co_return std::move(delegate).error();
   }
@@ -385,7 +386,7 @@ aio::Task<void> Pass::attach(Addition addition, bool* is_rejected) {
   co_return Result<void>();
 }
 
-// Of what the pod's annotation asked for; what others attached is theirs to keep.
+// Only what the pod's annotation asked for; other attachments' entries belong to their makers.
 aio::Task<std::vector<model::NetworkStatus>> Pass::statuses() {
   std::vector<model::NetworkStatus> all;
   attach::Reporter reporter(core_, container_->job.base, container_->pod);
@@ -400,7 +401,7 @@ aio::Task<std::vector<model::NetworkStatus>> Pass::statuses() {
   co_return all;
 }
 
-// If the pod's ADD still owes its status, that one is written first: it is the whole status.
+// If the pod's ADD still owes its status, write that first: it covers everything.
 aio::Task<void> Pass::write_status() {
   MNET_CO_TRY_VOID(co_await reload());
   if (!container_->record.status_behind) co_return Result<void>();

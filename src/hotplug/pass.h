@@ -1,6 +1,6 @@
-// One comparison of one container with its pod's annotation, and what follows from it: removals,
-// then additions, then the network status (05, 3.4 to 3.8). When there is another one, and what
-// becomes of failures, is the controller's business.
+// Compares one container with its pod's annotation once, and applies the difference: removals, then
+// additions, then the network status (05, 3.4 to 3.8). The controller decides when the next pass
+// runs, and what follows from failures.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ namespace mnet::hotplug {
 
 enum class Op : std::uint8_t { kAdd, kRemove };
 
-// One network that is plugged in or out.
+// Adds or removes one network.
 struct Operation {
   Op op = Op::kAdd;
   std::string ifname, network;
@@ -40,22 +40,22 @@ struct Operation {
   std::string key() const;
 };
 
-// What is told of a pod once, not at every pass.
+// Something that is reported once for a pod, not at every pass.
 struct Notice {
-  std::string_view reason;  // of the event
+  std::string_view reason;  // reason of the event
   std::string message;
-  std::string value;  // what it is about: another value is told anew
+  std::string value;  // what it is about: a new value is reported again
 };
 
-// Decides when; hears what became of it.
+// Decides what may begin, and is told the outcome.
 class PassHost {
  public:
   virtual ~PassHost() = default;
-  // Nothing may begin any more.
+  // No further operation may begin.
   virtual bool stops() const = 0;
-  // Whether it is time for this one; false: it failed a short while ago.
+  // Whether this operation may run now; false: it failed a short while ago.
   virtual bool may_try(const Operation& operation) = 0;
-  // `is_rejected`: it cannot be attached as it stands, and no plugin was run.
+  // `is_rejected`: it cannot be attached as it stands, and no plugin has run.
   virtual void note(const model::PodObjectPtr& pod, const Operation& operation,
                     std::chrono::steady_clock::duration took, const Result<void>& outcome,
                     bool is_rejected) = 0;
@@ -69,14 +69,14 @@ struct PassOutcome {
   bool is_alive = true;  // its namespace is there
   std::size_t wanted = 0, present = 0;
   std::set<std::string> failing = {};  // operations that are not done, by key
-  bool is_unfinished = false;          // it took long: another one goes on with the rest
-  Result<void> status = {};            // of writing it; an error: it lags behind
+  bool is_unfinished = false;          // it took long: another pass goes on with the rest
+  Result<void> status = {};            // outcome of writing it; an error: it lags behind
 };
 
 class Pass {
  public:
-  // All must outlive it, and it its task. `request`: an ADD of the container; its caller leaves
-  // when a DEL of the container comes.
+  // All of these must outlive it, and it must outlive its task. `request`: an ADD of the container;
+  // its caller leaves when a DEL of the container comes.
   Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost& host,
        attach::Request request, aio::Timer& timer);
 
@@ -98,9 +98,9 @@ class Pass {
   aio::Task<void> attach(Addition addition, bool* is_rejected);
   aio::Task<void> write_status();
   aio::Task<std::vector<model::NetworkStatus>> statuses();
-  // Until it ends; if a DEL of the container comes, it is cut off after that time.
+  // Runs the operation to its end; if a DEL of the container comes, cuts it off after a while.
   aio::Task<void> bounded(aio::Task<void> task, std::chrono::milliseconds patience);
-  // It has had its time: others wait for the worker, and for the room that it holds.
+  // The pass has used its time: others wait for the worker, and for the room that it holds.
   bool is_spent();
   bool ends() const { return host_.stops() || request_.caller->gone(); }
   Job make_job(attach::Verb verb, std::string ifname) const;
@@ -117,7 +117,7 @@ class Pass {
   Difference difference_;
   std::set<std::string> not_removed_;  // interfaces
   std::unique_ptr<attach::Containers::RunningAdd> running_;
-  // Of all networks that it looks for.
+  // For all networks that it looks up.
   attach::LiveReads reads_;
   std::chrono::steady_clock::time_point begun_;
   PassOutcome outcome_;

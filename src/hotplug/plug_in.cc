@@ -45,8 +45,8 @@ namespace {
 // The attributes that a client may request (05, R3).
 constexpr std::array<std::string_view, 3> kCompared = {"ips", "mac", "cni-args"};
 
-// What an ADD may bring at once, and as much again: every operation on the container, and every
-// start of the daemon, reads the record whole.
+// As much as an ADD may bring at once, twice: every operation on the container, and every start of
+// the daemon, reads the whole record.
 constexpr std::size_t kMostOfRecord = 2 * attach::kLargestWeight;
 
 Result<void> expect_small(const model::AttachmentRecord& record) {
@@ -79,7 +79,7 @@ aio::Task<cni::NetResult> PlugIn::run() {
   running_.plan({{job.request.container_id, container_.ifname()}});
   auto free = co_await expect_free();
   if (!free) co_return with_network(free.error());
-  // Recorded only if something can start: the undo of what never ran could not end (3.7).
+  // Recorded only if a plugin can start: rolling back what never ran could never succeed (3.7).
   chain::Chain chain = attach::chain_of(container_.core, job);
   auto installed = co_await chain.expect_plugin(attachment_);
   if (!installed) co_return with_network(installed.error());
@@ -87,8 +87,8 @@ aio::Task<cni::NetResult> PlugIn::run() {
   co_return co_await attach();
 }
 
-// An interface that is there already: its result if it is the one that is asked for. What an
-// operation that was cut off left behind is taken down first (05, 3.10); nothing of it counts.
+// The interface is there already: yields its result if it is the one that is asked for. Removes
+// first what an interrupted operation left behind (05, 3.10); nothing of that counts.
 aio::Task<std::optional<cni::NetResult>> PlugIn::settle_recorded() {
   const std::string& ifname = container_.ifname();
   const model::RecordedAttachment* there = container_.recorded();
@@ -133,7 +133,7 @@ aio::Task<void> PlugIn::clear_away() {
   co_return Result<void>();
 }
 
-// A link that is there is not ours, and stays untouched (02, 5.1 step 7b; 02-F54).
+// A link that is there already is not ours, and stays untouched (02, 5.1 step 7b; 02-F54).
 aio::Task<void> PlugIn::expect_free() {
   const std::string& ifname = container_.ifname();
   const model::Delegate& delegate = container_.job.delegate;
@@ -163,7 +163,7 @@ aio::Task<cni::NetResult> PlugIn::attach() {
 
   auto result = co_await run_plugins();
   if (!result) {
-    // The caller may be gone by now; what was built comes down regardless.
+    // The caller may be gone by now; what was attached is removed regardless.
     auto undone = co_await aio::shielded(undo());
     if (!undone) container_.job.base.log.error("rollback is incomplete", undone.error());
     co_return std::move(result).error();
@@ -178,7 +178,7 @@ aio::Task<cni::NetResult> PlugIn::run_plugins() {
   chain::Chain chain = attach::chain_of(container_.core, container_.job.base);
   auto result = co_await chain.add(attachment_, Durability::kDurable, &has_run_);
   if (!result) co_return with_network(result.error());
-  // A result in a version that cannot be converted does not count (02, 5.1).
+  // A result whose version cannot be converted does not count (02, 5.1).
   auto newest = cni::convert(*result, cni::kCurrentVersion);
   if (!newest) co_return container_.failed(std::move(newest).error());
   attach::log_added(container_.job.base, container_.pod, *attachment_, *result);
@@ -190,13 +190,13 @@ aio::Task<cni::NetResult> PlugIn::run_plugins() {
   auto saved = co_await container_.save();
   if (!saved)
     co_return container_.failed(std::move(saved).error().wrap("error saving the results"));
-  // A caller that left while we worked does not get this answer, and does not know of the
+  // A caller that left while we worked does not get this answer, so it does not know of the
   // interface.
   if (gone()) co_return container_.failed(aio::cancelled_error());
   co_return result;
 }
 
-// This one and no other (05, 3.7). What cannot be undone now stays on record for the container's
+// Only this one (05, 3.7). What cannot be removed now stays on record for the container's
 // DEL.
 aio::Task<void> PlugIn::undo() {
   model::Attachment again = *attachment_;

@@ -1,4 +1,4 @@
-// ADD of one network for a container that runs.
+// ADD of one network for a running container.
 #pragma once
 
 #include <optional>

@@ -108,7 +108,7 @@ TEST_F(PluggedIn, GetsItsRecordedResultAtTheContainersDelIfTheCacheLostIt) {
   EXPECT_THAT(node_.records.results, IsEmpty());
 }
 
-// Its errors count like all others, and a retry does not repeat what is done.
+// Its errors count like all others, and a retry does not repeat completed work.
 TEST_F(PluggedIn, IsTriedAgainWithTheContainersDelUntilItIsGone) {
   const std::string members = cat(delegates({"a", "b"}), R"(,"retryDeleteOnError":true)");
   ASSERT_TRUE(add(request(members)));
@@ -161,7 +161,7 @@ TEST_F(PluggedIn, IsFoundInTheResultCacheWithoutARecord) {
   }
 }
 
-// A container that our ADD never saw.
+// A container that never had an ADD of ours.
 TEST_F(PluggedIn, IsAllThatIsDeletedOfAForeignContainer) {
   plug_and_forget("net7", "x");
 
@@ -171,8 +171,8 @@ TEST_F(PluggedIn, IsAllThatIsDeletedOfAForeignContainer) {
   EXPECT_THAT(node_.records.records, IsEmpty());
 }
 
-// A crash in the middle of an ADD, before its result was cached, and a scratch file that is gone:
-// the record alone knows what may be there.
+// A crash in the middle of an ADD, before its result was cached, and a lost scratch file: only the
+// record knows what may be there.
 TEST_F(PluggedIn, RecordHelpsWhereScratchFileAndCacheAreLost) {
   ASSERT_TRUE(add(request(delegates({"a", "b"}))));
   node_.records.scratch.clear();
@@ -299,7 +299,7 @@ TEST_F(PluggedIn, WaitsForItsTurn) {
   EXPECT_THAT(node_.runs(), ElementsAre("ADD z net1", "ADD x net1", "ADD y net2"));
 }
 
-// The books show what GC must keep its hands off while a plugin runs.
+// While a plugin runs, the record tells GC what to leave alone.
 TEST_F(PluggedIn, IsValidForGcWhileItIsMade) {
   ASSERT_TRUE(add(request(delegates({"a"}, "1.1.0"))));
   forget();

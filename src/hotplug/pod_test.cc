@@ -77,7 +77,7 @@ TEST_F(HotplugOfPod, MustExistForAddAndDelButNotForCheck) {
   EXPECT_TRUE(check_plugged(request_of("net1", "x")));
 }
 
-// 05, 4: rows 10 and 70: which UID fits is the source's business, also for static pods
+// 05, 4: rows 10 and 70: the source decides which UID fits, also for static pods
 TEST_F(HotplugOfPod, MustHaveTheRightUid) {
   node_.source.pod_error =
       Error(Errc::kConflict, R"(expected pod UID "u1" but got "u2" from Kube API)");
@@ -161,7 +161,7 @@ TEST_F(HotplugOfPod, LosesEveryEntryOfARemovedNetworkAndNoOther) {
   EXPECT_THAT(entries(), ElementsAre("y net2"));
 }
 
-// A status that is not understood is not destroyed, and the interface is there all the same.
+// A status that cannot be understood is not destroyed, and the interface is there all the same.
 TEST_F(HotplugOfPod, KeepsAStatusThatNobodyCanRead) {
   use_folder();
   status() = "garbage";
@@ -181,7 +181,7 @@ TEST_F(HotplugOfPod, HasItsInterfaceAlsoIfTheStatusCannotBeWritten) {
   EXPECT_TRUE(logged("disk full"));
 }
 
-// 00-index, "Folder of manifests": in no file, so without annotations
+// 00-index, "Folder of manifests": the pod is in no file, so it has no annotations
 TEST_F(HotplugOfPod, NeedNotBeInTheFolder) {
   use_folder();
   node_.source.pods.clear();
@@ -204,7 +204,7 @@ TEST_F(HotplugOfPod, IsNotLookedForIfTheRequestNamesNone) {
   EXPECT_THAT(node_.source.statuses, IsEmpty());
 }
 
-// 05, 3.2: what the annotation names was its wish, the rest is never unplugged
+// 05, 3.2: what the annotation names was the pod's request, the rest is never unplugged
 TEST_F(HotplugOfPod, TellsItsOwnNetworksFromTheNodesWhenARecordIsMadeUp) {
   node_.source.add_pod("ns1", "p1", {{"k8s.v1.cni.cncf.io/networks", "b, ns2/c"}});
   node_.source.add_network("ns1", "b", R"({"cniVersion":"1.0.0","type":"fake"})");

@@ -106,7 +106,7 @@ class HotplugSequences : public HotplugTest {
     auto added = plug(request_of(ifname, network));
     if (!added) return;
     EXPECT_TRUE(holds_.contains(cat(network, " ", ifname)));
-    if (node_.plugins.runs.size() == before) return;  // answered from what is remembered
+    if (node_.plugins.runs.size() == before) return;  // answered from the record
     const model::AttachmentRecord record = recorded();
     ASSERT_NE(record.find(ifname), nullptr);
     EXPECT_EQ(record.find(ifname)->state, model::AttachmentState::kAttached);

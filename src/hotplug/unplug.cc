@@ -35,7 +35,8 @@ aio::Task<void> Unplug::run() {
     auto may_go = check_protected(*there);
     if (!may_go) co_return container_.failed(std::move(may_go).error());
   }
-  // A client that takes back an ADD that was refused must not remove another network's (R4).
+  // A client that takes back an ADD which was refused must not remove another network's interface
+  // (R4).
   const bool is_foreign =
       there == nullptr ? is_part_of_another() : there->cni_name != delegate.cni_name;
   if (is_foreign) {
@@ -47,8 +48,9 @@ aio::Task<void> Unplug::run() {
   if (there != nullptr) {
     co_return co_await remove_recorded();
   }
-  // It is not recorded; CNI's DEL does no harm to what is not there (R5). A type that pods may not
-  // select is not run even so: its ADD was refused, and the configuration is a tenant's.
+  // It is not recorded; a CNI DEL of something that does not exist does no harm (R5). Even so, a
+  // type that pods may not select is not run: its ADD was refused, and the configuration is a
+  // tenant's.
   auto allowed =
       model::check_allowed_types(delegate, container_.job.base.conf.allowed_plugin_types);
   if (!allowed) {
@@ -62,7 +64,7 @@ aio::Task<void> Unplug::run() {
   co_return Result<void>();
 }
 
-// The external controller would unplug what no element of the annotation names (R11; P7).
+// An external controller would unplug networks that no element of the annotation names (R11; P7).
 Result<void> Unplug::check_protected(const model::RecordedAttachment& there) const {
   const std::string& ifname = container_.ifname();
   if (there.source == model::Source::kCluster) {
@@ -84,8 +86,8 @@ aio::Task<void> Unplug::run_by_annotation() {
   co_return co_await remove_recorded();
 }
 
-// DEL is by name. A link that another program has renamed survives it; under its old name it goes
-// (kubevirt#14074).
+// DEL works by name, so a link that another program has renamed survives it: it gets its old name
+// back and is deleted once more (kubevirt#14074).
 aio::Task<void> Unplug::take_down(model::AttachmentPtr attachment, std::uint64_t link_index) {
   MNET_CO_TRY_VOID(co_await container_.take_down(attachment));
   MNET_CO_TRY(const auto& survivor, co_await find_survivor(link_index));
@@ -106,7 +108,7 @@ aio::Task<void> Unplug::take_down(model::AttachmentPtr attachment, std::uint64_t
                   cat("the link was renamed to ", excerpt(*survivor), " and survived two DELs"));
 }
 
-// What the link that the attachment had is called now; none if it is gone, alone or with the
+// The present name of the link that the attachment had; none if it is gone, alone or with the
 // namespace.
 aio::Task<std::optional<std::string>> Unplug::find_survivor(std::uint64_t link_index) {
   attach::LinkNames* names = container_.core.ports.link_names;
@@ -121,7 +123,7 @@ aio::Task<std::optional<std::string>> Unplug::find_survivor(std::uint64_t link_i
   co_return std::optional<std::string>(found->name);
 }
 
-// An interface that came with another attachment and goes with it.
+// An interface that came with another attachment, and goes only with that one.
 bool Unplug::is_part_of_another() const {
   return std::ranges::any_of(container_.record.attachments,
                              [&](const model::RecordedAttachment& one) {
@@ -130,7 +132,7 @@ bool Unplug::is_part_of_another() const {
                              });
 }
 
-// With what was recorded, whatever the request says (R6).
+// Works with what was recorded, whatever the request says (R6).
 aio::Task<void> Unplug::remove_recorded() {
   model::RecordedAttachment& there = *container_.recorded();
   const model::AttachmentPtr attachment =
@@ -157,8 +159,8 @@ aio::Task<void> Unplug::remove_recorded() {
   co_return Result<void>();
 }
 
-// Out of the scratch file, which the container's DEL and CHECK work from. Names of the others
-// derive from their places, which shift now: each gets its own in words first (R2).
+// Takes it out of the scratch file, from which the container's DEL and CHECK work. The names of the
+// others derive from their places, which shift now: so each gets its name in words first (R2).
 aio::Task<void> Unplug::unlist() {
   if (!container_.records.delegates) co_return Result<void>();
   const std::vector<model::Delegate>& all = *container_.records.delegates;

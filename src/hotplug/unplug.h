@@ -1,4 +1,4 @@
-// DEL of one network of a container that runs.
+// DEL of one network of a running container.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class Unplug {
   explicit Unplug(Container& container) : container_(container) {}
 
   aio::Task<void> run();
-  // The same for an attachment that the pod's annotation no longer names. One that is gone is fine.
+  // The same for an attachment that the pod's annotation no longer names. An attachment that is
+  // already gone is fine.
   aio::Task<void> run_by_annotation();
 
  private:
