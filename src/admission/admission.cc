@@ -174,8 +174,8 @@ struct Admission::State : std::enable_shared_from_this<Admission::State> {
     return has_room_for(*seat->pod, is_del, seat->waiting().slots) ? seat : std::nullopt;
   }
 
-  // A request that must leave a slot to DELs, or to other namespaces, holds up none of them. But
-  // freed slots add up for an older DEL that needs several.
+  // A request that must leave a slot to DELs, or to other namespaces, holds up no other request.
+  // But freed slots add up for an older DEL that needs several.
   std::optional<FairLine::Seat> next() const {
     auto del = fitting(true);
     auto other = fitting(false);
@@ -297,8 +297,8 @@ aio::Task<chain::Slot> Admission::acquire(chain::SlotRequest turn) {
       state_->line.account(std::move(turn.ns), std::move(turn.container_id), turn.ticket);
   state_->largest = std::max(state_->largest, turn.slots);
   if (turn.held) return at_once(state_->give_held(pod, *std::move(turn.held)));
-  // Requests in the line do not fit. Where each takes one slot, one that does fit takes nothing
-  // from them.
+  // The requests in the line need more slots than are free. Where each needs only one, a request
+  // that fits takes nothing from them.
   const bool may_pass = state_->largest == 1 || state_->line.size() == 0;
   if (may_pass && state_->has_room_for(pod, turn.is_del, turn.slots)) {
     state_->line.start(pod, turn.is_del, turn.slots);

@@ -1,5 +1,5 @@
-// How much is done at once (03, 2.11): requests being executed (`connectionLimit`) and delegate
-// processes running (`maxDelegates`). Knows nothing of what is done. Lives on the event loop.
+// How much runs at once (03, 2.11): requests being executed (`connectionLimit`) and delegate
+// processes (`maxDelegates`). Knows nothing about what they do. Lives on the event loop.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -16,16 +16,16 @@
 
 namespace mnet::admission {
 
-// How many requests that have a slot may need the daemon itself at the same time. One that waits
-// for something else does not count, and one that needs it for longer than `longest` is taken for
-// waiting: it must not keep the others out.
+// How many requests that have a slot may need the daemon itself at the same time. A request that
+// waits for something else does not count; one that needs the daemon for longer than `longest`
+// counts as waiting, so that it does not keep the others out.
 struct Pace {
   std::size_t most = 0;
   std::size_t more_for_del = 0;
   std::chrono::milliseconds longest{3};
 };
 
-// How many slots there are, and how many of them the requests of one namespace hold at most.
+// How many slots there are, and how many of them one namespace's requests hold at most.
 struct Shares {
   std::size_t slots = 1;
   std::size_t of_namespace = 1;
@@ -41,37 +41,39 @@ struct Shares {
 //   back what it holds.
 class Admission final : public chain::DelegateSlots {
  public:
-  // No `slots`: no bound, no request waits. At least one slot is open to all, whatever is kept.
+  // Without `slots` there is no bound and no request waits. At least one slot is open to all,
+  // whatever is kept.
   explicit Admission(std::optional<std::size_t> slots, std::size_t kept_for_del = 0);
   // Requests may take several slots at once, up to `of_namespace`. One that waits for many is not
   // passed by those that come after it and need few, unless it waits for its own namespace. After a
   // wait to its deadline its namespace's turn comes last.
   explicit Admission(Shares shares);
-  // Slots are given no faster than that. `executor` is the event loop's.
+  // Gives slots at this pace. `executor` is the event loop's.
   Admission(std::optional<std::size_t> slots, std::size_t kept_for_del,
             const aio::asio::any_io_executor& executor, Pace pace);
   ~Admission() override;
 
   aio::Task<chain::Slot> acquire(chain::SlotRequest request) override;
-  // While no request waits and at most half of the slots are taken, its own included: the other
-  // half keeps moving, so no holder of an early slot waits for ever for the one before it. It
-  // counts for a namespace only from acquire() on: until then the namespace gets nowhere by it.
+  // Gives a slot only while no request waits and at most half of the slots are taken, this one
+  // included: the other half keeps moving, so no holder of an early slot waits for ever for the
+  // plugin before it. It counts for its namespace only from acquire() on: until then it is of no
+  // use to it.
   std::optional<chain::Slot> acquire_early() override;
 
   // Ends the wait of the request with this ticket, if it waits: kCancelled. For callers that learn
   // without `caller` that it has left, which is cheaper where a thousand wait.
   void dismiss(std::uint64_t ticket);
-  // A DEL has come: of the waiting requests, all others of its container need not any more (02,
+  // A DEL has come: no other waiting request of its container is needed any more (02,
   // 0.5).
   void dismiss_others(const std::string& container_id);
 
-  // To be told of a request that has a slot: that it waits for something else now (a delegate),
-  // that it needs us again. May outlive this.
+  // To be told when a request that has a slot waits for something else (a delegate), and when it
+  // needs us again. May outlive this.
   std::function<void(std::uint64_t ticket, bool is_waiting)> pacer() const;
 
   std::size_t running() const;
   std::size_t waiting() const;
-  // The most that ever ran at once.
+  // The most that ever ran at the same time.
   std::size_t most() const;
 
  private:

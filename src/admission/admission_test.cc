@@ -304,7 +304,7 @@ class FairnessTest : public AdmissionTest {
     return static_cast<std::size_t>(std::ranges::count_if(
         held_, [&](const auto& entry) { return entry.first.starts_with(prefix); }));
   }
-  // Gives back everything that was given, in the order in which it was.
+  // Returns everything that was given, in the order in which it was given.
   void drain() {
     while (!held_.empty()) give_back(std::string(held_.front().first));
   }
@@ -447,7 +447,7 @@ TEST_F(FairnessTest, ANamespaceAloneTakesNoSlotEarlyThatItMustLeave) {
   EXPECT_TRUE(Admission(4, 1).acquire_early());
 }
 
-// The others of its namespace would hold up the line just as long, one after the other.
+// The others of its namespace would hold up the line for as long, one after the other.
 TEST_F(FairnessTest, AfterAWaitInVainTheTurnOfItsNamespaceIsOver) {
   Admission admission(Shares{.slots = 4, .of_namespace = 2});
   ask(admission, "a", {.ticket = 1, .ns = "a", .slots = 2});

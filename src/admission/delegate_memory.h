@@ -14,13 +14,14 @@ class DelegateMemory {
   static constexpr std::uint64_t kSlot = 32u << 20;  // bytes; what every delegate is taken for
   static constexpr std::size_t kMostTypes = 256;     // that are remembered
 
-  // No delegate counts for more than `most` slots; 1: memory does not matter.
+  // No delegate counts for more than `most` slots; with 1, memory does not matter.
   explicit DelegateMemory(std::size_t most) : most_(most) {}
 
   // What the next delegate of that type takes.
   std::size_t slots_of(const std::string& type) const;
-  // One has ended that had `peak` bytes at most. Slots of a type only rise. True if they did.
-  // A child begins in our memory (sys/spawn.h): up to `own`, our own peak, its peak may be ours.
+  // A delegate has ended whose peak was `peak` bytes. A type's slots only ever rise. True if they
+  // did. A child begins in our memory (sys/spawn.h), so a peak of up to `own`, our own, may be
+  // ours.
   bool note(const std::string& type, std::uint64_t peak, std::uint64_t own);
 
  private:

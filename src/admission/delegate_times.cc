@@ -10,7 +10,7 @@
 
 namespace mnet::admission {
 
-// Runs while at least one has started it.
+// It runs while at least one delegate has started it.
 struct DelegateTimes::Watch {
   Watch(std::uint64_t of, OnChange report) : ticket(of), on_change(std::move(report)) {}
 

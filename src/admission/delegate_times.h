@@ -18,7 +18,7 @@ namespace mnet::admission {
 class DelegateTimes final : public chain::DelegateSlots {
  public:
   using Clock = std::chrono::steady_clock;
-  // That the first delegate of this request starts, or waits; that none does any more.
+  // The request's first delegate starts, or waits; no delegate of it does so any more.
   using OnChange = std::function<void(std::uint64_t ticket, bool has_delegate)>;
 
   // `slots` must outlive it.
@@ -26,7 +26,7 @@ class DelegateTimes final : public chain::DelegateSlots {
   ~DelegateTimes() override;
 
   aio::Task<chain::Slot> acquire(chain::SlotRequest request) override;
-  // What waits for us takes no time of its own.
+  // A process that waits for us does not count.
   std::optional<chain::Slot> acquire_early() override { return slots_.acquire_early(); }
 
   // Counts for the request with this ticket while it lives.

@@ -17,8 +17,8 @@
 namespace mnet::admission {
 namespace {
 
-// So often a container gets slots by its age; then it goes behind all that have come by now. Pods
-// with few networks are thus served in order of arrival, and one with hundreds lets others pass.
+// How often a container gets slots by its age; then it moves behind all that have come by now. So
+// pods with few networks are served in order of arrival, and a pod with hundreds lets others pass.
 constexpr unsigned kGrantsByAge = 16;
 
 constexpr std::array kBoth = {false, true};
@@ -77,7 +77,8 @@ FairLine::Pod& FairLine::account(std::string name, std::string container_id, std
   return made->second;
 }
 
-// Everything that decides an order changes in `what`, while the pod and its namespace are in none.
+// Everything that decides an order changes in `what`, while pod and namespace are in no ordered
+// set.
 template <typename What>
 void FairLine::change(Pod& pod, What what) {
   Namespace& ns = pod.ns;

@@ -1,7 +1,7 @@
-// Who goes next of the requests that wait for a slot: those of the namespace that holds least, of
-// these the container's that holds least (03, 2.11; decision 0041). Counts and orders; how many
-// slots there are is for Admission. Each call costs the logarithm of what waits, unless it says
-// otherwise.
+// Which of the requests that wait for a slot goes next: those of the namespace that holds least,
+// and among these those of the container that holds least (03, 2.11; decision 0041). Counts and
+// orders; how many slots there are is for Admission. Each call costs the logarithm of what waits,
+// unless it says otherwise.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ class FairLine {
     Waiting& waiting() const { return *at->second; }
   };
 
-  // `counts_dels_apart`: DELs are weighed against the DELs of their namespace or container, all
-  // others against the others; else each against everything.
+  // `counts_dels_apart`: DELs are weighed against the DELs of their namespace or container, and
+  // everything else against everything else; otherwise all against all.
   explicit FairLine(bool counts_dels_apart);
   ~FairLine();
   FairLine(const FairLine&) = delete;
@@ -47,7 +47,7 @@ class FairLine {
   // or join().
   Pod& account(std::string ns, std::string container_id, std::uint64_t ticket);
 
-  // It holds so many slots more, or less.
+  // It holds this many slots more, or less.
   void start(Pod& pod, bool is_del, std::size_t slots);
   void end(Pod& pod, bool is_del, std::size_t slots);
   // What its namespace holds of the slots that this kind of request is weighed against.
@@ -55,13 +55,13 @@ class FairLine {
 
   Seat join(Pod& pod, bool is_del, std::uint64_t ticket, std::shared_ptr<Waiting> waiting);
   void leave(Seat seat);
-  // leave(), after a wait that was in vain: its namespace goes behind those that hold as much.
+  // leave() after a wait in vain: its namespace moves behind those that hold as much.
   void give_up(Seat seat);
   // leave() and start().
   void grant(Seat seat, std::size_t slots);
 
-  // Of the DELs, or of all others, the one that goes next. If its namespace holds slots, so do
-  // those of all others in this line.
+  // The request that goes next, of the DELs or of all others. If its namespace holds slots, so do
+  // all other namespaces in this line.
   std::optional<Seat> first(bool is_del) const;
   // The same among the namespaces whose first request `may` go. Looks at each namespace.
   std::optional<Seat> first(bool is_del, const std::function<bool(const Seat&)>& may) const;

@@ -13,14 +13,14 @@
 namespace mnet::admission {
 
 // DELs, network statuses and all other requests have a room each, of two shares. A namespace holds
-// one share of a room at most, and no request needs more. So a namespace alone keeps no request of
-// another waiting, and ADDs keep no DEL waiting.
+// at most one share of a room, and no request needs more. So one namespace alone keeps no request
+// of another waiting, and ADDs keep no DEL waiting.
 class LargeRequests final : public attach::Room {
  public:
   struct Settings {
     std::size_t free = 0;  // what each request may weigh without asking
-    // Then it is told to try again: the runtime does not wait for ever. Its namespace's turn is
-    // over; the next attempt stands behind those that hold as little.
+    // After this time the request is told to try again: the runtime does not wait for ever. Its
+    // namespace's turn is over; the next attempt stands behind those that hold as little.
     std::chrono::milliseconds longest_wait = std::chrono::seconds(60);
   };
   explicit LargeRequests(Settings settings);
@@ -29,7 +29,7 @@ class LargeRequests final : public attach::Room {
   aio::Task<std::unique_ptr<Share>> take(attach::RoomRequest request) override;
 
   std::size_t waiting() const;
-  // What those that hold room weigh, to the next kibibyte.
+  // The weight of all that hold room, to the next kibibyte.
   std::size_t weight() const;
 
  private:
@@ -39,7 +39,7 @@ class LargeRequests final : public attach::Room {
   Admission requests_, dels_, statuses_;
 };
 
-// What so many requests that are executed at once may weigh without asking.
+// What each of this many requests that are executed at once may weigh without asking.
 std::size_t free_weight(std::size_t requests);
 
 }  // namespace mnet::admission

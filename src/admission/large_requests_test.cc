@@ -138,7 +138,8 @@ TEST_F(LargeRequestsTest, DelsFindRoomWhateverAddsHold) {
   EXPECT_THAT(given_, ElementsAre("DEL"));
 }
 
-// It holds the room of its request meanwhile: were it the same room, two would wait for each other.
+// Meanwhile it holds the room of its request: if both were one room, two such requests would wait
+// for each other.
 TEST_F(LargeRequestsTest, TheirStatusesHaveARoomOfTheirOwn) {
   for (const char* ns : {"a", "b", "c"}) ask(ns, {.weight = kLargestWeight, .ns = ns});
   given_.clear();

@@ -26,7 +26,7 @@ constexpr int kSlicesAtOnce = 16;
 constexpr std::size_t kMostValues =
     2 * json::kMostValues;  // with all attributes that they may have
 constexpr std::array<std::string_view, 2> kUnusedOfSlices = {"managedFields", "capacity"};
-// Of a claim only its allocation is used; the rest is as large as its author likes.
+// Only a claim's allocation is used; the rest is as large as its author likes.
 constexpr std::array<std::string_view, 10> kUnusedOfClaims = {
     "managedFields", "annotations", "labels",       "ownerReferences", "finalizers",
     "spec",          "config",      "nodeSelector", "reservedFor",     "capacity"};
@@ -46,7 +46,7 @@ aio::Task<std::optional<json::Object>> ApiObjects::find_claim(std::string ns, st
   co_return std::optional<json::Object>(std::move(claim));
 }
 
-// In a share of its own: it may serve requests of several namespaces.
+// In a share of its own, because it may serve requests of several namespaces.
 aio::Task<ResourceObjects::SlicePage> ApiObjects::list_slices(std::string field_selector,
                                                               std::string from) {
   std::string path = cat(kApi, "resourceslices?limit=", kSlicesAtOnce,

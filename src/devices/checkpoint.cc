@@ -25,7 +25,7 @@ namespace mnet::devices {
 namespace {
 
 constexpr std::size_t kMaxBytes = 16u << 20;
-// What the device plugin told the runtime: large, and not for us.
+// What the device plugin told the runtime: large, and of no use here.
 constexpr std::array<std::string_view, 1> kUnused = {"AllocResp"};
 
 bool is_integer(std::string_view text) {

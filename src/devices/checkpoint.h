@@ -1,5 +1,5 @@
-// The kubelet's own file of the devices that it gave to pods (02, 8.3): what is left where the
-// kubelet has no socket. Another program's format, which is not versioned: read with care.
+// The kubelet's own file of the devices that it gave to pods (02, 8.3), for nodes whose kubelet has
+// no socket. Another program's format, which is not versioned: read with care.
 #pragma once
 
 #include <set>
@@ -29,9 +29,9 @@ Result<Checkpoint> load_checkpoint(const std::string& path);
 // Whether several containers of the pod have devices, so that their order counts.
 bool needs_order(const Checkpoint& checkpoint, const std::string& pod_uid);
 
-// The devices of the pod, containers in the given order; entries of others, which are ordinary init
-// containers, do not count. Without containers the pod is not known: in byte order of their names.
-// `cannot be empty` without a UID.
+// The devices of the pod, containers in the given order; entries of other containers, which are
+// ordinary init containers, do not count. Without containers the pod is not known: in byte order of
+// their names. `cannot be empty` without a UID.
 Result<DeviceIds> devices_of(const Checkpoint& checkpoint, const std::string& pod_uid,
                              std::vector<std::string> containers);
 

@@ -23,7 +23,7 @@
 namespace mnet::devices {
 namespace {
 
-// The objects in a list; what is not an object the API would have refused.
+// The objects in a list; the API would have refused anything else.
 std::vector<const json::Object*> objects_in(const json::Value* list) {
   std::vector<const json::Object*> out;
   const json::Array* array = json::as_array(list);
@@ -38,7 +38,7 @@ struct NamedClaim {
   std::string name, claim;
 };
 
-// `status.resourceClaimStatuses`. An entry without a claim says that none was needed.
+// `status.resourceClaimStatuses`. An entry without a claim means that none was needed.
 std::vector<NamedClaim> statuses_of(const json::Object& pod) {
   std::vector<NamedClaim> out;
   for (const json::Object* one : objects_in(pod.find("status.resourceClaimStatuses"))) {

@@ -24,7 +24,7 @@ struct PodClaims {
   static constexpr std::size_t kMost = 256;
 
   std::vector<std::string> names;  // in the order of the pod
-  // A claim is made from a template and the object does not say yet which it is.
+  // A claim is to be made from a template, and the object does not name it yet.
   bool is_unfinished = false;
   std::string extended;  // the claim that stands for extended resources; empty: none
   std::vector<Mapping> mappings;
@@ -46,9 +46,9 @@ class ClaimedDevices {
         node_(std::move(node)),
         log_(std::move(log)) {}
 
-  // `devices` and, after what is there, those of the claims.
+  // Yields `devices`, followed by those of the claims.
   aio::Task<DeviceIds> add_to(DeviceIds devices, PodClaims claims);
-  // Of the claims that add_to() read: devices that no slice lists now, so it is not known what they
+  // Devices of the claims that add_to() read which no slice lists now, so it is not known what they
   // are. A kubelet that starts deletes the slices of its node, and drivers publish them again.
   const std::vector<std::string>& unlisted() const { return unlisted_; }
 

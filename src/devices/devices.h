@@ -1,6 +1,6 @@
-// Which devices this node's kubelet and DRA drivers gave to pods. This header is the way in: the
-// kubelet is asked (kubelet.h), its checkpoint file read where it has no socket (checkpoint.h), and
-// claims are read from the API server (claims.h, slices.h, api_objects.h).
+// Which devices this node's kubelet and DRA drivers gave to pods. Begin with this header: the
+// kubelet is asked (kubelet.h), its checkpoint file is read where it has no socket (checkpoint.h),
+// and claims are read from the API server (claims.h, slices.h, api_objects.h).
 #pragma once
 
 #include "devices/api_objects.h"    // IWYU pragma: export

@@ -89,7 +89,7 @@ struct DeleteCallbacks {
   }
 };
 
-// The client's side of the one stream. nghttp2 calls it from receive().
+// The client's side of the stream. nghttp2 calls it from receive().
 class Exchange {
  public:
   explicit Exchange(GrpcCall call) : call_(std::move(call)), answer_(call_.max_bytes) {}
@@ -263,7 +263,7 @@ Error cut_off() {
   return Error(Errc::kUnavailable, "the connection was closed before the answer was whole");
 }
 
-// A connection that breaks is one that was cut off.
+// A connection that breaks counts as cut off.
 Error as_cut_off(const Error& error) {
   return error.code() == Errc::kIo ? Error(Errc::kUnavailable, error.text(), error.os_errno())
                                    : error;

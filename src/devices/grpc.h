@@ -16,11 +16,11 @@ struct GrpcCall {
   std::string method;                 // `/v1.PodResourcesLister/List`
   std::size_t max_bytes = 16u << 20;  // of the answer
   aio::Deadline deadline = aio::kNoDeadline;
-  // Gets the answer as it comes, piece by piece; an error ends the call with it.
+  // Receives the answer piece by piece as it arrives; an error ends the call with it.
   std::function<Result<void>(std::string_view)> sink;
 };
 
-// Ends when the whole answer was taken and its status is OK. Cancelling closes the connection.
+// Ends when the whole answer was received and its status is OK. Cancelling closes the connection.
 // kUnavailable: no connection (os_errno() ENOENT if there is no socket), cut off before the answer
 // was whole, refused with UNAVAILABLE or RESOURCE_EXHAUSTED: all of these may pass. kTimeout.
 // kProtocol: another status, an answer that is too large or not gRPC.

@@ -52,7 +52,8 @@ aio::Task<std::shared_ptr<const Offer>> Kubelet::offer() {
   return offers_.ask([](Nothing&) {}, end_from_now());
 }
 
-// The kubelet refuses while it starts and when too many ask; its socket outlives it.
+// The kubelet refuses calls while it starts and when there are too many; its socket file stays
+// behind when it ends.
 template <typename T>
 aio::Task<T> Kubelet::patiently(std::function<aio::Task<T>(aio::Deadline)> attempt) {
   const aio::Deadline end = end_from_now();

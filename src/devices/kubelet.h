@@ -1,5 +1,5 @@
-// Asks the kubelet of this node which devices it gave to pods (02, 8.2), so that many requests at
-// once cost it few calls: it serves 100 a second.
+// Asks the kubelet of this node which devices it gave to pods (02, 8.2). Many requests at once cost
+// it few calls, because it serves 100 a second.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace mnet::devices {
 
 struct KubeletSettings {
   std::string socket = {};
-  // Of one request, from its beginning: what may pass is tried again within it.
+  // Time of one request, from its beginning; errors that may pass are retried within it.
   std::chrono::milliseconds time{10'000};
   Random random = make_random();
   aio::Timer* timer = &aio::Timer::steady();
@@ -39,9 +39,9 @@ class Kubelet {
   // Whether a call failed because there is no socket.
   static bool is_absent(const Error& error);
 
-  // What waits ends with kCancelled, and nothing new begins.
+  // Waiting requests end with kCancelled, and no call begins any more.
   void cancel() { calls_.cancel(); }
-  // Until no call runs. To be awaited before this goes.
+  // Ends when no call runs. Await it before this object goes.
   aio::Task<void> wait_ended(aio::Deadline deadline) { return calls_.join(deadline); }
 
  private:

@@ -197,7 +197,7 @@ TEST_F(KubeletTest, IsGivenUpWhenTheTimeIsOver) {
 }
 
 TEST_F(KubeletTest, ThatIsStartingAgainIsWaitedFor) {
-  // A socket that outlived its process.
+  // The socket file of a process that has ended.
   {
     const FakeKubelet gone(socket_, [](const std::string&) { return FakeAnswer{}; });
   }

@@ -18,7 +18,7 @@ namespace mnet::devices {
 // Ids by resource name, in the order in which networks take them (02, 8.1).
 using DeviceIds = std::map<std::string, std::vector<std::string>>;
 
-// What one answer may make us keep.
+// A limit for what one answer may make us keep.
 inline constexpr std::size_t kMostDevices = 65'536;
 
 struct PodName {
@@ -37,7 +37,7 @@ class PodResourcesReader : private ProtoVisitor {
   PodResourcesReader& operator=(const PodResourcesReader&) = delete;
 
   Result<void> feed(std::string_view bytes) { return stream_.feed(bytes); }
-  // Those that were listed with devices; a pod that was not has none.
+  // Pods that were listed with devices; a pod that was not listed has none.
   Result<std::map<PodName, DeviceIds>> finish();
 
  private:
@@ -50,7 +50,7 @@ class PodResourcesReader : private ProtoVisitor {
   const std::set<PodName> wanted_;
   std::map<PodName, DeviceIds> found_;
   std::size_t kept_ = 0;
-  // Of the pod that is being read. Its name may come after its containers.
+  // For the pod that is being read. Its name may come after its containers.
   PodName pod_;
   DeviceIds of_pod_, of_container_;
   std::size_t of_pod_count_ = 0;

@@ -105,7 +105,7 @@ TEST(PodResources, SkipWhatIsNotForUs) {
               ElementsAre(Pair(PodName{"n", "p"}, ElementsAre(Pair("r", ElementsAre("1"))))));
 }
 
-// Who listed so many would have us hold hundreds of megabytes for an answer of 16.
+// A kubelet that listed so many would have us hold hundreds of megabytes for an answer of 16.
 TEST(PodResources, AreLimitedInNumber) {
   std::string ids;
   for (std::size_t i = 0; i <= kMostDevices; ++i) ids += field(2, "i");

@@ -1,5 +1,5 @@
-// Reads a protobuf message field by field while its bytes arrive, and keeps no more of it than one
-// text. Knows the wire format, not what the fields mean.
+// Reads a protobuf message field by field while its bytes arrive, and keeps at most one text of it.
+// Knows the wire format, not what the fields mean.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace mnet::devices {
 
-// What becomes of a field that has a length.
+// How to handle a field that has a length.
 enum class FieldUse : std::uint8_t {
   kSkip,
   kEnter,  // it is a message: its fields come next
@@ -43,7 +43,7 @@ class ProtoStream {
   // The visitor must outlive it.
   explicit ProtoStream(ProtoVisitor& visitor) : visitor_(visitor) {}
 
-  // After an error nothing more may be fed. kProtocol: these bytes are not a message.
+  // After an error no more bytes may be fed. kProtocol: the bytes are not a message.
   Result<void> feed(std::string_view bytes);
   // kProtocol if the message is cut short.
   Result<void> finish() const;
@@ -58,7 +58,7 @@ class ProtoStream {
   Result<void> take_length(std::uint64_t length);
   Result<void> end_field();
   void leave_ended();
-  // How many bytes the message around the present position still has.
+  // How many bytes are left of the message that contains the present position.
   std::uint64_t left() const { return ends_[depth_] - position_; }
   FieldPath path() const { return FieldPath(numbers_).first(depth_ + 1); }
 

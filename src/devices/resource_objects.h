@@ -1,4 +1,4 @@
-// Where claims and slices come from: the API server, in tests a case.
+// Where claims and slices come from: the API server, or in tests a fixed set.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// One call whose answer serves many requests: those that wait when it begins share it, and those
+// One call whose answer serves many requests: requests that wait when it begins share it, and those
 // that come later share the next one (02, 8.2).
 #pragma once
 
@@ -43,7 +43,7 @@ class SharedCall {
     aio::Event ended;
     Result<std::shared_ptr<const Answer>> outcome = {};
   };
-  // Whatever becomes of a call, its end is told.
+  // However a call goes, its waiting requests are woken.
   struct Ending {
     SharedCall& all;
     std::shared_ptr<Round> round;

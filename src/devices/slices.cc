@@ -32,7 +32,7 @@ std::int64_t integer(const json::Value* value) {
   return number == nullptr ? 0 : number->as_int64().value_or(0);
 }
 
-// Of several generations of a pool only the newest counts, also for devices that it lacks.
+// If a pool has several generations only the newest counts, also for devices that it lacks.
 class SliceReader {
  public:
   explicit SliceReader(std::set<DraDevice> wanted) : wanted_(std::move(wanted)) {}

@@ -1,5 +1,5 @@
-// What the ResourceSlices of DRA drivers say of their devices (02, 8.4), so that many requests at
-// once cost the API server few lists.
+// What the ResourceSlices of DRA drivers say about their devices (02, 8.4). Many requests at once
+// cost the API server few lists.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct DraDevice {
 
   auto operator<=>(const DraDevice&) const = default;
 };
-// Empty where its slice does not say it.
+// Empty if its slice has none.
 struct DraAttributes {
   std::string device_id, resource;
 };
@@ -40,13 +40,13 @@ class Slices {
   Slices(const aio::asio::any_io_executor& executor, ResourceObjects& objects,
          std::chrono::milliseconds time, const Log& log);
 
-  // Those of `wanted` that slices of the node have, or else slices of no node, which are of devices
-  // that several nodes reach. One list serves all requests that were waiting when it began.
+  // Those of `wanted` that slices of the node list, or slices of no node, whose devices several
+  // nodes can reach. One list serves all requests that were waiting when it began.
   aio::Task<DraDevices> find(std::string node, std::set<DraDevice> wanted);
 
-  // What waits ends with kCancelled, and nothing new begins.
+  // Waiting requests end with kCancelled, and no list begins any more.
   void cancel() { calls_.cancel(); }
-  // Until no list runs. To be awaited before this goes.
+  // Ends when no list runs. Await it before this object goes.
   aio::Task<void> wait_ended(aio::Deadline deadline) { return calls_.join(deadline); }
 
  private:

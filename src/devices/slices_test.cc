@@ -1,4 +1,4 @@
-// Who shares a list; tests/cluster has the real API.
+// Which requests share a list; tests/cluster has the real API.
 #include "devices/slices.h"
 
 #include <gmock/gmock.h>

@@ -39,7 +39,7 @@ std::shared_ptr<ContainerLocks::Entry> ContainerLocks::entry(const std::string& 
   return made;
 }
 
-// No name of a lock begins with a dot or holds a slash: container ids do not (01, 2.2).
+// No lock's name begins with a dot or holds a slash, because no container id does (01, 2.2).
 std::string ContainerLocks::path_of(const std::string& container_id) const {
   return cat(directory_, "/", container_id);
 }

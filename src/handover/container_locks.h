@@ -1,6 +1,6 @@
-// Locks between two daemons of one socket, one for each container that a daemon works on. As long
-// as a daemon is alone there is no lock: it only remembers what it works on. Lives on the event
-// loop.
+// Locks between two daemons of one socket, one for each container that a daemon works on. While a
+// daemon is alone there are no locks, and it only remembers which containers it works on. Lives on
+// the event loop.
 #pragma once
 
 #include <chrono>
@@ -34,17 +34,17 @@ class ContainerLocks final : public attach::ContainerLocks {
   ContainerLocks(const ContainerLocks&) = delete;
   ContainerLocks& operator=(const ContainerLocks&) = delete;
 
-  // Without waiting for a pool thread. kCancelled; another error if the lock file cannot be made.
+  // Does not wait for a pool thread. kCancelled; another error if the lock file cannot be made.
   aio::Task<std::shared_ptr<void>> lock(std::string container_id) override;
   aio::Task<std::shared_ptr<void>> lock_all() override;
-  // Whatever is locked of this container meanwhile stays so until what this yields goes. Never
-  // waits.
+  // Locks that are taken for this container meanwhile are held until the returned object goes.
+  // Never waits.
   std::shared_ptr<void> keep(const std::string& container_id) { return entry(container_id); }
 
-  // From now on every container has a lock; those in work have theirs when this returns. On an
-  // error (a GC runs, a lock cannot be had) nothing has changed.
+  // From now on each container has a lock; containers in work have theirs when this returns. On an
+  // error (a GC runs, a lock cannot be taken) nothing has changed.
   Result<void> share();
-  // No other daemon is there: gives all locks back, and removes what killed daemons left.
+  // There is no other daemon: gives all locks back, and removes those that killed daemons left.
   void unshare();
   bool is_shared() const { return is_shared_; }
 

@@ -68,7 +68,7 @@ Handover::Handover(std::string socket_path, ContainerLocks::EndOrphans end_orpha
                  log_.error("cannot watch the socket's directory, which is polled instead", why);
                }) {}
 
-// Without it this daemon works as one that is alone.
+// Without it this daemon works as if it were alone.
 void Handover::enter() {
   auto made = sys::Presence::make(sys::directory_of(socket_path_));
   if (!made) {
@@ -102,7 +102,8 @@ aio::Task<void> Handover::announce() {
         co_await http::request_unix(socket_path_, request, Clock::now() + pace_.answer);
     if (!answer && answer.error().code() == Errc::kCancelled) co_return answer.error();
     if (!answer && answer.error().code() == Errc::kUnavailable) co_return Result<void>();
-    // Only 503 says: not yet. Anything else is a yes, or comes of one that knows no such path.
+    // Only 503 means "not yet". Any other answer is a yes, or comes from a daemon that does not
+    // know the path.
     if (answer && answer->status != 503) co_return Result<void>();
     if (!answer) ++missed;
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kBetweenAsking));
@@ -112,7 +113,7 @@ aio::Task<void> Handover::announce() {
 }
 
 aio::Task<void> Handover::follow(NameHooks hooks) {
-  // Watches from here on, so that nothing is missed between a look and the wait after it.
+  // Watches from here on, so that no change between a look and the next wait is missed.
   MNET_CO_TRY_VOID(co_await changes_.wait(Clock::now()));
   for (;;) {
     look_at_name(hooks);
@@ -129,7 +130,7 @@ void Handover::look_at_name(const NameHooks& hooks) {
   if (now != Name::kGone) missing_since_.reset();
   if (now == Name::kTaken) {
     is_taken_ = true;
-    // For good: no later daemon could ask for it.
+    // For good: a later daemon could not ask this one for its locks.
     lock();
     hooks.taken();
   } else if (now == Name::kGone) {
@@ -140,8 +141,8 @@ void Handover::look_at_name(const NameHooks& hooks) {
   }
 }
 
-// The daemon that took the name may have been that of a pod which goes, and started late: the
-// kubelet does not start it again.
+// The daemon that took the name may have belonged to a pod that is being deleted and started late:
+// the kubelet does not start it again.
 void Handover::look_for_heir(const NameHooks& hooks) {
   if (hooks.is_served()) return missing_since_.reset();
   if (is_abandoned_) return;
@@ -154,7 +155,7 @@ void Handover::look_for_heir(const NameHooks& hooks) {
 aio::Task<void> Handover::look_for_others() {
   if (is_taken_ || !is_shared() || !is_alone()) co_return Result<void>();
   MNET_CO_TRY_VOID(co_await end_orphans_());
-  // One may have come meanwhile: it is there before it asks for the locks.
+  // One may have come meanwhile: a daemon shows itself before it asks for the locks.
   if (!is_taken_ && is_alone()) {
     log_.verbose("no other daemon runs any more");
     locks_.unshare();

@@ -1,6 +1,6 @@
-// Two daemons on one socket, for as long as one takes over from the other (03, 2.4): who owns the
-// name, when the other one has ended, and what keeps both from one container. Knows nothing of pods
-// and of HTTP routes. Lives on the event loop.
+// Two daemons on one socket while one takes over from the other (03, 2.4): which one owns the name,
+// when the other has ended, and what keeps them from working on the same container. Knows nothing
+// of pods and of HTTP routes. Lives on the event loop.
 #pragma once
 
 #include <chrono>
@@ -25,25 +25,25 @@ inline constexpr std::string_view kPath = "/handover";
 // The second name, under which the probes of a pod find their own daemon: beside `socket_path`,
 // with the pod's UID in it. Empty without a UID, or if it does not fit into the name of a socket.
 std::string own_socket_path(const std::string& socket_path, const std::string& pod_uid);
-// Removes second names that killed daemons left beside `socket_path`.
+// Removes own sockets that killed daemons left beside `socket_path`.
 void remove_dead_names(const std::string& socket_path);
 
 struct Pace {
   std::chrono::milliseconds soon{1'000};   // between two looks while there is another daemon
   std::chrono::milliseconds poll{10'000};  // in case inotify misses a change
-  // For how long the name may be missing: one of the original that starts removes it first.
+  // How long the name may be missing: a daemon of the original removes it before it makes its own.
   std::chrono::milliseconds missing{2'000};
   std::chrono::milliseconds answer{5'000};  // how long the old daemon may take to answer
-  int answers_missed = 2;                   // after so many missed answers it is ignored
+  int answers_missed = 2;                   // after this many unanswered requests it is ignored
 };
 
-// What happens to the name. All are set.
+// Called when something happens to the name. All are set.
 struct NameHooks {
   std::function<sys::SocketFile::Name()> state;
   std::function<void()> taken;      // once: another daemon serves from now on
-  std::function<void()> lost;       // no daemon has it: it is to be taken again
+  std::function<void()> lost;       // no daemon has the name: take it again
   std::function<bool()> is_served;  // whether a daemon listens there
-  std::function<void()> abandoned;  // once: the one that had taken it is gone, and no other came
+  std::function<void()> abandoned;  // once: the daemon that took it is gone, and no other came
 };
 
 class Handover {
@@ -62,16 +62,16 @@ class Handover {
   // Our name leads to another daemon: this one only finishes its requests.
   bool is_taken() const { return is_taken_; }
 
-  // Shows later daemons that this one is there, and looks for others. Before it serves; the
+  // Shows later daemons that this one is there, and looks for others. Call it before serving; the
   // directory of the socket must exist.
   void enter();
-  // New daemon: the one that serves now must lock what it works on before the name is taken. Ends
-  // when it does, when it does not know how, and when it does not answer.
+  // New daemon: makes the serving one lock what it works on before the name is taken. Ends when
+  // that has been done, or when the other daemon does not know how or does not answer.
   aio::Task<void> announce();
-  // Old daemon: the same from its side.
+  // Old daemon: its side of the same.
   Result<void> share();
 
-  // Follows the name and the other daemons, until cancelled.
+  // Follows the name and the other daemons until cancelled.
   aio::Task<void> follow(NameHooks hooks);
 
  private:

@@ -89,7 +89,7 @@ class HandoverTest : public testing::Test {
   bool until(std::function<bool()> fact) {
     return aio::run(loop_, poll_for(std::move(fact))).has_value();
   }
-  // So many looks at the name begin and end.
+  // This many looks at the name begin and end.
   bool looks(int number) {
     const int last = looks_ + number;
     return until([this, last] { return looks_ > last; });
@@ -171,7 +171,7 @@ TEST_F(HandoverTest, GoesOnLockingIfAThirdDaemonComesDuringThatSearch) {
 
   EXPECT_TRUE(until([this] { return searches_ == 1; }));
   EXPECT_TRUE(handover_.is_shared());
-  on_search_ = nullptr;  // the third one goes, which is looked at once more
+  on_search_ = nullptr;  // the third one goes, and is looked for once more
 }
 
 // Otherwise it would be there for ever, alive and not ready, and the node without a daemon.

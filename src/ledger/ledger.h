@@ -1,5 +1,5 @@
-// What cni-node put on a node, so that it can be taken away again without templates, variables or
-// memory, and so that nothing else is taken away (04, 3.4). Pure.
+// What cni-node put on a node, so that exactly that can be taken away again without templates,
+// variables or memory (04, 3.4). Pure.
 #pragma once
 
 #include <sys/types.h>
@@ -47,7 +47,7 @@ struct OwnedFile {
   std::string sha256 = {};   // of what we wrote
   std::string earlier = {};  // of what we wrote before it, until that is surely replaced
   std::string version = {};  // of the plugin, where it is known
-  // What another program had put there: comes back when ours goes.
+  // What another program had put there; it comes back when ours goes.
   std::optional<FileVersion> kept = {};
 
   bool is_ours(std::string_view found) const {
@@ -86,7 +86,8 @@ struct Ledger {
   friend bool operator==(const Ledger&, const Ledger&) = default;
 };
 
-// kProtocol: another version's, which must not be thrown away. Other errors: damaged.
+// kProtocol: the ledger of another version, which must not be thrown away. Other errors: it is
+// damaged.
 Result<Ledger> parse_ledger(std::string_view text);
 std::string dump_ledger(const Ledger& ledger);
 

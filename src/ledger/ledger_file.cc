@@ -53,7 +53,7 @@ Result<std::unique_ptr<LedgerFile>> LedgerFile::load(std::string path, Settings 
     out->ledger_ = *std::move(ledger);
     return out;
   }
-  // Only in its turn may a process set it aside: another one may have written it anew.
+  // A process may set it aside only in its turn: another one may have written it anew.
   MNET_TRY([[maybe_unused]] const auto& turn, out->begin());
   return out;
 }
@@ -102,7 +102,7 @@ Result<void> LedgerFile::Turn::save() {
 
 Result<void> LedgerFile::Turn::keep(sys::Blocks& bytes, const std::string& sha256) {
   MNET_TRY(auto&& folder, sys::Directory::make(file_->kept_folder(), 0700));
-  // A name says what is in the file, and none is visible before it is complete.
+  // A file's name says what is in it, and no file is visible before it is complete.
   if (sys::exists(cat(folder.path(), "/", sha256))) return {};
   return folder.replace(sha256, bytes, {.mode = 0600, .sha256 = sha256}, kTemporary);
 }
@@ -112,7 +112,8 @@ Result<sys::Blocks> LedgerFile::Turn::kept(const std::string& sha256) const {
   return sys::Blocks::open(AT_FDCWD, path, O_NOFOLLOW, path);
 }
 
-// Bytes that no entry names any more. What cannot be removed is, after a later change.
+// Removes bytes that no entry names any more. What cannot be removed now is removed after a later
+// change.
 void LedgerFile::Turn::sweep() const {
   const auto folder = sys::Directory::open(file_->kept_folder());
   const auto entries = folder ? sys::list_directory(folder->path()) : folder.error();

@@ -22,8 +22,9 @@ class LedgerFile {
     sys::FileLock::Stops stops = {};             // ends such a wait
     std::function<void(const std::string&)> warn = [](const std::string&) {};
   };
-  // One that does not exist is empty; a damaged one is renamed to `<path>.corrupt`, warned of, and
-  // empty. An error: unreadable, or of another version. Its directory must exist.
+  // A ledger that does not exist is empty; a damaged one is renamed to `<path>.corrupt` with a
+  // warning, and is empty. An error: it is unreadable, or of another version. Its directory must
+  // exist.
   static Result<std::unique_ptr<LedgerFile>> load(std::string path, Settings settings);
   LedgerFile(const LedgerFile&) = delete;
   LedgerFile& operator=(const LedgerFile&) = delete;
@@ -32,14 +33,14 @@ class LedgerFile {
   // As they were when this process last had its turn.
   const Ledger& entries() const { return ledger_; }
 
-  // The right to change the ledger, until it is destroyed; no other process has it meanwhile. What
-  // is not saved then is dropped.
+  // The right to change the ledger until this is destroyed; no other process has it meanwhile.
+  // Changes that are not saved are dropped.
   class Turn {
    public:
     Ledger& entries() { return draft_; }
     // Writes if something differs.
     Result<void> save();
-    // The bytes, whose SHA-256 this is, can be read from now on, as long as a saved entry names
+    // Keeps the bytes, whose SHA-256 this is, readable as long as a saved entry names
     // them.
     Result<void> keep(sys::Blocks& bytes, const std::string& sha256);
     Result<sys::Blocks> kept(const std::string& sha256) const;
@@ -54,7 +55,7 @@ class LedgerFile {
     sys::FileLock lock_;
     Ledger draft_;
   };
-  // Reads first what others have written since. The file must outlive the turn.
+  // Reads what others have written since, first. The file must outlive the turn.
   Result<Turn> begin();
 
   // One change, in a turn of its own.

@@ -30,8 +30,8 @@ constexpr int kTries = 3;
 
 using Version = std::optional<FileVersion>;
 
-// What stands at a name, and the state that it must still have when it is changed: other programs
-// know nothing of our lock.
+// An entry, and the state that it must still have when it is changed: other programs know nothing
+// of our lock.
 struct Found {
   Version version;
   std::string state;
@@ -53,7 +53,7 @@ bool is_same(const Version& a, const Version& b) {
          (!a || (a->sha256 == b->sha256 && a->link == b->link && a->mode == b->mode));
 }
 
-// What is replaced or removed can be put back afterwards.
+// Keeps the bytes of what is replaced or removed, so that they can be put back.
 Result<void> keep(LedgerFile::Turn& turn, const Place& place, const std::string& name,
                   const Version& version) {
   if (!version || version->sha256.empty()) return {};
@@ -80,7 +80,7 @@ Result<void> restore(LedgerFile::Turn& turn, const Place& place, const std::stri
                                  kTemporary);
 }
 
-// Another program may change the file while we look at it; it does not do so all the time.
+// Another program may change the file while we look at it; it will not do so for ever.
 template <typename T>
 Result<T> again_after_conflict(const std::function<Result<T>()>& once) {
   for (int tries = 1;; ++tries) {
@@ -126,7 +126,7 @@ std::optional<OwnedFile> OwnedFiles::find(const std::string& path) const {
   return ledger_ == nullptr ? std::nullopt : entry_of(ledger_->entries(), path);
 }
 
-// The first state of a file in a run, and its last.
+// A file's first state in a run, and its last.
 void OwnedFiles::note(Ledger& ledger, Change change) {
   if (std::exchange(is_new_run_, false)) ledger.last.clear();
   const auto known = std::ranges::find(ledger.last, change.path, &Change::path);
@@ -137,8 +137,8 @@ void OwnedFiles::note(Ledger& ledger, Change change) {
   }
 }
 
-// The ledger says what we are about to write before we do: a file that we wrote and do not know
-// would be taken for another's for ever.
+// The ledger says what we are about to write before we do: a file that we wrote without its
+// knowledge would be taken for another program's for ever.
 Result<bool> OwnedFiles::put_once(const Place& place, const std::string& name, sys::Blocks& content,
                                   const Wish& wish) {
   const std::string path = place.path_of(name);
@@ -153,7 +153,7 @@ Result<bool> OwnedFiles::put_once(const Place& place, const std::string& name, s
 
   OwnedFile now{.path = path, .sha256 = sha256, .version = wish.version};
   if (was_ours) now.earlier = before->sha256;
-  // What is not there is not another's version: the one that we know of is still the last.
+  // A missing file is not another program's version: the last one that we know of still counts.
   if (owned) now.kept = owned->kept;
   if (before && !was_ours) now.kept = before;
   note(ledger, {.path = path,
@@ -257,7 +257,7 @@ Result<OwnedFiles::Undoing> OwnedFiles::undo(const Place& place, const std::stri
     set_entry(ledger, path, change->owned_before);
     *change = std::move(inverse);
   } else {
-    // A rollback that was killed may have got as far as the file.
+    // A rollback that was killed may have restored the file already.
     if (how == Undoing::kWasSo) set_entry(ledger, path, change->owned_before);
     change->is_undone = true;
   }

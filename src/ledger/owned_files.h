@@ -1,5 +1,5 @@
-// Files that are put into directories of the node and taken away again: only what we wrote goes,
-// and what was there before comes back (04, 1.12 and 3.4).
+// Files that are put into directories of the node and taken away again: only those that we wrote
+// go, and what was there before comes back (04, 1.12 and 3.4).
 #pragma once
 
 #include <sys/types.h>
@@ -34,10 +34,10 @@ class OwnedFiles {
     std::chrono::milliseconds patience{30'000};  // with another process that has the directory
     sys::FileLock::Stops stops = {};
   };
-  // Without a ledger whatever stands at a name is ours (04, 1.8). It must outlive this.
+  // Without a ledger any file of the name counts as ours (04, 1.8). The ledger must outlive this.
   OwnedFiles(LedgerFile* ledger, Settings settings);
 
-  // The second makes the directory; the first is kNotFound without it.
+  // make() creates the directory; enter() is kNotFound without it.
   Result<Place> enter(const std::string& directory) const;
   Result<Place> make(const std::string& directory) const;
 
@@ -58,7 +58,7 @@ class OwnedFiles {
   };
   Result<Removal> remove(const Place& place, const std::string& name);
 
-  // Changes from here on are those of another run: rollback() undoes those of the last one.
+  // Changes from here on belong to another run: rollback() undoes those of the last run.
   void begin_run() { is_new_run_ = true; }
 
   enum class Undoing : std::uint8_t { kUndone, kWasSo, kChanged };
@@ -70,8 +70,8 @@ class OwnedFiles {
   // A second call does it again.
   Result<std::vector<Undone>> rollback(const std::vector<std::string>& directories);
 
-  // For a ledger of a version that did not record files: these are what it put there. Nothing
-  // happens to any other.
+  // For a ledger of a version that did not record files: these are the ones it put there. No other
+  // file is touched.
   struct Listed {
     std::string directory;
     std::vector<std::string> names;

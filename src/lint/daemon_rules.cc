@@ -38,7 +38,7 @@ void check_keys(const json::Object& object, std::span<const std::string_view> kn
   }
 }
 
-// What is wrong with a file or a fragment by itself. The daemon, too, refuses a fragment that is
+// What is wrong with one file or fragment by itself. The daemon also refuses a fragment that is
 // wrong by itself.
 void check_alone(const Configuration& configuration, std::vector<Finding>& out) {
   Reporter report(configuration.text, configuration.title, out);
@@ -49,14 +49,14 @@ void check_alone(const Configuration& configuration, std::vector<Finding>& out) 
   }
   check_keys(*object, settings::daemon_keys(), "", report);
   for (const auto& [key, value] : *object) {
-    // Those of hotplug are among the warnings below.
+    // Faults of `hotplug` are among the warnings below.
     const auto members = settings::daemon_members(key);
     if (members.empty() || value.as_object() == nullptr || key == "hotplug") continue;
     check_keys(*value.as_object(), members, yaml::pointer_step(key), report);
   }
 }
 
-// A file with the fragments that belong to it. Each part is named by its index among the
+// A file with the fragments that belong to it, each named by its index among the
 // configurations.
 std::optional<settings::Config> merge(const Objects& objects, std::size_t file) {
   const auto part_of = [&objects](std::size_t index) -> std::optional<settings::Fragment> {
@@ -84,7 +84,7 @@ std::optional<settings::Config> merge(const Objects& objects, std::size_t file) 
   return config ? std::optional(*std::move(config)) : std::nullopt;
 }
 
-// What has no effect beside the other keys; told where the key is written.
+// Keys without effect beside the others, reported where the key is written.
 void check_merged(const Objects& objects, const settings::Config& config,
                   std::vector<Finding>& out) {
   for (const std::string& warning : settings::config_warnings(config)) {

@@ -96,7 +96,7 @@ void check_repeated(const Known& known, std::vector<Finding>& out) {
   }
 }
 
-// The definitions that pods of other namespaces select, although isolation forbids it.
+// Definitions that pods of other namespaces select although isolation forbids it.
 void check_unreachable(const Known& known, std::vector<Finding>& out) {
   if (!known.conf.namespace_isolation) return;
   std::map<std::string, bool> is_reached;  // by definition that is selected at all

@@ -1,5 +1,5 @@
 // The examples of docs/lint.md and the mistakes of tests/data/lint are tests; so are the examples
-// of all other documents and the manifests, in which there is nothing to find.
+// of all other documents and the manifests, which must have no findings.
 #include <gtest/gtest.h>
 
 #include <algorithm>

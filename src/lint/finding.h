@@ -19,9 +19,9 @@ struct Code {
   std::string_view title;  // what is wrong, in a few words
 };
 
-// All of them, in order.
+// All codes, in order.
 std::span<const Code> all_codes();
-// Only of a code in the table.
+// Only for a code in the table.
 const Code& code_of(std::string_view code);
 
 // Where in a file. Line and column count from 1, columns in bytes; 0: not known.

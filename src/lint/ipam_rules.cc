@@ -85,7 +85,7 @@ class IpamCheck {
   void check_host_local(const json::Object& ipam, const std::string& pointer) {
     const json::Array* sets = json::as_array(ipam.find_folded("ranges"));
     const bool has_subnet = ipam.find_folded("subnet") != nullptr;
-    // Without either, the capability ipRanges may bring them.
+    // Without either, the capability ipRanges may provide them.
     if (has_subnet) check_range(ipam, pointer);
     for (std::size_t i = 0; sets != nullptr && i < sets->size(); ++i) {
       const json::Array* set = (*sets)[i].as_array();

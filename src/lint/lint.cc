@@ -23,7 +23,7 @@ void parse_configs(Objects& objects) {
   }
 }
 
-// A file that is named twice, or a rule that two ways lead to, must not repeat itself.
+// A file that is named twice, or a fault that two rules find, is reported once.
 void sort_and_unite(std::vector<Finding>& findings) {
   const auto order = [](const Finding& finding) {
     return std::tie(finding.spot.file, finding.spot.line, finding.spot.column, finding.code,

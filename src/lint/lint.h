@@ -1,7 +1,7 @@
 // Finds mistakes in network definitions, pods and the workloads that make them, the daemon's
-// configuration and CNI configuration files, before a pod meets them. Pure: texts in, findings out.
-// What can be read is read by the parsers that the daemon uses, so what is refused here is refused
-// there.
+// configuration and CNI configuration files, before a pod meets them. Pure: texts in,
+// findings out. Where the daemon has a parser, lint uses it, so it refuses what the daemon
+// refuses.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@
 namespace mnet::lint {
 
 struct Options {
-  // The names of the plugins that there are, and where; none: not known.
+  // The names of the installed plugins, and where they are; none: not known.
   std::optional<std::set<std::string, std::less<>>> plugins = {};
   std::string plugins_from = {};  // for messages: /opt/cni/bin
-  // Whether the files hold all definitions that there are, as those of a cluster do.
+  // Whether the files hold every definition that exists, as those of a cluster do.
   bool has_all_definitions = false;
 };
 

@@ -38,7 +38,7 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// The daemon's file that a file of this path is a fragment of; empty: it is none.
+// The daemon's file that a file of this path is a fragment of; empty: it is not a fragment.
 std::string file_of_fragment(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos || !path.ends_with(".json")) return {};
@@ -58,13 +58,13 @@ bool is_daemon_config(const json::Object& object) {
       kDaemonKeys, [&object](std::string_view key) { return object.find_folded(key) != nullptr; });
 }
 
-// Text that a program still fills in, such as a template of cni-node (04, 1.8).
+// Text that a program has yet to fill in, such as a template of cni-node (04, 1.8).
 bool is_template(std::string_view text) {
   const bool has_mark = text.contains("__") || text.contains("{{") || text.contains("${");
   return has_mark && !json::parse(text);
 }
 
-// What a file or member of this name holds; none: neither.
+// What a file or member of this name holds; none: nothing that lint knows.
 std::optional<ConfigKind> kind_of_name(std::string_view name) {
   if (name == kDaemonConfigName) return ConfigKind::kDaemon;
   if (is_cni_name(name)) return ConfigKind::kCni;
@@ -193,7 +193,7 @@ class Reader {
     const json::Object* pods = object_at(document.value(), pointer);
     const json::Value* metadata = object.find("metadata");
     if (pods == nullptr || json::as_object(metadata) == nullptr) return;
-    // A template has no name of its own: the workload's stands for it.
+    // A template has no name of its own; it goes by the workload's.
     json::Object as_pod{{"metadata", *metadata}};
     json::Object& made = *as_pod.find("metadata")->as_object();
     const json::Value* annotations = json::find_at(*pods, {"metadata", "annotations"});

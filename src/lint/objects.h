@@ -1,4 +1,4 @@
-// What lint examines, taken from files: each object with the places of its parts. Internal.
+// The objects that lint examines, taken from files, each with the places of its parts. Internal.
 #pragma once
 
 #include <cstdint>

@@ -108,7 +108,7 @@ constexpr std::array<KnownPlugin, 18> kPlugins = {{
     {"whereabouts", kWhereabouts, true},
 }};
 
-// Also those of whose keys nothing is known here.
+// Includes plugins whose keys are not known here.
 constexpr std::array kTypes = {"bridge"sv,
                                "macvlan"sv,
                                "ipvlan"sv,

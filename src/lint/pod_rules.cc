@@ -36,7 +36,7 @@ constexpr std::array kElementKeys = {"name"sv, "namespace"sv, "ips"sv, "mac"sv, 
                                      "interface"sv, "deviceID"sv, "interfaceRequest"sv,
                                      "cni-args"sv, "portMappings"sv, "bandwidth"sv,
                                      "default-route"sv, "ipam-claim-reference"sv,
-                                     // Without effect, but in the original's own examples.
+                                     // It has no effect, but the original's own examples have it.
                                      "gateway"sv};
 constexpr std::array kAnnotations = {
     "k8s.v1.cni.cncf.io/networks"sv,        "k8s.v1.cni.cncf.io/network-status"sv,
@@ -56,7 +56,7 @@ std::vector<std::string_view> names_in(const Known& known, std::string_view ns) 
   return names;
 }
 
-// Names that differ in their numbers alone are those of different definitions.
+// Names that differ in their numbers alone belong to different definitions.
 bool is_numbered_alike(std::string_view a, std::string_view b) {
   const auto without_digits = [](std::string_view name) {
     std::string out(name);
@@ -66,7 +66,7 @@ bool is_numbered_alike(std::string_view a, std::string_view b) {
   return without_digits(a) == without_digits(b);
 }
 
-// What to say of a definition that is not among the files; empty: it may be elsewhere.
+// What to say about a definition that is not among the files; empty: it may be elsewhere.
 std::string missing_text(const Known& known, const std::string& ns, const std::string& name) {
   const std::string key = cat(ns, "/", name);
   if (known.definitions.contains(key)) return {};
@@ -155,7 +155,7 @@ class PodCheck {
         model::parse_default_network_annotation(*text, known_.conf.multus_namespace);
     if (!element) return refuse(place, element.error());
     refuse_missing(*element, place.spot());
-    // With the default network alone, so that a refusal is about its namespace.
+    // Checked with the default network alone, so that a refusal is about its namespace.
     model::PodObject only = pod_.pod;
     only.annotations.erase(std::string(model::kNetworksAnnotation));
     const auto read = model::read_pod_networks(known_.conf, only);
@@ -274,8 +274,8 @@ class PodCheck {
     if (!element.mac.empty() && lacks("mac") && !takes_mac(definition)) warn("mac", "mac");
   }
 
-  // Plugins that read the address from CNI_ARGS or args.cni, which need no capability; of plugins
-  // that we do not know nothing is said.
+  // Plugins that read the address from CNI_ARGS or args.cni, and so need no capability; nothing is
+  // said about plugins that we do not know.
   static bool takes_mac(const Definition& definition) {
     return !std::ranges::all_of(plugins_of(*definition.parsed), [](const PluginPart& plugin) {
       return plugin.type == "ipvlan" || plugin.type == "ptp" || plugin.type == "vlan" ||

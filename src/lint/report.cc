@@ -20,7 +20,7 @@ std::string coloured(Severity severity, bool in_colour) {
   return cat(severity == Severity::kError ? "\033[31m" : "\033[33m", name, "\033[0m");
 }
 
-// Whole, but nothing in it that a terminal obeys.
+// The whole text, with everything escaped that a terminal would obey.
 std::string printable(std::string_view text) { return excerpt(text, text.size()); }
 
 // GitHub reads `%`, line breaks and, in properties, `:` and `,` from escapes.

@@ -27,11 +27,11 @@ void check_pod(const PodTemplate& pod, const Known& known, std::vector<Finding>&
 void check_machine(const VirtualMachine& machine, const Known& known, std::vector<Finding>& out);
 void check_cni_configuration(const Configuration& configuration, const Known& known,
                              std::vector<Finding>& out);
-// The daemon's, each file together with its fragments.
+// The daemon's configurations, each file together with its fragments.
 void check_daemon_configurations(const Objects& objects, std::vector<Finding>& out);
 // What the first daemon configuration that can be read says; the defaults if there is none.
 model::NetConf daemon_conf(const Objects& objects);
-// What only several things together show.
+// Mistakes that only show when several objects are seen together.
 void check_together(const Known& known, std::vector<Finding>& out);
 
 }  // namespace mnet::lint

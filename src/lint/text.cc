@@ -90,7 +90,7 @@ class Alignment {
     return has_break ? end : at_;
   }
 
-  // How many bytes of the file stand for this one here; 0: it is not here.
+  // How many bytes of the file stand for this byte of the value; 0: it is not here.
   std::size_t length_of(char wanted) const {
     const char here = file_[at_];
     const char next = at_ + 1 < file_.size() ? file_[at_ + 1] : '\0';
@@ -140,7 +140,7 @@ std::optional<std::size_t> offset_of(std::string_view text, int line, int column
   return std::min(text.size(), at + static_cast<std::size_t>(std::max(column, 1) - 1));
 }
 
-// What our parsers say of a place, alone or after some context: `reading x: line 3, column 7: why`.
+// How our parsers name a place, alone or after some context: `reading x: line 3, column 7: why`.
 struct NamedPlace {
   std::size_t begin = 0, end = 0;  // of the words in the text
   int line = 0, column = 0;
@@ -229,7 +229,7 @@ bool Text::is_exact() const { return is_whole_ || !offsets_.empty(); }
 
 Spot Text::spot_at(std::size_t offset) const {
   if (!is_exact()) return {file_->name, start_.line, start_.column, field_, {}};
-  // A text that ends too early ends after its last word, not on the line below.
+  // An error at the end of the text is shown after its last word, not on the line below.
   offset = std::min(offset, text_.find_last_not_of(" \t\r\n") + 1);
   if (!is_whole_) {
     offset = offset < offsets_.size() ? offsets_[offset] : offsets_.back() + 1;

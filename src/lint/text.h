@@ -46,10 +46,10 @@ class Text {
   // Of a value in it, by JSON pointer; the text must be JSON. One that has no place of its own
   // gets that of the value which contains it.
   Spot spot(std::string_view pointer, Part part = Part::kValue) const;
-  // Of a parser's error, whose text may begin with `line 3, column 7: ` or name a path:
-  // that place, or the start.
+  // The place of a parser's error, whose text may begin with `line 3, column 7: ` or name a path;
+  // else the start.
   Spot spot_of_error(std::string_view error) const;
-  // The error without `line 3, column 7: `, if the spot says it.
+  // The error without `line 3, column 7: ` if the spot shows that.
   std::string without_place(std::string_view error) const;
   // Of a byte of it.
   Spot spot_at(std::size_t offset) const;

@@ -13,7 +13,7 @@
 
 namespace mnet::metrics {
 
-// The last one is for all that are none: a client that makes up a command must not make a series.
+// The last one is for all other commands: a client that invents a command must not make a series.
 inline constexpr std::array<std::string_view, 7> kCommands = {"ADD", "DEL",     "CHECK", "STATUS",
                                                               "GC",  "VERSION", "other"};
 

@@ -1,4 +1,4 @@
-// Label values that come from outside, kept to a number that no outsider can exceed.
+// Label values that come from outside, limited to a number that no outsider can exceed.
 #pragma once
 
 #include <cstddef>

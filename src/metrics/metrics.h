@@ -49,7 +49,7 @@ class Metrics {
   void observe_own_share(std::string_view command, std::chrono::duration<double> time);
   // A request that failed, by the CNI error code that the runtime is told.
   void count_error(std::string_view command, std::uint64_t code);
-  // One whose client left before it was admitted.
+  // A request whose client left before it was admitted.
   void count_dropped();
   void count_undone_on_disconnect();
   // A DEL that could not remove everything, whatever the runtime was told.
@@ -60,18 +60,18 @@ class Metrics {
   void count_bad_record();
 
   void observe_delegate(const DelegateRun& run);
-  // How long one network took that was plugged in (`add`) or out (`remove`) by annotation.
+  // How long it took to plug in (`add`) or unplug (`remove`) one network by annotation.
   void observe_hotplug(std::string_view op, std::chrono::duration<double> time);
   // A plugin that is in none of the directories.
   void count_missing_plugin(std::string_view type);
-  // The types of those that were missing a short while ago and have not run since: what is mended
-  // is not told of for ever.
+  // Types of plugins that were missing a short while ago and have not run since: what was repaired
+  // is not reported for ever.
   static constexpr std::chrono::minutes kMissingFor{5};
   std::vector<std::string> missing_plugins(
       std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now()) const;
 
-  // Of the node's own configuration (03, 6): written, or not because something was wrong; and that
-  // another party keeps taking the file away (pain 11).
+  // The node's own configuration (03, 6): written; not written because something was wrong; and
+  // that another program keeps removing the file (pain 11).
   void count_config_write(bool succeeded);
   void count_config_fight();
   // When the current client certificate expires (03, 8). Not shown before the first call.

@@ -5,7 +5,7 @@
 
 namespace mnet::metrics {
 
-// In the text format. What /proc does not tell is left out.
+// In the text format. What /proc does not say is left out.
 std::string process_text(const std::string& proc = "/proc");
 
 }  // namespace mnet::metrics

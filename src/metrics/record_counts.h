@@ -1,4 +1,4 @@
-// How much the node remembers of its containers: files below the cniDirs, counted when a client
+// Counts what is stored about the node's containers: files below the cniDirs, counted when a client
 // asks for metrics. Lives on the event loop.
 #pragma once
 
@@ -19,8 +19,8 @@ class RecordCounts {
   RecordCounts(aio::BlockingPool& pool, std::function<std::set<std::string>()> directories)
       : pool_(pool), directories_(std::move(directories)) {}
 
-  // Counts anew, unless another task does so already: however often a page is asked for, one
-  // thread of the pool is busy with it at most.
+  // Counts anew, unless another task is counting: however often the page is requested, it keeps at
+  // most one thread of the pool busy.
   aio::Task<void> refresh();
   const store::Counts& numbers() const { return numbers_; }
 

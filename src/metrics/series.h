@@ -28,7 +28,7 @@ class Numbers {
   // 0 at first, and shown from then on. The reference stays valid.
   double& at(const Labels& labels = {}) { return values_[labels]; }
 
-  // Nothing as long as there is no value: it would be a help text for nothing.
+  // Nothing as long as there is no value: it would be a help text without a series.
   void write(std::string& page) const;
 
  private:

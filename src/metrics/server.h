@@ -33,7 +33,7 @@ class Server {
   Server(const aio::asio::any_io_executor& executor, Metrics& metrics, ServerSettings settings,
          Log log);
 
-  // Goes on until it listens; being unable to is logged once and never an error.
+  // Returns only once it listens; being unable to is logged once and is never an error.
   aio::Task<void> listen();
   // 0 until it listens.
   std::uint16_t port() const { return port_; }

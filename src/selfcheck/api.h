@@ -1,4 +1,4 @@
-// Judges what a visit to the API server showed. Pure.
+// Judges what a look at the API server showed. Pure.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace mnet::selfcheck {
 struct ApiVisit {
   std::string server;                 // its address; empty: none is known
   std::optional<Error> failure = {};  // of the way to it
-  // What we need and may not do, as `list pods: <the server's words>`.
+  // What we need and may not do, such as `list pods: <the server's words>`.
   std::vector<std::string> refused = {};
   // How much later its clock is than ours.
   std::optional<std::chrono::seconds> clock_difference = {};

@@ -1,5 +1,5 @@
 // What the container runtime finds in its directory of CNI configurations: it takes the first file
-// in byte order, and that must be ours. Blocks.
+// in byte order, which must be ours. Blocks.
 #pragma once
 
 #include "nodeconf/restore.h"

@@ -12,7 +12,7 @@
 namespace mnet::selfcheck {
 namespace {
 
-// Device plugins and authors of definitions choose how many there are.
+// The authors of device plugins and definitions choose how many resources there are.
 constexpr std::size_t kMostTold = 20;
 
 std::string list_of(const std::map<std::string, std::size_t>& offer) {

@@ -16,11 +16,11 @@ struct DeviceNeed {
   std::string resource;  // its annotation k8s.v1.cni.cncf.io/resourceName
 };
 
-// How many devices of each resource the kubelet offers. A note of these, and a finding for each
-// resource that is needed and not among them, whatever the number of networks that need it.
+// How many devices of each resource the kubelet offers. Yields a note about these, and a finding
+// for each resource that is needed and not offered, however many networks need it.
 Findings check_devices(const std::vector<DeviceNeed>& needs,
                        const std::map<std::string, std::size_t>& offer);
-// The same where the kubelet could not be asked.
+// The same if the kubelet could not be asked.
 Findings check_devices(const std::vector<DeviceNeed>& needs, const Error& failure);
 
 }  // namespace mnet::selfcheck

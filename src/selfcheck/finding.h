@@ -1,5 +1,5 @@
-// What a self-check found: one thing that is wrong on this node, why it matters and what to do. Who
-// prints, logs or counts it is not its concern.
+// One thing that a self-check found wrong on this node: why it matters, and what to do. Knows
+// nothing about who prints, logs or counts it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ std::string_view name_of(Severity severity);  // "note", "warning", "error"
 struct Finding {
   Severity severity = Severity::kWarning;
   std::string_view check;  // one of the labels below
-  // Sentences without the full stop. A note has only the first.
+  // Sentences without their full stop. A note has only the first.
   std::string what, why, advice;
 };
 using Findings = std::vector<Finding>;

@@ -1,5 +1,5 @@
-// Directories that the daemon works in: whether they are there, whose they are, whether it can
-// write to them, and whether their disk has room. Blocks.
+// Directories that the daemon works in: whether they exist, who owns them, whether it can write to
+// them, and whether their disk has room. Blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Folder {
   std::string path;  // as the daemon sees it
   bool is_written = false;
   bool is_made = false;  // by the daemon, if it is missing
-  // The root of the host as the daemon sees it (chrootDir), where the folder must be the host's
+  // The root of the host as the daemon sees it (chrootDir), in which the folder must be the host's
   // own; empty: it need not be, or the daemon runs on the host itself.
   std::string host_root = {};
 };
@@ -24,7 +24,7 @@ struct Room {
   std::uint64_t bytes = 0, files = 0;  // free for root
   bool counts_files = true;            // false: the file system makes as many as it needs
 };
-// Of the disk that `path` is on.
+// For the disk that `path` is on.
 Findings check_disk(const std::string& path);
 Findings judge_room(const std::string& path, const Room& room);
 

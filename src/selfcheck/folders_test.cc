@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 constexpr const char* kMultus = R"({"cniVersion":"1.0.0","name":"m","type":"multus-shim"})";
 constexpr const char* kBridge = R"({"cniVersion":"1.0.0","name":"b","type":"bridge"})";
 
-// A directory of root's own; who runs the tests otherwise finds one finding more in each.
+// A directory that root owns; run by another user, each test finds one finding more.
 class FolderCheck : public ::testing::Test {
  protected:
   void SetUp() override {

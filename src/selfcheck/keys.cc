@@ -15,7 +15,7 @@
 namespace mnet::selfcheck {
 namespace {
 
-// A configuration has hundreds of unknown keys only by mistake; the first ones tell of it.
+// A configuration has hundreds of unknown keys only by mistake, and the first few reveal it.
 constexpr std::size_t kMostReported = 20;
 
 bool is_comment(std::string_view key) { return key.starts_with('_') || key.starts_with("//"); }

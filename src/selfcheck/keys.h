@@ -1,5 +1,5 @@
-// Keys of a configuration that no reader knows: they are legal and have no effect, so a misspelt
-// one is noticed only by what does not happen. Pure.
+// Keys of a configuration that no program reads: they are legal and have no effect, so a misspelt
+// key is only noticed by what does not happen. Pure.
 #pragma once
 
 #include <functional>

@@ -39,20 +39,20 @@ std::size_t count_old(const std::string& directory, std::chrono::system_clock::t
   return count;
 }
 
-// Of all networks together; more are not looked at.
+// For all networks together; further files are not looked at.
 constexpr std::size_t kMostAddresses = 10'000;
 constexpr std::size_t kMostOfAddress = 1024;
 
-// The container that has an address: the first line of host-local's file. Empty if that cannot be
-// told.
+// The container that has an address: the first line of host-local's file. Empty if it cannot be
+// read.
 std::string holder_of(const std::string& path) {
   const auto text = sys::read_file(path, kMostOfAddress);
   if (!text) return {};
   return std::string(trim(std::string_view(*text).substr(0, text->find('\n'))));
 }
 
-// Containers of which anything is on record. An error is not an absence: none if that cannot be
-// told.
+// Containers that have any record. None if that is not known: an error is not an
+// absence.
 std::optional<std::set<std::string>> recorded_containers(const std::string& cni_dir) {
   std::set<std::string> known;
   const auto results = store::ResultCache(cni_dir).list_all();

@@ -9,8 +9,8 @@
 
 namespace mnet::selfcheck {
 
-// Each of `places` must be a mount of its own, or lie below one, that sees what the host mounts
-// later: network namespaces and volumes are mounts. The root of the container is none.
+// Each of `places` must be, or lie below, a mount of its own that shows what the host mounts later:
+// network namespaces and volumes are mounts. The container's root does not count.
 Findings check_propagation(const std::vector<sys::Mount>& mounts,
                            const std::vector<std::string>& places);
 

@@ -20,11 +20,11 @@ namespace mnet::selfcheck {
 namespace {
 
 constexpr std::size_t kMostNamed = 5;
-// Plugins, or interfaces, that are missing and named: definitions may want thousands.
+// At most this many missing plugins, or interfaces, are named: definitions may need thousands.
 constexpr std::size_t kMostMissing = 20;
 constexpr std::size_t kMostValues = 10'000;
 
-// Which networks need a thing that is missing.
+// Which networks need something that is missing.
 using Users = std::map<std::string, std::vector<std::string>>;
 
 std::string text_in(const json::Object& object, std::string_view key) {
@@ -61,7 +61,7 @@ std::vector<std::string> types_of(const json::Object& plugin) {
   return types;
 }
 
-// False if there are too many already to tell of this one.
+// False if too many are named already for this one to be named.
 bool note(Users& users, const std::string& what, const std::string& network) {
   if (users.size() >= kMostMissing && !users.contains(what)) return false;
   auto& networks = users[what];
@@ -116,7 +116,7 @@ Finding even_more() {
 
 std::string missing_link(const json::Object& plugin,
                          const std::function<bool(const std::string& ifname)>& has_link) {
-  // The interface is the container's own then.
+  // Then the interface is the container's own.
   if (is_true(plugin, "linkInContainer")) return {};
   const std::string_view key = text_in(plugin, "type") == "host-device" ? "device" : "master";
   const std::string ifname = text_in(plugin, key);

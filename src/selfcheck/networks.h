@@ -24,12 +24,12 @@ struct NodeView {
   std::string plugin_dir;                                   // where plugins are, for people
 };
 
-// One finding for each plugin and each interface that is missing, whatever the number of networks
-// that need it; a configuration that cannot be read is one, too.
+// One finding for each plugin and each interface that is missing, however many networks need it; a
+// configuration that cannot be read is a finding, too.
 Findings check_networks(const std::vector<Network>& networks, const NodeView& node);
 
 // Why a plugin with this configuration cannot work here: `master "eth7" does not exist on this
-// node`; empty if nothing is known.
+// node`; empty if no reason is known.
 std::string missing_link(const json::Object& plugin,
                          const std::function<bool(const std::string& ifname)>& has_link);
 

@@ -54,7 +54,7 @@ Result<void> read_capabilities(const json::Object& object, const std::string& pa
   return {};
 }
 
-// A limit that lets nothing through would be noticed only by its victims.
+// A limit of zero would only be noticed by those whose requests fail.
 void read_positive(json::Fields& fields, std::string_view key, std::int64_t& out) {
   fields.read(key, out);
   if (out <= 0) fields.fail(key, cat("must be greater than 0, got ", out));
@@ -175,7 +175,7 @@ void lay_over(json::Object& document, const json::Object& overrides) {
 
 using Origins = std::map<std::string, std::string>;
 
-// A fragment must be right by itself: only then can its error name it.
+// A fragment must be correct by itself: only then can its error name it.
 Result<void> lay_fragment_over(json::Object& document, const Fragment& fragment, Origins& origins) {
   if (auto alone = config_of(fragment.document); !alone) {
     return std::move(alone).error().wrap(fragment.path);
@@ -200,7 +200,7 @@ Result<Config> config_of(json::Object document) {
     return std::move(read).error().wrap(kUnreadable);
   }
   read_metrics(document, config);
-  // An empty text means the default where the default is one.
+  // An empty text means the default, for keys that have one.
   if (config.socket_dir.empty()) config.socket_dir = Config().socket_dir;
   if (config.kubelet_dir.empty()) config.kubelet_dir = devices::kDefaultKubeletDir;
   config.document = std::move(document);

@@ -62,19 +62,19 @@ struct Config : LogSettings {
   std::string objects_dir;
   std::string kubelet_dir = devices::kDefaultKubeletDir;
 
-  // Every key as it was written: what is laid over each request (03, 2.9 step 4).
+  // Every key as written: this is laid over each request (03, 2.9 step 4).
   json::Object document;
   std::string file;                    // where it was read
   std::vector<std::string> fragments;  // what was laid over it, in this order
-  // By key in small letters: the last fragment that says something about it.
+  // For each key in small letters, the last fragment that sets it.
   std::map<std::string, std::string> origins;
   std::vector<std::string> warnings;  // of keys that were not used and harm nothing else
 
   bool is_automatic() const { return multus_config_file == "auto"; }
-  // What a request that names none gets, too (02, 1).
+  // Requests that name no such directory get these, too (02, 1).
   std::string plugin_dir() const;
   std::string records_dir() const;
-  // Which of the files sets a key last.
+  // The file that sets a key last.
   const std::string& file_of(std::string_view key) const;
 };
 

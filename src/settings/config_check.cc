@@ -95,7 +95,7 @@ void add_delegates(const Config& config, std::vector<std::string>& out) {
 }  // namespace
 
 Result<void> check_surroundings(const Config& config, const std::vector<std::string>& environment) {
-  // It would act on the pods of other nodes (05, 3.1).
+  // It would act on pods of other nodes (05, 3.1).
   const bool lacks_node = config.hotplug.is_enabled && config.objects_dir.empty() &&
                           sys::variable(environment, "MULTUS_NODE_NAME").empty();
   if (lacks_node) {

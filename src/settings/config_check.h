@@ -1,4 +1,4 @@
-// What a configuration that can be read still gets wrong (03, 2.2): looked at once, at the start.
+// What is wrong in a configuration that can be read (03, 2.2): looked at once, at the start.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 
 namespace mnet::settings {
 
-// With what it names no request could be served, or nothing is known of whose pods are this node's.
-// The error names file and key.
+// Faults with which no request could be served, or with which it is not known which pods are this
+// node's. The error names file and key.
 Result<void> check_surroundings(const Config& config,
                                 const std::vector<std::string>& environment = sys::environment());
 
-// What has no effect, or harms only itself: each begins with its key, or with the path of a file.
+// What has no effect, or harms only itself. Each warning begins with its key, or with the path of a
+// file.
 std::vector<std::string> config_warnings(const Config& config);
 // Such a warning with the file that has the key.
 std::string with_file(const Config& config, std::string_view warning);

@@ -78,7 +78,7 @@ TEST(ConfigWarnings, TellOfACacheThatTheRuntimeUses) {
   EXPECT_THAT(warnings_of(R"({"cniDir":"/var/lib/cni/multus"})"), IsEmpty());
 }
 
-// 03, 2.3: never fatal; and never a port on all addresses instead of one that cannot be read.
+// 03, 2.3: never fatal; and a port that cannot be read never opens one on all addresses.
 TEST(ConfigWarnings, TellOfMetricsThatCannotBe) {
   for (const char* text :
        {R"({"metricsPort":"9"})", R"({"metricsPort":70000})", R"({"metricsPort":-1})",

@@ -8,8 +8,8 @@
 
 namespace mnet::settings {
 
-// Those of the document itself: what the daemon reads, what requests read through the overlay, and
-// keys of older versions that are only warned about.
+// Keys of the document itself: those that the daemon reads, those that requests read through the
+// overlay, and keys of older versions that only cause a warning.
 std::span<const std::string_view> daemon_keys();
 
 // The members of a key whose value is an object with fixed members; empty for any other key.

@@ -19,8 +19,8 @@ struct LogSettings {
   LogFormat log_format = LogFormat::kText;
 };
 
-// The level of `logLevel`. A level that is missing or unknown means panic; an unknown one adds a
-// line for standard error to `complaints`.
+// The level of `logLevel`. A missing or unknown level means panic; an unknown one adds a line for
+// standard error to `complaints`.
 LogLevel level_of(const LogSettings& settings, std::vector<std::string>& complaints);
 
 // A wrong type or value is noted in `fields`, by its key.

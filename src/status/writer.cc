@@ -42,8 +42,8 @@ std::string key_of(const std::string& ns, const std::string& name, const std::st
   return cat(ns, "/", name, "/", uid);
 }
 
-// Of the object; of a static pod the one that its request had, which stays when its mirror is made
-// anew (02, 5.2).
+// The object's UID; for a static pod the one that its request had, which stays the same when its
+// mirror is made anew (02, 5.2).
 std::string uid_to_look_for(const model::AttachmentRecord& record) {
   if (!record.is_static) return record.pod_uid;
   return model::read_pod_args_leniently(record.cni_args).pod.uid;
@@ -53,7 +53,7 @@ bool owes(const model::AttachmentRecord& record) {
   return record.status_owed && record.state == model::RecordState::kReady;
 }
 
-// When it was attached; RFC 3339, which sorts.
+// When it was attached, in RFC 3339, which sorts.
 std::string age_of(const model::AttachmentRecord& record) {
   return record.attachments.empty() ? std::string() : record.attachments.front().added_at;
 }
@@ -73,7 +73,8 @@ Writer::Writer(const aio::asio::any_io_executor& executor, attach::Attachments& 
                Log log)
     : Writer(executor, attachments, Settings(), std::move(log)) {}
 
-// The older container of a pod may have died without a DEL: its status would come after the newer.
+// An older container of the pod may have died without a DEL: its status must not come after the
+// newer one's.
 void Writer::add(std::string container_id, Owed owed) {
   forget(container_id);
   if (const auto older = of_pods_.find(owed.pod_key); older != of_pods_.end()) {
@@ -209,8 +210,8 @@ aio::Task<std::optional<Writer::Status>> Writer::recorded(std::string cni_dir,
   co_return Status{.pod = std::move(pod), .text = std::move(text)};
 }
 
-// The results in the record already lack the default routes that were removed. Networks that were
-// plugged in are in the record, too.
+// The results in the record already lack the default routes that were removed, and include networks
+// that were plugged in.
 aio::Task<std::string> Writer::text_of(model::AttachmentRecord record) {
   std::vector<model::NetworkStatus> all;
   for (const model::RecordedAttachment& attachment : record.attachments) {
@@ -230,7 +231,7 @@ aio::Task<std::string> Writer::text_of(model::AttachmentRecord record) {
   co_return all.empty() ? std::string() : model::status_text(all).text();
 }
 
-// In the container's turn: another request may write the record, too.
+// Under the container's lock: another request may write the record, too.
 aio::Task<void> Writer::settle(std::string cni_dir, std::string container_id) {
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core().containers.lock(container_id));
   if (owed_.contains(container_id)) co_return Result<void>();  // a later ADD owes another
@@ -244,7 +245,7 @@ aio::Task<void> Writer::settle(std::string cni_dir, std::string container_id) {
   co_return Result<void>();
 }
 
-// Once for each time that the server is unwell, not for each pod.
+// Logged once for each time that the server is unwell, not for each pod.
 void Writer::postpone(const std::string& pod, const attach::StatusDelay& delay) {
   if (pause_) return;  // several were on their way
   if (delay.why.code() == Errc::kCancelled) return;
@@ -266,7 +267,7 @@ void Writer::note_success() {
   log_.verbose(cat("network statuses can be written again; ", owed_.size(), " are owed"));
 }
 
-// Of several containers of one pod only the newest counts, whether it owes anything or not: the
+// If a pod has several containers only the newest counts, whether it owes a status or not: the
 // others died without a DEL.
 aio::Task<void> Writer::take_up(std::set<std::string> cni_dirs) {
   MNET_CO_TRY_VOID(co_await settings_.timer->sleep_for(

@@ -1,6 +1,6 @@
 // Writes network statuses after the answers of their ADDs (05, 3.11): a few at a time while the
-// server takes them, one at a time and with growing pauses while it does not. The attachment
-// records are the queue, and survive the process; held here are ids of containers, and the texts of
+// server takes them, one at a time and with growing pauses while it does not. The queue is the
+// attachment records, which survive the process; this object holds container ids, and the texts of
 // the few that are written next.
 #pragma once
 
@@ -31,7 +31,7 @@ class Writer : public attach::OwedStatuses {
   using Time = std::chrono::milliseconds;
 
   static constexpr std::size_t kSideBySide = 4;
-  // Of all texts together. What does not fit is made again from its record.
+  // Limit for all texts together. A text that does not fit is made again from its record.
   static constexpr std::size_t kMostText = 256u << 10;
 
   struct Settings {
@@ -53,11 +53,12 @@ class Writer : public attach::OwedStatuses {
 
   // Writes what is owed, until cancelled; to be started once, in a group.
   aio::Task<void> run();
-  // Takes up what the records of an earlier process owe, not at once: all nodes may have started
-  // together.
+  // Takes up what the records of an earlier process owe, after a random pause: all nodes may have
+  // started together.
   aio::Task<void> take_up(std::set<std::string> cni_dirs);
-  // Until all is written that can be, at the deadline at the latest, then gives up the rest: its
-  // records say that it is owed. False if a task still runs. To be awaited before this goes.
+  // Runs until everything is written that can be, at the latest until the deadline, and then gives
+  // up the rest, which the records still list as owed. False if a task still runs. Await it before
+  // this object goes.
   aio::asio::awaitable<bool> finish(aio::Deadline deadline);
 
   std::size_t count() const { return owed_.size(); }
@@ -75,7 +76,7 @@ class Writer : public attach::OwedStatuses {
   };
   // What became of an attempt.
   using Attempt = std::optional<attach::StatusDelay>;
-  // A record of an earlier process.
+  // Takes up one record of an earlier process.
   struct Found {
     std::string cni_dir, container_id, pod_key, added_at;
     bool owes = false;
@@ -86,11 +87,11 @@ class Writer : public attach::OwedStatuses {
   bool is_owed(const std::string& container_id, std::uint64_t number) const;
   Owed take(const std::string& container_id);
   aio::Task<void> write(std::string container_id);
-  // Whether that was the end of it.
+  // Whether the status needs no further attempt.
   bool conclude(const std::string& container_id, const Owed& owed,
                 const Result<Attempt>& attempted);
   aio::Task<Attempt> attempt(std::string container_id, Owed owed);
-  // As the record has it; none if it owes nothing, or if the pod is gone.
+  // The status as its record has it; none if the record owes nothing, or if the pod is gone.
   aio::Task<std::optional<Status>> recorded(std::string cni_dir, std::string container_id);
   aio::Task<std::optional<Found>> look_at(std::string cni_dir, std::string container_id);
   aio::Task<std::string> text_of(model::AttachmentRecord record);
@@ -103,7 +104,7 @@ class Writer : public attach::OwedStatuses {
   const Log log_;
   std::map<std::string, Owed> owed_;            // by container id
   std::map<std::string, std::string> of_pods_;  // the newest container of each pod
-  std::deque<std::string> waiting_;             // containers; some are no longer owed for
+  std::deque<std::string> waiting_;             // containers; some no longer owe a status
   std::size_t running_ = 0;
   std::size_t text_bytes_ = 0;  // of all texts in owed_
   std::uint64_t last_number_ = 0;

@@ -35,7 +35,7 @@ using testing::IsEmpty;
 // A node whose pods `ns1/p1`, `ns1/p2` and so on ask for nothing.
 class WriterTest : public attach::PodTest {
  protected:
-  // Of the pauses so many end at once; in the next one time stands still.
+  // This many pauses end at once; in the next one time stands still.
   explicit WriterTest(std::size_t pauses = 0) : timer_(pauses) {
     for (int i = 1; i <= 20; ++i) node_.source.add_pod("ns1", cat("p", i), {});
   }
@@ -75,12 +75,12 @@ class WriterTest : public attach::PodTest {
     running_.spawn("writer", writer_.run());
     settle();
   }
-  // Until nothing moves any more.
+  // Runs until nothing moves any more.
   void settle() {
     loop_.restart();
     loop_.poll();
   }
-  // As a daemon does that starts with these records.
+  // Starts as a daemon does that finds these records.
   void take_up() {
     running_.spawn("earlier", writer_.take_up({"/var/lib/cni/multus"}));
     settle();
@@ -204,7 +204,7 @@ TEST_F(WriterTest, EndsWithoutWaitingForAServerThatIsUnwell) {
   EXPECT_TRUE(record_owes("c1"));
 }
 
-// A daemon that was killed: its records are all that is left.
+// A daemon that was killed: only its records are left.
 class StatusesOfAnEarlierDaemon : public WriterTest {
  protected:
   StatusesOfAnEarlierDaemon() : WriterTest(1) {}

@@ -8,7 +8,7 @@
 namespace mnet::upkeep {
 namespace {
 
-// Why nothing will ever ask for the container again; empty: something may.
+// Why no request will ever ask for the container again; empty: one may.
 std::string_view why_abandoned(const Facts& facts) {
   if (facts.has_living_sibling) return "its pod has another container";
   if (!facts.has_pod) return facts.is_of_this_boot ? "" : "the machine has booted since";

@@ -1,4 +1,4 @@
-// What is to be done about one container that is on record. Pure.
+// Decides what to do about one container that is on record. Pure.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct Facts {
   bool has_pending = false;     // there is a pending DEL of the container
   bool is_of_this_boot = true;
   Namespace netns = Namespace::kSame;
-  bool has_pod = true;  // it is a pod, and there is a store that has every pod
+  bool has_pod = true;  // it is a pod's, and the store has every pod
   PodState pod = PodState::kPresent;
   bool has_living_sibling = false;  // another container of the same pod lives
-  // Its namespace is there, and no process is in it, while others' are seen to have some.
+  // Its namespace exists, but no process is in it, while processes are seen in those of others.
   bool is_empty = false;
   bool sees_host = true;          // namespaces are looked at as the host has them
   bool sees_running_pods = true;  // no namespace of a running pod is missing
@@ -54,7 +54,7 @@ struct Decision {
 std::string_view name_of(Action action);
 
 Decision decide(const Facts& facts, Mode mode);
-// Its namespace is not there any more, or was left behind.
+// Its namespace is no longer there, or was left behind.
 bool is_gone(const Facts& facts);
 
 }  // namespace mnet::upkeep

@@ -45,7 +45,7 @@ bool may_be_of_one_author(std::string_view one, std::string_view other) {
 }
 
 // Whether another namespace at its path can be told from the container's own. Not with a record
-// that was made up for a container of another Multus; after a reboot, always.
+// that was reconstructed for a container of another Multus; always after a reboot.
 bool knows_namespace(const model::AttachmentRecord& record, const std::string& boot_id) {
   if (record.netns_inode != 0) return true;
   return !record.boot_id.empty() && record.boot_id != boot_id;
@@ -140,7 +140,7 @@ Rule::Holding Rule::holding_of(const model::RecordedAttachment& recorded) {
           .addresses = recorded.result ? addresses_in(*recorded.result) : std::set<std::string>()};
 }
 
-// An entry that cannot be read is Chain's business.
+// Chain deals with an entry that cannot be read.
 aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::AttachmentPtr network,
                                           std::string definition) {
   Holding holding{.device_id = network->delegate.selection.device_id,
@@ -152,8 +152,8 @@ aio::Task<Rule::Holding> Rule::holding_of(std::string cni_dir, model::Attachment
   co_return holding;
 }
 
-// One record after the other: each may be large. A namespace that cannot be looked at is a living
-// one's.
+// Reads one record after the other: each may be large. A namespace that cannot be looked at counts
+// as a living container's.
 aio::Task<std::vector<std::string>> Rule::find_holders(std::string cni_dir,
                                                        std::string container_id,
                                                        std::vector<Holding> wanted) {

@@ -17,12 +17,12 @@
 
 namespace mnet::upkeep {
 
-// What a path says about the namespace that a record is about.
+// What a path says about the namespace in a record.
 enum class Namespace : std::uint8_t {
   kSame,     // it leads to it
-  kOther,    // it leads to another: the path was used again
-  kGone,     // there is nothing at the path
-  kUnknown,  // what is there is not known to be a namespace
+  kOther,    // it leads to another one: the path was reused
+  kGone,     // nothing is at the path
+  kUnknown,  // it is not known whether a namespace is there
 };
 
 // `container c1 of pod ns/name`, or the container alone.
@@ -47,11 +47,11 @@ class Rule : public attach::DelRule {
   // The record of a container; none if there is none or it is damaged.
   aio::Task<std::optional<model::AttachmentRecord>> find_record(std::string cni_dir,
                                                                 std::string container_id);
-  // Where `netns` leads, seen from the record. An error if that cannot be told now.
+  // Where `netns` leads, compared with the record. An error if that is not known now.
   aio::Task<Namespace> find_namespace(std::string netns, std::string boot_id, std::uint64_t inode);
 
  private:
-  // What can be in one container's hands only.
+  // What only one container can hold.
   struct Holding {
     std::string device_id;
     std::string network;              // of the addresses, by its CNI name
@@ -63,7 +63,7 @@ class Rule : public attach::DelRule {
   static Holding holding_of(const model::RecordedAttachment& recorded);
   aio::Task<Holding> holding_of(std::string cni_dir, model::AttachmentPtr network,
                                 std::string definition);
-  // For each of them the living container that holds it, for people; empty: none.
+  // For each of them the living container that holds it, for messages; empty: none does.
   aio::Task<std::vector<std::string>> find_holders(std::string cni_dir, std::string container_id,
                                                    std::vector<Holding> wanted);
   aio::Task<std::string> netns_for(model::AttachmentPtr network,

@@ -122,7 +122,8 @@ TEST_F(RuleTest, ANetworkStaysWhileALivingContainerHoldsItsAddress) {
   EXPECT_TRUE(attach::complete(del_later("c1")));
 }
 
-// Its record was made up when a network of it was unplugged: the original had attached it.
+// Its record was reconstructed when one of its networks was unplugged: the original had attached
+// it.
 TEST_F(RuleTest, ANetworkStaysWhileAContainerHoldsItsAddressWhoseNamespaceIsNotOnRecord) {
   add_container("c1", "a", 7);
   add_container("c2", "a", 8);
@@ -189,7 +190,7 @@ TEST_F(RuleTest, NothingRunsWhileARecordCannotBeRead) {
   EXPECT_THAT(node_.runs(), IsEmpty());
 }
 
-// One that the runtime asks for is its own business.
+// A container that the runtime asks for is the runtime's concern.
 TEST_F(RuleTest, ADelOfTheRuntimeIsNotJudged) {
   add_container("c1", "a", 7);
   node_.links.inodes["/c1"] = 8;

@@ -51,8 +51,8 @@ bool seems_gone(const Decision& decision) {
          decision.action == Action::kDelete;
 }
 
-// Whether every attachment on record has its cached result. What cannot be read may be the one that
-// seems to be missing.
+// Whether every attachment on record has a cached result. A file that cannot be read may be the one
+// that seems to be missing.
 bool may_be_complete(const model::AttachmentRecord& record, const attach::CacheOverview& results) {
   if (!results.unreadable.empty()) return true;
   const cni::CachedContainer* cached = results.find(record.container_id);
@@ -76,7 +76,7 @@ bool lives(const Facts& facts) {
 
 }  // namespace
 
-// Asks again when the container is ours; otherwise the rule of every such DEL.
+// Asks again once it has the container's turn; then applies the rule of all such DELs.
 class Upkeep::StillNeeded : public attach::DelRule {
  public:
   StillNeeded(Upkeep& owner, const Item* item, Action action)
@@ -114,7 +114,8 @@ aio::Task<void> Upkeep::run() {
   co_return Result<void>();
 }
 
-// Not all nodes of a cluster at once. Earlier where the grace of a container ends.
+// Spread out, so that the nodes of a cluster do not all begin at once. Earlier where a container's
+// grace ends.
 std::chrono::milliseconds Upkeep::pause() {
   auto pause = Backoff(settings_.period, 2 * settings_.period, random_, kFifth).next();
   const auto now = clock_();
@@ -175,7 +176,7 @@ aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
   MNET_CO_TRY(const auto& containers, co_await node_.list_records(cni_dir));
   MNET_CO_TRY(auto&& results, co_await core_.core().ports.records.list_results(cni_dir));
   const auto begin = items->size();
-  std::set<std::string> recorded;  // or unknown, so that not even the result cache may judge
+  std::set<std::string> recorded;  // or unknown, so the result cache must not judge either
   for (const std::string& id : containers) {
     auto item = co_await read(cni_dir, id);
     if (item && *item == nullptr) continue;
@@ -193,7 +194,7 @@ aio::Task<void> Upkeep::look(std::string cni_dir, Items* items) {
     return recorded.contains(cached.container_id);
   });
   MNET_CO_TRY_VOID(co_await find_cached(cni_dir, std::move(results.containers), items));
-  // After the records: a DEL that fails writes its pending DEL first.
+  // Read after the records: a DEL that fails writes its pending DEL first.
   MNET_CO_TRY(const auto& pending, co_await node_.list_pending(cni_dir));
   for (auto i = begin; i < items->size(); ++i) {
     Item& item = *(*items)[i];
@@ -213,8 +214,8 @@ aio::Task<std::unique_ptr<Upkeep::Item>> Upkeep::read(std::string cni_dir,
   item->record = *std::move(record);
   item->facts.state = item->record.state;
   item->facts.awaits_pending = item->record.is_pending;
-  // With hot-plug on, what an edit of the annotation began is its own to finish: the network status
-  // goes with it.
+  // With hot-plug on, hot-plug finishes what an edit of the annotation began, its network status
+  // included.
   const attach::Options& options = core_.core().options;
   const bool has_hotplug =
       options.has_hotplug && (!options.hotplugs_in || options.hotplugs_in(item->record.pod_ns));
@@ -227,8 +228,8 @@ aio::Task<std::unique_ptr<Upkeep::Item>> Upkeep::read(std::string cni_dir,
   co_return std::move(item);
 }
 
-// Containers that the original, or an earlier version, left behind. What a runtime wrote for Multus
-// itself is not ours.
+// Containers that the original, or an earlier version, left behind. Entries that a runtime wrote
+// for Multus itself are not ours.
 aio::Task<void> Upkeep::find_cached(std::string cni_dir,
                                     std::vector<cni::CachedContainer> containers, Items* items) {
   for (const cni::CachedContainer& container : containers) {
@@ -257,7 +258,7 @@ aio::Task<void> Upkeep::find_facts(Item* item) {
   if (!where && where.error().code() == Errc::kCancelled) co_return where.error();
   facts.netns = where ? *where : Namespace::kUnknown;
   if (record.netns.empty()) facts.netns = Namespace::kUnknown;
-  // Whose namespace is there is not on record: it may be this container's.
+  // The record does not say which namespace is the container's: the one at the path may be.
   if (record.netns_inode == 0 && facts.netns == Namespace::kOther) facts.netns = Namespace::kSame;
   facts.has_pod = !record.pod_uid.empty() && node_.knows_pods();
   facts.pod = node_.find_pod(record);
@@ -265,7 +266,7 @@ aio::Task<void> Upkeep::find_facts(Item* item) {
   co_return Result<void>();
 }
 
-// Processes are looked at only where it matters: a namespace is not seen, or the pod is gone or has
+// Looks at processes only where that matters: a namespace is not seen, or the pod is gone or has
 // another container.
 aio::Task<void> Upkeep::find_processes(const Items* items) {
   ByPod living;
@@ -292,8 +293,8 @@ aio::Task<void> Upkeep::find_processes(const Items* items) {
   co_return Result<void>();
 }
 
-// One that has processes is there, although its path leads nowhere for us. The kernel gives a
-// number again once its namespace is gone: another container's processes say nothing of this one.
+// A namespace with processes exists, although its path leads nowhere for us. The kernel reuses the
+// number of a namespace that is gone, so processes of another container say nothing about this one.
 void Upkeep::keep_used(const ByPod& living, const std::vector<Item*>& unseen,
                        std::set<std::uint64_t> used) {
   for (const auto& [uid, of_pod] : living) {
@@ -304,8 +305,8 @@ void Upkeep::keep_used(const ByPod& living, const std::vector<Item*>& unseen,
   }
 }
 
-// That processes can be seen at all, those of other containers must show; a runtime may also keep
-// its processes elsewhere.
+// Seeing processes of other containers proves that processes can be seen at all; a runtime may also
+// keep its processes elsewhere.
 void Upkeep::find_empty(const ByPod& living, const std::set<std::uint64_t>& used) {
   const auto is_used = [&used](const Item* item) {
     return used.contains(item->record.netns_inode);
@@ -333,7 +334,7 @@ void Upkeep::note_gone(Item* item) {
   item->facts.is_past_grace = now - first >= settings_.grace;
 }
 
-// A running pod whose namespace is not there says that we cannot see namespaces as they are.
+// If a running pod's namespace is not there, we do not see namespaces as they are.
 void Upkeep::compare(const Items& items) {
   std::set<std::string> living;  // UIDs of pods with a living container
   std::set<Place> places;
@@ -392,7 +393,7 @@ aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
     now->facts.state = now->record.state;
     now->facts.awaits_pending = now->record.is_pending;
     if (now->record.state == model::RecordState::kCreating) {
-      // An ADD that ran meanwhile may have been answered, and its record not have been written.
+      // An ADD that ran meanwhile may have been answered without its record having been written.
       MNET_CO_TRY(const auto& results,
                   co_await core_.core().ports.records.list_results(item->cni_dir));
       now->facts.is_complete = may_be_complete(now->record, results);
@@ -410,7 +411,7 @@ aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
 
 // A DEL that fails is a pending DEL by the time it ends.
 aio::Task<void> Upkeep::del(const Item* item, Decision decision) {
-  // What works on it now may change everything; there is another round.
+  // The request that works on it now may change everything; the next round looks again.
   if (core_.core().containers.is_busy(item->record.container_id)) co_return Result<void>();
   MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
   StillNeeded rule(*this, item, decision.action);
@@ -460,7 +461,7 @@ aio::Task<void> Upkeep::undo_half_done(const Item* item) {
   co_return Result<void>();
 }
 
-// One network that was being plugged in or out of a container that lives on (05, 3.10).
+// One network that was being plugged into a living container, or unplugged (05, 3.10).
 aio::Task<void> Upkeep::undo_half_done(const Item* item, std::string ifname) {
   MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
   request.rule = &rule_;

@@ -1,7 +1,7 @@
-// Goes through the records of a node at the start of the daemon and again and again: ADDs and DELs
-// that a crash cut off are undone or finished, records of containers that are gone are deleted
-// through their plugins. What fails becomes a pending DEL, whose replay tries again. Lives on the
-// event loop.
+// Goes through the records of a node at the start of the daemon and then periodically: interrupted
+// ADDs and DELs are rolled back or finished, records of containers that are gone are deleted
+// through their plugins. A DEL that fails becomes a pending DEL, whose replay tries again. Lives on
+// the event loop.
 #pragma once
 
 #include <chrono>
@@ -34,29 +34,29 @@ namespace mnet::upkeep {
 class Node {
  public:
   virtual ~Node() = default;
-  // Where records are.
+  // The directories that hold records.
   virtual std::set<std::string> directories() const = 0;
   // The containers with an attachment record, the oldest first.
   virtual aio::Task<std::vector<std::string>> list_records(std::string cni_dir) = 0;
-  // Names of the files of pending DELs.
+  // Names of the pending DELs' files.
   virtual aio::Task<std::vector<std::string>> list_pending(std::string cni_dir) = 0;
-  // Whether a pod that is not in the store does not exist.
+  // Whether a pod that is not in the store is known not to exist.
   virtual bool knows_pods() const = 0;
-  // Of the pod that a record is about.
+  // The pod that the record is about.
   virtual PodState find_pod(const model::AttachmentRecord& record) const = 0;
   // Inodes of the network namespaces that processes are in, as far as processes can be seen. An
-  // error if that cannot be told.
+  // error if that is not known.
   virtual aio::Task<std::set<std::uint64_t>> list_used_namespaces() = 0;
-  // Whether namespaces are looked at as the host has them.
+  // Whether we see namespaces as the host has them.
   virtual bool sees_host() const = 0;
-  // The DEL of a container, as the runtime would send it. Of the record only what is not about
-  // single networks counts.
+  // The DEL of a container, as the runtime would send it. Uses only those parts of the record that
+  // concern the whole container.
   virtual Result<attach::Request> make_del(const std::string& cni_dir,
                                            const model::AttachmentRecord& record,
                                            const std::string& ifname) = 0;
-  // Waits for a slot, behind all others; it is given back with what this yields.
+  // Waits for a slot, after all other requests; the returned object gives it back.
   virtual aio::Task<std::shared_ptr<void>> take_turn(attach::Request request) = 0;
-  // One that was finished, dropped or deleted; by the action's name.
+  // Counts a container that was finished, dropped or deleted, by the action's name.
   virtual void count(std::string_view action, bool succeeded) = 0;
 };
 
@@ -81,11 +81,11 @@ class Upkeep {
 
   // Rounds until cancelled or stopped.
   aio::Task<void> run();
-  // Nothing begins any more; run() ends with what has begun.
+  // No further work begins; run() ends with what has begun.
   void stop();
-  // Once through all records.
+  // One pass over all records.
   aio::Task<void> round();
-  // The same because a person asked, with what it found. A rehearsal decides and changes nothing.
+  // The same at a person's request, with what it found. A rehearsal decides and changes nothing.
   enum class Extent : std::uint8_t { kAll, kRehearsal };
   struct Found {
     std::string container_id, pod_ns, pod_name;
@@ -95,7 +95,7 @@ class Upkeep {
   };
   aio::Task<std::vector<Found>> round_by_hand(Extent extent);
 
-  // Of the last round: containers that seem to be gone and are still on record; and whether the
+  // As of the last round: containers that seem to be gone and are still on record, and whether the
   // namespaces of running pods could be seen.
   std::size_t gone() const { return gone_; }
   bool sees_running_pods() const { return sees_running_pods_; }
@@ -106,7 +106,7 @@ class Upkeep {
     std::string cni_dir;
     model::AttachmentRecord record;
     std::string ifname = "eth0";         // of the cluster network
-    bool has_record = true;              // else the result cache alone knows it
+    bool has_record = true;              // else only the result cache knows of it
     std::vector<std::string> half_done;  // interfaces that were being plugged in or out
     Facts facts;
   };
@@ -135,7 +135,7 @@ class Upkeep {
   aio::Task<void> drop(const Item* item, Decision decision);
   aio::Task<void> undo_half_done(const Item* item);
   aio::Task<void> undo_half_done(const Item* item, std::string ifname);
-  // Asked again under the container's lock: time has passed since the decision.
+  // Looks again under the container's lock: time has passed since the decision.
   aio::Task<bool> is_still(const Item* item, Action action);
   void report(const Item& item, Decision decision);
   void tell_owner(const Item& item, Decision decision) const;

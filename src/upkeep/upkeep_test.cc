@@ -112,8 +112,8 @@ class FakeUpkeepNode : public Node {
 
 class UpkeepTest : public attach::NodeTest {
  protected:
-  // A container of pod `uid` in a namespace of its own. Their addresses are on networks of their
-  // own: what living containers hold is the rule's business.
+  // A container of pod `uid` in a namespace of its own, with addresses on networks of its own: what
+  // living containers hold is tested with the rule.
   void add_container(const std::string& id, const std::string& uid) {
     const std::string netns = cat("/", id);
     node_.links.namespaces[netns];
@@ -538,8 +538,8 @@ TEST_F(UpkeepTest, DeletesWhatTheOriginalLeftBehind) {
 }
 
 // Whatever happens in whatever order, a container that lives keeps its networks, and in the end
-// those that do not live are gone. Pods, namespaces and time are the world's; what the daemon sees
-// of them may be less.
+// those of dead ones are gone. The world has pods, namespaces and time; the daemon may see less of
+// them.
 TEST_F(UpkeepTest, NeverTouchesALivingPodsNetwork) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::minstd_rand random(seed);
