@@ -34,7 +34,7 @@ struct DefinitionReads::Read {
   aio::Event ended;
   Result<model::NetworkDefinitionPtr> outcome = {};
 
-  // Whatever becomes of it, its end is told, and the next request begins another.
+  // However a read goes, its end is reported, and the next request begins another.
   struct Ending {
     DefinitionReads& reads;
     const std::string& key;
@@ -55,15 +55,15 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::find(attach::NetworkLook
   if (reads_.contains(key_of(lookup.ns, lookup.name))) {
     MNET_CO_TRY(auto&& found, co_await shared_read(lookup));
     if (found != nullptr) co_return found;
-    // It had begun before we asked: it may have passed by a definition that came with its pod.
+    // The read began before we asked: it may have missed a definition that came with its pod.
     if (is_missing(lookup.ns, lookup.name)) co_return model::NetworkDefinitionPtr();
   }
   co_return co_await read(std::move(lookup));
 }
 
-// Within what the request may have read. What is in the store but not in memory comes at the next
-// attempt; a store that was never filled says nothing, and then every network is read, as without
-// a store.
+// Within what the request may read. A definition that is in the store but not in memory comes at
+// the next attempt; a store that was never filled tells nothing, so every network is read, as
+// without a store.
 aio::Task<model::NetworkDefinitionPtr> DefinitionReads::read(attach::NetworkLookup lookup) {
   using Limit = attach::LiveReads::Limit;
   if (lookup.reads == nullptr) {
@@ -101,7 +101,7 @@ aio::Task<void> DefinitionReads::run(Wanted wanted, std::shared_ptr<Read> read) 
   co_return Result<void>();  // the waiting requests have the error
 }
 
-// A definition that came, or changed, while its absence was on its way to us is there.
+// A definition that came, or changed, while the report of its absence was on its way exists.
 aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch(Wanted wanted) {
   const std::string before = version_of(wanted.ns, wanted.name);
   MNET_CO_TRY(auto&& found, co_await fetch_once(wanted));

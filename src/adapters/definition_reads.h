@@ -50,7 +50,7 @@ class DefinitionReads {
   struct Read;
   struct Wanted {
     std::string ns, name;
-    std::string asker;  // the namespace of the pod that asked first
+    std::string asker;  // the namespace of the first pod that asked
   };
 
   aio::Task<model::NetworkDefinitionPtr> read(attach::NetworkLookup lookup);

@@ -51,7 +51,7 @@ std::string device_plugin_file(const std::string& resource_name, const std::stri
 
 Result<std::optional<json::Object>> load(const std::string& root, const std::string& path) {
   MNET_TRY(auto&& place, located(root, path));
-  // What a link leads to would be shown in the pod's status.
+  // Following a link would show its target in the pod's status.
   std::error_code ignored;
   if (std::filesystem::is_symlink(place, ignored)) {
     return Error(Errc::kDenied, cat(place, " is a symbolic link, which is not followed"));
@@ -67,7 +67,7 @@ Result<void> save(const std::string& root, const std::string& path, const json::
   MNET_TRY(auto&& place, located(root, path));
   const std::string directory = sys::directory_of(place);
   MNET_TRY_VOID(sys::make_directories(directory, kDirectoryMode));
-  // What a killed predecessor was writing; it can also be swept the next time.
+  // Temporary files of a killed predecessor; they can also be swept the next time.
   (void)sys::sweep_temporaries(directory, sys::kTemporaryAge);
   return sys::replace_file(place, json::dump(info), kFileMode);
 }

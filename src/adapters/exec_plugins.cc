@@ -40,7 +40,7 @@ std::optional<Errc> failure_of(const Result<plugin::Output>& output) {
   return output.error().code();
 }
 
-// In whole lines where there are any.
+// In whole lines if there are any.
 std::string end_of(std::string_view text) {
   text = trim(text);
   if (text.size() <= kTail) return std::string(text);
@@ -50,7 +50,7 @@ std::string end_of(std::string_view text) {
   return cat("...", text);
 }
 
-// Whether an interface of the node may be what a failed ADD lacked.
+// Whether a failed ADD may have lacked an interface of the node.
 bool may_be_explained(const chain::PluginRun& what) {
   return what.command == "ADD" &&
          (what.config.contains("\"master\"") || what.config.contains("\"device\""));
@@ -120,8 +120,8 @@ plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
   return invocation;
 }
 
-// What the error, which goes on its way, does not tell: how long it took, and what a plugin that
-// printed an error object wrote to stderr besides (pain 40).
+// What the returned error does not say: how long it took, and what a plugin that printed an error
+// object also wrote to stderr (pain 40).
 void ExecPlugins::report(const chain::PluginRun& what, std::chrono::steady_clock::duration took,
                          const std::string& complaint) const {
   const std::string line =
@@ -137,9 +137,9 @@ aio::Task<std::string> ExecPlugins::run(chain::PluginRun what) {
   return run_in_turn(std::move(what), std::nullopt);
 }
 
-// Scripts are left for their turn: one that stands in for a known plugin may do anything before it
-// reads its configuration. On the pool: the loop has better things to do than to stand still until
-// the exec.
+// Scripts wait for their turn: a script in a known plugin's place may do anything before it reads
+// its configuration. On the pool: the loop has better things to do than to stand still until the
+// exec.
 aio::Task<chain::EarlyRun> ExecPlugins::start_early(std::string type, chain::PluginRun what) {
   if (slots_of(type) > 1) co_return chain::EarlyRun();  // it takes its slots when it runs
   auto slot = slots_.acquire_early();
@@ -202,7 +202,7 @@ aio::Task<std::string> ExecPlugins::run_in_turn(chain::PluginRun what, std::opti
   co_return std::move(output->out);
 }
 
-// Meant for the people who run the plugin; if it failed, this is part of the error.
+// Meant for the people who run the plugin; if it failed, part of the error.
 void ExecPlugins::pass_on(const chain::PluginRun& what, std::string_view words) const {
   log_.with_request(what.request_id)
       .verbose(cat(what.command, " ", what.binary, " says: ", end_of(words)));

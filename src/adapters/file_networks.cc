@@ -40,7 +40,7 @@ Result<std::vector<cni::PluginConf>> load_chain(const std::string& path, const s
 
 }  // namespace
 
-// A small file that every ADD reads is in memory, and quicker read than the pool is woken. A
+// A small file that every ADD reads is in memory, and read faster than the pool is woken. A
 // directory may take longer.
 aio::Task<model::Delegate> FileNetworks::by_path(std::string path, std::string own_type) {
   if (!sys::is_directory(path)) co_return load(path, own_type, log_);

@@ -58,9 +58,9 @@ bool names_any(std::string_view name, const std::vector<std::string>& ids) {
 // `<network>-<containerID>-<ifname>`
 bool is_entry_name(std::string_view name) { return std::ranges::count(name, '-') >= 2; }
 
-// Only what may be the rest of an entry: empty, zeros, or a JSON object that is cut. A whole one is
-// perhaps a result of an old libcni, and anything else is another program's; neither is ours to
-// judge.
+// Only what may be the rest of an entry: empty, zeros, or a JSON object that is cut off. A whole
+// object may be a result of an old libcni, and anything else is another program's; we judge
+// neither.
 bool is_damaged(const std::string& path) {
   auto text = sys::read_file(path);
   if (!text) return false;
@@ -87,7 +87,7 @@ Result<std::vector<std::string>> sweep_results(const std::string& cni_dir,
   return removed;
 }
 
-// A disk takes several syncs in little more than the time of one. The first error is the result.
+// A disk takes several syncs in little more than the time of one. The first error is returned.
 aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
   if (tasks.size() == 1) {
     co_return co_await std::move(tasks.front());
@@ -128,8 +128,8 @@ Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
   if (!ended.result) return {};
   const store::AttachmentRecords records(end.cni_dir);
   ended.record = records.write(end.container_id, end.record(), Durability::kDurable);
-  // What is there says that the ADD still runs: a pod that lives would be taken for half of one.
-  // Without a record the other files tell all (05, 3.2).
+  // The record there says that the ADD still runs: a living pod would be taken for a half-made one.
+  // Without the record the other files tell everything (05, 3.2).
   if (!ended.record) (void)records.remove(end.container_id, Durability::kDurable);
   return {};
 }
@@ -167,9 +167,9 @@ Result<void> settle_status_in(const std::string& cni_dir, const std::string& con
   return records.write(container_id, *record, Durability::kInPlace);
 }
 
-// As long as the scratch file is there, a DEL that is repeated finds all it needs. A record that a
-// power cut brings back describes a container of an earlier boot, so its removal need not be waited
-// for.
+// As long as the scratch file exists, a repeated DEL finds all it needs. A record that a
+// power cut brings back describes a container of an earlier boot, so nothing waits for its
+// removal.
 attach::RecordsDone remove_files(const std::string& cni_dir, const std::string& container_id) {
   attach::RecordsDone done;
   const auto record = store::AttachmentRecords(cni_dir).remove(container_id, Durability::kInPlace);
@@ -232,7 +232,7 @@ aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
   co_return std::move(*ended);
 }
 
-// A new container has no file, and one look is quicker than the way to the pool and back.
+// A new container has no file, and one look is faster than the way to the pool and back.
 aio::Task<attach::StoredRecords> FileRecords::load(std::string cni_dir, std::string container_id,
                                                    attach::RecordParts parts, std::size_t most) {
   using Parts = attach::RecordParts;

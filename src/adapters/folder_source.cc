@@ -31,7 +31,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A first reading takes milliseconds; what takes longer is a disk that does not answer.
+// A first reading takes milliseconds; if it takes longer, the disk does not answer.
 constexpr auto kFirstReading = std::chrono::seconds(20);
 // The clock's arithmetic stays sound, whatever a configuration says.
 constexpr std::chrono::milliseconds kLongestWait = std::chrono::hours(24);
@@ -40,7 +40,7 @@ manifests::PodRef reference_to(const model::PodObject& pod) {
   return {.ns = pod.ns, .name = pod.name, .uid = pod.uid, .resource_version = pod.resource_version};
 }
 
-// One of them without a UID says nothing of being another.
+// A missing UID on either side does not mean another pod.
 bool is_another(const model::PodObject& now, const model::PodObject& then) {
   return !now.uid.empty() && !then.uid.empty() && now.uid != then.uid;
 }
@@ -126,7 +126,7 @@ aio::Task<void> FolderSource::loaded() {
 aio::Task<model::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) {
   auto read = co_await loaded();
   if (!read) co_return std::move(read).error().wrap("error waiting for pod");
-  // What could not be read for a moment is not announced again.
+  // Files that could not be read for a moment are not announced again.
   if (!folder_.snapshot()->unread().empty()) {
     MNET_CO_TRY_VOID(co_await folder_.reread());
   }
@@ -144,7 +144,7 @@ aio::Task<model::PodObjectPtr> FolderSource::find_pod(attach::PodLookup lookup) 
 aio::Task<model::NetworkDefinitionPtr> FolderSource::find_network(attach::NetworkLookup lookup) {
   const std::string& ns = lookup.ns;
   const std::string& name = lookup.name;
-  // The folder takes no object of such a name: reading it again would find nothing.
+  // The folder accepts no object of such a name: reading it again would find nothing.
   if (!is_dns_label(ns) || !is_dns_subdomain(name)) co_return model::NetworkDefinitionPtr();
   MNET_CO_TRY_VOID(co_await loaded());
   auto network = folder_.snapshot()->find_network(ns, name);

@@ -47,7 +47,7 @@ class FolderSource : public attach::ObjectSource {
   // kUnavailable.
   aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;
   bool is_complete() const override { return false; }
-  // What is not known is looked for once more in the files themselves, as a live read would.
+  // An unknown object is looked for once more in the files themselves, as a live read would.
   aio::Task<model::NetworkDefinitionPtr> find_network(attach::NetworkLookup lookup) override;
   std::optional<json::Count> count_network(const std::string& ns,
                                            const std::string& name) const override;

@@ -17,7 +17,7 @@ namespace {
 
 bool is_in_proc(std::string_view path) { return path.starts_with("/proc/"); }
 
-// Of the errors of both views the one that leaves more open.
+// Of both views' errors, the one that leaves more open.
 Result<attach::TakenNames> look_twice(const std::string& mount_namespace, const std::string& root,
                                       const std::string& netns) {
   const auto here = open_pod_netns(mount_namespace, netns);

@@ -110,8 +110,8 @@ bool KubeEvents::may_send(const Waiting& event) {
   return true;
 }
 
-// Namespaces take turns, several side by side: one that cannot be written to, since it is being
-// deleted or has no quota left, does not hold up the others.
+// Namespaces take turns, several side by side: one that cannot be written to (it is being deleted,
+// or has no quota left) does not hold up the others.
 aio::Task<void> KubeEvents::work() {
   Result<void> sent;
   while (sent && !turns_.empty()) {
@@ -123,7 +123,7 @@ aio::Task<void> KubeEvents::work() {
   co_return sent;
 }
 
-// Those of one namespace go one after another: a repeat must find the first one on the server.
+// Events of one namespace go one after another: a repeat must find the first one on the server.
 aio::Task<void> KubeEvents::send_next(std::string ns) {
   const auto queue = waiting_.find(ns);
   Waiting event = std::move(queue->second.front());

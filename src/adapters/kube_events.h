@@ -122,7 +122,7 @@ class KubeEvents {
   kube::Api& api_;
   const Log log_;
   const WallClock& clock_;
-  // What waits, by namespace; a namespace of which one is on its way is here, too.
+  // Waiting events, by namespace; includes a namespace of which one is being sent.
   std::map<std::string, std::deque<Waiting>> waiting_;
   std::size_t count_ = 0;          // of all that wait
   std::deque<std::string> turns_;  // namespaces of which one may go

@@ -105,7 +105,7 @@ void KubeSource::cancel() {
   definition_reads_.cancel();
 }
 
-// The stored pod, if it is the one that is meant. One that is cut must be read, unless it will do.
+// The stored pod, if it is the right one. A pod that is cut must be read, unless it will do.
 model::PodObjectPtr KubeSource::stored(const attach::PodLookup& lookup) const {
   model::PodObjectPtr pod = pods_.find(lookup.ns, lookup.name);
   if (pod == nullptr || !pod->fits(lookup.uid)) return nullptr;

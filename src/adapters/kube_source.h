@@ -41,15 +41,15 @@ class KubeSource : public attach::ObjectSource {
 
   // Fills and follows the stores until cancelled; to be started once, in a group.
   aio::Task<void> follow();
-  // Until both stores are filled for the first time. kTimeout.
+  // Waits until both stores are filled for the first time. kTimeout.
   aio::Task<void> wait_synced(aio::Deadline deadline);
   // Says in the log which stores are not filled yet, in the original's words (03, 2.13).
   void report_unsynced() const;
-  // Until events are written; kTimeout. To be awaited before this is destroyed.
+  // Waits until events are written; kTimeout. Await it before this object is destroyed.
   aio::Task<void> flush(aio::Deadline deadline);
   // Gives up what flush() would wait for.
   void cancel();
-  // After the last request: what is still read, no request waits for.
+  // After the last request: no request waits for what is still being read.
   void cancel_reads() { definition_reads_.cancel(); }
 
   aio::Task<model::PodObjectPtr> find_pod(attach::PodLookup lookup) override;

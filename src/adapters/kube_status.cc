@@ -45,7 +45,7 @@ std::string patch_of(const model::PodObject& pod, std::string text,
                      const std::string& resource_version = {}) {
   json::Object metadata;
   if (!resource_version.empty()) metadata.set("resourceVersion", resource_version);
-  // Another pod of that name has another one: the server then refuses.
+  // The name may belong to another pod by now, with another UID: the server then refuses.
   if (!pod.uid.empty()) metadata.set("uid", pod.uid);
   metadata.set("annotations",
                json::Object{{std::string(model::kNetworkStatusAnnotation), std::move(text)}});
@@ -68,7 +68,7 @@ Error replaced(const model::PodObject& pod, const std::string& uid) {
 }
 
 // The object that a GET has brought; none if it is gone, kConflict if it is another pod's.
-// `unused`: members that are left out; authors of pods choose how large they are.
+// `unused`: members that are left out, because authors of pods choose their size.
 Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model::PodObject& pod,
                                            std::span<const std::string_view> unused = {}) {
   if (reply.status == 404) return std::optional<json::Object>();
@@ -83,8 +83,8 @@ Result<std::optional<json::Object>> pod_in(const kube::Reply& reply, const model
   return std::optional<json::Object>(std::move(object));
 }
 
-// A pod that its author made so large that not even an annotation fits: the server says 500, as if
-// it were unwell, and says it for ever.
+// A pod that its author made so large that not even an annotation fits: the server answers 500, as
+// if it were unwell, every time.
 bool is_too_large(const kube::Reply& reply) {
   return reply.status == 413 ||
          (reply.status == 500 && reply.body.contains("request is too large"));
@@ -211,13 +211,13 @@ std::optional<KubeStatus::Time> KubeStatus::pause_after(Job& job, const Error& w
   if (is_denied && now - *job.denied_since >= timing_.denial) return std::nullopt;
 
   Time wait = job.backoff.next(job.at_least);
-  // The account is the same for all pods: what is forbidden for one is for the others.
+  // All pods share our account: what is forbidden for one is forbidden for all.
   if (is_denied) wait = std::max(wait, denials_.next());
   if (now + wait >= job.end) return std::nullopt;
   return wait;
 }
 
-// Once for each pod; a second time if it turns out that a right is missing.
+// Logged once for each pod, and a second time if it turns out that a right is missing.
 void KubeStatus::tell(Job& job, const Error& why) const {
   const bool is_denied = why.code() == Errc::kDenied;
   if (std::exchange(is_denied ? job.is_denial_told : job.is_failure_told, true)) return;
@@ -247,8 +247,8 @@ aio::Task<void> KubeStatus::write_in_turn(Job* job) {
     if (way == Way::kDone) co_return Result<void>();
   }
   auto written = co_await repeat(job, &KubeStatus::put_once);
-  // Only now it is sure that this is the way, and not that everything is forbidden, as a server
-  // that has just started says for a moment.
+  // Only now is it sure that this way works, and that not everything is forbidden, as a server that
+  // has just started says for a moment.
   if (written && !is_known_to_be_forbidden && !job->denied_since) {
     job->log.verbose("patching pods/status is forbidden: pods are read and updated instead");
     forbidden_until_ = timer_.now() + timing_.refusal;
@@ -339,7 +339,7 @@ aio::Task<bool> KubeStatus::edit_once(Job* job) {
   co_return true;
 }
 
-// What an annotation needs; none if the pod is gone. kConflict if it is another pod's.
+// What an annotation needs; none if the pod is gone. kConflict if the pod is another one.
 aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
   MNET_CO_TRY(auto&& reply, co_await fetch(job));
   auto now = pod_in(reply, *job->pod, kube::kUnusedMembers);
@@ -347,7 +347,7 @@ aio::Task<std::optional<json::Object>> KubeStatus::read(Job* job) {
   co_return now;
 }
 
-// Large ones one at a time: their authors chose how large they are.
+// Large ones go one at a time: their authors chose how large they are.
 aio::Task<KubeStatus::Whole> KubeStatus::read_whole(Job* job) {
   Whole whole;
   MNET_CO_TRY(auto&& reply, co_await fetch(job));
@@ -365,7 +365,7 @@ aio::Task<kube::Reply> KubeStatus::fetch(Job* job) {
   return call(job, {.path = kube::pod_path(job->pod->ns, job->pod->name)});
 }
 
-// Once: what may pass comes back as an error, and the whole attempt is made again.
+// Tried once: an error that may pass is returned, and the whole attempt is made again.
 aio::Task<kube::Reply> KubeStatus::call(Job* job, kube::Call what) {
   what.priority = job->priority;
   what.share = job->pod->ns;

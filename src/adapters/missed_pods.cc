@@ -25,10 +25,11 @@
 namespace mnet::adapters {
 namespace {
 
-// Named in the log; the others have their events.
+// This many are named in the log; the others have their events.
 constexpr std::size_t kMostNamed = 20;
 
-// An annotation that cannot be read asks, too: with us in charge its pod would not have started.
+// An annotation that cannot be read counts as asking: with us in charge its pod would not have
+// started.
 bool asks_for_networks(const model::PodObject& pod) {
   const auto found = pod.annotations.find(model::kNetworksAnnotation);
   if (found == pod.annotations.end()) return false;

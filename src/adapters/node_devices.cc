@@ -27,7 +27,8 @@ namespace mnet::adapters {
 namespace {
 
 constexpr std::chrono::seconds kClaimsTime{20};
-// What else a pod's author may fill without end; containers and claims are used.
+// Members of a pod that its author may fill without end and that are not used here; containers and
+// claims are.
 constexpr std::array<std::string_view, 8> kUnusedOfContainers = {
     "annotations", "env", "envFrom", "args", "command", "ports", "volumeMounts", "volumeDevices"};
 
@@ -64,7 +65,7 @@ void append_names(const json::Value* list, bool only_restartable, std::vector<st
   }
 }
 
-// Those that hold devices as long as the pod lives, in the order of the kubelet: restartable init
+// Containers that hold devices as long as the pod lives, in the kubelet's order: restartable init
 // containers, then the others.
 std::vector<std::string> containers_of(const json::Object& pod) {
   std::vector<std::string> out;
@@ -105,7 +106,7 @@ aio::Task<devices::Checkpoint> NodeDevices::checkpoint() {
   return pool_.run([path = checkpoint_] { return devices::load_checkpoint(path); });
 }
 
-// Where the kubelet has no socket its file tells: only then, because nothing says how old it is.
+// Where the kubelet has no socket, its file is read: only then, because nothing says how old it is.
 aio::Task<devices::DeviceIds> NodeDevices::of_kubelet(model::PodObjectPtr pod, std::string uid) {
   auto listed = co_await kubelet_.devices_of({.ns = pod->ns, .name = pod->name});
   if (listed || !devices::Kubelet::is_absent(listed.error())) co_return listed;
@@ -159,7 +160,7 @@ aio::Task<std::map<std::string, std::vector<std::string>>> NodeDevices::allocate
   co_return std::move(all->devices);
 }
 
-// Claims are read once more: what no slice listed a moment ago may be there by now.
+// Claims are read once more: a device that no slice listed a moment ago may be listed by now.
 aio::Task<bool> NodeDevices::is_device(model::PodObjectPtr pod, std::string resource_name) {
   const auto offered = co_await kubelet_.offer();
   if (offered && (*offered)->contains(resource_name)) co_return true;

@@ -103,7 +103,7 @@ aio::Task<void> Adding::await_readiness() {
                        cat("still waiting for readinessindicatorfile @ ", path));
 }
 
-// A container that names no pod is not one: there is nothing to ask for (00-index).
+// A container that names no pod is not a pod: there is nothing to ask for (00-index).
 aio::Task<bool> Adding::fetch_pod() {
   ObjectSource* source = core_.ports.source;
   if (source == nullptr || !job_.pod.named()) co_return true;

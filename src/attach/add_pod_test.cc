@@ -123,7 +123,7 @@ TEST_F(AddPodTest, SaysHowManyInterfacesDoNotFitIntoTheEvent) {
   EXPECT_THAT(message, testing::EndsWith(cat("; and ", 41 - told, " more")));
 }
 
-// What is rolled back was not added.
+// What is rolled back counts as never added.
 TEST_F(AddPodTest, SendsNoEventOfInterfacesThatAreRolledBack) {
   add_pod("x");
   node_.plugins.errors.emplace("ADD x", Error(Errc::kPlugin, "no"));

@@ -42,7 +42,7 @@ std::string added_interface(const cni::NetResult& newest, std::string_view ifnam
   return message;
 }
 
-// Those that fit whole into an event; how many more there are.
+// As many as fit whole into an event, and how many more there are.
 std::string added_interfaces(const std::vector<AddedInterface>& added) {
   constexpr std::string_view kMore = "; and 1000 more";
   std::string message;

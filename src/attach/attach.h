@@ -44,14 +44,14 @@ struct Request {
   std::uint64_t ticket = 0;               // order of arrival: delegates of older requests run first
   std::shared_ptr<chain::Caller> caller;  // never null
   Log log;                                // for the lines of this request
-  // Of a DEL: what is recorded if it must be repeated (03, 2.14). Empty: it is on record already.
+  // For a DEL: what is recorded if it must be repeated (03, 2.14). Empty: it is on record already.
   std::string pending_body = {};
   DelRule* rule = nullptr;  // of a DEL; none: the runtime has just asked for it
   bool is_last = false;     // of a DEL that is given up: a plugin that fails stops no other
   // Hot-plug by annotation: no runtime waits for it.
   bool is_background = false;
 
-  // With whom it shares slots.
+  // The namespace with which it shares slots.
   std::string share() const {
     return rule == nullptr && !is_background ? pod.ns : std::string(kBackground);
   }
@@ -86,7 +86,7 @@ struct Options {
   std::string boot_id = {};
   // Whether edits of the networks annotation are applied to running pods (05, 3).
   bool has_hotplug = false;
-  // Whether that sees to pods of this namespace; none: to all.
+  // Whether hot-plug covers pods of this namespace; none: of every namespace.
   std::function<bool(std::string_view ns)> hotplugs_in = {};
   // Called by GC before the plugins of each network but the first. Where requests of other
   // processes must not run beside it, they may run now.

@@ -88,7 +88,7 @@ aio::Task<void> Attachments::status(Request request) {
 
 aio::Task<void> Attachments::gc(Request request) {
   Job job(std::move(request), Verb::kGc);
-  // What another process is just attaching is on no list of ours.
+  // Attachments that another process is just making are on no list of ours.
   MNET_CO_TRY([[maybe_unused]] const auto& lock, co_await core_->containers.lock_all());
   Collecting collecting(*core_, job);
   co_return co_await collecting.run();

@@ -40,7 +40,7 @@ bool can_be_checked(const model::Delegate& delegate) {
   return cni::at_least(delegate.list->version, cni::kCheckSince) && !delegate.list->disable_check;
 }
 
-// Half unplugged: it need not be whole (05, 3.11).
+// A half-unplugged network need not be whole (05, 3.11).
 bool is_going(const ContainerRecords& record, const std::string& ifname) {
   const model::RecordedAttachment* recorded =
       record.attachment_record ? record.attachment_record->find(ifname) : nullptr;

@@ -74,7 +74,7 @@ model::AttachmentPtr attachment_of_delegate(const Job& job, const ContainerRecor
   fill_version(delegate, job.conf.cni_version);
   const cni::CacheEntry* entry = record.find_entry(delegate.cni_name, ifname);
   model::Attachment attachment = plan_again(job, std::move(delegate), std::move(ifname), false);
-  // What ADD offered, if this request says nothing about it; GC never does (02, 4.3 and 7.3).
+  // What ADD offered, if this request says nothing about it; a GC never does (02, 4.3 and 7.3).
   if (entry != nullptr && !job.conf.runtime_config) {
     attachment.capability_args = entry->capability_args;
   }
@@ -86,8 +86,8 @@ model::AttachmentPtr attachment_of_delegate(const Job& job, const ContainerRecor
 // Attachments as `<network>, <interface>`.
 using Covered = std::set<std::pair<std::string, std::string>>;
 
-// From last to first they are: secondaries in reverse name order, then the master (02, 6.2). What
-// the attachment record alone knows is among them: its ADD never came to its end.
+// In this order they go from last to first: secondaries in reverse name order, then the master (02,
+// 6.2). Includes those that only the attachment record knows: their ADD never ended.
 void list_entries(const Job& job, const ContainerRecords& record, Covered& covered,
                   TakeDown& down) {
   std::vector<model::AttachmentPtr> others;
@@ -112,7 +112,7 @@ void list_delegates(const Job& job, ContainerRecords& record, Covered& covered, 
   for (std::size_t i = 0; i < record.delegates->size(); ++i) {
     model::Delegate& delegate = (*record.delegates)[i];
     std::string ifname = model::interface_name(delegate, i, master);
-    // What the result cache still has of one that is gone is a leftover.
+    // Entries that the result cache still has of a removed one are leftovers.
     if (delegate.removed) continue;
     covered.emplace(delegate.cni_name, ifname);
     down.listed.push_back(

@@ -18,7 +18,7 @@
 namespace mnet::attach {
 
 struct ContainerRecords {
-  bool has_file = false;  // there is a scratch file, readable or not
+  bool has_file = false;                                  // a scratch file exists, readable or not
   std::optional<std::vector<model::Delegate>> delegates;  // what it lists; none if it is damaged
   std::vector<cni::CacheEntry> entries;                   // in byte order of their file names
   bool has_attachment_record = false;  // there is an attachment record, readable or not

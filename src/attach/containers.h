@@ -35,7 +35,7 @@ class Containers {
   // For a GC: no other process works on any container. The same error.
   aio::Task<std::shared_ptr<void>> lock_all();
   bool is_busy(const std::string& container_id) const;
-  // None while a request works on any container; else a number that stays the same until one comes.
+  // None while a request works on any container; else a number that changes when one comes.
   std::optional<std::size_t> quiet_since() const;
 
   // An ADD that runs or waits for its turn; unregistered with this object.

@@ -48,7 +48,8 @@ RoomRequest Job::room_request(std::size_t weight) const {
   RoomRequest wanted;
   wanted.weight = weight;
   wanted.ticket = request.ticket;
-  // Hot-plug works for a pod: else its author would have the share of upkeep as well as its own.
+  // For hot-plug, which works for a pod: else the pod's author would have the share of upkeep as
+  // well as its own.
   wanted.ns = request.rule == nullptr ? request.pod.ns : std::string(kBackground);
   wanted.container_id = request.container_id;
   const bool is_del = verb == Verb::kDel || verb == Verb::kGc;
@@ -57,7 +58,7 @@ RoomRequest Job::room_request(std::size_t weight) const {
   return wanted;
 }
 
-// Not a coroutine: what is asked is not kept while the request waits.
+// Not a coroutine: the arguments are not kept while the request waits.
 aio::Task<void> Job::take_room(Room* from, std::size_t weight) const {
   return room->take(from, room_request(weight));
 }

@@ -52,7 +52,7 @@ bool is_short(const Removal& removal) {
   return std::ranges::any_of(removal.errors.errors(), is_shortage);
 }
 
-// What was read, once all that is to be taken down is listed.
+// Frees what was read, once everything that is to be removed is listed.
 void drop_contents(ContainerRecords& record) {
   record.delegates.reset();
   record.entries = {};
@@ -73,7 +73,7 @@ PodEvent not_removed(const model::Pod& pod, const Error& why) {
                          why.text())};
 }
 
-// Whether the ADD of a network that is left has succeeded, as far as the records tell.
+// Whether the ADD of a remaining network succeeded, as far as the records tell.
 bool may_be_attached(const ContainerRecords& record, const std::set<std::string>& gone) {
   if (!record.attachment_record || !record.unreadable.empty() || !record.entries.empty()) {
     return true;
@@ -113,7 +113,7 @@ aio::Task<DelOutcome> Deleting::run() {
   Remover remover(core_, job_);
   Removal listed = co_await remover.remove(std::move(down.listed));
   Removal leftovers = co_await remover.remove(std::move(down.leftovers));
-  // These errors are not told to the runtime (02-F41).
+  // The runtime does not hear of these errors (02-F41).
   for (const Error& error : leftovers.errors.errors()) {
     (is_shortage(error) ? listed.errors : record.unreadable)
         .add(error.wrap("deleting what only the result cache lists"));
@@ -200,7 +200,7 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
   DelOutcome outcome;
   if (!removal.errors.empty()) outcome.failed = try_again(joined(removal.errors));
   if (!record.unreadable.empty()) outcome.unreadable = try_again(joined(record.unreadable));
-  // A delegate that was never run has not refused anything: its files stay, whatever is configured.
+  // A delegate that never ran has refused nothing: its files stay, whatever is configured.
   const bool was_short = is_short(removal);
   outcome.keeps_failed = job_.conf.retry_delete_on_error;
   if (!outcome.failed && !outcome.unreadable) {
@@ -210,7 +210,7 @@ aio::Task<DelOutcome> Deleting::conclude(ContainerRecords record, Removal remova
     co_return outcome;
   }
   if (job_.request.is_last && !was_short && !outcome.unreadable) {
-    // Each plugin had its last chance: what is on record would only be found again.
+    // Each plugin had its last chance: what stays on record would only be found again.
     auto removed = co_await access_.remove();
     if (!removed) job_.log.error("cannot remove the scratch file", removed.error());
     co_return outcome;
@@ -268,7 +268,7 @@ aio::Task<bool> Deleting::keep_rest(Removal removal, bool is_pending) {
   co_return was_attached;
 }
 
-// Nothing may be plugged into it any more (05, 3.3).
+// Nothing may be plugged into it from now on (05, 3.3).
 aio::asio::awaitable<void> Deleting::keep_record(model::AttachmentRecord attachment_record,
                                                  std::set<std::string> gone) {
   std::erase_if(attachment_record.attachments,

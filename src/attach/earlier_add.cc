@@ -104,7 +104,7 @@ aio::Task<bool> EarlierAdd::still_stands(ContainerRecords record) {
 aio::Task<std::optional<cni::NetResult>> EarlierAdd::settle() {
   auto stored = co_await access_.load_files(RecordParts::kOfEarlierAdd);
   if (stored && stored->scratch && !*stored->scratch) {
-    // A record that stayed behind is written over (05, 3.2); not one of which nothing is known.
+    // A leftover record is overwritten (05, 3.2), but not one about which nothing is known.
     const auto& left = stored->record;
     if (left || is_damage(left.error())) co_return std::optional<cni::NetResult>();
     co_return model::core_error(undecided(left.error()), job_.pod);
@@ -114,7 +114,7 @@ aio::Task<std::optional<cni::NetResult>> EarlierAdd::settle() {
   if (!loaded) co_return model::core_error(std::move(loaded).error(), job_.pod);
   const ContainerRecords record = *std::move(loaded);
   auto stands = co_await still_stands(record);
-  // Not known: the pod may be running, and nothing of it is touched.
+  // Not known: the pod may be running, and none of it is touched.
   if (!stands) co_return model::core_error(undecided(stands.error()), job_.pod);
   if (!*stands) {
     MNET_CO_TRY_VOID(co_await clear_away(record));
@@ -132,7 +132,7 @@ aio::Task<cni::NetResult> EarlierAdd::answer(ContainerRecords record) {
     co_return cni::coded(cni::Code::kTryAgainLater, cat("container ", job_.request.container_id,
                                                         " is already attached, as ", master));
   }
-  // The earlier answer may be lost because the power went; this one promises what it promised.
+  // The earlier answer may have been lost in a power cut; this one promises the same.
   std::vector<cni::CacheKey> keys;
   keys.reserve(record.entries.size());
   for (const cni::CacheEntry& entry : record.entries) {
@@ -194,8 +194,8 @@ aio::Task<std::vector<model::NetworkStatus>> EarlierAdd::statuses_of(std::string
   co_return reporter_.statuses_of(*read, network, is_master, device_info);
 }
 
-// What an ADD that did not end well left behind goes before a new one begins. If it does not, the
-// record must not be overwritten: it is what a later DEL needs.
+// What a failed ADD left behind is removed before a new one begins. If that does not succeed, the
+// record must not be overwritten: a later DEL needs it.
 aio::Task<void> EarlierAdd::clear_away(ContainerRecords record) {
   core_.forget_status(job_.request.container_id);
   TakeDown down = take_down_of(job_, record);

@@ -84,7 +84,7 @@ bool Collecting::is_in_use(const std::string& container_id) const {
 }
 
 aio::Task<void> Collecting::run() {
-  // Nothing said about what is valid: nothing is touched.
+  // Without a list of what is valid, nothing is touched.
   if (!job_.conf.valid_attachments) co_return Result<void>();
 
   auto stale = co_await stale_containers();
@@ -162,8 +162,8 @@ Job Collecting::job_of(std::string container_id) const {
   return job;
 }
 
-// The master, and what is configured beside it. One that cannot be had does not keep the others
-// from their GC.
+// The master, and the networks configured beside it. One that cannot be loaded does not keep the
+// others from their GC.
 aio::asio::awaitable<std::vector<model::Delegate>> Collecting::configured() {
   std::vector<model::Delegate> networks;
   Resolver resolver(core_, job_);
@@ -190,7 +190,7 @@ aio::Task<void> Collecting::collect(std::vector<model::Delegate> networks) {
     const bool is_first = collected_.empty();
     if (!collected_.insert(identity_of(network)).second) continue;
     if (!is_first && core_.options.let_others_in) MNET_CO_TRY_VOID(core_.options.let_others_in());
-    // Asked anew each time: an ADD may have begun since.
+    // Asked each time: an ADD may have begun since.
     auto valid = co_await attachments();
     if (!valid) co_return not_told(valid.error());
     auto collected = co_await chain.gc(std::make_shared<const model::Delegate>(std::move(network)),
@@ -266,8 +266,8 @@ aio::Task<std::vector<model::AttachmentId>> Collecting::attachments() {
   co_return std::vector<model::AttachmentId>(all.begin(), all.end());
 }
 
-// Once, as long as nothing can have changed: one container may have a thousand files, and each of
-// its networks asks.
+// Read once, as long as nothing can have changed: one container may have a thousand files, and each
+// of its networks asks.
 aio::Task<void> Collecting::list_cached() {
   const auto now = core_.containers.quiet_since();
   if (now && cached_since_ == now && !core_.options.let_others_in) co_return Result<void>();

@@ -180,7 +180,7 @@ TEST_F(GcTest, TellsNetworksApartThatShareAName) {
   EXPECT_EQ(*node_.plugins.config(0).find("type"), json::Value("y"));
 }
 
-// Thin multus: while one network's plugins collected, no other process could attach a pod.
+// Thin multus: no other process could attach a pod while one network's plugins collected.
 TEST_F(GcTest, LetsOthersInBetweenNetworksAndKeepsWhatTheyAttach) {
   const std::string conf = R"("delegates":[{"cniVersion":"1.1.0","name":"a","type":"x"},)"
                            R"({"cniVersion":"1.1.0","name":"b","type":"x"}])";

@@ -42,7 +42,7 @@
 namespace mnet::attach {
 namespace {
 
-// A network that was only told to stop did not fail.
+// A network that was merely told to stop has not failed.
 const Error* first_failure(const std::vector<Result<void>>& ended, std::size_t& index) {
   const Error* found = nullptr;
   for (std::size_t i = 0; i < ended.size(); ++i) {
@@ -153,15 +153,15 @@ aio::Task<void> NetworkAttacher::attach_network(std::size_t index) {
   }
   results_[index] = *std::move(result);
   log_added(job_, pod_, *attachment, results_[index]);
-  // Only the status tells of it.
+  // Only the status shows it.
   if (pod_ != nullptr) {
     device_infos_[index] = co_await reporter_.find_device_info(attachment->capability_args);
   }
   co_return Result<void>();
 }
 
-// What has happened now that this network is there, and all before it. A result without content has
-// no consequences, and one that cannot be converted fails later, with the statuses.
+// Does what follows from this network being there, after all before it. A result without content
+// has no consequences, and one that cannot be converted fails later, with the statuses.
 aio::Task<void> NetworkAttacher::follow_up(std::size_t index) {
   if (routes_.is_empty() || !results_[index].has_content()) co_return Result<void>();
   if (!cni::convert(results_[index], cni::kCurrentVersion)) co_return Result<void>();

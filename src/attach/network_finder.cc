@@ -149,8 +149,8 @@ aio::Task<NetworkFinder::Found> NetworkFinder::find_configured(model::RequestedN
   co_return Found{.wanted = std::move(wanted), .delegate = std::move(delegate)};
 }
 
-// The definition, else a file (02, 3.3 a to c). A definition that is there but cannot be used, or
-// not be asked for, is not a reason to take the file (02-F14).
+// The definition, else a file (02, 3.3 a to c). A definition that exists but cannot be used, or
+// cannot be asked for, is not a reason to take the file (02-F14).
 aio::Task<NetworkFinder::Found> NetworkFinder::find_by_name(model::RequestedNetwork wanted) {
   if (core_.ports.source == nullptr) {
     co_return Error(Errc::kInvalid, "must have either Kubernetes config or delegates");

@@ -58,7 +58,7 @@ class NetworkFinder {
   // What all of these weigh, as far as the object source knows. What is not a definition is the
   // administrator's and weighs nothing.
   model::Weight weigh(const std::vector<model::RequestedNetwork>& networks) const;
-  // More than that was not announced: an error that passes, since the next attempt knows better.
+  // More weight than was announced: an error that passes, since the next attempt knows better.
   void expect(std::size_t weight) { expected_ = weight; }
 
  private:

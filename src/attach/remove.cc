@@ -35,7 +35,7 @@ Result<void> Removal::complete() const {
   return all.join(" / ");
 }
 
-// Those that must stay are among the errors.
+// Networks that must stay are among the errors.
 aio::asio::awaitable<std::vector<model::AttachmentPtr>> Remover::judged(
     std::vector<model::AttachmentPtr> attachments, Removal* removal) {
   DelRule* rule = job_.request.rule;

@@ -117,7 +117,7 @@ Result<std::size_t> Resolver::weigh(const std::vector<model::RequestedNetwork>& 
   return std::min(weight.total(), kLargestWeight);
 }
 
-// The override stands after the master that it replaces. That one is looked for all the same: a
+// The override stands after the master that it replaces. The master is looked up all the same: a
 // node without its cluster network is broken for this pod, too (02, 3.2).
 aio::Task<std::vector<model::RequestedNetwork>> Resolver::wanted() {
   model::PodNetworks selection;
@@ -226,7 +226,7 @@ Error Resolver::explained(Error error, const model::RequestedNetwork& wanted) co
 }
 
 void Resolver::warn_pod(std::string reason, std::string message) const {
-  // A pod that goes away need not learn what it will not get.
+  // A pod that is being deleted need not learn what it will not get.
   if (pod_ == nullptr || core_.ports.source == nullptr || job_.verb == Verb::kDel) return;
   core_.ports.source->send({.pod = pod_,
                             .is_warning = true,
@@ -297,7 +297,7 @@ aio::Task<model::Delegate> Resolver::complete_one(Found one, ResourceMap* device
   }
   one.delegate.source = one.wanted.source;
   one.delegate.config_hash = hash_of(one.delegate);
-  // What explains an error is all that is left here.
+  // Only what explains an error is left here.
   auto selection = std::exchange(one.wanted.selection, std::nullopt);
   if (selection) one.wanted.selection.emplace();
   auto delegate = model::fulfil(std::move(one.delegate), std::move(selection), device);

@@ -21,8 +21,8 @@
 namespace mnet::attach {
 namespace {
 
-// Of which a request may ask whether they are devices: each time the kubelet, its checkpoint and
-// the pod's claims are read, and authors of definitions choose how many there are.
+// How many resources a request may ask about: each time the kubelet, its checkpoint and the pod's
+// claims are read, and authors of definitions choose how many there are.
 constexpr std::size_t kMostUnknown = 16;
 
 }  // namespace

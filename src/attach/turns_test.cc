@@ -90,7 +90,8 @@ TEST_F(TurnsTest, ADelEndsARunningAddAndWaitsForItsRollback) {
 
   ASSERT_FALSE(*outcome);
   EXPECT_EQ(outcome->error().code(), Errc::kCancelled);
-  // The running plugin finished, no other started; then rollback, then DEL, which found no record.
+  // The running plugin finished and no other started; then came rollback, then DEL, which found no
+  // record.
   EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "DEL a eth0", "DEL b net1", "DEL a eth0"));
   EXPECT_THAT(node_.records.scratch, IsEmpty());
   EXPECT_THAT(node_.records.results, IsEmpty());
@@ -244,7 +245,7 @@ TEST_F(TurnsTest, ACancelledAddIsRolledBack) {
   EXPECT_THAT(node_.links.namespaces["/ns"], IsEmpty());
 }
 
-// Another daemon: what it works on is not free.
+// Another daemon: the containers that it works on are not free.
 class OtherDaemon final : public ContainerLocks {
  public:
   aio::Task<std::shared_ptr<void>> lock(std::string container_id) override {

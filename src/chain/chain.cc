@@ -52,7 +52,7 @@ Result<void> validate(const model::Attachment& attachment) {
   return cni::validate_ifname(attachment.ifname);
 }
 
-// A configuration that cannot be run has only the name it was found by.
+// A configuration that cannot be run has only the name under which it was found.
 const std::string& network_name(const model::Attachment& attachment) {
   const model::Delegate& delegate = attachment.delegate;
   return delegate.list ? delegate.list->name : delegate.cni_name;
@@ -157,7 +157,7 @@ aio::Task<void> Chain::start_early(std::string type, PluginRun run, EarlyRun* ea
 
 aio::Task<void> Chain::run_beside(aio::Task<void> running, aio::Task<void> starting) {
   std::vector<aio::Task<void>> both;
-  both.push_back(std::move(running));  // first: it has what it needs before the other takes time
+  both.push_back(std::move(running));  // first: it has what it needs before others take time
   both.push_back(std::move(starting));
   auto ended = co_await aio::all(std::move(both));
   co_return std::move(ended.front());
@@ -210,7 +210,7 @@ aio::Task<void> Chain::add_plugin(model::AttachmentPtr attachment, std::size_t i
   co_return co_await run_beside(std::move(adding), std::move(starting));
 }
 
-// The result is that of the plugin before, and becomes this one's.
+// `progress->result` is the previous plugin's at first, and this one's at the end.
 aio::Task<void> Chain::run_add(model::AttachmentPtr attachment, std::size_t index, EarlyRun early,
                                Progress* progress) {
   const cni::ConfList& list = *attachment->delegate.list;
@@ -314,7 +314,7 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
   } else if (version < cni::kCheckSince) {
     // It gets no result anyway.
   } else if (is_damage(cached.error())) {
-    // A damaged entry is of no use; DEL goes on without it (01, 5.4).
+    // A damaged entry is useless; DEL goes on without it (01, 5.4).
     auto removed = co_await results_.remove_result(setting_.cni_dir, key_of(*attachment));
     if (!removed) log_.error("cannot remove a damaged result-cache entry", removed.error());
   } else if (is_shortage(cached.error())) {
@@ -332,7 +332,7 @@ aio::Task<Chain::Deleted> Chain::del(model::AttachmentPtr attachment) {
   co_return done;
 }
 
-// From last to first, those that are left. A later DEL resumes at the one that fails: what the
+// From last to first, those that are left. A later DEL resumes at the plugin that fails: what the
 // others gave up may be in another container's hands by then.
 aio::Task<void> Chain::del_plugins(model::AttachmentPtr attachment, cni::CachedResult known) {
   const cni::ConfList& list = *attachment->delegate.list;

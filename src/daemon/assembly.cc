@@ -62,16 +62,16 @@ std::size_t max_delegates(const Config& config) {
   return admission::default_max_delegates(sys::memory_limit(), std::thread::hardware_concurrency());
 }
 
-// How many slots one delegate may count for. Where slots do not stand for memory, because the
-// operator chose their number or there is no limit, one.
+// How many slots one delegate may count for. One where slots do not stand for memory, because the
+// operator chose their number or there is no limit.
 std::size_t most_slots_of_one(const Config& config) {
   if (config.max_delegates || !sys::memory_limit()) return 1;
   const std::size_t all = max_delegates(config);
   return all - std::min(all - 1, admission::kept_for_del(all));
 }
 
-// Requests executed at once. What waits behind them costs little more than its body, and those that
-// are executed find work enough for all delegates.
+// Requests executed at once. Those that wait cost little more than their bodies, and those that run
+// find work enough for all delegates.
 std::size_t max_requests(const Config& config) {
   if (config.connection_limit) return static_cast<std::size_t>(*config.connection_limit);
   return admission::default_max_requests(max_delegates(config));
@@ -85,7 +85,7 @@ admission::Admission make_requests(const aio::asio::any_io_executor& executor,
                               executor, pace);
 }
 
-// Plugins may hang: most slots stay free of them.
+// Plugins may hang: most slots stay free of replays.
 std::size_t replays_at_once(const Config& config) {
   return std::clamp<std::size_t>(max_delegates(config) / 4, 1, 8);
 }
@@ -127,8 +127,8 @@ adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& met
   return settings;
 }
 
-// What requests will bring, as far as it can be told before one has come: a container that an
-// earlier daemon attached has its records there.
+// The directories that requests will name, as far as that is known before one has come: a container
+// that an earlier daemon attached has its records there.
 std::string users_cni_dir(const Config& config) {
   if (config.is_automatic()) return {};
   const auto text = sys::read_file(config.multus_config_file);
@@ -247,7 +247,7 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
   if (const std::string users = users_cni_dir(config); !users.empty()) pending.look_in(users);
 }
 
-// Plugins may hang: most slots stay free of them.
+// Plugins may hang: most slots stay free of hot-plug.
 void Assembly::make_controller(const aio::asio::any_io_executor& executor, const Log& log) {
   const std::string users = users_cni_dir(config);
   const std::string own =
@@ -350,7 +350,7 @@ aio::Task<void> Assembly::take_up_statuses() {
     const bool is_alone = !handover.is_shared();
     MNET_CO_TRY_VOID(co_await statuses.take_up(pending.directories()));
     if (is_alone) co_return Result<void>();
-    // What the other daemon still owes when it ends is in the records by then.
+    // By then the records say what the other daemon still owed when it ended.
     while (handover.is_shared()) {
       MNET_CO_TRY_VOID(co_await aio::sleep_for(kLookForOther));
     }

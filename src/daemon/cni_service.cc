@@ -179,7 +179,7 @@ aio::Task<std::string> CniService::add(attach::Request request) {
     if (caller->gone()) needs_.metrics.count_undone_on_disconnect();
     co_return std::move(result).error();
   }
-  // Also one of a DEL that ended while this waited for its turn.
+  // It may also come from a DEL that ended while this request waited for its turn.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
     if (!forgotten && !is_damage(forgotten.error()))
@@ -209,7 +209,7 @@ aio::Task<std::string> CniService::del(attach::Request request) {
     if (!outcome) co_return std::move(deleted).error();
     co_return end_incomplete_del(*std::move(outcome));
   }
-  // Also one that was written while this ran: its client had given up.
+  // It may also have been written while this ran: its client had given up.
   if (needs_.pending.may_have(key)) {
     auto forgotten = co_await needs_.pending.forget(key);
     if (!forgotten) log.error("cannot remove a pending DEL", forgotten.error());
@@ -217,7 +217,7 @@ aio::Task<std::string> CniService::del(attach::Request request) {
   co_return std::string();
 }
 
-// What is a pending DEL by now is deleted by a later round, so the runtime need not wait for it.
+// A later round deletes what is a pending DEL by now, so the runtime need not wait for it.
 Result<std::string> CniService::end_incomplete_del(attach::DelOutcome outcome) {
   if (outcome.is_pending) return std::string();
   return outcome.failed ? *std::move(outcome.failed) : *std::move(outcome.unreadable);
@@ -231,7 +231,7 @@ aio::Task<void> CniService::check(attach::Request request) {
 
 aio::Task<void> CniService::gc(attach::Request request) {
   MNET_CO_TRY_VOID(co_await needs_.core.gc(std::move(request)));
-  // What it deleted makes records pointless: their replay finds nothing and removes them.
+  // Its deletions make records pointless: their replay finds nothing and removes them.
   needs_.pending.wake();
   co_return Result<void>();
 }

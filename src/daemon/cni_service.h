@@ -53,7 +53,8 @@ class CniService {
   aio::asio::awaitable<http::Response> serve(CniPath path, std::string body, Arrival arrival);
 
  private:
-  // The body of the answer. The first two are not coroutines: no frame of theirs waits.
+  // The body of the answer. The first two functions are not coroutines, so that no frame of theirs
+  // waits.
   aio::Task<std::string> run(CniCall call);
   aio::Task<std::string> run_hotplug(CniCall call);
   aio::Task<std::string> add(attach::Request request);
@@ -66,7 +67,7 @@ class CniService {
   template <typename T>
   aio::Task<T> and_tell(aio::Task<T> task, std::string cni_dir, std::string container_id);
 
-  // What the end of a request says of it.
+  // What the log says at the end of a request.
   struct Asked {
     CniPath path;
     wire::Call call;

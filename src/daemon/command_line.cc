@@ -76,7 +76,7 @@ struct Values {
 
 void add_legacy(GoFlags& flags, Values::Legacy& value) {
   const std::string name(value.flag->name);
-  const std::string help;  // none: they would bury the flags that count
+  const std::string help;  // none: they would hide the flags that count
   switch (value.flag->kind) {
     case Kind::kText:
       return flags.text(name, &value.text, help);

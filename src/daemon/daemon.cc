@@ -42,7 +42,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// 03, 2.12: all of these may pass, one after the other, when delegates hang and the API is silent.
+// 03, 2.12: all of these waits may come one after the other, when delegates hang and the API is
+// silent.
 constexpr auto kLateShims = 10s;
 constexpr auto kWaitForNext = 8s;  // less than a shim waits for a daemon that is ready
 constexpr auto kRunningRequests = 190s;
@@ -220,7 +221,7 @@ aio::Task<void> Daemon::take_name() {
   if (socket_->is_served()) {
     auto announced = co_await assembly_.handover.announce();
     if (!announced) co_return announced;
-    // Between the rename and this no client may find us unready.
+    // Between the rename and this, no client may find the daemon unready.
     assembly_.readiness.start_serving();
   }
   copy_configuration();
@@ -267,7 +268,7 @@ void Daemon::end_abandoned() {
   change_.notify_all();
 }
 
-// Daemons of the original remove the name when they end, even if another one owns it by then.
+// Daemons of the original remove the name when they end, even if another daemon owns it by then.
 void Daemon::take_name_again() {
   auto made = sys::SocketFile::make(socket_path_);
   const auto published = made ? made->publish() : Result<void>(made.error());
@@ -419,7 +420,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   assembly_.pending.stop();
   assembly_.upkeep.stop();
   if (assembly_.controller) assembly_.controller->stop();
-  // The name first: a client that finds it is served.
+  // The name first: a client that finds it must be served.
   socket_.reset();
   assembly_.server.stop_accepting();
   const bool is_quiet = co_await finish_requests(deadline);
@@ -434,7 +435,7 @@ aio::asio::awaitable<void> Daemon::shut_down(int code) {
   if (joined) joined = co_await assembly_.devices.wait_ended(last);
   withdraw_configuration();
   log_.verbatim(LogLevel::kVerbose, "multus daemon is exited");
-  // What still runs refers to everything here: the process ends around it.
+  // Whatever still runs refers to objects of this function: the process ends around it.
   if (!is_quiet || !is_written || !released || !joined) std::_Exit(code);
 }
 

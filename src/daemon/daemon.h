@@ -40,17 +40,19 @@ class Daemon {
   void open_own_name();
   void start_background();
   void copy_configuration();
-  // From the first delegate that might be run to a stop signal; an exit code if it came to that.
+  // Runs from the first delegate that might be started to a stop signal; an exit code if the daemon
+  // must end.
   aio::asio::awaitable<std::optional<int>> serve();
-  // Until it is true; false if a stop signal came first, or a reason to end.
+  // Waits until it is true; false if a stop signal came first, or a reason to end.
   aio::asio::awaitable<bool> wait_until(const bool* fact);
-  // The exit code where wait_until() said no.
+  // The exit code after wait_until() was false.
   std::optional<int> ended_early() const;
   aio::Task<void> note_orphans_ended();
   aio::Task<void> give_memory_back();
   aio::Task<void> note_objects_read();
   aio::Task<void> note_primary_found();
-  // At once, or, while another daemon serves, as soon as this one can serve in its place.
+  // Takes the name at once, or, while another daemon serves, as soon as this one can serve in its
+  // place.
   aio::Task<void> take_name();
   bool could_serve() const;
   // What has become of the socket's name.
@@ -65,7 +67,7 @@ class Daemon {
   // Ends the process itself, with `code`, if something does not end.
   aio::asio::awaitable<void> shut_down(int code);
   aio::asio::awaitable<void> serve_to_the_last(aio::Deadline deadline);
-  // Neither a further signal nor another daemon makes waiting pointless.
+  // Whether waiting still has a point: no further signal and no other daemon has come.
   bool may_stay() const;
   aio::asio::awaitable<void> stay_until(aio::Deadline end);
   aio::asio::awaitable<bool> finish_requests(aio::Deadline deadline);

@@ -33,7 +33,7 @@ double seconds_down(const kube::Reflector& watch) {
   return seconds(watch.down_for().value_or(std::chrono::steady_clock::duration(0)));
 }
 
-// What was never answered has no code; Kubernetes' own clients call it so, too.
+// A request without an answer has no code; Kubernetes' own clients call it so, too.
 Samples requests_of(const kube::Api& api) {
   Samples samples;
   for (const auto& [key, count] : api.request_counts()) {

@@ -1,4 +1,4 @@
-// What the stores of pods and networks and the way to the API server tell of themselves.
+// Metrics of the stores of pods and networks, and of the way to the API server.
 #pragma once
 
 #include "certs/certs.h"

@@ -39,7 +39,7 @@ namespace {
 // Between two looks for a kubeconfig.
 constexpr std::chrono::seconds kLook{1};
 
-// How often the server did not know us.
+// How often the server has answered 401.
 std::uint64_t refusals(const kube::Api& api) {
   std::uint64_t sum = 0;
   for (const auto& [what, count] : api.request_counts()) {
@@ -62,7 +62,7 @@ Result<kube::Config> Objects::find_access(const std::vector<std::string>& enviro
 Result<std::unique_ptr<kube::Api>> Objects::make_api(const std::vector<std::string>& environment,
                                                      const Log& log) {
   auto access = find_access(environment);
-  // The program that writes the file may start after us; what is in it and wrong stays wrong.
+  // The program that writes the file may start after us; a file that is wrong stays wrong.
   const bool may_come =
       !access && !certificate_ && !kubeconfig_.empty() && access.error().code() != Errc::kInvalid;
   if (!access && !may_come) return std::move(access).error();
@@ -163,7 +163,7 @@ aio::Task<void> Objects::follow() {
   return certificate_ ? follow_when_known() : kube_->follow();
 }
 
-// Whatever is wrong with the file may be mended, and half a file may become a whole one.
+// A faulty file may be repaired, and half a file may become a whole one.
 aio::Task<void> Objects::follow_when_readable() {
   while (!missing_access_.empty()) {
     MNET_CO_TRY_VOID(co_await aio::sleep_for(kLook));
@@ -179,8 +179,8 @@ aio::Task<void> Objects::follow_when_readable() {
   co_return co_await kube_->follow();
 }
 
-// Whom the server does not know it tells nothing: watches that fail meanwhile would only be slow to
-// begin later.
+// The server tells nothing to a client that it does not know: watches that fail meanwhile would
+// only begin later.
 aio::Task<void> Objects::follow_when_known() {
   renewal_ = std::make_unique<aio::Group>(co_await aio::asio::this_coro::executor, log_);
   renewal_->spawn("certificate of this node", certificate_->run());

@@ -35,23 +35,23 @@ class Objects {
           const std::vector<std::string>& environment, aio::BlockingPool& pool, const Log& log,
           ObjectsUse use = ObjectsUse::kServe);
 
-  // Why there is no source; nothing else may be called then but source().
+  // Why there is no source; then only source() may be called.
   const std::optional<Error>& failure() const { return failure_; }
   // nullptr if there is none.
   attach::ObjectSource* source();
 
-  // What the first reading waits for, for people.
+  // What the first reading waits for, for messages.
   std::string name() const;
   // Whether the daemon may serve before it was read once: the API is asked live meanwhile, but not
   // without the kubeconfig or certificate that we need; a folder cannot be.
   bool may_serve_unread() const { return kube_ != nullptr && lacks().empty(); }
-  // Without what nothing can be read or written at present, for people; empty: nothing is missing.
+  // What is missing to read or write at present, for messages; empty: nothing is missing.
   std::string lacks() const { return certificate_ ? certificate_->waiting_for() : missing_access_; }
 
   // Until cancelled; to be started once, in a group.
   aio::Task<void> follow();
   aio::Task<void> wait_loaded(aio::Deadline deadline);
-  // Until events are written; kTimeout. To be awaited before this goes.
+  // Waits until events are written; kTimeout. Await it before this object goes.
   aio::Task<void> flush(aio::Deadline deadline);
 
   // Objects known at this moment.

@@ -60,7 +60,7 @@ json::Object to_json(const Waiting& one) {
           {"nextTrySeconds", one.next ? json::Value(one.next->count()) : json::Value()}};
 }
 
-// By the beginning of its id, as far as that is one alone.
+// Finds one by the beginning of its id, if no other id begins so.
 Result<Waiting> find_pending(const std::vector<Waiting>& all, const std::string& id) {
   if (id.empty()) return Error(Errc::kInvalid, "which one? `id` is missing");
   const Waiting* found = nullptr;
@@ -190,7 +190,7 @@ aio::Task<json::Object> Operations::check() {
   co_return json::Object{{"version", kVersion}, {"containers", std::move(list)}};
 }
 
-// Of a container that lives: what is half done or gone is upkeep's.
+// Only containers that live: upkeep deals with what is half done or gone.
 aio::Task<void> Operations::check_one(std::string cni_dir, std::string container_id,
                                       json::Array* out) {
   MNET_CO_TRY_VOID(still_serves());
@@ -222,7 +222,7 @@ aio::Task<bool> Operations::check_container(std::string cni_dir, std::string con
   co_return true;
 }
 
-// A CHECK as the runtime sends it, with checkNetworks "all": every network that fails, fails it.
+// A CHECK as the runtime sends it, with checkNetworks "all": any network that fails makes it fail.
 Result<attach::Request> Operations::make_check(const std::string& cni_dir,
                                                const model::AttachmentRecord& record) const {
   const wire::Call call{.command = "CHECK",
@@ -231,7 +231,7 @@ Result<attach::Request> Operations::make_check(const std::string& cni_dir,
                         .ifname = master_ifname(record),
                         .args = cni::args_text(record.cni_args),
                         .path = record.cni_path};
-  // Which networks it has is on record.
+  // The record says which networks it has.
   const json::Object config{
       {"name", "multus-cni-network"},
       {"cniVersion", "1.0.0"},

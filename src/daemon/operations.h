@@ -39,7 +39,7 @@ class Operations {
   // All must outlive it and its tasks.
   Operations(OperationsNeeds needs, Log log) : needs_(std::move(needs)), log_(std::move(log)) {}
 
-  // The JSON text that answers; `path` is one of these.
+  // The answer's JSON text; `path` is one of these.
   static constexpr std::string_view kList = "/pending", kRetry = "/pending/retry",
                                     kDrop = "/pending/drop", kGc = "/gc", kCheck = "/check";
   aio::Task<std::string> run(std::string path, std::string body);

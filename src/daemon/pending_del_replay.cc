@@ -37,14 +37,14 @@ namespace mnet::daemon {
 namespace {
 
 constexpr auto kLongestPause = std::chrono::minutes(10);
-// How long the DEL of an ADD that failed is tried: each retry of the kubelet makes another, for as
-// long as the pod is there.
+// For how long the DEL of a failed ADD is tried: each retry of the kubelet makes another, for as
+// long as the pod exists.
 constexpr auto kFailedAddEnds = std::chrono::minutes(10);
 // After so many failures in this daemon the next try is the last: the file's age alone is by a
 // clock that may be set.
 constexpr int kFailedAddTries = 4;
 
-// Whether there may be such a file: true even if that cannot be told.
+// Whether there may be such a file: also true if that is not known.
 bool may_be_there(std::string_view cni_dir, std::string_view file) {
   const std::string path = cat(store::pending_del_directory(cni_dir), "/", file);
   return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
@@ -123,7 +123,7 @@ aio::Task<void> PendingDelReplay::forget(PendingKey key) {
   co_return co_await remove(key.cni_dir, found->first);
 }
 
-// Container and pod are those of the body.
+// The body names container and pod.
 PendingDelReplay::Waiting PendingDelReplay::describe_one(const std::string& cni_dir,
                                                          const Record& record) const {
   Waiting out{.cni_dir = cni_dir, .file = record.file, .written = record.written};
@@ -277,7 +277,7 @@ aio::Task<std::size_t> PendingDelReplay::drain() {
   co_return left;
 }
 
-// What is due already is in the queue.
+// The queue has what is due already.
 PendingDelReplay::Time PendingDelReplay::next_listing(std::chrono::milliseconds period) const {
   const Time now = std::chrono::steady_clock::now();
   Time next = now + period;
@@ -329,8 +329,8 @@ void PendingDelReplay::stop() {
   queue_changed_.notify_all();
 }
 
-// What is counted changes at the end, so that no scrape sees half of it, and not at all if a
-// directory cannot be read.
+// The counts change at the end, so that no scrape sees half of them, and not at all if a directory
+// cannot be read.
 aio::Task<void> PendingDelReplay::list() {
   Count count;
   const auto directories = directories_;
@@ -350,7 +350,8 @@ aio::Task<void> PendingDelReplay::list_directory(std::string cni_dir, Count* cou
   using Listed = store::PendingDels::Listed;
   MNET_CO_TRY(const auto& listed,
               co_await needs_.pool.run([cni_dir]() -> Result<std::vector<Listed>> {
-                // What killed shims left (03, 2.14); what cannot be swept now can be swept later.
+                // Files that killed shims left half written (03, 2.14); they can also be swept
+                // later.
                 (void)store::sweep(cni_dir, sys::kTemporaryAge);
                 return store::PendingDels(cni_dir).list();
               }));

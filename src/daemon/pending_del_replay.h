@@ -1,5 +1,5 @@
 // DELs that reached no daemon or failed (03, 2.14): found on disk, replayed until they succeed or
-// are given up (0053), forgotten when something newer has made them pointless. Lives on the event
+// are given up (0053), and dropped when something newer makes them pointless. Lives on the event
 // loop.
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace mnet::daemon {
 
-// Which record: one container's one interface below one cniDir.
+// Names one record: a container's interface below one cniDir.
 struct PendingKey {
   std::string cni_dir, container_id, ifname;
   friend auto operator<=>(const PendingKey&, const PendingKey&) = default;
@@ -53,7 +53,7 @@ class PendingDelReplay {
  public:
   PendingDelReplay(PendingDelReplayNeeds needs, Log log);
 
-  // A directory that some request named is searched from now on.
+  // From now on the directory, which some request named, is searched, too.
   void look_in(const std::string& cni_dir) { directories_.insert(cni_dir); }
 
   // As long as it lives, no replay of this key begins: an ADD runs.
@@ -69,7 +69,7 @@ class PendingDelReplay {
     PendingKey key_;
   };
 
-  // Whether there is a file of that name: quick, and mostly the end of the matter.
+  // Whether there is a file of that name: a quick look, and mostly all that is needed.
   bool may_have(const PendingKey& key) const;
   // For an ADD: runs the recorded DEL, if there is one for exactly this key. A DEL that fails is
   // logged, and its record stays. An error: the record cannot be read or removed now; what is added
@@ -103,7 +103,7 @@ class PendingDelReplay {
   static constexpr std::size_t kMostListed = 1000;
   // Those whose files' names begin with `start`.
   aio::Task<Listing> describe(std::string start);
-  // One of them now, whatever its pause. The error says why it is still there.
+  // Replays one of them now, whatever its pause. The error says why it is still there.
   aio::Task<void> retry(std::string cni_dir, std::string file);
   bool is_stopped() const { return stopped_; }
   // A person gives it up: the record goes, no plugin runs. kNotFound if there is none.
@@ -118,7 +118,7 @@ class PendingDelReplay {
  private:
   using Record = store::PendingDels::Record;
   using Time = std::chrono::steady_clock::time_point;
-  // One that has failed since this started.
+  // A record that has failed since this object started.
   struct Retry {
     Backoff pauses;
     Time next;
@@ -144,7 +144,7 @@ class PendingDelReplay {
   aio::Task<void> work_side_by_side(std::vector<aio::Task<void>> beside, bool is_drain);
   bool is_due(const Place& place) const;
   void try_all_now();
-  // Long enough for the DEL of an ADD that failed.
+  // Whether the DEL of an ADD that failed has been tried for long enough.
   bool is_old(const Place& place, const Record& record) const;
   Time next_listing(std::chrono::milliseconds period) const;
   std::chrono::milliseconds put_off(const Place& place, const Error& why);

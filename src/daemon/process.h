@@ -1,4 +1,4 @@
-// The daemon as a process among others: what it was started with, and what one that was killed left
+// The daemon as a process among others: what its parent hands down, and what a killed daemon left
 // running.
 #pragma once
 

@@ -13,7 +13,7 @@
 
 namespace mnet::daemon {
 
-// Of a /readyz that says no: why.
+// Why /readyz says no.
 inline constexpr std::string_view kNotReadyHeader = "X-Not-Ready";
 
 class Readiness {
@@ -40,15 +40,15 @@ class Readiness {
   // Looks at the file each time: a request must not be refused because of what was true a second
   // ago.
   bool indicator_is_there() const;
-  // Something else without which the daemon is not ready: yields what it lacks, for people; empty:
+  // Another condition for being ready: yields what it lacks, for messages; empty:
   // nothing.
   void require(std::function<std::string()> lacks) { lacks_ = std::move(lacks); }
 
-  // What others have to do before it can serve: the indicator, what hinders it, what it requires.
-  // Empty: nothing.
+  // What others must do before it can serve: the indicator, a hindrance, a requirement. Empty:
+  // nothing.
   std::string missing() const;
 
-  // Serves, and waits only for that.
+  // Whether it serves, and only waits for that.
   bool waits_for_others() const { return serving_ && !stopping_ && !why_not().empty(); }
 
   // Why /readyz says no, on one line: what is waited for, or that the daemon stops. Empty if it

@@ -15,8 +15,8 @@ std::set<ReplayQueue::Place> ReplayQueue::known() const {
   return known;
 }
 
-// Forgets the turns of namespaces with nothing waiting or running. Not while files are unread: they
-// may be of any namespace.
+// Drops the turns of namespaces that have nothing waiting or running. Not while files are unread:
+// they may be of any namespace.
 void ReplayQueue::drop_idle() {
   std::erase_if(waiting_, [](const auto& one) { return one.second.empty(); });
   if (!unread_.empty()) return;
@@ -40,7 +40,7 @@ void ReplayQueue::assign(const std::string& cni_dir, const std::vector<std::stri
   drop_idle();
 }
 
-// The one that waits and goes next; end(): none may go.
+// The waiting one that goes next; end(): none may go.
 ReplayQueue::Waiting::iterator ReplayQueue::first() {
   auto first = waiting_.end();
   for (auto one = waiting_.begin(); one != waiting_.end(); ++one) {

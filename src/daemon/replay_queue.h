@@ -1,5 +1,5 @@
-// Which pending DEL is replayed next. Plugins may hang, and authors of pods choose them: each
-// namespace has its turn, and none has all places.
+// Which pending DEL is replayed next. Plugins may hang, and authors of pods choose them: so each
+// namespace has its turn, and no namespace has all slots.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,12 @@ class ReplayQueue {
   // `at_once`: how many are replayed side by side; a namespace has one fewer, if there are several.
   explicit ReplayQueue(std::size_t at_once) : most_(at_once > 1 ? at_once - 1 : 1) {}
 
-  // What waits below this directory is now exactly this, without what is being replayed.
+  // From now on exactly this waits below the directory, apart from what is being replayed.
   void assign(const std::string& cni_dir, const std::vector<std::string>& files);
-  // The next one, to be followed by end(). None: nothing may go now.
+  // The next one, to be followed by end(). None: nothing may run now.
   std::optional<Place> take();
-  // It was read, and is of this namespace. False: another one goes first, and it waits again.
+  // The file was read and is of this namespace. False: another one goes first, and this one waits
+  // again.
   bool begin(const Place& place, const std::string& ns);
   void end(const Place& place);
 

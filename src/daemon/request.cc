@@ -110,8 +110,8 @@ Result<std::string> with_version(std::string config, const json::Object& server_
   return json::dump(document);
 }
 
-// As it would be posted again, with what could be read of it. A DEL has no use for a result of the
-// whole pod, and a tenant's plugin chooses its size.
+// As it would be posted again, with as much of it as could be read. A DEL does not need a result of
+// the whole pod, and a tenant's plugin chooses its size.
 std::string pending_body(wire::Call call, const cni::ArgPairs& args, json::Object config) {
   call.args = cni::args_text(args);
   config.erase_folded("prevResult");

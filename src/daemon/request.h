@@ -39,7 +39,7 @@ struct Arrival {
   std::chrono::steady_clock::time_point admitted = begun;
 };
 
-// What admission wants to know of a body; empty where the body cannot be read.
+// What admission needs to know of a body; empty where the body cannot be read.
 struct Glance {
   bool is_del = false;
   std::string ns = {};  // of the pod
@@ -73,8 +73,8 @@ Error request_error(const wire::Call& call, const model::Pod& pod, Error cause);
 // Whether the error tells the runtime to try again (code 11).
 bool is_try_again(const Error& error);
 
-// For what is made from a record below `cni_dir`: an error if the daemon's own configuration, which
-// is laid over it, leads elsewhere.
+// For requests made from a record below `cni_dir`: an error if the daemon's own configuration,
+// which is laid over the request, leads elsewhere.
 Result<void> check_cni_dir(const attach::Request& request, const std::string& cni_dir);
 
 }  // namespace mnet::daemon

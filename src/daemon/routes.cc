@@ -47,7 +47,7 @@ bool is_small(const http::Exchange& exchange, std::uint64_t most) {
 
 aio::Task<http::Response> at_once(http::Response response) { co_return response; }
 
-// After the answer no client hears of a failure; crashing is what counts here.
+// No client hears of a failure after the answer; what counts here is crashing.
 void after_sending() { (void)fail_here("reply-after-send"); }
 
 }  // namespace
@@ -157,7 +157,7 @@ http::Response Routes::hand_over(const http::Exchange& exchange) {
                  shared ? http::Response() : http::text_response(503, shared.error().text()));
 }
 
-// A request that fails on its way in is not counted.
+// A request that fails before it is decoded is not counted.
 void Routes::count(const http::Exchange& exchange, std::string_view path,
                    const http::Response& response) {
   needs_.metrics.count_request(path, response.status, exchange.method());
@@ -271,7 +271,7 @@ void Routes::watch_client(http::Exchange& exchange, const Arrival& arrival) {
   });
 }
 
-// As handle(): what is needed to ask is not kept while the request waits.
+// Not a coroutine, as handle(): the arguments are not kept while the request waits.
 aio::Task<chain::Slot> Routes::turn(std::uint64_t ticket, std::string_view body) {
   Glance seen = body.empty() ? Glance{.ns = std::string(kUnread)} : glance(body);
   // A DEL ends the other waiting requests of its container; one that names none ends nothing.

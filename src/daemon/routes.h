@@ -63,7 +63,7 @@ struct RoutesNeeds {
   std::function<Result<void>()> share_locks = {};
   std::uint32_t allowed_uid = 0;
   std::function<aio::Task<std::string>()> status = {};  // the body of /status; none: no such path
-  // What operators ask for by hand: path and body to the answer's body; none: no such path.
+  // What operators ask for: path and body in, the answer's body out; none: no such path.
   std::function<aio::Task<std::string>(std::string path, std::string body)> operate = {};
 };
 
@@ -82,7 +82,7 @@ class Routes {
 
   aio::Task<http::Response> handle(std::shared_ptr<http::Exchange> exchange);
   aio::Task<http::Response> handle_probe(std::shared_ptr<http::Exchange> exchange);
-  // What is answered where nothing is executed; none if that is not the end of it.
+  // The answer if nothing need be executed; none if something must be.
   std::optional<http::Response> refuse(const http::Exchange& exchange, const Route* route);
   http::Response hand_over(const http::Exchange& exchange);
   aio::Task<http::Response> probe(std::shared_ptr<http::Exchange> exchange, const Route* route);

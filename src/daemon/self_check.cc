@@ -64,7 +64,8 @@ using namespace std::chrono_literals;
 constexpr std::string_view kNamespaces = "/run/netns";
 constexpr std::string_view kHostLocal =
     "/var/lib/cni/networks";  // where host-local keeps addresses
-// Pods of one node name a handful; more are not looked at, so that no tenant makes this costly.
+// Pods of one node name only a handful; further ones are not looked at, so that no tenant makes
+// this costly.
 constexpr std::size_t kMostNetworks = 200;
 constexpr std::size_t kMostText = 1u << 20;  // of their configurations; no more are looked at
 constexpr auto kPatience = 20s;
@@ -80,7 +81,7 @@ selfcheck::Finding does_not_start(const Error& why) {
           .advice = "Correct the file"};
 }
 
-// Whether delegates run in the host's mounts while the daemon has its own.
+// Whether delegates run in the host's mounts while the daemon has mounts of its own.
 bool is_in_container(const Config& config) {
   return !config.chroot_dir.empty() && config.delegate_mount_namespace.empty();
 }
@@ -111,7 +112,7 @@ std::vector<selfcheck::Folder> folders(const Config& config) {
        .host_root = root},
       {.key = "socketDir", .path = config.socket_dir, .is_written = true, .is_made = true},
       {.key = "cniConfigDir", .path = config.cni_config_dir, .is_written = config.is_automatic()}};
-  // Elsewhere its path is that of another mount namespace.
+  // Elsewhere its path belongs to another mount namespace.
   if (config.delegate_mount_namespace.empty()) {
     all.push_back({.key = "binDir", .path = cat(config.chroot_dir, config.plugin_dir())});
   }
@@ -243,7 +244,7 @@ aio::Task<Findings> look_alone(const Config* config, Objects* objects, aio::Bloc
   co_return found;
 }
 
-// What the files make together; a single one speaks for itself.
+// Faults that only the files together make; a fault of a single one is reported for itself.
 void print_merged(const Config& config) {
   if (config.fragments.empty()) return;
   sys::print(STDOUT_FILENO, cat("configuration: ", config.file, " and ",
@@ -276,7 +277,7 @@ int report(const Findings& findings, bool as_json, const Config* config) {
 
 aio::Task<std::vector<selfcheck::Network>> SelfCheck::fetch_networks() {
   std::vector<selfcheck::Network> networks;
-  // As few as a request makes: pods choose the names.
+  // As few as one request makes: pods choose the names.
   attach::LiveReads reads(aio::kNoDeadline, attach::LiveReads::Others::kGoOn);
   std::size_t bytes = 0;
   for (const auto& [ns, name] : wanted_networks(objects_)) {

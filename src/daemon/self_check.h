@@ -31,8 +31,8 @@ class SelfCheck {
             aio::BlockingPool& pool, Log log)
       : config_(config), objects_(objects), devices_(devices), pool_(pool), log_(std::move(log)) {}
 
-  // The objects are waited for until the deadline; that they are not there is a finding, not an
-  // error. The API is asked for nothing but definitions that are not in memory.
+  // Waits for the objects until the deadline; their absence is a finding, not an error. Asks the
+  // API only for definitions that are not in memory.
   enum class Kubelet : std::uint8_t {
     kIfNeeded,  // asked if a definition names a device
     kAlways,    // asked what it offers
@@ -47,7 +47,7 @@ class SelfCheck {
  private:
   aio::Task<std::vector<selfcheck::Network>> fetch_networks();
   aio::Task<selfcheck::Findings> check_devices();
-  // Asks the server itself only if the objects are not there: for the reason.
+  // Asks the server itself only if the objects are not there: to learn the reason.
   aio::Task<selfcheck::ApiVisit> visit_api(Result<void> loaded);
 
   const Config& config_;

@@ -1,4 +1,4 @@
-// What GET /status on the socket tells of this node (docs/wire.md): the answers to the questions
+// What GET /status on the socket says about this node (docs/wire.md): the answers to the questions
 // that people ask first, in one versioned JSON object. multusctl shows it.
 #pragma once
 
@@ -30,8 +30,8 @@ class LastErrors final : public LogTarget {
   std::deque<std::string> lines_;  // the newest last
 };
 
-// As of now; the counts of records as of their last refresh. `plugins` is not in it: that takes a
-// look at the disk.
+// The present state; counts of records as of their last refresh. `plugins` is not included: that
+// takes a look at the disk.
 json::Object status_of(const Assembly& assembly);
 // binDir as this process sees it; empty if it is in another mount namespace.
 std::string plugins_path(const Config& config);

@@ -56,7 +56,7 @@ bool daemon_answers(const std::string& socket) {
   return answer || answer.error().code() != Errc::kUnavailable;
 }
 
-// Something must read the folder of manifests: a DEL without a record would wait in vain for its
+// Something must read the folder of manifests: a DEL without a record would wait in vain for the
 // first reading.
 aio::Task<std::size_t> drain_with(Assembly* assembly, Log log) {
   const auto executor = co_await aio::asio::this_coro::executor;
@@ -87,7 +87,7 @@ class Uninstall {
     restore();
     drain();
     remove_configuration();
-    // A DEL may have come in between; from now on none can.
+    // A DEL may have arrived meanwhile; from now on none can.
     drain();
     report_dels();
     sweep();
@@ -126,7 +126,7 @@ class Uninstall {
     directories_ = assembly.pending.directories();
   }
 
-  // What killed daemons left half written: nothing writes there any more.
+  // Files that killed daemons left half written: no process writes there any more.
   void sweep() {
     for (const std::string& directory : directories_) {
       const auto swept = store::sweep(directory, 0);

@@ -14,9 +14,9 @@ struct Uninstalled {
   std::vector<std::string> left;  // what could not be done, and why; empty: nothing of ours is left
 };
 
-// Restores the primary, makes up for pending DELs, then removes our configuration, the shim and the
+// Restores the primary, replays pending DELs, then removes our configuration, the shim and the
 // socket; goes on to the end whatever fails, and may be repeated. Touches nothing while a daemon
-// still answers: that one would put the configuration back.
+// still answers: it would put the configuration back.
 Uninstalled uninstall(const Config& config, const Log& log);
 
 }  // namespace mnet::daemon

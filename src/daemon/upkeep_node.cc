@@ -91,7 +91,7 @@ std::vector<metrics::Sample> UpkeepNode::counted() const {
   return samples;
 }
 
-// Our own root is the host's where the first process has the same one.
+// Our root is the host's if the first process has the same one.
 bool sees_host_root(const Config& config) {
   return !config.chroot_dir.empty() || !config.delegate_mount_namespace.empty() ||
          sys::is_same_file("/proc/1/root", "/");

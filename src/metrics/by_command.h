@@ -28,7 +28,7 @@ inline std::string command_label(std::string_view command) {
 }
 
 // One for each command, made with its first value. Finding one by its labels takes a microsecond,
-// and there are several in every ADD: they are remembered.
+// and every ADD needs several: they are remembered.
 class ByCommand {
  public:
   // `labels`: further ones. The family must outlive it.

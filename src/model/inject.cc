@@ -17,7 +17,7 @@
 namespace mnet::model {
 namespace {
 
-// The member of that name, made if it is absent.
+// The member of that name, which is made if it is absent.
 Result<json::Object*> object_in(json::Object& parent, std::string_view key, std::string_view path) {
   json::Value* value = parent.find(key);
   if (value == nullptr) value = &parent.set(std::string(key), json::Object());

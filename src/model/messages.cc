@@ -24,7 +24,7 @@ std::string identity(const Pod& pod) {
 Error prefixed(const Error& error, std::string_view prefix) {
   const ErrorObject* origin = error.origin();
   if (origin == nullptr) return error.with_text(cat(prefix, error.text()));
-  // The text ends in `; details`, which the object carries apart.
+  // The text ends in `; details`, and the object has the details in a member of their own.
   std::string_view msg = error.text();
   if (const std::string tail = cat("; ", origin->details);
       !origin->details.empty() && msg.ends_with(tail)) {

@@ -189,7 +189,7 @@ Result<void> read_prev_result(const json::Object& object, NetConf& conf) {
   return {};
 }
 
-// Nothing is built: of a list that counts and of one that does not alike.
+// Builds nothing: neither a list that counts nor one that does not.
 Result<void> check_delegate_kinds(const json::Object& object) {
   const json::Value* value = object.find_folded("delegates");
   if (value == nullptr || value->is_null()) return {};

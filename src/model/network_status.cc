@@ -124,7 +124,7 @@ void StatusText::add_entry(const json::Value& entry) {
   if (!append(json::dump(entry, json::kPretty))) ++left_out_;
 }
 
-// Once one did not fit, no other is tried whole: the parts in common are as long for each.
+// Once an entry did not fit, no other is tried whole: the parts in common are as long for each.
 void StatusText::add(const NetworkStatus& status) {
   if (!is_short_ && append(json::dump(to_json(status), json::kPretty))) return;
   is_short_ = true;

@@ -149,8 +149,8 @@ Result<std::vector<std::string>> read_gateways(const json::Value& value, const s
   return gateways;
 }
 
-// The keys that mean something. Others may be there in any number of spellings, as for the
-// original.
+// Keys that mean something. The original accepts any others in any number of spellings, and so do
+// we.
 constexpr std::array kElementKeys = {"name"sv,
                                      "namespace"sv,
                                      "ips"sv,
@@ -179,7 +179,7 @@ Result<void> check_spellings(const json::Value* value, std::span<const std::stri
                cat(path, ": the key ", go_quoted(key), " is there in two spellings"));
 }
 
-// Not for the members of `cni-args`, which are anything.
+// Members of `cni-args` are exempt: they may be anything.
 Result<void> check_inner_spellings(const json::Fields& fields) {
   MNET_TRY_VOID(
       check_spellings(fields.find("bandwidth"), kBandwidthKeys, fields.path_of("bandwidth")));

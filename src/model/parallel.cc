@@ -79,7 +79,7 @@ void claim_sysctls(const json::Object& config, Claims& claims) {
   const json::Object* sysctls = json::as_object(config.find_folded("sysctl"));
   if (sysctls == nullptr) return;
   for (const auto& [key, setting] : *sysctls) {
-    // One of an interface is its own.
+    // A setting of one interface claims nothing.
     if (!key.contains("IFNAME")) claims.insert(cat("sysctl ", key));
   }
 }

@@ -44,9 +44,9 @@ std::string_view text_in(const json::Value& entry, std::string_view key) {
 }
 
 // What an entry is about.
-using Place = std::pair<std::string_view, std::string_view>;  // network, interface
+using Place = std::pair<std::string_view, std::string_view>;  // network and interface
 
-// None for what is not an entry.
+// None for something that is not an entry.
 std::optional<Place> place_of(const json::Value& entry) {
   if (entry.as_object() == nullptr) return std::nullopt;
   return Place(text_in(entry, "name"), text_in(entry, "interface"));
