@@ -22,7 +22,7 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
   struct Called {
     std::string command;  // "ADD", "hotplug DEL", ...
     attach::Request request;
-    hotplug::Request dynamic;  // without its `request`
+    hotplug::Request hotplug;  // without its `request`
   };
 
   // The next call of `command` fails so; further ones as well, until told otherwise.
@@ -89,14 +89,14 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
 
   aio::Task<void> serve_hotplug(std::string command, hotplug::Request request) {
     attach::Request base = std::move(request.request);
-    dynamic_ = std::move(request);
+    hotplug_ = std::move(request);
     return serve(std::move(command), std::move(base));
   }
 
   aio::Task<void> serve(std::string command, attach::Request request) {
     const std::string name = cat(command, " ", request.container_id);
     order.push_back(name);
-    calls.push_back({command, std::move(request), std::exchange(dynamic_, {})});
+    calls.push_back({command, std::move(request), std::exchange(hotplug_, {})});
     while (gates_.contains(command)) {
       MNET_CO_TRY_VOID(co_await opened_.wait());
     }
@@ -109,7 +109,7 @@ class FakeCore final : public attach::Attachments, public hotplug::Hotplug {
   std::map<std::string, Error> failures_;
   std::map<std::string, bool> gates_;
   aio::Notifier opened_;
-  hotplug::Request dynamic_;
+  hotplug::Request hotplug_;
 };
 
 }  // namespace mnet::daemon

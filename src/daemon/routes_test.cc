@@ -354,10 +354,10 @@ TEST(Delegate, LaysNothingOverTheDelegatesConfiguration) {
   const auto calls = service.calls();
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].command, "hotplug ADD");
-  EXPECT_EQ(calls[0].dynamic.config, R"({"name":"n","cniVersion":"1.0.0"})");
+  EXPECT_EQ(calls[0].hotplug.config, R"({"name":"n","cniVersion":"1.0.0"})");
   EXPECT_EQ(calls[0].request.conf->cni_version, "0.4.0");
   EXPECT_EQ(calls[0].request.conf->bin_dir, "/b");
-  EXPECT_EQ(calls[1].dynamic.config, R"({"name":"n","cniVersion":"0.4.0"})");
+  EXPECT_EQ(calls[1].hotplug.config, R"({"name":"n","cniVersion":"0.4.0"})");
 }
 
 // The container's own requests name another `cniDir` than the daemon's configuration.
@@ -393,9 +393,9 @@ TEST(Delegate, HandsOnWhatTheClientWishes) {
 
   const auto calls = service.calls();
   ASSERT_EQ(calls.size(), 1u);
-  EXPECT_THAT(calls[0].dynamic.ips, ElementsAre("10.0.0.5/24"));
-  EXPECT_EQ(calls[0].dynamic.mac, "02::1");
-  EXPECT_FALSE(calls[0].dynamic.cni_args.has_value());
+  EXPECT_THAT(calls[0].hotplug.ips, ElementsAre("10.0.0.5/24"));
+  EXPECT_EQ(calls[0].hotplug.mac, "02::1");
+  EXPECT_FALSE(calls[0].hotplug.cni_args.has_value());
 }
 
 TEST(Delegate, ReturnsErrorsOfDelAndKnowsNoGc) {

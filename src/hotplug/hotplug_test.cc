@@ -204,10 +204,10 @@ TEST_F(HotplugAdd, RefusesAnInterfaceThatHasAnything) {
   forget();
   RequestText other_config = request_of("net1", "x");
   other_config.request.config = R"({"cniVersion":"1.0.0","name":"x","type":"fake","mtu":1400})";
-  RequestText other_wish = request_of("net1", "x");
-  other_wish.mac = "02:03:04:05:06:07";
+  RequestText other_mac = request_of("net1", "x");
+  other_mac.mac = "02:03:04:05:06:07";
 
-  for (const RequestText& what : {request_of("net1", "y"), other_config, other_wish}) {
+  for (const RequestText& what : {request_of("net1", "y"), other_config, other_mac}) {
     auto added = plug(what);
     ASSERT_FALSE(added);
     EXPECT_THAT(added.error().text(), HasSubstr("interface name net1 already exists"));

@@ -140,7 +140,7 @@ void OwnedFiles::note(Ledger& ledger, Change change) {
 // The ledger says what we are about to write before we do: a file that we wrote without its
 // knowledge would be taken for another program's for ever.
 Result<bool> OwnedFiles::put_once(const Place& place, const std::string& name, sys::Blocks& content,
-                                  const Wish& wish) {
+                                  const Traits& traits) {
   const std::string path = place.path_of(name);
   MNET_TRY(auto&& sha256, content.sha256());
   MNET_TRY(const auto& found, find_at(place, name));
@@ -151,20 +151,20 @@ Result<bool> OwnedFiles::put_once(const Place& place, const std::string& name, s
   const bool was_ours = before && owned && owned->is_ours(before->sha256);
   MNET_TRY_VOID(keep(turn, place, name, before));
 
-  OwnedFile now{.path = path, .sha256 = sha256, .version = wish.version};
+  OwnedFile now{.path = path, .sha256 = sha256, .version = traits.version};
   if (was_ours) now.earlier = before->sha256;
   // A missing file is not another program's version: the last one that we know of still counts.
   if (owned) now.kept = owned->kept;
   if (before && !was_ours) now.kept = before;
   note(ledger, {.path = path,
                 .before = before,
-                .after = FileVersion{.sha256 = sha256, .mode = wish.mode},
+                .after = FileVersion{.sha256 = sha256, .mode = traits.mode},
                 .owned_before = owned});
   set_entry(ledger, path, now);
   MNET_TRY_VOID(turn.save());
 
   MNET_TRY_VOID(place.directory.replace(
-      name, content, {.mode = wish.mode, .sha256 = sha256, .over = found.state}, kTemporary));
+      name, content, {.mode = traits.mode, .sha256 = sha256, .over = found.state}, kTemporary));
   now.earlier.clear();
   set_entry(ledger, path, std::move(now));
   MNET_TRY_VOID(turn.save());
@@ -172,13 +172,13 @@ Result<bool> OwnedFiles::put_once(const Place& place, const std::string& name, s
 }
 
 Result<bool> OwnedFiles::put(const Place& place, const std::string& name, sys::Blocks& content,
-                             const Wish& wish) {
-  if (place.directory.holds(name, content, wish.mode)) return false;
+                             const Traits& traits) {
+  if (place.directory.holds(name, content, traits.mode)) return false;
   if (ledger_ == nullptr) {
-    MNET_TRY_VOID(place.directory.replace(name, content, {.mode = wish.mode}, kTemporary));
+    MNET_TRY_VOID(place.directory.replace(name, content, {.mode = traits.mode}, kTemporary));
     return true;
   }
-  return again_after_conflict<bool>([&] { return put_once(place, name, content, wish); });
+  return again_after_conflict<bool>([&] { return put_once(place, name, content, traits); });
 }
 
 Result<OwnedFiles::Removal> OwnedFiles::remove_once(const Place& place, const std::string& name) {

@@ -42,12 +42,12 @@ class OwnedFiles {
   Result<Place> make(const std::string& directory) const;
 
   // Whether it changed anything. A file of another program is kept to be put back.
-  struct Wish {
+  struct Traits {
     mode_t mode;
     std::string version = {};  // of the content, where it is known
   };
   Result<bool> put(const Place& place, const std::string& name, sys::Blocks& content,
-                   const Wish& wish);
+                   const Traits& traits);
 
   enum class Removal : std::uint8_t {
     kAbsent,
@@ -85,7 +85,7 @@ class OwnedFiles {
  private:
   void note(Ledger& ledger, Change change);
   Result<bool> put_once(const Place& place, const std::string& name, sys::Blocks& content,
-                        const Wish& wish);
+                        const Traits& traits);
   Result<Removal> remove_once(const Place& place, const std::string& name);
   Result<Undoing> undo(const Place& place, const std::string& name, const std::string& path);
 

@@ -1,4 +1,4 @@
-// A CNI plugin that keeps books, and nothing else: ADD makes the file /srv/ledger/attached/<container>,<ifname>, DEL removes it, CHECK asks for
+// A CNI plugin that records what it attached, and does nothing else: ADD makes the file /srv/ledger/attached/<container>,<ifname>, DEL removes it, CHECK asks for
 // it, GC removes those whose container its configuration does not name. Container ids are a letter and seven digits, so that each attachment can
 // have an address of its own.
 //

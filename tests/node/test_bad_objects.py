@@ -62,24 +62,24 @@ def test_json_lists_that_are_none(quiet, fake, text, reason):
 
 
 @pytest.mark.spec("02:38", "02:69")
-@pytest.mark.parametrize("wishes", [
+@pytest.mark.parametrize("requested", [
     [{"name": "n", "interface": "a/b"}], [{"name": "n", "interface": ".."}], [{"name": "n", "interface": "."}],
     [{"name": "n", "interface": LONG}], [{"name": "n", "interface": "a b"}], [{"name": "n", "interface": "a:b"}],
     [{"name": "n", "interface": "eth0"}], [{"name": "n", "interface": "x"}, {"name": "m", "interface": "x"}],
     [{"name": "n", "interface": "net2"}, {"name": "m"}], "n@net2,m", "n@x,m@x", "n@eth0"])
-def test_interface_names_that_are_none_or_used_twice(quiet, fake, wishes):
-    refused(quiet.pod(wishes), fake)
+def test_interface_names_that_are_none_or_used_twice(quiet, fake, requested):
+    refused(quiet.pod(requested), fake)
 
 
 @pytest.mark.spec("02:26", "02:40", "02:41", "02:154")
-@pytest.mark.parametrize("wishes, ifname, network", [
+@pytest.mark.parametrize("requested, ifname, network", [
     ("n@my_IF.0", "my_IF.0", "n"), (f"n@{LONG[:15]}", LONG[:15], "n"), ("5", "net1", "5"), ("n@", "net1", "n"),
     ('[{"name":"my.net"}]', "net1", "my.net"),
     ('[{"name":"n","ipRequest":"1.2.3.4","ipam-claim-reference":"c","ips":["10.1.1.1/24"],"unknown":{"deep":[]}}]', "net1", "n"),
     ('[{"NAME":"n","Interface":"x1"}]', "x1", "n"), ('[{"name":"m","name":"n"}]', "net1", "n"),
     ('[{"name":"n","cni-args":null,"default-route":null,"ips":null,"mac":null}]', "net1", "n")])
-def test_odd_but_legal_wishes(quiet, fake, wishes, ifname, network):
-    pod = quiet.pod(wishes)
+def test_odd_but_legal_requests(quiet, fake, requested, ifname, network):
+    pod = quiet.pod(requested)
 
     assert pod.add().ok
 

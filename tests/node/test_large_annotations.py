@@ -48,15 +48,15 @@ def test_what_is_attached_takes_little_memory(node, fake):
     node.configure(fake.conf("cluster"))
     node.network("n", fake.conf("n"))
     arguments = ",".join(["0"] * 2000)
-    wishes = filled('[{"name":"n","cni-args":{"a":[%s],"b":"' % arguments, "x", '"}}]')
-    pod = node.pod(wishes)
+    networks = filled('[{"name":"n","cni-args":{"a":[%s],"b":"' % arguments, "x", '"}}]')
+    pod = node.pod(networks)
 
     assert pod.add().ok
     assert pod.check().ok
     assert pod.delete().ok
 
     peak = peak_memory(node.daemon.pid)
-    print(f"{len(wishes) >> 10} KiB of annotation: {peak / MIB:.1f} MiB at the peak")
+    print(f"{len(networks) >> 10} KiB of annotation: {peak / MIB:.1f} MiB at the peak")
     assert peak <= 32 * MIB
 
 

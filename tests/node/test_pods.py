@@ -125,22 +125,22 @@ def test_port_mappings_of_one_network(host, node):
 @pytest.mark.parametrize("declared", [True, False])
 def test_wishes_reach_the_plugin_that_declares_them_at_add_check_and_del(node, fake, declared):
     """The bytes are the same at DEL but for what belongs to DEL (pain 5)."""
-    wishes = {"ips": ["10.1.2.3/24", "fd00::3"], "mac": "02:00:00:00:00:05", "bandwidth": {
+    requested = {"ips": ["10.1.2.3/24", "fd00::3"], "mac": "02:00:00:00:00:05", "bandwidth": {
         "ingressRate": 1, "ingressBurst": 2, "egressRate": 3, "egressBurst": 4}, "portMappings": [
             {"hostPort": 80, "containerPort": 8080, "protocol": "udp"}], "infiniband-guid": "24:8a:07:03:00:8d:ae:2e"}
     capabilities = {name: declared for name in ("ips", "mac", "bandwidth", "portMappings", "infinibandGUID")}
     node.network("n", fake.network("n", more={"capabilities": capabilities}))
     node.network("empty", fake.network("empty", more={"capabilities": capabilities}))
-    pod = node.pod([{"name": "n", **wishes}, {"name": "empty", "ips": []}])
+    pod = node.pod([{"name": "n", **requested}, {"name": "empty", "ips": []}])
 
     assert pod.add().ok and pod.check().ok and pod.delete().ok
 
-    expected = {"ips": wishes["ips"], "mac": wishes["mac"], "bandwidth": wishes["bandwidth"],
-                "portMappings": wishes["portMappings"], "infinibandGUID": wishes["infiniband-guid"]}
+    expected = {"ips": requested["ips"], "mac": requested["mac"], "bandwidth": requested["bandwidth"],
+                "portMappings": requested["portMappings"], "infinibandGUID": requested["infiniband-guid"]}
     for call in fake.calls(network="n"):
         assert call.conf.get("runtimeConfig") == (expected if declared else None), call.command
     (add,), (delete,) = fake.calls("ADD", "n"), fake.calls("DEL", "n")
-    assert add.args["IP"] == "10.1.2.3/24,fd00::3" and add.args["MAC"] == wishes["mac"]
+    assert add.args["IP"] == "10.1.2.3/24,fd00::3" and add.args["MAC"] == requested["mac"]
     assert "IP" not in delete.args and "MAC" not in delete.args
     assert {**delete.conf, "prevResult": None} == {**add.conf, "prevResult": None}
     (add,) = fake.calls("ADD", "empty")
@@ -257,9 +257,9 @@ def test_the_masters_wishes_are_the_same_at_del(node, fake):
     capabilities = {"capabilities": {"ips": True, "mac": True, "bandwidth": True}}
     node.configure(fake.network("plain", more=capabilities))
     node.network("fixed", fake.network("fixed", more=capabilities), namespace="kube-system")
-    wishes = '"ips":["10.1.1.1/24"],"mac":"02:00:00:00:00:99","bandwidth":{"ingressRate":8,"ingressBurst":9,' \
+    requested = '"ips":["10.1.1.1/24"],"mac":"02:00:00:00:00:99","bandwidth":{"ingressRate":8,"ingressBurst":9,' \
              '"egressRate":0,"egressBurst":0}'
-    chosen, plain = node.pod(annotations={DEFAULT_NETWORK: '[{"name":"fixed",%s}]' % wishes}), node.pod()
+    chosen, plain = node.pod(annotations={DEFAULT_NETWORK: '[{"name":"fixed",%s}]' % requested}), node.pod()
 
     for pod in (chosen, plain):
         assert pod.add().ok and pod.delete().ok

@@ -89,10 +89,10 @@ def test_pods_with_failures_at_any_step_leave_nothing(node, fake, host, seed):
         node.network(conf["name"], conf)
     node.start(parallelAttach=chance.choice(["off", "safe", "all"]))
     for _ in range(6):
-        wishes = [{"name": chance.choice(kinds)["name"]} for _ in range(chance.randrange(9))]
-        if wishes and chance.random() < 0.5:
-            wishes[0]["default-route"] = chance.choice([[], ["192.0.2.9"], ["10.30.0.1"], ["fd00:30::1"]])
-        pod = node.pod(wishes)
+        requested = [{"name": chance.choice(kinds)["name"]} for _ in range(chance.randrange(9))]
+        if requested and chance.random() < 0.5:
+            requested[0]["default-route"] = chance.choice([[], ["192.0.2.9"], ["10.30.0.1"], ["fd00:30::1"]])
+        pod = node.pod(requested)
 
         outcome = pod.add()
 

@@ -115,14 +115,14 @@ class PodNode:
     def network(self, name, config=None, namespace="default", annotations=None):
         self.objects.network(name, config, namespace, annotations)
 
-    def pod(self, wishes=None, name=None, namespace="default", uid=None, annotations=None, is_known=True):
-        """A pod with a network namespace. `wishes`: its networks annotation; a value that is not text becomes JSON."""
+    def pod(self, networks=None, name=None, namespace="default", uid=None, annotations=None, is_known=True):
+        """A pod with a network namespace. `networks`: its networks annotation; a value that is not text becomes JSON."""
         number = len(self.sandboxes)
         name = name or f"web{number}"
         uid = UID % number if uid is None else uid
         annotations = dict(annotations or {})
-        if wishes is not None:
-            annotations[NETWORKS] = wishes if isinstance(wishes, str) else json.dumps(wishes)
+        if networks is not None:
+            annotations[NETWORKS] = networks if isinstance(networks, str) else json.dumps(networks)
         if is_known:
             self.objects.pod(name, namespace, uid, annotations)
         make = functools.partial(Sandbox, node=self, pod_name=name, namespace=namespace, uid=uid)

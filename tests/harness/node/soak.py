@@ -229,7 +229,7 @@ class Soak:
         self.start()
 
     def prepare(self):
-        """A small disk, a clock and a boot id of its own, and the books of the delegate."""
+        """A small disk, a clock and a boot id of its own, and the records of the delegate."""
         host = self.host
         host.run("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", DISK)
         host.write("/srv/boot-id", str(uuid.UUID(int=1)) + "\n")
