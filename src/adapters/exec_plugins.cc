@@ -116,6 +116,7 @@ plugin::Invocation ExecPlugins::invocation(const chain::PluginRun& what) const {
                                                   {"CNI_PATH", join(what.dirs, ":")},
                                                   {"MULTUS_REQUEST_ID", what.request_id}});
   invocation.is_expendable = settings_.delegates_are_expendable;
+  invocation.control_group = settings_.control_group;
   invocation.deadline = std::chrono::steady_clock::now() + settings_.timeout;
   return invocation;
 }

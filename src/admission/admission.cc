@@ -339,7 +339,7 @@ std::size_t Admission::most() const { return state_->most; }
 std::size_t default_max_delegates(std::optional<std::uint64_t> memory_limit, unsigned cores) {
   constexpr std::uint64_t kMiB = 1u << 20;
   if (!memory_limit) return std::clamp<std::size_t>(std::size_t{4} * cores, 8, 64);
-  const std::uint64_t left = *memory_limit > 16 * kMiB ? *memory_limit - 16 * kMiB : 0;
+  const std::uint64_t left = *memory_limit > kOwnMemory ? *memory_limit - kOwnMemory : 0;
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(left / (32 * kMiB), 2, 64));
 }
 

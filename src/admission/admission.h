@@ -81,6 +81,8 @@ class Admission final : public chain::DelegateSlots {
   std::shared_ptr<State> state_;  // slots may outlive this
 };
 
+// Of a memory limit, for the daemon itself.
+inline constexpr std::uint64_t kOwnMemory = 16u << 20;
 // `maxDelegates` where the configuration says nothing: what the memory limit of our control group
 // allows, 16 MiB for the daemon and 32 MiB for each delegate, from 2 to 64; without a limit four
 // for each core, at least 8, at most 64.

@@ -104,15 +104,36 @@ void note_memory(const adapters::FinishedRun& run, admission::DelegateMemory& me
                   " slots from now on"));
 }
 
+// What memory that runs out costs: a delegate, not us.
+std::optional<sys::ChildGroup> settle_group(const Config& config, const Log& log) {
+  const auto changed = sys::be_killed_one_by_one();  // where it cannot, the self-check tells
+  if (changed && *changed) {
+    log.verbose(
+        "memory.oom.group of the daemon's control group was 1 and is 0 now: when memory runs out, "
+        "the kernel kills a plugin and not the daemon, too");
+  }
+  if (!config.delegate_cgroup) return std::nullopt;
+  auto group = sys::ChildGroup::make(admission::kOwnMemory);
+  if (!group) {
+    log.warning(cat("delegateCgroup: plugins run in the daemon's own control group: ",
+                    group.error().text()));
+    return std::nullopt;
+  }
+  log.verbose("plugins run in a control group of their own");
+  return *std::move(group);
+}
+
 adapters::ExecSettings exec_settings(const Config& config, metrics::Metrics& metrics,
-                                     admission::DelegateMemory& memory, const Log& log) {
+                                     admission::DelegateMemory& memory,
+                                     const std::optional<sys::ChildGroup>& group, const Log& log) {
   adapters::ExecSettings settings;
   settings.world.root = config.chroot_dir;
   settings.world.mount_namespace = config.delegate_mount_namespace;
   settings.timeout = config.delegate_timeout;
   settings.environment = sys::environment();
   settings.delegates_are_expendable = true;
-  settings.oom_kills = [] { return sys::oom_kills(); };
+  settings.control_group = group ? group->fd() : -1;
+  settings.oom_kills = [&group] { return group ? group->oom_kills() : sys::oom_kills(); };
   settings.slots_of = [&memory](const std::string& type) { return memory.slots_of(type); };
   settings.finished = [&metrics, &memory, log](const adapters::FinishedRun& run) {
     note_memory(run, memory, log);
@@ -164,7 +185,8 @@ Assembly::Assembly(const aio::asio::any_io_executor& executor, Config the_config
       requests(make_requests(executor, config)),
       large({.free = admission::free_weight(max_requests(config))}),
       times(delegates, requests.pacer()),
-      ports(pool, times, exec_settings(config, metrics, memory, log), log),
+      group(settle_group(config, log)),
+      ports(pool, times, exec_settings(config, metrics, memory, group, log), log),
       objects(executor, config, sys::environment(), pool, log),
       devices(executor, {.kubelet_dir = config.kubelet_dir}, pool, objects.api(), log),
       statuses(executor, attachments, log),

@@ -35,6 +35,7 @@
 #include "metrics/metrics.h"
 #include "metrics/record_counts.h"
 #include "status/writer.h"
+#include "sys/cgroup.h"
 #include "upkeep/rule.h"
 #include "upkeep/upkeep.h"
 
@@ -62,6 +63,7 @@ class Assembly {
   admission::Admission requests;
   admission::LargeRequests large;
   admission::DelegateTimes times;
+  std::optional<sys::ChildGroup> group;  // of delegates
   adapters::FilePorts ports;
   Objects objects;
   adapters::NodeDevices devices;

@@ -49,6 +49,7 @@
 #include "selfcheck/networks.h"
 #include "settings/config_check.h"
 #include "settings/daemon_keys.h"
+#include "sys/cgroup.h"
 #include "sys/environment.h"
 #include "sys/file.h"
 #include "sys/mountinfo.h"
@@ -163,6 +164,7 @@ Findings check_files(const Config& config) {
   append(found, check_mounts(config));
   append(found, selfcheck::check_disk(config.records_dir()));
   append(found, check_descriptors());
+  append(found, selfcheck::judge_control_group(sys::is_killed_as_one()));
   append(found, check_runtime_directory(config));
   append(found, selfcheck::check_leftovers(config.records_dir(), std::chrono::system_clock::now()));
   append(found,

@@ -43,6 +43,7 @@ struct Invocation {
   // Called with the child's process id once it runs, so that a later daemon can find its group.
   std::function<void(pid_t)> started = {};
   bool is_expendable = false;  // the kernel kills it before us when memory runs out
+  int control_group = -1;      // sys::Program
   // Called when it has ended, before the task does. The text says what else is known of the end,
   // for the error of a plugin that printed none.
   std::function<std::string(const sys::ExitStatus& status)> ended = {};

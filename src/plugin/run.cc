@@ -74,7 +74,8 @@ Result<sys::Child> start(const Invocation& what) {
   sys::Program program{.path = what.binary,
                        .env = what.env,
                        .root = what.world.root,
-                       .is_expendable = what.is_expendable};
+                       .is_expendable = what.is_expendable,
+                       .control_group = what.control_group};
   if (what.world.mount_namespace.empty()) return sys::Child::spawn(program);
   MNET_TRY(auto&& mounts, sys::open_mount_namespace(what.world.mount_namespace));
   program.mount_namespace = mounts.get();

@@ -31,4 +31,7 @@ Findings judge_room(const std::string& path, const Room& room);
 // How many descriptors the daemon may have.
 Findings judge_descriptors(std::uint64_t limit);
 
+// `is_killed_as_one`: sys::is_killed_as_one().
+Findings judge_control_group(bool is_killed_as_one);
+
 }  // namespace mnet::selfcheck

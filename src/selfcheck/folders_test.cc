@@ -104,6 +104,13 @@ TEST(Descriptors, FewAreAWarning) {
   EXPECT_THAT(judge_descriptors(256).at(0).what, HasSubstr("256 descriptors"));
 }
 
+// As Kubernetes 1.28 and newer has it, with control groups of version 2.
+TEST(ControlGroup, WhoseProcessesAreKilledTogetherIsAWarning) {
+  EXPECT_THAT(judge_control_group(false), IsEmpty());
+  EXPECT_THAT(judge_control_group(true).at(0).what, HasSubstr("memory.oom.group"));
+  EXPECT_EQ(judge_control_group(true).at(0).severity, Severity::kWarning);
+}
+
 class ConfigurationCheck : public ::testing::Test {
  protected:
   Findings check() const {

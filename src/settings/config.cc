@@ -150,6 +150,7 @@ void read_serving(json::Fields& fields, Config& config) {
   if (fields.find("maxDelegates") != nullptr) {
     read_positive(fields, "maxDelegates", config.max_delegates.emplace(1));
   }
+  fields.read("delegateCgroup", config.delegate_cgroup);
   fields.read("delegateMountNamespace", config.delegate_mount_namespace);
   read_reconcile(fields, config);
   read_hotplug(fields, config.hotplug, config.warnings);

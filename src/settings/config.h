@@ -55,6 +55,7 @@ struct Config : LogSettings {
   std::chrono::seconds delegate_timeout = model::kDelegateTimeout;
   std::optional<std::int64_t> shim_timeout;
   std::optional<std::int64_t> max_delegates;
+  bool delegate_cgroup = false;
   std::string delegate_mount_namespace;
   model::ReconcileMode reconcile = model::ReconcileMode::kOn;
   std::chrono::seconds reconcile_grace{600};

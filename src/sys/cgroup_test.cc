@@ -1,11 +1,15 @@
 #include "sys/cgroup.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+#include "sys/file.h"
 #include "sys/test_dir.h"
 
 namespace mnet::sys {
@@ -81,6 +85,97 @@ TEST(OomKills, AreUnknownWhereTheKernelDoesNotTell) {
 
   EXPECT_EQ(oom_kills(files_of(dir, "4:memory:/\n")), std::nullopt);
   EXPECT_EQ(oom_kills({.membership = dir / "none", .mount = dir / "fs"}), std::nullopt);
+}
+
+std::string text_of(const TestDir& dir, const std::string& name) {
+  return read_file(dir / name).value_or("none");
+}
+
+// The kubelet sets it for every container.
+TEST(KilledAsOne, IsOverWhereTheGroupsFileCanBeWritten) {
+  const TestDir dir;
+  dir.write("fs/pod/memory.oom.group", "1\n");
+  dir.write("fs/pod/c/memory.oom.group", "1\n");
+  dir.write("fs/pod/c/cgroup.procs", "1\n");
+  const CgroupFiles files = files_of(dir, "0::/pod/c\n");
+
+  EXPECT_TRUE(is_killed_as_one(files));
+  EXPECT_EQ(be_killed_one_by_one(files).value(), true);
+
+  EXPECT_FALSE(is_killed_as_one(files));
+  EXPECT_EQ(text_of(dir, "fs/pod/c/memory.oom.group"), "0\n");
+  EXPECT_EQ(text_of(dir, "fs/pod/memory.oom.group"), "1\n") << "others are in that group, too";
+  EXPECT_EQ(be_killed_one_by_one(files).value(), false);
+}
+
+TEST(KilledAsOne, IsSoAtTheMountInsideACgroupNamespace) {
+  const TestDir dir;
+  dir.write("fs/memory.oom.group", "1\n");
+  dir.write("fs/cgroup.procs", "1\n");
+
+  EXPECT_TRUE(is_killed_as_one(files_of(dir, "0::/kubepods/c\n")));
+  EXPECT_FALSE(is_killed_as_one(files_of(dir, "4:memory:/kubepods/c\n")));
+}
+
+TEST(KilledAsOne, IsNotChangedWithoutTheFile) {
+  const TestDir dir;
+  dir.write("fs/cgroup.procs", "1\n");
+
+  EXPECT_EQ(be_killed_one_by_one(files_of(dir, "0::/\n")).value(), false);
+}
+
+// As the kernel shows a group; its folders below are there already, because it fills them.
+class ChildGroupTest : public ::testing::Test {
+ protected:
+  ChildGroupTest() {
+    dir_.write("fs/c/cgroup.procs", cat(::getpid(), "\n"));
+    dir_.write("fs/c/cgroup.controllers", "cpu memory pids\n");
+    dir_.write("fs/c/cgroup.subtree_control", "");
+    dir_.write("fs/c/memory.max", "285212672\n");
+    dir_.write("fs/c/multus-daemon/cgroup.procs", "");
+    dir_.write("fs/c/multus-delegates/memory.max", "max\n");
+    dir_.write("fs/c/multus-delegates/memory.events", "oom 2\noom_kill 2\n");
+  }
+  std::string why_not() const {
+    const auto group = ChildGroup::make(16u << 20, files_of(dir_, "0::/c\n"));
+    return group ? "it was made" : group.error().text();
+  }
+
+  TestDir dir_;
+};
+
+TEST_F(ChildGroupTest, MayTakeWhatTheLimitLeavesAboveOurOwn) {
+  const auto group = ChildGroup::make(16u << 20, files_of(dir_, "0::/c\n"));
+
+  ASSERT_TRUE(group.has_value()) << group.error().text();
+  EXPECT_GE(group->fd(), 0);
+  EXPECT_EQ(text_of(dir_, "fs/c/multus-delegates/memory.max"), cat((272u - 16u) << 20));
+  EXPECT_EQ(text_of(dir_, "fs/c/multus-daemon/cgroup.procs"), "0") << "we have moved";
+  EXPECT_EQ(text_of(dir_, "fs/c/cgroup.subtree_control"), "+memory");
+  EXPECT_EQ(group->oom_kills(), 2u);
+}
+
+TEST_F(ChildGroupTest, NeedsTheMemoryControllerALimitAndAGroupOfOurOwn) {
+  EXPECT_THAT(ChildGroup::make(1, files_of(dir_, "4:memory:/c\n")).error().text(),
+              testing::HasSubstr("no control groups of version 2"));
+  dir_.write("fs/c/cgroup.procs", cat(::getpid(), "\n4711\n"));
+  EXPECT_THAT(why_not(), testing::HasSubstr("process 4711 is in "));
+  dir_.write("fs/c/memory.max", "max\n");
+  EXPECT_THAT(why_not(), testing::HasSubstr("no memory limit"));
+  dir_.write("fs/c/memory.max", "20971520\n");
+  EXPECT_THAT(why_not(), testing::HasSubstr("the memory limit is 20 MiB only"));
+  dir_.write("fs/c/cgroup.controllers", "cpu pids\n");
+  EXPECT_THAT(why_not(), testing::HasSubstr("has no memory controller"));
+  EXPECT_EQ(text_of(dir_, "fs/c/multus-daemon/cgroup.procs"), "");
+}
+
+TEST_F(ChildGroupTest, LeavesAllAsItWasWhereItCannotBeMade) {
+  ASSERT_TRUE(remove_file(dir_ / "fs/c/multus-delegates/memory.max").value_or(false));
+
+  EXPECT_THAT(why_not(), testing::HasSubstr("memory.max: no such file"));
+
+  EXPECT_EQ(text_of(dir_, "fs/c/cgroup.subtree_control"), "-memory");
+  EXPECT_THAT(text_of(dir_, "fs/c/cgroup.procs"), testing::StartsWith("0")) << "we are back";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -50,6 +51,7 @@ struct Plan {
   const char* root = nullptr;
   int mount_namespace = -1;
   bool is_expendable = false;
+  int control_group = -1;
   std::array<int, 3> stdio = {-1, -1, -1};
   // Written by the child if it fails.
   int failed_errno = 0;
@@ -126,9 +128,20 @@ struct Started {
   int failed_errno = 0;  // of the fork itself
 };
 
-#ifdef MNET_PLAIN_FORK
+// 5.7 or newer, and not every seccomp profile lets it pass.
+pid_t fork_into(int control_group, int* pidfd) {
+  clone_args args{};
+  args.flags = CLONE_INTO_CGROUP | CLONE_PIDFD;
+  args.pidfd = reinterpret_cast<std::uintptr_t>(pidfd);
+  args.exit_signal = SIGCHLD;
+  args.cgroup = static_cast<std::uint64_t>(control_group);
+  return static_cast<pid_t>(::syscall(SYS_clone3, &args, sizeof args));
+}
 
-Started start(Plan& plan) {
+// With a copy of our memory, so that what failed comes back through a pipe. `fork` yields a pidfd,
+// too.
+template <typename Fork>
+Started start_in_copy(Plan& plan, Fork fork) {
   Started out;
   int report[2];
   if (::pipe2(report, O_CLOEXEC) != 0) {
@@ -137,7 +150,8 @@ Started start(Plan& plan) {
   }
   const UniqueFd reader(report[0]);
   UniqueFd writer(report[1]);
-  out.pid = ::fork();
+  int pidfd = -1;
+  out.pid = fork(&pidfd);
   if (out.pid == 0) {
     become(plan);
     const int words[2] = {plan.failed_errno, static_cast<int>(plan.failed_step)};
@@ -154,8 +168,18 @@ Started start(Plan& plan) {
     plan.failed_errno = words[0];
     plan.failed_step = static_cast<Step>(words[1]);
   }
-  out.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, out.pid, 0)));
+  out.pidfd.reset(pidfd);
   return out;
+}
+
+#ifdef MNET_PLAIN_FORK
+
+Started start_in_our_group(Plan& plan) {
+  return start_in_copy(plan, [](int* pidfd) {
+    const pid_t pid = ::fork();
+    if (pid > 0) *pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    return pid;
+  });
 }
 
 #else
@@ -169,7 +193,7 @@ constexpr std::size_t kChildStack = 64u << 10;
 
 // As vfork: the child runs in our memory, on a stack of its own, while this thread waits. Nothing
 // is copied but the table of descriptors.
-Started start(Plan& plan) {
+Started start_in_our_group(Plan& plan) {
   Started out;
   const auto stack = std::make_unique_for_overwrite<char[]>(kChildStack);
   int pidfd = -1;
@@ -181,6 +205,16 @@ Started start(Plan& plan) {
 }
 
 #endif
+
+// glibc's clone, which knows how to share memory, knows no control groups.
+Started start(Plan& plan) {
+  if (plan.control_group >= 0) {
+    Started started =
+        start_in_copy(plan, [&plan](int* pidfd) { return fork_into(plan.control_group, pidfd); });
+    if (started.failed_errno == 0) return started;
+  }
+  return start_in_our_group(plan);
+}
 
 // No handler of ours may run in the child, which shares our memory.
 class SignalsBlocked {
@@ -300,6 +334,7 @@ Result<Child> Child::spawn(const Program& program) {
   plan.root = program.root.empty() ? nullptr : program.root.c_str();
   plan.mount_namespace = program.mount_namespace;
   plan.is_expendable = program.is_expendable;
+  plan.control_group = program.control_group;
   plan.stdio = {stdio.theirs[0].get(), stdio.theirs[1].get(), stdio.theirs[2].get()};
 
   Started started;

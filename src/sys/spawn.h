@@ -22,6 +22,9 @@ struct Program {
   std::vector<std::string> args = {};  // after the first argument, which is its path
   bool shares_output = false;          // it writes where we write and reads nothing: no pipes
   bool is_expendable = false;          // the first that the kernel kills when memory runs out
+  // A directory of control groups (version 2), held open: the child begins in that group. In ours,
+  // if it cannot.
+  int control_group = -1;
 };
 
 // How a child ended: "exit status 3", "signal: killed", "signal: segmentation fault (core dumped)".

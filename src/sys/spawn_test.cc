@@ -96,6 +96,57 @@ TEST(Child, MayBeTheFirstThatTheKernelKills) {
   EXPECT_EQ(read_file("/proc/self/oom_score_adj").value_or(""), ours.value_or("none"));
 }
 
+// A group of version 2 below the root of its hierarchy.
+class ControlGroup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+      if (::access(cat(mount, "/cgroup.procs").c_str(), F_OK) != 0) continue;
+      folder_ = cat(mount, name_);
+      if (::mkdir(folder_.c_str(), 0755) == 0) fd_.reset(::open(folder_.c_str(), O_DIRECTORY));
+    }
+    if (!fd_) GTEST_SKIP() << "needs control groups of version 2, and root";
+  }
+  void TearDown() override { ::rmdir(folder_.c_str()); }
+
+  const std::string name_ = cat("/mnet-spawn-test-", ::getpid());
+  std::string folder_;
+  UniqueFd fd_;
+};
+
+TEST_F(ControlGroup, MayBeTheChildsFromItsFirstMoment) {
+  const TestDir dir;
+  const std::string path = script(dir, "cat /proc/self/cgroup; echo problem >&2; exit 3\n");
+  auto child =
+      Child::spawn({.path = path, .env = {"PATH=/usr/bin:/bin"}, .control_group = fd_.get()});
+  ASSERT_TRUE(child.has_value()) << child.error().text();
+  child->take_stdin().reset();
+
+  EXPECT_THAT(all_of(child->take_stdout()), HasSubstr(cat("0::", name_, "\n")));
+  EXPECT_EQ(all_of(child->take_stderr()), "problem\n");
+  EXPECT_EQ(ended(*child).exit_code, 3);
+}
+
+TEST_F(ControlGroup, ThatCannotBeEnteredLeavesTheChildInOurs) {
+  const auto ours = read_file("/proc/self/cgroup");
+  const UniqueFd no_group(::open("/", O_DIRECTORY | O_CLOEXEC));
+
+  EXPECT_EQ(output_of({.path = "/bin/cat",
+                       .env = {},
+                       .args = {"/proc/self/cgroup"},
+                       .control_group = no_group.get()}),
+            ours.value_or("none"));
+}
+
+TEST_F(ControlGroup, DoesNotHideWhyAnExecFailed) {
+  const TestDir dir;
+  const auto child = Child::spawn({.path = dir / "missing", .env = {}, .control_group = fd_.get()});
+
+  ASSERT_FALSE(child.has_value());
+  EXPECT_EQ(child.error().text(),
+            cat("fork/exec ", dir / "missing", ": no such file or directory"));
+}
+
 TEST(Child, TellsHowMuchMemoryItTook) {
   const TestDir dir;
   // A shell that holds a text of 64 MiB.

@@ -121,6 +121,42 @@ def test_the_kernel_kills_a_delegate_and_not_the_daemon(group, host, daemons, fa
     assert daemon.cni("DEL", conf(fake), pod).status == 200
 
 
+@pytest.fixture
+def version_2(host):
+    """What a container sees of control groups whose version 2 the kubelet has set up. The daemon of this machine stays where it is."""
+    host.run("mount", "-t", "tmpfs", "tmpfs", "/sys/fs/cgroup")
+    host.write("/sys/fs/cgroup/cgroup.procs", "1\n2\n")
+    host.write("/sys/fs/cgroup/memory.oom.group", "1\n")
+    host.write("/sys/fs/cgroup/cgroup.controllers", "memory\n")
+    host.write("/sys/fs/cgroup/memory.max", f"{272 << 20}\n")
+    yield "/sys/fs/cgroup"
+    host.run("umount", "/sys/fs/cgroup")
+
+
+def test_a_daemon_does_not_die_with_a_plugin_that_takes_too_much(host, daemons, version_2):
+    """Kubernetes 1.28 and newer has all processes of a container killed together."""
+    daemon = daemons.launch(default_config()).wait_ready()
+
+    daemon.wait_log("memory.oom.group of the daemon's control group was 1 and is 0 now")
+    assert host.path(f"{version_2}/memory.oom.group").read_text().strip() == "0"
+
+
+def test_a_daemon_that_may_not_change_that_says_so(host, daemons, version_2):
+    host.run("mount", "-o", "remount,ro", version_2)
+    daemon = daemons.launch(default_config()).wait_ready()
+
+    daemon.wait_log("resources: memory.oom.group of the daemon's control group is 1, and the daemon may not change it")
+
+
+def test_a_group_that_is_not_the_daemons_own_gets_none_below_it(host, daemons, fake, version_2):
+    daemon = daemons.launch(default_config(delegateCgroup=True)).wait_ready()
+
+    daemon.wait_log("warning: delegateCgroup: plugins run in the daemon's own control group: process 1 is in /sys/fs/cgroup, too")
+    pod = host.add_pod("one")
+    for command in ("ADD", "DEL"):
+        assert daemon.cni(command, conf(fake), pod).status == 200
+
+
 def test_delegates_are_the_first_to_be_killed(host, daemons, fake):
     daemon = daemons.launch(default_config()).wait_ready()
     gate = fake.gate()
