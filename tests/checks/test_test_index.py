@@ -31,6 +31,23 @@ PROMISES = """# Security
 | socket | root only | `Front.RefusesNothing`, `test_http.py::test_probes` |
 | rights | `nodes` are left out | see `HotPlug.*` |
 """
+FAULTS = """# Operating
+
+| question | where to look |
+|---|---|
+| is it healthy? | `multusctl status` |
+
+## Faults, and what becomes of them
+
+| fault | what to do | test |
+|---|---|---|
+| a plugin fails | repair it | `Front.LongName`, `test_http.py::test_probes` |
+
+## Another
+
+| no | tests |
+|---|---|
+"""
 PYTHON = """
 @pytest.mark.spec("03:21", "03:22")
 def test_probes():
@@ -50,10 +67,12 @@ def index(load, tree, monkeypatch):
     monkeypatch.setattr(module.tree, "files", lambda: [p.relative_to(tree.path) for p in tree.path.rglob("*.*")])
     monkeypatch.setattr(module, "INDEX", tree.path / "docs" / "test-index.md")
     monkeypatch.setattr(module, "SECURITY", tree.path / "SECURITY.md")
+    monkeypatch.setattr(module, "OPERATING", tree.path / "docs" / "operating.md")
     monkeypatch.setattr(module, "TABLES", (("01", "01-cni.md", "## 10."),))
     monkeypatch.setattr("sys.argv", ["checks/test-index"])
     tree.write("docs/spec/01-cni.md", SPEC)
     tree.write("SECURITY.md", PROMISES)
+    tree.write("docs/operating.md", FAULTS)
     tree.write("src/skel/front_test.cc", CPP)
     tree.write("tests/node/test_http.py", PYTHON)
     return module
@@ -118,6 +137,23 @@ def test_refuses_a_test_that_names_a_row_which_is_none(index, tree, capsys):
 def test_holds_promises_to_the_tests(index, tree, capsys, before, after, complaint):
     tree.write("docs/test-index.md", "".join(f"| 01 P{row} | open: later |\n" for row in (1, 2, 7, 8)))
     tree.write("SECURITY.md", PROMISES.replace(before, after) if before else PROMISES)
+
+    status = index.main()
+
+    out = capsys.readouterr().out
+    assert status == (1 if complaint else 0), out
+    assert complaint is None or complaint in out
+
+
+@pytest.mark.parametrize("before, after, complaint", [
+    ("", "", None),
+    ("`Front.LongName`, `test_http.py::test_probes`", "`test_http.py`", 'row "a plugin fails" of the table "fault" names no test'),
+    ("::test_probes", "::test_gone", "docs/operating.md names test_http.py::test_gone, which does not exist"),
+    ("| test |", "| seen |", 'the last column of the table "fault" is not "test"'),
+])
+def test_holds_the_table_of_faults_to_the_tests(index, tree, capsys, before, after, complaint):
+    tree.write("docs/test-index.md", "".join(f"| 01 P{row} | open: later |\n" for row in (1, 2, 7, 8)))
+    tree.write("docs/operating.md", FAULTS.replace(before, after) if before else FAULTS)
 
     status = index.main()
 
