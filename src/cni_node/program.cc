@@ -27,6 +27,7 @@
 #include "nodetools/output.h"
 #include "nodetools/reaper.h"
 #include "nodetools/run_task.h"
+#include "nodetools/stop_signal.h"
 #include "nodetools/version_text.h"
 #include "sys/environment.h"
 #include "sys/file_lock.h"
@@ -60,8 +61,9 @@ int report(const Command& command, nodetools::Output& output) {
 }
 
 // A watch would undo it at once.
-Result<bool> roll_back(const Command& command, nodetools::Output& output) {
-  MNET_TRY(const auto& ledger, open_ledger(command, output, {}));
+Result<bool> roll_back(const Command& command, nodetools::Output& output,
+                       const sys::FileLock::Stops& stops) {
+  MNET_TRY(const auto& ledger, open_ledger(command, output, {.stops = stops}));
   if (!ledger) {
     return Error(Errc::kNotFound, cat("there is no ledger at ", command.directories.state));
   }
@@ -70,13 +72,18 @@ Result<bool> roll_back(const Command& command, nodetools::Output& output) {
     return Error(Errc::kConflict,
                  "a cni-node watch keeps this node in step; change what it follows instead");
   }
-  Files files(command.directories, {}, output, ledger.get());
+  Files files(command.directories, {.stops = stops}, output, ledger.get());
   return files.rollback();
 }
 
+// Signals are taken over because process 1 of a container would not be ended by them.
 int run_rollback(const Command& command, nodetools::Output& output) {
-  const auto done = roll_back(command, output);
+  auto signals = sys::Signals::take_over({SIGTERM, SIGINT});
+  if (!signals) return told(signals.error(), output);
+  nodetools::StopSignal stop(*signals);
+  const auto done = roll_back(command, output, [&stop] { return stop.has_come(); });
   if (!done) output.complain("rollback", done.error().text());
+  if (!done && done.error().code() == Errc::kCancelled) return 128 + stop.number();
   return done && *done ? 0 : 1;
 }
 

@@ -224,6 +224,9 @@ Result<std::vector<OwnedFiles::Undone>> OwnedFiles::rollback(
     // Another run may have had other directories.
     const bool is_within = std::ranges::find(directories, directory) != directories.end();
     if (change->is_undone || !is_within) continue;
+    if (settings_.stops && settings_.stops()) {
+      return Error(Errc::kCancelled, "told to stop; the next rollback does the rest");
+    }
     MNET_TRY(auto&& place, make(directory));
     MNET_TRY(const auto how, undo(place, change->path.substr(directory.size() + 1), change->path));
     out.push_back({.path = change->path, .how = how});

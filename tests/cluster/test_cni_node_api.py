@@ -1,7 +1,6 @@
 """cni-node against a real API server: manifests, watch mode, the rights of the shipped manifests (04, 1.10 and 3)."""
 
 import json
-import os
 
 import pytest
 
@@ -484,10 +483,3 @@ def test_the_original_rights_suffice_until_something_changes(with_binding, cni):
     assert changed.returncode == 1 and "patch" in changed.stderr
     assert cni.run("uninstall", "--manifests=multus-cni-crd.yaml").returncode == 0
     assert binding(with_binding, cni) is None
-
-
-@pytest.mark.spec("04:110")
-def test_the_shipped_manifests_pass_a_dry_run(cluster):
-    for name in sorted(os.listdir(DEPLOY / "cni-node")):
-        if name.startswith("multus-"):
-            cluster.kubectl("apply", "--dry-run=server", "-f", DEPLOY / "cni-node" / name)

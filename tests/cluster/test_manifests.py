@@ -56,6 +56,15 @@ def objects_of(cluster, path):
     return [inner for item in items for inner in item.get("items", [item])]
 
 
+@pytest.mark.spec("04:129")
+@pytest.mark.parametrize("path", [path for path in APPLIED if path.parent.name in ("cni-node", "kube-watch")], ids=relative)
+def test_each_example_of_the_tools_asks_for_its_health(cluster, path):
+    templates = [one["spec"]["template"] for one in objects_of(cluster, path) if one["kind"] in ("DaemonSet", "Deployment")]
+    tool = "kube-watch" if "kube-watch" in path.name else "cni-node"
+    assert all(container["readinessProbe"]["exec"]["command"] == [tool, "health"]
+               for template in templates for container in template["spec"]["containers"])
+
+
 def documents(cluster, folder):
     """The objects of a kustomization, by (kind, name)."""
     return {(one["kind"], one["metadata"]["name"]): one for one in objects_of(cluster, folder)}

@@ -221,23 +221,40 @@ def test_a_lock_that_stays_delays_no_end(cni):
     assert cni.installed() == []
 
 
+@pytest.mark.spec("04:123")
+def test_a_lock_that_stays_delays_no_end_of_a_rollback(cni):
+    """It takes the signal over: process 1 of a container gets no other."""
+    assert cni.run("install", "--plugins=macvlan").returncode == 0
+    with locked(cni.bin):
+        undoing = cni.start("rollback")
+        until(lambda: str(cni.bin) in opened_by(undoing), lambda: undoing.stderr)
+        assert ends_soon(undoing) == 128 + signal.SIGTERM
+    assert cni.installed() == ["macvlan"]
+
+    assert cni.run("rollback").returncode == 0 and cni.installed() == []
+
+
 @pytest.mark.spec("04:124")
 def test_the_configuration_that_is_rendered_last_is_written_last(cni):
     (cni.templates / "05-m.conf").write_text(MULTUS)
     (cni.net / "10-calico.conflist").write_text('{"v": 1}')
     with locked(cni.net):
         waiting = cni.start("install", "--configs=05-m.conf", "--quiet")
-        until(lambda: any(str(cni.net) == os.readlink(link) for link in descriptors(waiting.process.pid)),
-              lambda: f"it asks for the lock:\n{waiting.stderr}")
+        until(lambda: str(cni.net) in opened_by(waiting), lambda: f"it asks for the lock:\n{waiting.stderr}")
         (cni.net / "10-calico.conflist").write_text('{"v": 2}')
     assert waiting.process.wait(60) == 0
 
     assert json.loads((cni.net / "05-m.conf").read_text())["delegates"] == [{"v": 2}]
 
 
-def descriptors(pid):
-    folder = f"/proc/{pid}/fd"
-    return [f"{folder}/{name}" for name in os.listdir(folder)] if os.path.isdir(folder) else []
+def opened_by(running):
+    """What its descriptors lead to; one may be closed meanwhile."""
+    found = set()
+    with contextlib.suppress(FileNotFoundError):
+        for link in os.scandir(f"/proc/{running.process.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                found.add(os.readlink(link.path))
+    return found
 
 
 def peak_kilobytes(cni, *words):
