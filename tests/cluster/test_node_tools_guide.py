@@ -6,13 +6,14 @@ import subprocess
 from harness.docs import guide
 
 
-def test_the_examples_do_what_they_say(own_cluster, tmp_path):
+def test_the_examples_do_what_they_say(own_cluster, program, tmp_path):
     """On a cluster of their own: they delete the definition of networks."""
     cluster = own_cluster()
     (tmp_path / "deploy").symlink_to(guide.ROOT / "deploy")
-    env = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "PATH": f"{os.path.dirname(cluster.binaries['kubectl'])}:/usr/bin:/bin"}
+    programs = [os.path.dirname(path) for path in (cluster.binaries["kubectl"], program("kube-watch"))]
+    env = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig), "PATH": ":".join([*programs, "/usr/bin:/bin"])}
     found = guide.examples("node-tools.md", "cluster")
-    assert len(found) == 3
+    assert len(found) == 4
     for example in found:
         done = subprocess.run(["sh", "-ec", example.script], cwd=tmp_path, env=env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=120)

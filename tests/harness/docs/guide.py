@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 BLOCK = re.compile(r"<!-- run: (\w+) -->\n```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?", re.S)
 
+PROMISE = "Every example below is run by a test."
+
 
 @dataclass(frozen=True)
 class Example:
@@ -23,4 +25,6 @@ def examples(name, where):
     text = (ROOT / "docs" / name).read_text()
     found = [Example(*match.group(1, 2), tuple((match[3] or "").splitlines())) for match in BLOCK.finditer(text)]
     assert len(found) == text.count("```sh"), "a shell block that no test runs"
+    if PROMISE in text:
+        assert "```" not in BLOCK.sub("", text), "a block that no test runs"
     return [example for example in found if example.where == where]
