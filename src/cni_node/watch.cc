@@ -164,8 +164,11 @@ Result<void> Watch::prepare() {
   warn_of_no_volume();
   MNET_TRY_VOID(open_the_ledger());
   MNET_TRY(auto&& follower,
-           nodetools::FileFollower::make(executor_,
-                                         {.quiet = 20ms, .root = command_.directories.host_root}));
+           nodetools::FileFollower::make(executor_, {.quiet = 20ms,
+                                                     .root = command_.directories.host_root,
+                                                     .warn = [this](const std::string& text) {
+                                                       output_.complain("files", text);
+                                                     }}));
   file_follower_ = std::make_unique<nodetools::FileFollower>(std::move(follower));
   reconciler_ = std::make_unique<Reconciler>(
       NodeItems{*files_, manifests_, *ledger_, output_, [this] { return is_stopping(); }});

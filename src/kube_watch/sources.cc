@@ -159,8 +159,9 @@ FileSource::FileSource(std::string path, Deliveries& deliveries, nodetools::Outp
 aio::Task<void> FileSource::run() {
   output_.print(cat("Watching file ", path_, "..."));
   MNET_CO_TRY(auto&& follower,
-              nodetools::FileFollower::make(co_await aio::asio::this_coro::executor,
-                                            nodetools::FileFollower::Settings()));
+              nodetools::FileFollower::make(
+                  co_await aio::asio::this_coro::executor,
+                  {.warn = [this](const std::string& text) { output_.complain(path_, text); }}));
   MNET_CO_TRY_VOID(follower.follow(std::set{path_}));
   for (;;) {
     look();

@@ -20,6 +20,7 @@
 
 #include "aio/all.h"
 #include "aio/readable.h"
+#include "aio/sleep.h"
 #include "aio/task.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -47,6 +48,10 @@ std::deque<std::string> components(std::string_view path) {
   return out;
 }
 
+bool is_used_up(const Error& error) {
+  return error.os_errno() == EMFILE || error.os_errno() == ENOSPC;
+}
+
 std::string target_of_link(const std::string& path) {
   std::string target(PATH_MAX, '\0');
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
@@ -62,15 +67,25 @@ std::string file_state(const struct stat& status) {
 }
 
 Result<FileFollower> FileFollower::make(aio::asio::any_io_executor executor, Settings settings) {
-  MNET_TRY(auto&& inotify, sys::Inotify::make());
-  return FileFollower(std::move(inotify), std::move(executor), std::move(settings));
+  FileFollower follower(std::move(executor), std::move(settings));
+  auto inotify = sys::Inotify::make();
+  if (inotify) {
+    follower.inotify_ = *std::move(inotify);
+  } else if (is_used_up(inotify.error())) {
+    follower.go_without_events(inotify.error());
+  } else {
+    return std::move(inotify).error();
+  }
+  return follower;
 }
 
-FileFollower::FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor,
-                           Settings settings)
-    : settings_(std::move(settings)),
-      inotify_(std::move(inotify)),
-      executor_(std::move(executor)) {}
+// All processes of a user share what the kernel has of these.
+void FileFollower::go_without_events(const Error& why) {
+  if (!std::exchange(has_all_watches_, false)) return;
+  const auto pause = std::chrono::duration_cast<std::chrono::seconds>(settings_.look_alone);
+  settings_.warn(cat("warning: ", why.text(), ": without events, files are looked at every ",
+                     pause.count(), " s; raise fs.inotify.max_user_instances or max_user_watches"));
+}
 
 Result<void> FileFollower::follow(std::set<std::string> paths) {
   if (paths == paths_) return {};
@@ -131,24 +146,22 @@ FileFollower::Wanted FileFollower::wanted() const {
   return out;
 }
 
-Result<std::set<int>> FileFollower::watch_all(const Wanted& wanted) {
-  std::set<int> used;
+// What is gone meanwhile, the next look, which follows at once, knows better.
+void FileFollower::watch_all(const Wanted& wanted) {
+  if (!inotify_) return;
+  const auto watch = [this](const std::string& path, std::uint32_t mask) {
+    auto made = inotify_->watch(path, mask);
+    if (!made && is_used_up(made.error())) go_without_events(made.error());
+    return made;
+  };
   for (const auto& [directory, names] : wanted.directories) {
-    auto watch = inotify_.watch(directory, kInDirectory);
-    // Gone meanwhile: the next look, which follows at once, knows better.
-    if (!watch) continue;
-    used.insert(*watch);
-    watches_[*watch].insert(names.begin(), names.end());
+    const auto made = watch(directory, kInDirectory);
+    if (made) watches_[*made].insert(names.begin(), names.end());
   }
   for (const std::string& file : wanted.files) {
-    auto watch = inotify_.watch(file, kOfFile);
-    if (!watch && watch.error().os_errno() == ENOSPC) return std::move(watch).error();
-    if (watch) {
-      used.insert(*watch);
-      watches_.try_emplace(*watch);
-    }
+    const auto made = watch(file, kOfFile);
+    if (made) watches_.try_emplace(*made);
   }
-  return used;
 }
 
 // Watches first and looks afterwards, until both agree: what changes in between is seen by one of
@@ -157,7 +170,7 @@ Result<void> FileFollower::arm() {
   Wanted before = wanted();
   for (int attempt = 0; attempt < 10; ++attempt) {
     watches_.clear();
-    MNET_TRY([[maybe_unused]] const auto& used, watch_all(before));
+    watch_all(before);
     Wanted after = wanted();
     const bool is_settled = after.directories == before.directories && after.files == before.files;
     before = std::move(after);
@@ -168,13 +181,13 @@ Result<void> FileFollower::arm() {
 }
 
 Result<bool> FileFollower::take() {
-  MNET_TRY(auto&& happened, inotify_.take());
+  MNET_TRY(auto&& happened, inotify_->take());
   bool matters = happened.overflow;
   for (const sys::FileEvent& event : happened.events) {
     const auto watch = watches_.find(event.watch);
     if (watch == watches_.end()) {
       // Left from an earlier arming, and no longer needed.
-      if ((event.mask & IN_IGNORED) == 0) inotify_.forget(event.watch);
+      if ((event.mask & IN_IGNORED) == 0) inotify_->forget(event.watch);
       continue;
     }
     const bool is_of_itself = event.name.empty() || (event.mask & kOfItself) != 0;
@@ -183,15 +196,23 @@ Result<bool> FileFollower::take() {
   return matters;
 }
 
+aio::Task<void> FileFollower::wait_for_event(aio::Readable* readable, aio::Deadline until) {
+  if (readable != nullptr) co_return co_await aio::with_deadline(readable->wait(), until);
+  MNET_CO_TRY_VOID(co_await aio::sleep_until(until));
+  co_return Error(Errc::kTimeout, "no event");
+}
+
 aio::Task<void> FileFollower::wait() {
-  aio::Readable readable(executor_, inotify_.fd());
+  std::optional<aio::Readable> readable;
+  if (inotify_) readable.emplace(executor_, inotify_->fd());
   std::optional<Clock::time_point> first;
   if (std::exchange(is_changed_, false)) first = Clock::now();
   for (;;) {
     const auto now = Clock::now();
-    const auto until = first ? std::min(now + settings_.quiet, *first + settings_.longest)
-                             : now + settings_.look_again;
-    auto ready = co_await aio::with_deadline(readable.wait(), until);
+    const auto pause = has_all_watches_ ? settings_.look_again : settings_.look_alone;
+    const auto until =
+        first ? std::min(now + settings_.quiet, *first + settings_.longest) : now + pause;
+    auto ready = co_await wait_for_event(readable ? &*readable : nullptr, until);
     if (!ready && ready.error().code() != Errc::kTimeout) co_return ready;
     if (ready) {
       MNET_CO_TRY(auto&& matters, take());

@@ -6,14 +6,16 @@
 #include <sys/stat.h>
 
 #include <chrono>
-#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "aio/readable.h"
 #include "aio/task.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "sys/file_events.h"
 
@@ -29,7 +31,10 @@ class FileFollower {
     Time quiet{100};          // without an event, until a change is told
     Time longest{1000};       // from the first event on
     Time look_again{30'000};  // where no event may come: network file systems, lost ones
+    Time look_alone{5'000};   // where the kernel has no inotify left for us: others use them up
     std::string root = {};    // absolute links below it lead to what is below it
+    // Told once that there are no events, and why.
+    std::function<void(const std::string&)> warn = [](const std::string&) {};
   };
 
   static Result<FileFollower> make(aio::asio::any_io_executor executor, Settings settings);
@@ -52,17 +57,22 @@ class FileFollower {
     States states;
   };
 
-  FileFollower(sys::Inotify inotify, aio::asio::any_io_executor executor, Settings settings);
+  FileFollower(aio::asio::any_io_executor executor, Settings settings)
+      : settings_(std::move(settings)), executor_(std::move(executor)) {}
 
   Wanted wanted() const;
   void resolve(const std::string& path, Wanted& out) const;
   Result<void> arm();
-  Result<std::set<int>> watch_all(const Wanted& wanted);
+  void watch_all(const Wanted& wanted);
+  void go_without_events(const Error& why);
+  // kTimeout without one.
+  aio::Task<void> wait_for_event(aio::Readable* readable, aio::Deadline until);
   // Whether something that matters has happened.
   Result<bool> take();
 
   const Settings settings_;
-  sys::Inotify inotify_;
+  std::optional<sys::Inotify> inotify_;  // none: we look instead
+  bool has_all_watches_ = true;
   aio::asio::any_io_executor executor_;
   std::set<std::string> paths_;
   std::map<int, Names> watches_;  // by number; a file's has no names

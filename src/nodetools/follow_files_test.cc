@@ -1,8 +1,10 @@
 #include "nodetools/follow_files.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -24,6 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 
 class FollowFiles : public testing::Test {
  protected:
@@ -144,6 +147,30 @@ TEST_F(FollowFiles, LooksAgainWhereNoEventComes) {
 
   EXPECT_TRUE(is_told());
   ::munmap(mapped, 1);
+}
+
+// As on a node where other programs have used up what the kernel has: here, all descriptors.
+TEST_F(FollowFiles, LooksWhereThereIsNoInotify) {
+  const std::string path = dir.write("f", "1");
+  std::string warning;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  auto made = FileFollower::make(loop.get_executor(),
+                                 {.quiet = 20ms,
+                                  .look_alone = 30ms,
+                                  .warn = [&warning](const std::string& text) { warning = text; }});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(made.has_value());
+  follower = std::make_unique<FileFollower>(*std::move(made));
+  ASSERT_TRUE(follower->follow({path}).has_value());
+  EXPECT_THAT(warning, HasSubstr("inotify_init"));
+  EXPECT_TRUE(is_quiet());
+
+  dir.write("f", "12");
+
+  EXPECT_TRUE(is_told());
 }
 
 TEST_F(FollowFiles, EndsCircularLinks) {

@@ -149,6 +149,20 @@ def test_a_file_that_comes_later(start, tmp_path):
     watch.wait_values(("here", ""))
 
 
+@pytest.mark.parametrize("limit", ["instances", "watches"])
+def test_a_node_whose_inotify_is_used_up(start, tmp_path, limit):
+    """As it is where many programs follow files: this one looks every few seconds instead."""
+    (tmp_path / "file").write_text("a")
+    none_left = ["unshare", "-Ur", "sh", "-c", f'echo 0 > /proc/sys/user/max_inotify_{limit}; exec "$@"', "sh"]
+    watch = start("file", str(tmp_path / "file"), through=none_left)
+    watch.wait_values(("a", ""))
+
+    replace(tmp_path / "file", "b")
+
+    watch.wait_values(("a", ""), ("b", "a"))
+    watch.wait_said("without events, files are looked at every 5 s")
+
+
 @pytest.mark.spec("04:115")
 def test_a_file_needs_no_cluster_and_no_network(start, tmp_path):
     (tmp_path / "file").write_text("x")
