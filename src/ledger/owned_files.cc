@@ -99,6 +99,19 @@ void set_entry(Ledger& ledger, const std::string& path, std::optional<OwnedFile>
   if (entry) ledger.files.push_back(*std::move(entry));
 }
 
+// The entry while a rollback puts `goal` in the place of `found`: whichever is there after a kill,
+// it is known whose it is.
+std::optional<OwnedFile> entry_between(const std::optional<OwnedFile>& owned, const Version& found,
+                                       const std::optional<OwnedFile>& goal_owned,
+                                       const Version& goal) {
+  if (!goal || !goal_owned || !goal_owned->is_ours(goal->sha256)) return owned;
+  OwnedFile out = *goal_owned;
+  out.sha256 = goal->sha256;
+  out.earlier = found && owned && owned->is_ours(found->sha256) ? found->sha256 : "";
+  if (owned) out.kept = owned->kept;
+  return out;
+}
+
 }  // namespace
 
 std::string Place::path_of(const std::string& name) const {
@@ -256,6 +269,8 @@ Result<OwnedFiles::Undoing> OwnedFiles::undo(const Place& place, const std::stri
     const Version goal = change->before;
     Change inverse{
         .path = path, .before = found, .after = goal, .owned_before = owned, .is_undone = true};
+    set_entry(ledger, path, entry_between(owned, found, change->owned_before, goal));
+    MNET_TRY_VOID(turn.save());
     MNET_TRY_VOID(restore(turn, place, name, goal, seen.state));
     set_entry(ledger, path, change->owned_before);
     *change = std::move(inverse);

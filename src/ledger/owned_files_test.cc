@@ -157,6 +157,22 @@ TEST_F(OnNode, RollsBackTheLastRunAndThatAgain) {
   EXPECT_EQ(remove("new"), Removal::kRemoved);
 }
 
+TEST_F(OnNode, KnowsItsFileWhereARollbackWasKilledBeforeOrAfterWriting) {
+  EXPECT_TRUE(put("f", "1"));
+  owned.begin_run();
+  EXPECT_TRUE(put("f", "2"));
+  fs::remove_all(dir / "state.json.kept");  // it comes as far as the file and no further
+
+  EXPECT_FALSE(owned.rollback({bin}).has_value());
+
+  const Ledger half = ledger->entries();
+  EXPECT_EQ(text("f"), "2");
+  EXPECT_EQ(remove("f"), Removal::kRemoved);
+  ASSERT_TRUE(ledger->update([&](Ledger& now) { now = half; }).has_value());
+  dir.write("bin/f", "1", 0755);
+  EXPECT_EQ(remove("f"), Removal::kRemoved);
+}
+
 TEST_F(OnNode, RollsNothingBackThatAnotherChangedSince) {
   EXPECT_TRUE(put("f", "1"));
   dir.write("bin/f", "theirs");

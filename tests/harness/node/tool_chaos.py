@@ -101,7 +101,9 @@ class Chaos:
 
     def words(self):
         """A command with random lists."""
-        command = self.random.choice(["install", "install", "apply", "uninstall", "watch", "watch"])
+        command = self.random.choice(["install", "install", "apply", "uninstall", "watch", "watch", "rollback"])
+        if command == "rollback":
+            return [command]
         plugins, configs = ",".join(self.some(PLUGINS)), ",".join(self.some(CONFIGS))
         if command == "apply":
             plugins += ":" + ",".join(self.some(PLUGINS))
