@@ -171,13 +171,14 @@ def test_the_thick_daemon_is_replaced_without_a_gap(cluster):
                   "cnibin": "/var/snap/microk8s/current/opt/cni/bin",
                   "host-var-lib-kubelet": "/var/snap/microk8s/common/var/lib/kubelet"}),
     ("crio", {"cnibin": "/usr/libexec/cni"}),
+    ("openshift", {"cni": "/etc/kubernetes/cni/net.d", "cnibin": "/var/lib/cni/bin"}),
     ("talos", {"host-run-netns": "/var/run/netns"})])
 def test_overlays_change_paths_of_the_host(cluster, name, paths):
     usual, special = documents(cluster, DEPLOY / "thick"), documents(cluster, DEPLOY / "overlays" / name)
     assert host_paths(special) == {**host_paths(usual), **paths}
     assert pod_of(special)["containers"] == pod_of(usual)["containers"]
     more = {"binDir": paths["cnibin"]} if "cnibin" in paths else {}
-    if name == "crio":
+    if name in ("crio", "openshift"):
         more["shimTimeout"] = 50
     assert daemon_config(special) == {**daemon_config(usual), **more}
 

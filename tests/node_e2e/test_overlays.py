@@ -10,6 +10,7 @@ from harness.whole_node.pod_space import PodSpace
 
 K3S = ("/var/lib/rancher/k3s/agent/etc/cni/net.d", "/var/lib/rancher/k3s/data/cni")
 CRIO = (CONFIG_DIR, "/usr/libexec/cni")
+OPENSHIFT = ("/etc/kubernetes/cni/net.d", "/var/lib/cni/bin")
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def moved(bare):
 
 
 @pytest.mark.ours
-@pytest.mark.parametrize("name, folders", [("k3s", K3S), ("crio", CRIO)])
+@pytest.mark.parametrize("name, folders", [("k3s", K3S), ("crio", CRIO), ("openshift", OPENSHIFT)])
 def test_pods_get_their_networks_where_the_distribution_has_other_folders(moved, leaks, name, folders):
     node = moved(*folders)
     installation = Installation(node, ROOT / "deploy" / "overlays" / name).install()

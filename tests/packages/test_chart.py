@@ -51,7 +51,7 @@ def comparable(objects_):
     return objects_
 
 
-DISTROS = ["k3s", "rke2", "microk8s", "talos", "crio"]
+DISTROS = ["k3s", "rke2", "microk8s", "talos", "crio", "openshift"]
 
 
 @pytest.mark.parametrize("folder, settings", [
