@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -44,14 +45,20 @@ struct Element {
   std::string path;
 };
 
+struct Document {
+  json::Object object;
+  std::string directory;  // relative paths in it are below this one
+};
+
+// One file, or several of which the first that has an entry is right.
 class Kubeconfig {
  public:
-  Kubeconfig(const json::Object& document, std::string directory)
-      : document_(document), directory_(std::move(directory)) {}
+  explicit Kubeconfig(std::vector<Document> documents) : documents_(std::move(documents)) {}
 
   Result<Config> read(std::string context) {
-    if (context.empty()) {
-      json::Fields fields(document_, "", json::Match::kExact);
+    for (const Document& document : documents_) {
+      if (!context.empty()) break;
+      json::Fields fields(document.object, "", json::Match::kExact);
       fields.read("current-context", context);
       MNET_TRY_VOID(fields.done());
     }
@@ -71,10 +78,22 @@ class Kubeconfig {
   }
 
  private:
+  // Paths in what is read next are below the directory of the file that has it.
   Result<Element> find(std::string_view list, std::string_view member, const std::string& name) {
+    for (const Document& document : documents_) {
+      MNET_TRY(auto&& found, find_in(document.object, list, member, name));
+      if (!found) continue;
+      directory_ = document.directory;
+      return *std::move(found);
+    }
+    return Error(Errc::kInvalid, cat(list, ": no ", go_quoted(name)));
+  }
+
+  static Result<std::optional<Element>> find_in(const json::Object& document, std::string_view list,
+                                                std::string_view member, const std::string& name) {
     Element found;
     bool is_found = false;
-    json::Fields fields(document_, "", json::Match::kExact);
+    json::Fields fields(document, "", json::Match::kExact);
     fields.list(list, [&](const json::Value& value, const std::string& path) -> Result<void> {
       const json::Object* entry = value.as_object();
       if (entry == nullptr) return json::wrong_kind(path, "an object", value);
@@ -91,8 +110,7 @@ class Kubeconfig {
       return inner.done();
     });
     MNET_TRY_VOID(fields.done());
-    if (!is_found) return Error(Errc::kInvalid, cat(list, ": no ", go_quoted(name)));
-    return found;
+    return is_found ? std::optional(std::move(found)) : std::nullopt;
   }
 
   Result<void> read_cluster(const std::string& name) {
@@ -200,32 +218,54 @@ class Kubeconfig {
     return out;
   }
 
-  const json::Object& document_;
-  const std::string directory_;
+  const std::vector<Document> documents_;
+  std::string directory_;
   Config config_;
 };
 
-}  // namespace
-
-Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory,
-                                std::string context) {
+Result<json::Object> parse_document(std::string_view text) {
   MNET_TRY(auto&& documents,
            yaml::parse_documents(text, {.bytes = kMaxKubeconfig, .nodes = 100'000}));
   if (documents.empty()) return Error(Errc::kInvalid, "empty");
-  const json::Object* document = documents.front().value.as_object();
+  json::Object* document = documents.front().value.as_object();
   if (document == nullptr) return Error(Errc::kInvalid, "not an object");
-  return Kubeconfig(*document, directory).read(std::move(context));
+  return std::move(*document);
 }
 
-Result<Config> load_kubeconfig(const std::string& path, const std::string& context) {
+Result<Document> load_document(const std::string& path) {
   auto text = sys::read_file(path, kMaxKubeconfig);
   if (!text) return std::move(text).error().wrap("kubeconfig");
   // Absolute, as client-go has it: `./login` beside `./kubeconfig` is not `login` of the PATH.
   std::error_code failure;
   const auto directory = std::filesystem::absolute(sys::directory_of(path), failure);
   if (failure) return Error(Errc::kIo, cat("kubeconfig ", path, ": ", failure.message()));
-  auto config = parse_kubeconfig(*text, directory.string(), context);
-  if (!config) return std::move(config).error().wrap(cat("kubeconfig ", path));
+  auto object = parse_document(*text);
+  if (!object) return std::move(object).error().wrap(cat("kubeconfig ", path));
+  return Document{.object = *std::move(object), .directory = directory.string()};
+}
+
+}  // namespace
+
+Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory,
+                                std::string context) {
+  MNET_TRY(auto&& document, parse_document(text));
+  std::vector<Document> one;
+  one.push_back({.object = std::move(document), .directory = directory});
+  return Kubeconfig(std::move(one)).read(std::move(context));
+}
+
+Result<Config> load_kubeconfig(const std::string& path, const std::string& context) {
+  return load_kubeconfigs({path}, context);
+}
+
+Result<Config> load_kubeconfigs(const std::vector<std::string>& paths, const std::string& context) {
+  std::vector<Document> documents;
+  for (const std::string& path : paths) {
+    MNET_TRY(auto&& document, load_document(path));
+    documents.push_back(std::move(document));
+  }
+  auto config = Kubeconfig(std::move(documents)).read(context);
+  if (!config) return std::move(config).error().wrap(cat("kubeconfig ", join(paths, ":")));
   return config;
 }
 

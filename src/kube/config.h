@@ -60,6 +60,10 @@ struct Config {
 Result<Config> parse_kubeconfig(std::string_view text, const std::string& directory,
                                 std::string context = {});
 Result<Config> load_kubeconfig(const std::string& path, const std::string& context = {});
+// Files that complete each other, as kubectl reads $KUBECONFIG: of entries with the same name, and
+// of current contexts, the first is right.
+Result<Config> load_kubeconfigs(const std::vector<std::string>& paths,
+                                const std::string& context = {});
 
 inline constexpr std::string_view kServiceAccountDirectory =
     "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -57,6 +57,32 @@ TEST(Kubeconfig, TakesClusterAndUserOfTheCurrentContext) {
   EXPECT_FALSE(config->is_insecure);
 }
 
+// As kubectl reads $KUBECONFIG.
+TEST(Kubeconfig, OfSeveralFilesTheFirstEntryOfANameIsRight) {
+  const sys::TestDir dir;
+  const std::string contexts =
+      dir.write("a/config",
+                "current-context: here\n"
+                "contexts: [{name: here, context: {cluster: c, user: u}}]\n"
+                "users: [{name: u, user: {tokenFile: token}}]\n");
+  const std::string clusters = dir.write(
+      "b/config", kubeconfig(kServer + ", certificate-authority: ca.crt", "tokenFile: other"));
+
+  const auto config = load_kubeconfigs({contexts, clusters});
+  const auto chosen = load_kubeconfigs({contexts, clusters}, "elsewhere");
+  const auto missing = load_kubeconfigs({contexts});
+
+  ASSERT_TRUE(config.has_value()) << config.error().text();
+  EXPECT_EQ(config->server, "https://10.0.0.1:6443");
+  EXPECT_EQ(config->ca.file, dir / "b/ca.crt");
+  EXPECT_EQ(config->token.file, dir / "a/token");
+  EXPECT_EQ(config->ns, "") << "the context is that of the first file";
+  ASSERT_FALSE(chosen.has_value());
+  EXPECT_THAT(chosen.error().text(), HasSubstr("users: no \"other\""));
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_THAT(missing.error().text(), HasSubstr("clusters: no \"c\""));
+}
+
 TEST(Kubeconfig, PrefersWhatIsInPlaceToFiles) {
   const auto config =
       parse(kServer + ", certificate-authority: ca.crt, certificate-authority-data: Y2E=",

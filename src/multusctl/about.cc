@@ -246,8 +246,9 @@ std::string man_page() {
   for (const Command& command : all_commands()) out += roff_command(command);
   out += cat(".SH GLOBAL FLAGS\n", roff_flags(global, nullptr));
   out +=
-      ".SH ENVIRONMENT\n.TP\n\\fBKUBECONFIG\\fR\nkubeconfig files, separated by colons; the first "
-      "that exists is used.\n.TP\n\\fBNO_COLOR\\fR\nif set and not empty, nothing is printed in "
+      ".SH ENVIRONMENT\n.TP\n\\fBKUBECONFIG\\fR\nkubeconfig files, separated by colons; of entries "
+      "with the same name the first counts.\n.TP\n\\fBNO_COLOR\\fR\nif set and not empty, nothing "
+      "is printed in "
       "colour.\n.SH EXIT STATUS\n0: success. 1: failure, or errors were found. 2: the command "
       "line is wrong.\n";
   return out;

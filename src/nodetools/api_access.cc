@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -21,24 +22,26 @@ namespace {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-// The kubeconfig to be read; empty: none, so the pod's own account.
-std::string kubeconfig_of(const AccessOptions& options) {
-  if (!options.kubeconfig.empty()) return options.kubeconfig;
+// The kubeconfigs to be read; empty: none, so the pod's own account.
+std::vector<std::string> kubeconfigs_of(const AccessOptions& options) {
+  if (!options.kubeconfig.empty()) return {options.kubeconfig};
+  std::vector<std::string> paths;
   const std::string listed = sys::variable(options.environment, "KUBECONFIG");
   if (!listed.empty()) {
     for (const std::string_view path : split(listed, ':')) {
-      if (!path.empty() && exists(std::string(path))) return std::string(path);
+      if (!path.empty() && exists(std::string(path))) paths.emplace_back(path);
     }
-    return {};
+    return paths;
   }
   const std::string home = sys::variable(options.environment, "HOME");
-  const std::string usual = cat(home, "/.kube/config");
-  return !home.empty() && exists(usual) ? usual : "";
+  std::string usual = cat(home, "/.kube/config");
+  if (!home.empty() && exists(usual)) paths.push_back(std::move(usual));
+  return paths;
 }
 
 Result<kube::Config> config_of(const AccessOptions& options) {
-  if (const std::string path = kubeconfig_of(options); !path.empty()) {
-    return kube::load_kubeconfig(path, options.context);
+  if (const auto paths = kubeconfigs_of(options); !paths.empty()) {
+    return kube::load_kubeconfigs(paths, options.context);
   }
   const bool is_pod = !sys::variable(options.environment, "KUBERNETES_SERVICE_HOST").empty() &&
                       !sys::variable(options.environment, "KUBERNETES_SERVICE_PORT").empty() &&

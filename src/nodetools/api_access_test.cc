@@ -47,6 +47,18 @@ TEST_F(AccessOf, AKubeconfigWinsOverThePod) {
   EXPECT_EQ(server(), "https://given:1");
 }
 
+TEST_F(AccessOf, AListOfKubeconfigsIsMergedAsKubectlDoes) {
+  const std::string first = dir.write("first", "current-context: second\n");
+  const std::string second = dir.write(
+      "second",
+      "current-context: none\nclusters: [{name: k, cluster: {server: 'https://second:1'}}]\n"
+      "contexts: [{name: second, context: {cluster: k, namespace: second-ns}}]\n");
+  options.environment.push_back(cat("KUBECONFIG=", first, ":", dir / "missing", "::", second));
+
+  EXPECT_EQ(server(), "https://second:1");
+  EXPECT_EQ(ns(), "second-ns");
+}
+
 TEST_F(AccessOf, AListOfMissingFilesMeansThePod) {
   live_in_a_pod();
   kubeconfig("home/.kube/config", "https://home:1");
