@@ -40,6 +40,7 @@
 #include "model/netconf.h"
 #include "model/objects.h"
 #include "model/parallel.h"
+#include "model/requested_networks.h"
 
 namespace mnet::multusctl {
 namespace {
@@ -164,6 +165,18 @@ std::string routes_text(const model::RoutePlan& routes, std::size_t index) {
   return texts.empty() ? "as its plugins set them" : join(texts, ", ");
 }
 
+// Whether namespace isolation lets the pod have it, and why. What it forbids is an error before
+// this.
+std::string isolation_text(const model::NetConf& conf, const model::PodObject& pod,
+                           const model::Delegate& delegate) {
+  if (!conf.namespace_isolation) return "off";
+  if (delegate.selection.name.empty()) return "does not apply: no annotation asks for it";
+  const std::string& ns = delegate.selection.ns;
+  if (ns == pod.ns) return "allowed: the pod's own namespace";
+  if (model::may_select(conf, pod.ns, ns)) return cat("allowed: ", ns, " is in globalNamespaces");
+  return cat("allowed: ", ns, " is multusNamespace, which default-network may name");
+}
+
 std::size_t batch_of(const std::vector<model::Batch>& batches, std::size_t index) {
   std::size_t number = 0;
   while (number < batches.size() && index >= batches[number].end) ++number;
@@ -214,17 +227,19 @@ class Explanation {
     for (std::size_t i = 0; i < attachments.size(); ++i) {
       const model::Attachment& one = *attachments[i];
       has_devices |= !one.delegate.selection.resource_name.empty();
-      networks.push_back(json::Object{{"interface", one.ifname},
-                                      {"network", one.delegate.name},
-                                      {"cniName", one.delegate.cni_name},
-                                      {"source", source_text(one.delegate.source)},
-                                      {"types", json::Value(one.delegate.types)},
-                                      {"batch", static_cast<std::int64_t>(batch_of(batches, i))},
-                                      {"defaultRoutes", routes_text(routes, i)},
-                                      {"resource", one.delegate.selection.resource_name},
-                                      {"device", one.delegate.selection.device_id},
-                                      {"capabilityArgs", args_of(one.capability_args)},
-                                      {"config", config_of(one.delegate)}});
+      networks.push_back(
+          json::Object{{"interface", one.ifname},
+                       {"network", one.delegate.name},
+                       {"cniName", one.delegate.cni_name},
+                       {"source", source_text(one.delegate.source)},
+                       {"types", json::Value(one.delegate.types)},
+                       {"batch", static_cast<std::int64_t>(batch_of(batches, i))},
+                       {"defaultRoutes", routes_text(routes, i)},
+                       {"isolation", isolation_text(conf, *input_.pod, one.delegate)},
+                       {"resource", one.delegate.selection.resource_name},
+                       {"device", one.delegate.selection.device_id},
+                       {"capabilityArgs", args_of(one.capability_args)},
+                       {"config", config_of(one.delegate)}});
     }
     return {{"version", 1},
             {"pod", input_.pod->key()},
@@ -277,6 +292,9 @@ std::string network_text(const json::Object& network) {
   out += cat("  from:           ", shown(network, "source"), "\n");
   out += cat("  plugins:        ", join(names, ", "), "\n");
   out += cat("  default routes: ", shown(network, "defaultRoutes"), "\n");
+  if (network.find("isolation") != nullptr) {  // older daemons do not tell
+    out += cat("  isolation:      ", shown(network, "isolation"), "\n");
+  }
   if (const json::Value* batch = network.find("batch")) {
     out += cat("  batch:          ", json::dump(*batch), "\n");
   }

@@ -24,8 +24,8 @@ struct ExplainInput {
 };
 
 // {"version":1,"pod","networks":[...],"unknown":[...]}: each network with its interface, source,
-// plugin types, batch, default routes, arguments and configuration without secrets. The error is
-// the one that ADD would give.
+// plugin types, batch, default routes, isolation verdict, arguments and configuration without
+// secrets. The error is the one that ADD would give.
 aio::Task<json::Object> explain(ExplainInput input);
 
 // The same for people.

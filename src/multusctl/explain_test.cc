@@ -72,6 +72,38 @@ TEST(Explain, FailsAsAnAddWould) {
   EXPECT_THAT(denied.error().text(), HasSubstr("namespace isolation enabled"));
 }
 
+TEST(Explain, TellsWhyIsolationAllowsEachNetwork) {
+  ExplainInput input = input_of("blue,shared/blue", kBlue);
+  input.definitions.push_back({.ns = "shared", .name = "blue", .config = kBlue});
+  ExplainInput isolated = input;
+  isolated.conf = *json::parse_object(R"({"namespaceIsolation":true,"globalNamespaces":"shared"})");
+
+  const auto open = aio::run(explain(std::move(input)));
+  const auto explained = aio::run(explain(std::move(isolated)));
+
+  ASSERT_TRUE(open && explained.has_value()) << explained.error().text();
+  EXPECT_THAT(explained_text(*open), HasSubstr("isolation:      off\n"));
+  EXPECT_THAT(explained_text(*explained),
+              AllOf(HasSubstr("isolation:      does not apply: no annotation asks for it\n"),
+                    HasSubstr("isolation:      allowed: the pod's own namespace\n"),
+                    HasSubstr("isolation:      allowed: shared is in globalNamespaces\n")));
+}
+
+TEST(Explain, TellsWhyIsolationAllowsADefaultNetworkOfMultusNamespace) {
+  model::PodObject pod{.ns = "default", .name = "web", .uid = "u1"};
+  pod.annotations["v1.multus-cni.io/default-network"] = "main";
+  ExplainInput input;
+  input.pod = std::make_shared<const model::PodObject>(std::move(pod));
+  input.definitions.push_back({.ns = "kube-system", .name = "main", .config = kBlue});
+  input.conf.set("namespaceIsolation", true);
+
+  const auto explained = aio::run(explain(std::move(input)));
+
+  ASSERT_TRUE(explained.has_value()) << explained.error().text();
+  EXPECT_THAT(explained_text(*explained),
+              HasSubstr("isolation:      allowed: kube-system is multusNamespace"));
+}
+
 TEST(Explain, TakesTheClusterNetworkOfTheNodeIfItIsKnown) {
   ExplainInput input = input_of("blue", kBlue);
   input.is_node_known = true;

@@ -106,8 +106,10 @@ constexpr std::array kCommands = {
         .description =
             "Runs the daemon's resolver and planner for a pod of the cluster, or for the pod in a "
             "file (with its definitions, if the file has them), and attaches nothing. Shows each "
-            "network's interface, source, plugins, batch, default routes, runtimeConfig and merged "
-            "configuration, without secrets. Errors are the ones that ADD would return.\n\n"
+            "network's interface, source, plugins, batch, default routes, whether namespace "
+            "isolation "
+            "allows it, runtimeConfig and merged configuration, without secrets. Errors are the "
+            "ones that ADD would return.\n\n"
             "On a node it reads the daemon's files. From outside it asks the daemon on the pod's "
             "node by an exec; if that fails, the cluster network is not known, and the output says "
             "so. Needs the rights to get pods and to list network-attachment-definitions, and for "
