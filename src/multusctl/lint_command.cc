@@ -154,6 +154,11 @@ Result<void> add_plugins(const std::string& directory, lint::Options& options) {
   return {};
 }
 
+void take_plugins(PluginNames plugins, lint::Options& options) {
+  options.plugins = std::move(plugins);
+  options.plugins_from = "binDir of any node";
+}
+
 aio::Task<PluginNames> fetch_plugins(Cluster* cluster) {
   MNET_CO_TRY(auto&& pods, co_await find_daemons(cluster, std::string(kDaemonNamespace), {}));
   MNET_CO_TRY(const auto& nodes, co_await ask_daemons(cluster, std::move(pods), false));
@@ -168,8 +173,7 @@ void add_nodes_plugins(Cluster& cluster, lint::Options& options, nodetools::Outp
                                 plugins.error().text()));
     return;
   }
-  options.plugins = *std::move(plugins);
-  options.plugins_from = "binDir of any node";
+  take_plugins(*std::move(plugins), options);
 }
 
 struct Inputs {
@@ -214,11 +218,15 @@ void keep_shown(const Inputs& inputs, std::vector<lint::Finding>& findings) {
 }  // namespace
 
 Result<std::vector<lint::Finding>> lint_cluster(const Invocation& invocation,
-                                                const Surroundings& surroundings) {
+                                                const Surroundings& surroundings,
+                                                const std::vector<NodeStatus>& nodes) {
   MNET_TRY(const auto cluster, Cluster::open(invocation, surroundings));
   MNET_TRY(const auto& files, aio::run(cluster->loop(), fetch_objects(cluster.get(), "", true)));
   lint::Options options;
   options.has_all_definitions = true;
+  if (auto plugins = plugins_of(nodes); plugins && !nodes.empty()) {
+    take_plugins(*std::move(plugins), options);
+  }
   return lint::lint(files, options);
 }
 

@@ -8,12 +8,15 @@
 #include "lint/finding.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
+#include "multusctl/node_status.h"
 
 namespace mnet::multusctl {
 
-// What `lint --cluster` finds.
+// What `lint --cluster` finds. Types are compared with the plugins of these nodes if each node
+// tells which it has.
 Result<std::vector<lint::Finding>> lint_cluster(const Invocation& invocation,
-                                                const Surroundings& surroundings);
+                                                const Surroundings& surroundings,
+                                                const std::vector<NodeStatus>& nodes);
 
 int run_lint(const Invocation& invocation, Surroundings& surroundings);
 

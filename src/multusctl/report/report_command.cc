@@ -60,7 +60,7 @@ Result<ReportInput> gather_report(const Invocation& invocation, const Surroundin
        input.nodes, "status", input.unread);
   take(aio::run(cluster->loop(), fetch_pods(cluster.get(), "", {})), input.pods, "pods",
        input.unread);
-  take(lint_cluster(invocation, surroundings), input.findings, "lint", input.unread);
+  take(lint_cluster(invocation, surroundings, input.nodes), input.findings, "lint", input.unread);
   if (input.unread.size() == 4) return Error(Errc::kUnavailable, input.unread.front());
   return input;
 }
