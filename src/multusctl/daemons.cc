@@ -133,7 +133,9 @@ aio::Task<std::vector<DaemonPod>> find_daemons(Cluster* cluster, std::string ns,
         .name = {},
         .container = {},
         .why_not = cat("no pod labelled app=multus in namespace ", ns,
-                       " is on this node: check the DaemonSet's tolerations and events")};
+                       " is on this node: `kubectl -n ", ns,
+                       " describe daemonset -l app=multus` shows its node selector, tolerations "
+                       "and events")};
   }
   for (const json::Value& pod : pods) {
     if (pod.as_object() == nullptr) continue;

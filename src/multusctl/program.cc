@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -28,6 +30,31 @@ std::optional<std::string> typed_line() {
   return line;
 }
 
+// Hints name commands as this user runs them: where the program is only there as a plugin of
+// kubectl, `multusctl pending` is not a command.
+class AsCalled final : public nodetools::Output {
+ public:
+  AsCalled(nodetools::Output& to, std::string program) : to_(to), program_(std::move(program)) {}
+
+ private:
+  std::string renamed(std::string_view text) const {
+    constexpr std::string_view kName = "`multusctl ";
+    std::string out;
+    for (std::size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName)) {
+      out += cat(text.substr(0, at), "`", program_, " ");
+      text.remove_prefix(at + kName.size());
+    }
+    return cat(out, text);
+  }
+  void write(std::string_view text) override { to_.print_coloured(renamed(text)); }
+  void write_complaint(std::string_view about, std::string_view reason) override {
+    to_.complain(about, renamed(reason));
+  }
+
+  nodetools::Output& to_;
+  const std::string program_;
+};
+
 }  // namespace
 
 bool is_own_name(std::string_view path) {
@@ -42,7 +69,8 @@ int run_program(std::string_view path, const std::vector<std::string>& words) {
     sys::print(STDERR_FILENO, cat("multusctl: ", invocation.error().text()));
     return 2;
   }
-  nodetools::ProcessOutput output("multusctl");
+  nodetools::ProcessOutput process("multusctl");
+  AsCalled output(process, invocation->program);
   const Command* command = invocation->command;
   if (command == nullptr || invocation->has("help")) {
     output.print(help_text(invocation->program, command));

@@ -70,8 +70,9 @@ class Pending {
       return Error(Errc::kNotFound, cat("no pending DEL has an ID that begins with ", excerpt(id)));
     }
     if (!id.empty() && found.items.size() > 1) {
-      return Error(Errc::kInvalid, cat("several pending DELs have an ID that begins with ",
-                                       excerpt(id), ": give more of it (`pending list -o wide`)"));
+      return Error(Errc::kInvalid,
+                   cat("several pending DELs have an ID that begins with ", excerpt(id),
+                       ": give more of it (`multusctl pending list -o wide`)"));
     }
     if (!agrees(invocation_, surroundings_, plan_of(action, found.items))) return 2;
     return send(action, id, found.items);
