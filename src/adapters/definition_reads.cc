@@ -84,7 +84,7 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::shared_read(attach::Netw
     read = std::make_shared<Read>();
     reads_[key] = read;
     if (!running_.spawn("network definition",
-                        run({lookup.ns, lookup.name, lookup.asker()}, read))) {
+                        run({lookup.ns, lookup.name, lookup.asker(), lookup.request_id()}, read))) {
       reads_.erase(key);
       co_return aio::cancelled_error();
     }
@@ -114,9 +114,10 @@ aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch(Wanted wanted) {
 
 aio::Task<model::NetworkDefinitionPtr> DefinitionReads::fetch_once(Wanted wanted) {
   ++count_;
-  const auto& [ns, name, asker] = wanted;
+  const auto& [ns, name, asker, request_id] = wanted;
   if (const kube::Definitions::Summary* known = store_.find(ns, name)) {
-    log_.verbose(cat("the text of network definition ", ns, "/", name, " (", known->size,
+    log_.with_request(request_id)
+        .verbose(cat("the text of network definition ", ns, "/", name, " (", known->size,
                      " bytes, types ", go_quoted(join(known->plugin_types, ",")),
                      ") is not in memory: reading it"));
   }

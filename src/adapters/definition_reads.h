@@ -50,7 +50,8 @@ class DefinitionReads {
   struct Read;
   struct Wanted {
     std::string ns, name;
-    std::string asker;  // the namespace of the first pod that asked
+    // Of the first request that asked: the namespace of its pod, and its id.
+    std::string asker, request_id;
   };
 
   aio::Task<model::NetworkDefinitionPtr> read(attach::NetworkLookup lookup);

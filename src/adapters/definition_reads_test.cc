@@ -29,6 +29,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/test_log.h"
 #include "base/text.h"
 #include "http/scripted_server.h"
 #include "json/json.h"
@@ -187,8 +188,14 @@ class DefinitionReadsTest : public testing::Test {
   kube::Reflector watch_{
       *client_, {.path = std::string(kube::kNetworksPath)}, store_, Log(), [] { return 0.0; }};
   aio::FakeTimer timer_;
-  DefinitionReads reads_{loop_.get_executor(), *client_, store_, watch_,
-                         {.most = 1},          timer_,   Log()};
+  std::shared_ptr<TestLog> lines_ = std::make_shared<TestLog>();
+  DefinitionReads reads_{loop_.get_executor(),
+                         *client_,
+                         store_,
+                         watch_,
+                         {.most = 1},
+                         timer_,
+                         Log({lines_}, LogLevel::kVerbose)};
   aio::Group group_{loop_.get_executor(), Log()};
   std::vector<Found> found_;
 };
@@ -379,6 +386,16 @@ TEST_F(EvictedTextTest, IsReadOnceAndKept) {
   EXPECT_EQ(find("a").value()->config, "{}");
   EXPECT_EQ(find("a").value()->config, "{}");
   EXPECT_EQ(api_.asked(), 1);
+}
+
+TEST_F(EvictedTextTest, IsToldWithTheRequestThatAskedFirst) {
+  fill();
+  evict();
+  LiveReads of_request{aio::kNoDeadline, LiveReads::Others::kEnd, "n", "r1"};
+
+  ASSERT_TRUE(find("a", &of_request).has_value());
+
+  EXPECT_THAT(lines_->text(), testing::ContainsRegex("is not in memory: reading it request=r1\n"));
 }
 
 // An error is never an absence: a network that is there must not be reported as missing.

@@ -40,7 +40,7 @@ class NetworkFinder {
         job_(job),
         own_reads_(reads_end,
                    job.verb == Verb::kDel ? LiveReads::Others::kGoOn : LiveReads::Others::kEnd,
-                   job.pod.ns),
+                   job.pod.ns, job.request.id),
         reads_(reads == nullptr ? own_reads_ : *reads) {}
 
   // A network that was found, not yet given its device and selection element.

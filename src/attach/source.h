@@ -50,10 +50,13 @@ class LiveReads {
     kGoOn,  // a DEL does what it can
   };
   // No read is waited for beyond the deadline. `asker`: the namespace whose share of the server
-  // they take; empty: the node's own.
+  // they take; empty: the node's own. `request_id`: for the log lines about them.
   explicit LiveReads(aio::Deadline deadline = aio::kNoDeadline, Others others = Others::kEnd,
-                     std::string asker = {})
-      : deadline_(deadline), others_(others), asker_(std::move(asker)) {}
+                     std::string asker = {}, std::string request_id = {})
+      : deadline_(deadline),
+        others_(others),
+        asker_(std::move(asker)),
+        request_id_(std::move(request_id)) {}
 
   // One read; the next may begin when this goes.
   class Slot {
@@ -96,6 +99,7 @@ class LiveReads {
   }
   aio::Deadline deadline() const { return deadline_; }
   const std::string& asker() const { return asker_; }
+  const std::string& request_id() const { return request_id_; }
   // One has failed, or there is no such object.
   void fail() {
     has_failed_ = others_ == Others::kEnd;
@@ -110,7 +114,7 @@ class LiveReads {
 
   const aio::Deadline deadline_;
   const Others others_;
-  const std::string asker_;
+  const std::string asker_, request_id_;
   std::size_t begun_ = 0, running_ = 0;
   bool has_failed_ = false;
   aio::Notifier changes_;
@@ -122,6 +126,7 @@ struct NetworkLookup {
 
   aio::Deadline deadline() const { return reads == nullptr ? aio::kNoDeadline : reads->deadline(); }
   std::string asker() const { return reads == nullptr ? std::string() : reads->asker(); }
+  std::string request_id() const { return reads == nullptr ? std::string() : reads->request_id(); }
 };
 
 // Normal `AddedInterface`, Warning `NoNetworkFound` and so on (02, 5.6).

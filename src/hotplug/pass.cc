@@ -123,7 +123,7 @@ Pass::Pass(attach::Core& core, const model::HotplugSettings& settings, PassHost&
       host_(host),
       request_(std::move(request)),
       timer_(timer),
-      reads_(aio::kNoDeadline, attach::LiveReads::Others::kGoOn, request_.pod.ns),
+      reads_(aio::kNoDeadline, attach::LiveReads::Others::kGoOn, request_.pod.ns, request_.id),
       begun_(timer.now()) {}
 
 bool Pass::is_spent() {

@@ -146,7 +146,9 @@ aio::Task<void> Upkeep::round() {
     if (stop_.is_set()) break;
     const auto done = co_await act(item.get(), decide(item->facts, settings_.mode));
     if (!done && done.error().code() == Errc::kCancelled) co_return done.error();
-    if (!done) log_.error(cat("cannot finish ", described(item->record)), done.error());
+    if (done) continue;
+    log_.with_request(item->request_id)
+        .error(cat("cannot finish ", described(item->record)), done.error());
   }
   co_return Result<void>();
 }
@@ -365,7 +367,7 @@ void Upkeep::compare(const Items& items) {
   for (const auto& item : items) item->facts.sees_running_pods = sees_all;
 }
 
-aio::Task<void> Upkeep::act(const Item* item, Decision decision) {
+aio::Task<void> Upkeep::act(Item* item, Decision decision) {
   switch (decision.action) {
     case Action::kFinish:
     case Action::kDelete:
@@ -410,10 +412,11 @@ aio::Task<bool> Upkeep::is_still(const Item* item, Action action) {
 }
 
 // A DEL that fails is a pending DEL by the time it ends.
-aio::Task<void> Upkeep::del(const Item* item, Decision decision) {
+aio::Task<void> Upkeep::del(Item* item, Decision decision) {
   // The request that works on it now may change everything; the next round looks again.
   if (core_.core().containers.is_busy(item->record.container_id)) co_return Result<void>();
   MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
+  item->request_id = request.id;
   StillNeeded rule(*this, item, decision.action);
   request.rule = &rule;
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
@@ -450,7 +453,7 @@ aio::Task<void> Upkeep::drop(const Item* item, Decision decision) {
   co_return Result<void>();
 }
 
-aio::Task<void> Upkeep::undo_half_done(const Item* item) {
+aio::Task<void> Upkeep::undo_half_done(Item* item) {
   if (item->facts.state != model::RecordState::kReady || item->facts.has_pending) {
     co_return Result<void>();
   }
@@ -462,8 +465,9 @@ aio::Task<void> Upkeep::undo_half_done(const Item* item) {
 }
 
 // One network that was being plugged into a living container, or unplugged (05, 3.10).
-aio::Task<void> Upkeep::undo_half_done(const Item* item, std::string ifname) {
+aio::Task<void> Upkeep::undo_half_done(Item* item, std::string ifname) {
   MNET_CO_TRY(auto&& request, node_.make_del(item->cni_dir, item->record, item->ifname));
+  item->request_id = request.id;
   request.rule = &rule_;
   MNET_CO_TRY([[maybe_unused]] const auto& turn, co_await node_.take_turn(request));
   const Log log = log_.with_request(request.id);

@@ -109,6 +109,7 @@ class Upkeep {
     bool has_record = true;              // else only the result cache knows of it
     std::vector<std::string> half_done;  // interfaces that were being plugged in or out
     Facts facts;
+    std::string request_id = {};  // of the DEL that was made for it; empty: none was
   };
   using Items = std::vector<std::unique_ptr<Item>>;
   using Place = std::pair<std::string, std::string>;  // cniDir, container id
@@ -130,11 +131,11 @@ class Upkeep {
   static void find_empty(const ByPod& living, const std::set<std::uint64_t>& used);
   void compare(const Items& items);
   void note_gone(Item* item);
-  aio::Task<void> act(const Item* item, Decision decision);
-  aio::Task<void> del(const Item* item, Decision decision);
+  aio::Task<void> act(Item* item, Decision decision);
+  aio::Task<void> del(Item* item, Decision decision);
   aio::Task<void> drop(const Item* item, Decision decision);
-  aio::Task<void> undo_half_done(const Item* item);
-  aio::Task<void> undo_half_done(const Item* item, std::string ifname);
+  aio::Task<void> undo_half_done(Item* item);
+  aio::Task<void> undo_half_done(Item* item, std::string ifname);
   // Looks again under the container's lock: time has passed since the decision.
   aio::Task<bool> is_still(const Item* item, Action action);
   void report(const Item& item, Decision decision);

@@ -235,6 +235,7 @@ TEST_F(UpkeepTest, WhatFailsBecomesAPendingDel) {
   EXPECT_THAT(node_.pending.bodies, ElementsAre(std::pair("c1-eth0", "as recorded")));
   EXPECT_THAT(node_.runs(), ElementsAre("DEL n-c1 eth0")) << "the replay tries again";
   EXPECT_THAT(around_.counts, ElementsAre("finish failed"));
+  EXPECT_THAT(lines_->text(), testing::ContainsRegex("cannot finish container c1 .* request=r7\n"));
 }
 
 TEST_F(UpkeepTest, DropsWhatAPersonGaveUp) {
