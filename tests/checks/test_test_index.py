@@ -31,22 +31,15 @@ PROMISES = """# Security
 | socket | root only | `Front.RefusesNothing`, `test_http.py::test_probes` |
 | rights | `nodes` are left out | see `HotPlug.*` |
 """
-FAULTS = """# Operating
+FAULTS = """# Testing
 
-| question | where to look |
+| tier | where |
 |---|---|
-| is it healthy? | `multusctl status` |
+| 1 | `src/` |
 
-## Faults, and what becomes of them
-
-| fault | what to do | test |
+| fault | told by | held by |
 |---|---|---|
-| a plugin fails | repair it | `Front.LongName`, `test_http.py::test_probes` |
-
-## Another
-
-| no | tests |
-|---|---|
+| no daemon | status | `test_http.py::test_probes` |
 """
 PYTHON = """
 @pytest.mark.spec("03:21", "03:22")
@@ -67,11 +60,13 @@ def index(load, tree, monkeypatch):
     monkeypatch.setattr(module.tree, "files", lambda: [p.relative_to(tree.path) for p in tree.path.rglob("*.*")])
     monkeypatch.setattr(module, "INDEX", tree.path / "docs" / "test-index.md")
     monkeypatch.setattr(module, "SECURITY", tree.path / "SECURITY.md")
+    monkeypatch.setattr(module, "TESTING", tree.path / "docs" / "testing.md")
     monkeypatch.setattr(module, "OPERATING", tree.path / "docs" / "operating.md")
     monkeypatch.setattr(module, "TABLES", (("01", "01-cni.md", "## 10."),))
     monkeypatch.setattr("sys.argv", ["checks/test-index"])
     tree.write("docs/spec/01-cni.md", SPEC)
     tree.write("SECURITY.md", PROMISES)
+    tree.write("docs/testing.md", FAULTS)
     tree.write("docs/operating.md", FAULTS)
     tree.write("src/skel/front_test.cc", CPP)
     tree.write("tests/node/test_http.py", PYTHON)
@@ -145,18 +140,19 @@ def test_holds_promises_to_the_tests(index, tree, capsys, before, after, complai
     assert complaint is None or complaint in out
 
 
+@pytest.mark.parametrize("file", ["testing.md", "operating.md"])
 @pytest.mark.parametrize("before, after, complaint", [
     ("", "", None),
-    ("`Front.LongName`, `test_http.py::test_probes`", "`test_http.py`", 'row "a plugin fails" of the table "fault" names no test'),
-    ("::test_probes", "::test_gone", "docs/operating.md names test_http.py::test_gone, which does not exist"),
-    ("| test |", "| seen |", 'the last column of the table "fault" is not "test"'),
+    ("::test_probes", "::test_gone", " names test_http.py::test_gone, which does not exist"),
+    ("`test_http.py::test_probes`", "", ': row "no daemon" of the table "fault" names no test'),
+    ("held by", "tests", ' has no table whose last column is "held by"'),
 ])
-def test_holds_the_table_of_faults_to_the_tests(index, tree, capsys, before, after, complaint):
+def test_holds_the_tables_of_faults_to_the_tests(index, tree, capsys, file, before, after, complaint):
     tree.write("docs/test-index.md", "".join(f"| 01 P{row} | open: later |\n" for row in (1, 2, 7, 8)))
-    tree.write("docs/operating.md", FAULTS.replace(before, after) if before else FAULTS)
+    tree.write(f"docs/{file}", FAULTS.replace(before, after) if before else FAULTS)
 
     status = index.main()
 
     out = capsys.readouterr().out
     assert status == (1 if complaint else 0), out
-    assert complaint is None or complaint in out
+    assert complaint is None or file + complaint in out

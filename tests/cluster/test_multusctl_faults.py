@@ -1,5 +1,5 @@
 """Faults between a daemon and its API server, made on purpose: `multusctl status` on the node tells of them while they last.
-The whole list of faults, with the tier of each, is in tests/node_e2e/test_multusctl.py."""
+docs/testing.md lists all faults, with the tier of each."""
 
 import pytest
 

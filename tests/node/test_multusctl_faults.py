@@ -1,5 +1,5 @@
 """Faults made on purpose on a node with a real daemon: multusctl names each one and what to do; once that is done, it is silent.
-The whole list of faults, with the tier of each, is in tests/node_e2e/test_multusctl.py."""
+docs/testing.md lists all faults, with the tier of each."""
 
 import json
 import re

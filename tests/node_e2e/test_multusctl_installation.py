@@ -1,5 +1,5 @@
 """multusctl on a whole node whose installation is at fault: daemons that cannot start, get no certificate or have no disk, and pods
-that were started without them. The whole list of faults is in test_multusctl.py."""
+that were started without them. docs/testing.md lists the faults."""
 
 import os
 import re
