@@ -2,22 +2,27 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import textwrap
 import time
 from pathlib import Path
 
 import pytest
+from harness.docs.guide import ROOT
 from harness.machine.host import PROGRAMS
 
 CTL = f"{PROGRAMS}/multusctl"
 ORIGINAL = Path.home() / "go/pkg/mod/gopkg.in/k8snetworkplumbingwg/multus-cni.v4@v4.3.0"
 
 MANIFEST = """
+apiVersion: k8s.cni.cncf.io/v1
 kind: NetworkAttachmentDefinition
 metadata: {name: lan}
 spec: {config: '{"cniVersion":"1.0.0","type":"bridge"}'}
 ---
+apiVersion: v1
 kind: Pod
 metadata: {name: web, annotations: {k8s.v1.cni.cncf.io/networks: lan}}
 """
@@ -44,13 +49,47 @@ def test_a_mistake_is_told_with_its_place_and_makes_the_exit_status(ctl):
     assert ctl("lint", "-", stdin="kind: Pod\nmetadata: {name: web}\n").returncode == 0
 
 
-def test_nothing_is_found_in_the_originals_own_examples(ctl):
-    """Its manifests and examples; of examples with placeholders only what is whole."""
+HERE = re.compile(r"<<-?\s*'?\"?(\w+)'?\"?[^\n]*\n(.*?)\n\s*\1", re.S)
+
+
+def manifests_in(document):
+    """What a document's commands pass to kubectl, and its blocks that are whole objects. Others are parts, or show a terminal."""
+    text = document.read_text()
+    yield from (textwrap.dedent(here) + "\n" for _, here in HERE.findall(text) if "apiVersion" in here)
+    for block in re.findall(r"^```ya?ml\n(.*?)^```", text, re.M | re.S):
+        if block.startswith(("apiVersion:", "kind:")) and not block.endswith("\n...\n"):
+            yield block
+
+
+def assert_nothing_is_found(ctl, tmp_path, documents):
+    count = 0
+    for document in documents:
+        for text in manifests_in(document):
+            count += 1
+            manifest = tmp_path / f"{count}.yaml"
+            manifest.write_text(text)
+            done = ctl("lint", manifest)
+            assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), f"{document}:\n{text}"
+    return count
+
+
+def test_nothing_is_found_in_the_originals_own_examples(ctl, tmp_path):
+    """Its manifests, its examples, and what its documents pass to kubectl."""
     if not ORIGINAL.exists():
         pytest.skip("the original's module is not here: scripts/peer")
     done = ctl("lint", ORIGINAL / "examples", ORIGINAL / "deployments")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert assert_nothing_is_found(ctl, tmp_path, [*ORIGINAL.glob("docs/*.md"), *ORIGINAL.glob("examples/*.md")]) >= 15
+
+
+def test_nothing_is_found_in_the_examples_of_our_own_documents(ctl, tmp_path):
+    """Unit tests lint the blocks that are named as YAML or JSON (LintExamples); here is what commands pass to kubectl, too."""
+    documents = [path for path in (ROOT / "docs").rglob("*.md") if path.name != "lint.md"]
+    done = ctl("lint", ROOT / "docs" / "examples")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert assert_nothing_is_found(ctl, tmp_path, [ROOT / "README.md", *documents]) >= 5
 
 
 @pytest.mark.parametrize("shell, words", [("bash", ["bash", "-n"]), ("zsh", ["zsh", "-n"]), ("fish", ["fish", "-n"])])

@@ -171,6 +171,9 @@ def test_an_interface_that_went_away_is_found_by_check_pods(outside, space):
 
     assert said.exit == 1
     said.line(f"CHECK of pod {space.name}/web fails")
+    space.delete_pods()  # as the line says
+    space.pod("web", "lab")
+    assert outside("doctor", "--check-pods").exit == 0
 
 
 def test_a_pending_del_that_cannot_succeed_is_shown_tried_and_given_up(outside, inside, obey, space, node):
@@ -298,6 +301,13 @@ def test_a_daemon_that_is_away_is_told_by_status_doctor_and_test(outside, inside
     finally:
         system.kubectl("patch", DAEMON_SET, "--type=json", "-p", '[{"op":"remove","path":"/spec/template/spec/nodeSelector/away"}]')
         multus.wait_rolled_out()
+    until(lambda: outside("doctor").exit == 0 and "no pod labelled" not in outside("status").err, "a good cluster", 60)
+    assert trial(space, outside, "lab").exit == 0
+
+
+RIGHTS = ("kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {name: status-reader}\nrules:\n"
+          "- {apiGroups: [''], resources: [pods, nodes], verbs: [list]}\n"
+          "- {apiGroups: [''], resources: [pods/exec], verbs: [get, create]}\n")
 
 
 def test_a_missing_right_of_the_user_is_named(node, space, multus):
@@ -306,9 +316,20 @@ def test_a_missing_right_of_the_user_is_named(node, space, multus):
     token = space.kubectl("create", "token", "powerless").strip()
     kubeconfig = cluster.write_kubeconfig("powerless.kubeconfig", token=token)
 
-    done = Said(node.host.run(CTL, "status", "--kubeconfig", kubeconfig, check=False))
+    def status():
+        return Said(node.host.run(CTL, "status", "--kubeconfig", kubeconfig, check=False))
 
+    done = status()
     assert done.exit == 1 and "needs the right to list pods in namespace kube-system" in done.err
+
+    # What `multusctl status --help` says it needs is enough.
+    cluster.kubectl("apply", "-f", "-", stdin=RIGHTS)
+    cluster.kubectl("create", "clusterrolebinding", "status-reader", "--clusterrole=status-reader",
+                    f"--serviceaccount={space.name}:powerless")
+    try:
+        until(lambda: re.search(rf"^{NAME} .* yes ", status().out, re.M), "the status")
+    finally:
+        cluster.kubectl("delete", "clusterrole,clusterrolebinding", "status-reader")
 
 
 def test_attach_and_detach_wait_for_the_hot_plug_of_the_daemon(outside, space, plugging):
