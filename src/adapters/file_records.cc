@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,16 +87,20 @@ Result<std::vector<std::string>> sweep_results(const std::string& cni_dir,
   return removed;
 }
 
+Result<void> first_failure(std::vector<Result<void>> ended) {
+  for (Result<void>& each : ended) {
+    if (!each) return std::move(each);
+  }
+  return {};
+}
+
 // A disk takes several syncs in little more than the time of one. The first error is returned.
 aio::Task<void> side_by_side(std::vector<aio::Task<void>> tasks) {
   if (tasks.size() == 1) {
     co_return co_await std::move(tasks.front());
   }
   auto ended = co_await aio::all(std::move(tasks));
-  for (Result<void>& each : ended) {
-    if (!each) co_return std::move(each);
-  }
-  co_return Result<void>();
+  co_return first_failure(std::move(ended));
 }
 
 Result<void> write_scratch(const std::string& cni_dir, const std::string& container_id,
@@ -118,20 +122,37 @@ void write_first(const attach::AddStart& start, attach::AddStarted& started) {
 
 Result<void> write_last_result(const std::string& cni_dir, cni::CacheEntry entry) {
   MNET_FAIL_BLOCKING("result-cache-before-write");
-  MNET_TRY_VOID(store::ResultCache(cni_dir).write(std::move(entry), Durability::kDurable));
+  MNET_TRY_VOID(store::ResultCache(cni_dir).write(std::move(entry), Durability::kInPlace));
   MNET_FAIL_BLOCKING("result-cache-after-write");
   return {};
 }
 
-Result<void> write_last(const attach::AddEnd& end, attach::AddEnded& ended) {
-  if (auto last = end.result()) ended.result = write_last_result(end.cni_dir, *std::move(last));
-  if (!ended.result) return {};
-  const store::AttachmentRecords records(end.cni_dir);
-  ended.record = records.write(end.container_id, end.record(), Durability::kDurable);
-  // The record there says that the ADD still runs: a living pod would be taken for a half-made one.
-  // Without the record the other files tell everything (05, 3.2).
-  if (!ended.record) (void)records.remove(end.container_id, Durability::kDurable);
-  return {};
+// The record there says that the ADD still runs: a living pod would be taken for a half-made one.
+// Without the record the other files tell everything (05, 3.2).
+Result<void> write_last_record(const std::string& cni_dir, const std::string& container_id,
+                               const std::function<json::Object()>& record) {
+  const store::AttachmentRecords records(cni_dir);
+  auto written = records.write(container_id, record(), Durability::kInPlace);
+  if (!written) (void)records.remove(container_id, Durability::kDurable);
+  return written;
+}
+
+// What an ADD writes at its end, in place, and which result is among it.
+struct LastFiles {
+  Result<void> result = {}, record = {};
+  std::optional<cni::CacheKey> key = {};
+};
+
+LastFiles write_last(const attach::AddEnd& end) {
+  LastFiles done;
+  if (auto last = end.result()) {
+    done.key = cni::CacheKey{last->network, last->container_id, last->ifname};
+    done.result = write_last_result(end.cni_dir, *std::move(last));
+  }
+  if (done.result && end.record) {
+    done.record = write_last_record(end.cni_dir, end.container_id, end.record);
+  }
+  return done;
 }
 
 Result<attach::CacheListing> listing_of(Result<store::ResultCache::Listing> found) {
@@ -221,15 +242,41 @@ aio::Task<void> FileRecords::sync(std::string cni_dir, std::string container_id,
   return side_by_side(std::move(tasks));
 }
 
+// Everything is in place before the first sync, so that the file system has one change to make
+// durable and not one for each file: a node's disk takes milliseconds for each.
 aio::Task<attach::AddEnded> FileRecords::end_add(attach::AddEnd end) {
-  auto tasks = syncs(end.cni_dir, std::exchange(end.in_place, {}));
-  // Shared: the thread that writes may outlive this frame when the loop goes.
-  const auto ended = std::make_shared<attach::AddEnded>();
-  tasks.push_back(pool_.run([end = std::move(end), ended] { return write_last(end, *ended); }));
-  ended->synced = co_await side_by_side(std::move(tasks));
-  if (!ended->result || !ended->synced) co_return std::move(*ended);
+  const std::string cni_dir = end.cni_dir, container_id = end.container_id;
+  std::vector<cni::CacheKey> results = std::exchange(end.in_place, {});
+  MNET_CO_TRY(auto&& written, co_await pool_.run([end = std::move(end)]() -> Result<LastFiles> {
+    return write_last(end);
+  }));
+  attach::AddEnded ended{
+      .result = std::move(written.result), .synced = {}, .record = std::move(written.record)};
+  if (!ended.result) co_return ended;
+  if (written.key) results.push_back(*std::move(written.key));
+
+  auto tasks = syncs(cni_dir, std::move(results));
+  const bool has_record = ended.record.has_value();
+  if (has_record) {
+    tasks.push_back(pool_.run(
+        [cni_dir, container_id] { return store::AttachmentRecords(cni_dir).sync(container_id); }));
+  }
+  auto synced = co_await aio::all(std::move(tasks));
+  if (has_record) {
+    ended.record = std::move(synced.back());
+    synced.pop_back();
+  }
+  ended.synced = first_failure(std::move(synced));
+  if (!ended.synced) co_return ended;
   MNET_FAILPOINT("sync-after-results");
-  co_return std::move(*ended);
+  co_return ended;
+}
+
+aio::Task<void> FileRecords::complete_add(std::string cni_dir, std::string container_id,
+                                          std::function<json::Object()> record) {
+  return pool_.run(
+      [cni_dir = std::move(cni_dir), container_id = std::move(container_id),
+       record = std::move(record)] { return write_last_record(cni_dir, container_id, record); });
 }
 
 // A new container has no file, and one look is faster than the way to the pool and back.
@@ -273,11 +320,19 @@ aio::Task<void> FileRecords::settle_status(std::string cni_dir, std::string cont
   });
 }
 
+// The results went before, in place; one wait for the disk is enough for all.
 aio::Task<attach::RecordsDone> FileRecords::remove(std::string cni_dir, std::string container_id) {
-  return pool_.run([cni_dir = std::move(cni_dir),
-                    container_id = std::move(container_id)]() -> Result<attach::RecordsDone> {
-    return remove_files(cni_dir, container_id);
-  });
+  MNET_CO_TRY(auto&& done,
+              co_await pool_.run([cni_dir, container_id]() -> Result<attach::RecordsDone> {
+                return remove_files(cni_dir, container_id);
+              }));
+  if (!done.scratch) co_return done;
+  std::vector<aio::Task<void>> tasks;
+  tasks.push_back(pool_.run(
+      [cni_dir, container_id] { return store::ScratchFiles(cni_dir).sync(container_id); }));
+  tasks.push_back(pool_.run([cni_dir] { return store::ResultCache(cni_dir).sync_removals(); }));
+  done.scratch = co_await side_by_side(std::move(tasks));
+  co_return done;
 }
 
 aio::Task<void> FileRecords::edit_routes(std::string cni_dir, cni::CacheKey key,

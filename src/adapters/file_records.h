@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ class FileRecords : public attach::Records, public chain::Results, public attach
   aio::Task<void> sync(std::string cni_dir, std::string container_id,
                        std::vector<cni::CacheKey> results) override;
   aio::Task<attach::AddEnded> end_add(attach::AddEnd end) override;
+  aio::Task<void> complete_add(std::string cni_dir, std::string container_id,
+                               std::function<json::Object()> record) override;
   aio::Task<attach::StoredRecords> load(std::string cni_dir, std::string container_id,
                                         attach::RecordParts parts, std::size_t most) override;
   aio::Task<attach::RecordsDone> save(std::string cni_dir, std::string container_id,

@@ -21,6 +21,7 @@
 #include "json/json.h"
 #include "sys/file.h"
 #include "sys/test_dir.h"
+#include "sys/test_limits.h"
 #include "sys/test_netns.h"
 
 namespace mnet::adapters {
@@ -118,6 +119,37 @@ TEST_F(AddRecordsTest, AnAddEndsWithItsLastResultAndTheRecord) {
   EXPECT_TRUE(ended->result && ended->synced && ended->record);
   EXPECT_TRUE(exists("results/m-c1-eth0"));
   EXPECT_EQ(sys::read_file(dir_ / "_attachments/c1.json").value(), R"({"state":"ready"})");
+}
+
+TEST_F(AddRecordsTest, AnAddWhoseStatusIsOnItsWayKeepsItsRecordUntilItIsCompleted) {
+  ASSERT_TRUE(begin(dir_.path(), pod_.path()));
+  const std::string record = dir_ / "_attachments/c1.json";
+  const std::string begun = sys::read_file(record).value();
+  attach::AddEnd half;
+  half.cni_dir = dir_.path();
+  half.container_id = "c1";
+  half.result = [] { return std::optional(entry("m")); };
+
+  auto ended = aio::run(loop_, records_.end_add(std::move(half)));
+  ASSERT_TRUE(ended && ended->result && ended->synced && ended->record);
+  EXPECT_TRUE(exists("results/m-c1-eth0"));
+  EXPECT_EQ(sys::read_file(record).value(), begun);
+
+  ASSERT_TRUE(aio::run(loop_, records_.complete_add(dir_.path(), "c1", [] {
+    return json::Object{{"state", "ready"}};
+  })));
+  EXPECT_EQ(sys::read_file(record).value(), R"({"state":"ready"})");
+}
+
+// 05, 3.2
+TEST_F(AddRecordsTest, ARecordThatCannotBeCompletedGoes) {
+  ASSERT_TRUE(begin(dir_.path(), pod_.path()));
+  const sys::DescriptorLimit none(0);
+
+  EXPECT_FALSE(aio::run(loop_, records_.complete_add(dir_.path(), "c1", [] {
+    return json::Object{{"state", "ready"}};
+  })));
+  EXPECT_FALSE(exists("_attachments/c1.json"));
 }
 
 TEST_F(AddRecordsTest, WithoutItsLastResultAnAddIsNotReady) {

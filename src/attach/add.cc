@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,8 +134,7 @@ aio::Task<void> Adding::plan() {
   }
   running_.plan(std::move(ids));
   may_owe_ = pod_ != nullptr && core_.ports.owed != nullptr && !model::may_ask_for_networks(*pod_);
-  networks_.emplace(core_, job_, pod_, std::move(attachments), resolved->routes,
-                    pod_ != nullptr && !may_owe_);
+  networks_.emplace(core_, job_, pod_, std::move(attachments), resolved->routes);
   co_return Result<void>();
 }
 
@@ -212,17 +212,28 @@ aio::Task<void> Adding::carry_out() {
 aio::Task<void> Adding::conclude() {
   MNET_CO_TRY(auto&& text, co_await networks_->status());
   status_ = std::move(text);
-  if (status_ && !may_owe_) {
-    if (core_.ports.owed != nullptr) core_.ports.owed->forget_pod(*pod_);
-    MNET_CO_TRY_VOID(co_await networks_->write_status(*std::exchange(status_, std::nullopt)));
-  }
-  MNET_CO_TRY_VOID(co_await end());
+  auto ending = status_ && !may_owe_ ? end_with_status() : end([this] { return last_record(); });
+  MNET_CO_TRY_VOID(co_await std::move(ending));
   // A caller that left while we worked gets no answer; it may send a DEL.
   if (gone()) co_return cancelled();
   co_return Result<void>();
 }
 
-aio::Task<void> Adding::end() {
+// The server works beside the disk.
+aio::Task<void> Adding::end_with_status() {
+  if (core_.ports.owed != nullptr) core_.ports.owed->forget_pod(*pod_);
+  std::vector<aio::Task<void>> both;
+  both.push_back(networks_->write_status(*std::exchange(status_, std::nullopt)));
+  both.push_back(end({}));
+  auto ended = co_await aio::all(std::move(both));
+  MNET_CO_TRY_VOID(std::move(ended[0]));
+  MNET_CO_TRY_VOID(std::move(ended[1]));
+  auto completed = co_await core_.ports.records.complete_add(
+      job_.conf.cni_dir, job_.request.container_id, [this] { return last_record(); });
+  co_return accept(completed);
+}
+
+aio::Task<void> Adding::end(std::function<json::Object()> record) {
   MNET_FAILPOINT("sync-before-reply");
   const auto& attachments = networks_->attachments();
   const auto last = networks_->unwritten();
@@ -233,7 +244,7 @@ aio::Task<void> Adding::end() {
     if (i != last) end.in_place.push_back(attachments[i]->key());
   }
   end.result = [this] { return last_result(); };
-  end.record = [this] { return last_record(); };
+  end.record = std::move(record);
   auto ended = co_await core_.ports.records.end_add(std::move(end));
   if (!ended)
     co_return model::core_error(std::move(ended).error(), job_.pod, "error saving the results");

@@ -1,6 +1,7 @@
 // One ADD, from the lock on its container to the answer (02, 5.1).
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "aio/task.h"
@@ -34,7 +35,9 @@ class Adding {
   aio::Task<void> begin();
   aio::Task<void> carry_out();
   aio::Task<void> conclude();
-  aio::Task<void> end();
+  aio::Task<void> end_with_status();
+  // All that is remembered is durable. No `record`: that of begin() stays for now.
+  aio::Task<void> end(std::function<json::Object()> record);
   aio::Task<void> undo();
   std::optional<cni::CacheEntry> last_result() const;
   json::Object last_record() const;

@@ -6,11 +6,14 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "aio/event.h"
+#include "aio/group.h"
 #include "aio/run.h"
 #include "aio/task.h"
 #include "attach/fake_ports.h"
@@ -474,6 +477,33 @@ TEST_F(AttachmentRecordTest, IsReadyAfterTheStatusWasWritten) {
     return std::ranges::find(node_.calls, line) - node_.calls.begin();
   };
   EXPECT_LT(at("write status ns1/p1"), at("sync results"));
+}
+
+// 05, 3.11: a disk and a server take milliseconds each.
+TEST_F(AttachmentRecordTest, IsNotReadyButAllElseIsDurableWhileTheStatusIsOnItsWay) {
+  add_pod("x");
+  node_.source.status_gate = std::make_shared<aio::Event>();
+  aio::Group group(loop_.get_executor(), log_);
+  group.spawn("add", adding(request(conf_)));
+
+  loop_.poll();
+
+  EXPECT_EQ(node_.calls.back(), "sync results");
+  EXPECT_THAT(node_.records.unsynced, IsEmpty());
+  EXPECT_EQ(record().state, model::RecordState::kCreating);
+  node_.source.status_gate->set();
+  ASSERT_TRUE(aio::run(loop_, group.join()));
+  EXPECT_EQ(record().state, model::RecordState::kReady);
+}
+
+TEST_F(AttachmentRecordTest, IsNotReadyIfTheStatusIsWrittenButTheResultsAreNotDurable) {
+  add_pod("x");
+  node_.records.errors.emplace("sync results", Error(Errc::kIo, "disk gone"));
+
+  ASSERT_FALSE(add(request(conf_)));
+
+  EXPECT_THAT(node_.runs(), ElementsAre("ADD a eth0", "ADD x net1", "DEL x net1", "DEL a eth0"));
+  EXPECT_EQ(record().state, model::RecordState::kCreating);
 }
 
 TEST_F(AttachmentRecordTest, ThatTheMachineLacksTheMeansForIsTheRuntimesToRepeat) {

@@ -213,6 +213,9 @@ class FakeSource : public ObjectSource {
   }
   aio::Task<void> write_status(model::PodObjectPtr pod, std::string text, Log) override {
     calls_.push_back(cat("write status ", pod->ns, "/", pod->name));
+    if (status_gate) {
+      MNET_CO_TRY_VOID(co_await status_gate->wait());
+    }
     if (status_error) co_return *status_error;
     statuses[cat(pod->ns, "/", pod->name)] = std::move(text);
     co_return Result<void>();
@@ -268,6 +271,7 @@ class FakeSource : public ObjectSource {
   std::vector<std::string> events;
   std::map<std::string, std::string> statuses;
   std::optional<Error> pod_error, network_error, status_error;
+  std::shared_ptr<aio::Event> status_gate;  // what write_status() waits for, if there is one
   std::optional<StatusDelay> status_delay;  // of every attempt
   std::function<void()> on_try;
 
@@ -484,8 +488,12 @@ class FakeRecords : public Records, public chain::FakeResults {
     ended.synced = act("sync results");
     if (!ended.synced) co_return ended;
     for (const cni::CacheKey& key : end.in_place) unsynced.erase(name_of(key));
-    ended.record = keep_record(end.container_id, end.record());
+    if (end.record) ended.record = keep_record(end.container_id, end.record());
     co_return ended;
+  }
+  aio::Task<void> complete_add(std::string, std::string container_id,
+                               std::function<json::Object()> record) override {
+    co_return keep_record(container_id, record());
   }
   const std::string& dir() const { return dir_; }
 

@@ -60,7 +60,7 @@ const Error* first_failure(const std::vector<Result<void>>& ended, std::size_t& 
 
 NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::PodObjectPtr& pod,
                                  std::vector<model::AttachmentPtr> attachments,
-                                 model::RoutePlan routes, bool awaits_status)
+                                 model::RoutePlan routes)
     : core_(core),
       job_(job),
       pod_(pod),
@@ -69,7 +69,6 @@ NetworkAttacher::NetworkAttacher(const Core& core, const Job& job, const model::
       chain_(chain_of(core, job, starter_)),
       attachments_(std::move(attachments)),
       routes_(routes),
-      awaits_status_(awaits_status),
       results_(attachments_.size()),
       device_infos_(attachments_.size()),
       touched_(attachments_.size()) {}
@@ -109,7 +108,8 @@ aio::Task<void> NetworkAttacher::run() {
       MNET_CO_TRY_VOID(expect_free(seen, batch));
     }
     const bool is_last = batch.size() == 1 && batch.end == attachments_.size();
-    if (is_last && ends_with_result()) unwritten_ = batch.first;
+    // Nothing but routes changes a result that a plugin has given.
+    if (is_last && routes_.is_empty()) unwritten_ = batch.first;
     MNET_CO_TRY_VOID(co_await run_batch(batch));
   }
   co_return co_await settle_conditional_routes();

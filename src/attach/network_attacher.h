@@ -26,10 +26,8 @@ namespace mnet::attach {
 class NetworkAttacher {
  public:
   // Core and job must outlive it. `pod` may be missing.
-  // `awaits_status`: whether the status is written before the record is complete.
   NetworkAttacher(const Core& core, const Job& job, const model::PodObjectPtr& pod,
-                  std::vector<model::AttachmentPtr> attachments, model::RoutePlan routes,
-                  bool awaits_status);
+                  std::vector<model::AttachmentPtr> attachments, model::RoutePlan routes);
 
   // Attaches them all. After a failure no further plugin starts; take_down() undoes the rest.
   aio::Task<void> run();
@@ -69,9 +67,6 @@ class NetworkAttacher {
   // The error of a plugin, and which other pod has the device that it was given.
   aio::asio::awaitable<Error> with_holder(Error error, model::AttachmentPtr attachment);
   Error with_name(Error error, std::size_t index) const;
-  // Whether nothing is done between the last result and the end of the ADD.
-  bool ends_with_result() const { return !awaits_status_ && routes_.is_empty(); }
-
   const Core& core_;
   const Job& job_;
   model::PodObjectPtr pod_;
@@ -80,7 +75,6 @@ class NetworkAttacher {
   chain::Chain chain_;
   std::vector<model::AttachmentPtr> attachments_;
   model::RoutePlan routes_;
-  const bool awaits_status_;
   std::optional<std::size_t> unwritten_;
   // Of each attachment, once it is there.
   std::vector<cni::NetResult> results_;

@@ -171,11 +171,11 @@ struct AddEnd {
   std::string cni_dir, container_id;
   std::vector<cni::CacheKey> in_place;                     // results that only need a sync
   std::function<std::optional<cni::CacheEntry>()> result;  // one that is not written yet
-  std::function<json::Object()> record;
+  std::function<json::Object()> record;  // none: that of begin_add() only needs a sync, too
 };
 
 struct AddEnded {
-  Result<void> result;  // of writing the last one; without it there is no record
+  Result<void> result;  // of writing the last one; without it nothing else is done
   Result<void> synced, record;
 };
 
@@ -222,6 +222,10 @@ class Records {
                                std::vector<cni::CacheKey> results) = 0;
   // All results and the record, durable.
   virtual aio::Task<AddEnded> end_add(AddEnd end) = 0;
+  // The record of an ADD whose end_add() had none, in place: where a power cut undoes it, the
+  // results say that the ADD was complete.
+  virtual aio::Task<void> complete_add(std::string cni_dir, std::string container_id,
+                                       std::function<json::Object()> record) = 0;
 
   // Quick for a container that has nothing of the kind, but for kAll. `most`: what they may weigh.
   virtual aio::Task<StoredRecords> load(std::string cni_dir, std::string container_id,
@@ -232,7 +236,8 @@ class Records {
   // The attachment record no longer says that the network status is owed. In place: where a power
   // cut undoes it, the status is written once more. No record is fine.
   virtual aio::Task<void> settle_status(std::string cni_dir, std::string container_id) = 0;
-  // Scratch file and record. The scratch file goes last, even if the record stays (05, 3.2).
+  // Scratch file and record. The scratch file goes last, even if the record stays (05, 3.2). What
+  // was removed of the container's results is durable then, too.
   virtual aio::Task<RecordsDone> remove(std::string cni_dir, std::string container_id) = 0;
   // Default routes of one cached result (02, 5.4): those of `edit.remove` go, then the gateways
   // come. In place; no such entry is an error.

@@ -105,4 +105,10 @@ Result<std::vector<std::string>> AttachmentRecords::list_oldest_first() const {
   return sorted;
 }
 
+Result<void> AttachmentRecords::sync(const std::string& container_id) const {
+  const auto path = path_of(container_id);
+  if (!path) return {};
+  return sys::sync_file(*path);
+}
+
 }  // namespace mnet::store

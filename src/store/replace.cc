@@ -25,10 +25,8 @@ Result<void> replace_below(const std::string& directory, const std::string& path
   auto written = sys::replace_file(path, bytes, kFileMode, durability);
   if (written || written.error().os_errno() != ENOENT) return written;
   MNET_TRY_VOID(sys::make_directories(directory, kDirectoryMode));
-  // Its own name, in the directory above.
-  if (durability == Durability::kDurable) {
-    MNET_TRY_VOID(sys::sync_file(directory));
-  }
+  // Its own name, in the directory above: a later sync of the file does not reach that.
+  MNET_TRY_VOID(sys::sync_file(directory));
   return sys::replace_file(path, bytes, kFileMode, durability);
 }
 

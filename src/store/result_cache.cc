@@ -137,7 +137,7 @@ Result<void> ResultCache::remove(const cni::CacheKey& key) const {
   MNET_TRY(auto&& path, path_of(key));
   if (!path) return {};
   MNET_FAIL_BLOCKING("result-cache-before-remove");
-  MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(*path));
+  MNET_TRY([[maybe_unused]] const auto& removed, sys::remove_file(*path, Durability::kInPlace));
   MNET_FAIL_BLOCKING("result-cache-after-remove");
   return {};
 }
@@ -205,6 +205,11 @@ Result<void> ResultCache::sync(const cni::CacheKey& key) const {
   MNET_TRY(auto&& path, path_of(key));
   if (!path) return {};
   return sys::sync_file(*path);
+}
+
+// No file has this name: only the directory is synced.
+Result<void> ResultCache::sync_removals() const {
+  return sys::sync_file(cat(directory_, "/", sys::kTemporaryPrefix));
 }
 
 }  // namespace mnet::store

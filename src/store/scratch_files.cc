@@ -58,7 +58,7 @@ std::size_t ScratchFiles::size(const std::string& container_id) const {
 Result<bool> ScratchFiles::remove(const std::string& container_id) const {
   const auto path = path_of(container_id);
   if (!path) return false;
-  return sys::remove_file(*path);
+  return sys::remove_file(*path, Durability::kInPlace);
 }
 
 Result<std::vector<std::string>> ScratchFiles::list() const {

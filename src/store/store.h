@@ -38,7 +38,7 @@ class ResultCache {
   // The whole entry, for its configuration and parameters: none if there is no file. A legacy file
   // is an error, it has neither.
   Result<std::optional<cni::CacheEntry>> find(const cni::CacheKey& key) const;
-  // No such entry is fine.
+  // In place. No such entry is fine.
   Result<void> remove(const cni::CacheKey& key) const;
   struct Listing {
     std::vector<cni::CacheEntry> entries;
@@ -59,6 +59,7 @@ class ResultCache {
                     Durability durability) const;
   // Syncs what was written kInPlace.
   Result<void> sync(const cni::CacheKey& key) const;
+  Result<void> sync_removals() const;
 
  private:
   // None if the names are not safe.
@@ -96,8 +97,10 @@ class ScratchFiles {
   Result<std::optional<json::Array>> find(const std::string& container_id) const;
   // Of its file; nothing if there is none, or if that cannot be told.
   std::size_t size(const std::string& container_id) const;
-  Result<bool> remove(const std::string& container_id) const;  // true if it was there
-  Result<std::vector<std::string>> list() const;               // container ids
+  // In place. True if it was there.
+  Result<bool> remove(const std::string& container_id) const;
+  Result<std::vector<std::string>> list() const;  // container ids
+  // Syncs what was written kInPlace, or removed.
   Result<void> sync(const std::string& container_id) const;
 
  private:
@@ -126,6 +129,8 @@ class AttachmentRecords {
   Result<std::vector<std::string>> list() const;  // container ids
   // By the time when each file was written.
   Result<std::vector<std::string>> list_oldest_first() const;
+  // Syncs what was written kInPlace.
+  Result<void> sync(const std::string& container_id) const;
 
  private:
   // None if the container id is not safe.

@@ -50,7 +50,7 @@ Result<void> rewrite_file(const std::string& path, std::string_view bytes,
 // Begins with '.', and no program that reads a directory of configurations takes such a name.
 inline constexpr std::string_view kTemporaryPrefix = ".multus-tmp-";
 
-// Syncs a file written kInPlace and its directory. A file that is gone by now is fine.
+// Syncs a file written kInPlace, or its removal: the file, if it is there, and its directory.
 Result<void> sync_file(const std::string& path);
 
 // True if it was there. kDurable also syncs the directory.

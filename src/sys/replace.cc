@@ -122,10 +122,11 @@ Result<void> rewrite_file(const std::string& path, std::string_view bytes, Durab
 
 Result<void> sync_file(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd && errno == ENOENT) return {};
-  if (!fd) return failed("open", path, errno);
-  if (::fsync(fd.get()) != 0) return failed("sync", path, errno);
-  return sync_directory(directory_of(path));
+  if (!fd && errno != ENOENT) return failed("open", path, errno);
+  if (fd && ::fsync(fd.get()) != 0) return failed("sync", path, errno);
+  auto names = sync_directory(directory_of(path));
+  if (!fd && !names && names.error().os_errno() == ENOENT) return {};
+  return names;
 }
 
 Result<bool> remove_file(const std::string& path, Durability durability) {
