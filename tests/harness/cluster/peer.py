@@ -72,7 +72,7 @@ class OriginalDaemon(Daemon):
 
     def wait_ready(self, timeout=60):
         super().wait_ready(timeout)
-        self._idle = None  # what Go keeps open is not ours to judge
+        self.idle = None  # what Go keeps open is not ours to judge
         return self
 
 

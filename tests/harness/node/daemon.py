@@ -61,7 +61,7 @@ class Daemon:
             self.process = host.spawn(*through, self.program,
                                       *(["-config", config_path] if args is None else args),
                                       env=env, stdout=log, stderr=log)
-        self._idle = None
+        self.idle = None  # what it held when it became ready
         self.ending = False  # it was told to end, or killed
 
     def _write_users_configuration(self, path):
@@ -102,7 +102,7 @@ class Daemon:
             assert self.process.running, f"daemon ended with {self.process.wait()}:\n{self.log}"
             return self.answers()
         until(ready, lambda: f"daemon ready; its log:\n{self.log}", timeout)
-        self._idle = self._without_connections()
+        self.idle = self._without_connections()
         return self
 
     def cni(self, command, config, pod=None, container_id=None, timeout=2 * PATIENCE, headers=None, **env):
@@ -144,9 +144,9 @@ class Daemon:
 
     def wait_idle(self, timeout=PATIENCE, kept_sockets=0):
         """Waits until it holds nothing that it did not hold when it became ready, if it ever did, besides connections that it keeps."""
-        if self._idle is None:
+        if self.idle is None:
             return
-        usual = self._idle + collections.Counter(socket=kept_sockets)
+        usual = self.idle + collections.Counter(socket=kept_sockets)
         try:
             until(lambda: not (self.resources() - usual), "idle", timeout)
         except Late:

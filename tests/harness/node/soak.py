@@ -220,7 +220,8 @@ class Soak:
         self.lock = threading.Lock()  # of the counters
         self.gc_lock = threading.Lock()  # no new container while a GC runs that does not know it
         self.up = threading.Event()
-        self.daemon, self.daemons = None, 0
+        self.daemon, self.daemons, self.usual = None, 0, None
+        self.daemon_lock = threading.Lock()  # of who may start and end daemons
         self.prepare()
         self.namespaces = Namespaces(host)
         self.evidence, self.shim = Evidence(host), Runtime(host)
@@ -250,20 +251,34 @@ class Soak:
             self.host.write(f"/srv/conf-{box.is_real}", self.confs[box.is_real])
             box.renew()
 
-    def start(self):
+    def launch(self):
         clock = {} if self.with_sanitizers else {"LD_PRELOAD": f"{TOOLS}/libstepped-clock.so", "STEPPED_CLOCK": CLOCK}
-        self.daemon = Daemon(self.host, self.source.config(), number=self.daemons, env={**self.source.env, **clock})
+        daemon = Daemon(self.host, self.source.config(), number=self.daemons, env={**self.source.env, **clock})
         self.daemons += 1
-        self.daemon.wait_ready()
+        with contextlib.suppress(FileNotFoundError):
+            self.host.path(f"/srv/daemon{self.daemons - 6}.log").unlink()
+        return daemon
+
+    def start(self):
+        self.daemon = self.launch()
+        self.serve()
+
+    def serve(self):
+        """From now on this daemon is asked. What the first one held before its first request is all that one may hold at rest."""
+        daemon = self.daemon.wait_ready()
+        logs = collections.Counter({kind: count for kind, count in daemon.idle.items() if kind.endswith(".log")})
+        self.usual = self.usual or daemon.idle - logs
+        daemon.idle = self.usual + logs
         self.up.set()
 
     def kill(self):
         self.up.clear()
         self.daemon.kill()
+        self.look_at(self.daemon)
+
+    def look_at(self, ended):
         if self.with_sanitizers:
-            sanitizers.assert_clean(self.daemon.log)
-        with contextlib.suppress(FileNotFoundError):
-            self.host.path(f"/srv/daemon{self.daemons - 4}.log").unlink()
+            sanitizers.assert_clean(ended.log)
 
     # -- one request
 
@@ -461,16 +476,38 @@ class Soak:
     # -- faults of the node, during a round
 
     def faults(self):
-        kinds = {"daemon killed": self.kill_daemon, "delegate killed": self.kill_delegates, "delegate wrong": self.wrong_delegate,
-                 "disk full": self.fill_disk}
+        kinds = {"daemon killed": self.kill_daemon, "daemon replaced": self.replace_daemon, "delegate killed": self.kill_delegates,
+                 "delegate wrong": self.wrong_delegate, "disk full": self.fill_disk}
         if not self.with_sanitizers:
             kinds |= {"descriptors out": self.take_descriptors, "clock stepped": self.step_clock}
         return kinds | self.source.faults()
 
     def kill_daemon(self, rng, _over):
-        self.kill()
-        time.sleep(rng.choice([0, 0, 0.05, 0.3]))
-        self.start()
+        with self.daemon_lock:
+            self.kill()
+            time.sleep(rng.choice([0, 0, 0.05, 0.3]))
+            self.start()
+
+    def replace_daemon(self, rng, _over):
+        """As in an update: the next daemon takes the socket while this one lives, which ends then. Either may be killed on the way."""
+        with self.daemon_lock:
+            old, socket = self.daemon, self.host.path(self.daemon.socket)
+            name = os.stat(socket).st_ino
+            new, victim = self.launch(), rng.choice(["none", "none", "old", "new"])
+            if victim != "none":
+                time.sleep(rng.uniform(0, 0.6))
+                (old if victim == "old" else new).kill()
+            if victim == "new":  # there is always another one
+                new = self.launch()
+            until(lambda: not old.process.running or (socket.exists() and os.stat(socket).st_ino != name), "taken over")
+            self.daemon = new
+            self.serve()
+            if victim != "old":
+                old.terminate()
+                status = old.process.wait()
+                if status != 0:
+                    raise Violation(f"a daemon that was replaced ended with {status}:\n{old.log[-3000:]}")
+            self.look_at(old)
 
     def kill_delegates(self, rng, over):
         """Plugins of the daemon, and theirs, as they come."""
