@@ -1,10 +1,13 @@
 """Every command that a document shows in a block is run by a test, or stands here with what runs it or with the reason why none does.
-(Blocks after `<!-- run: ... -->` are run as they stand: tests/harness/docs/guide.py.)"""
+(Blocks after `<!-- run: ... -->` are run as they stand: tests/harness/docs/guide.py.) Of commands in running text, targets, scripts and
+files exist; tests/node/test_reference.py asks the programs for theirs."""
 
+import os
 import re
 from pathlib import Path
 
 import pytest
+from harness.docs import guide
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
@@ -18,11 +21,8 @@ RUN_BY = {
     "CONTRIBUTING.md": {"cmake --preset dev": "the build that people have at hand", "make test": "it runs all of this",
                         "make lint": "a target of its own, of minutes", "make tsan": "a target of its own, of minutes"},
     "docs/lint.md": {"multusctl lint": "tests/node/test_multusctl.py"},
-    "docs/migrating.md": {"kubectl -n kube-system patch daemonset": "tests/node_e2e/test_quick_start.py",
-                          "kubectl -n kube-system rollout status": "tests/node_e2e/test_quick_start.py",
-                          "kubectl delete -f deploy/": "tests/node_e2e/test_quick_start.py"},
     "docs/node-tools.md": {"cni-node install": "tests/node/test_cni_node.py", "cni-node apply": "tests/node/test_cni_node.py",
-                           "kube-watch object": "tests/node_e2e/test_kube_watch_examples.py"},
+                           "kube-watch object": "tests/node/test_kube_watch.py"},
     "docs/operating.md": {"multus-daemon -check": "tests/node/test_self_check.py",
                           "kubectl annotate --overwrite": "tests/node_e2e/test_annotation_hotplug.py",
                           "kubectl get csr": "names of the reader's cluster stand in it", "kubectl describe csr": "the same",
@@ -36,6 +36,16 @@ RUN_BY = {
 }
 
 
+def without_comment(line):
+    return re.sub(r"\s+# .*", "", line)
+
+
+def run_as_they_stand():
+    """The lines of all blocks that guide tests run."""
+    return {without_comment(line) for name in DOCUMENTS for is_run, _, text in BLOCK.findall((ROOT / name).read_text()) if is_run
+            for line in text.splitlines()}
+
+
 def shown(name):
     """The commands in blocks that no guide test runs as they stand."""
     for is_run, language, text in BLOCK.findall((ROOT / name).read_text()):
@@ -43,10 +53,15 @@ def shown(name):
             yield from (found[1] for line in text.splitlines() if (found := COMMAND.match(line)))
 
 
+def words_of(document):
+    """The words of each command that a document shows, in a block or in running text."""
+    return [words.split() for words in guide.commands(ROOT / document) if words]
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_command_is_run_or_has_a_reason(name):
-    known = RUN_BY.get(name, {})
-    commands = list(shown(name))
+    known, run = RUN_BY.get(name, {}), run_as_they_stand()
+    commands = [command for command in shown(name) if without_comment(command) not in run]
 
     assert [command for command in commands if not command.startswith(tuple(known))] == []
     assert [start for start in known if not any(command.startswith(start) for command in commands)] == []
@@ -56,6 +71,27 @@ def test_what_runs_them_is_there():
     named = {why for rows in RUN_BY.values() for why in rows.values() if why.startswith(("tests/", "scripts/"))}
 
     assert named and [why for why in named if not (ROOT / why).is_file()] == []
+
+
+@pytest.mark.parametrize("name", RUN_BY)
+def test_what_runs_them_has_their_words(name):
+    """Each word of the command is in the test that is said to run it."""
+    rows = {start: (ROOT / why).read_text() for start, why in RUN_BY[name].items() if why.startswith("tests/")}
+
+    assert [(start, word) for start, text in rows.items() for word in start.split()[1:] if word not in text] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_targets_scripts_and_files_of_commands_exist(name):
+    targets = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.M))
+    for words in words_of(name):
+        if words[0] == "make" and len(words) > 1:
+            assert targets & {*words}, words
+        if words[0].startswith("scripts/") and len(words) > 1:
+            assert os.access(ROOT / words[0], os.X_OK), words
+        for word in words:
+            if re.match(r"(deploy|docs|scripts|tests)/[\w./-]+$", word):
+                assert (ROOT / word).exists(), words
 
 
 def test_blocks_are_really_read():

@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from harness.docs import guide
 from harness.machine.host import PROGRAMS
 
-REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs" / "reference.md"
 # Go's way, `  -config string`, pflag's, `  -d, --dest-dir string`, and `  --name=value`.
 SHOWN = re.compile(r"^\s{1,8}(--?[a-zA-Z][\w-]*)(?:,\s+(--?[a-zA-Z][\w-]*))?", re.MULTILINE)
 NAMED = re.compile(r"`(--?[a-zA-Z][\w-]*)")
@@ -114,6 +116,34 @@ def test_each_command_of_multusctl_has_the_flags_that_are_described(host, progra
 
     assert described == shown
     assert {"lint", "gc", "man"} <= every
+
+
+# Whose first word is a command.
+WITH_COMMANDS = ("cni-node", "kube-watch", "multusctl")
+
+
+def documented(program):
+    """Every use of the program in README and docs, with words that a reader does not have to choose."""
+    for document in [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for words in map(str.split, guide.commands(document)):
+            if len(words) > 1 and words[0] == program and re.match(r"-|[a-z]+$", words[1]):
+                yield words[1:]
+
+
+@pytest.mark.parametrize("program", ["multus-daemon", *WITH_COMMANDS])
+def test_commands_in_documents_have_words_that_the_program_knows(host, program, programs):
+    assert (programs / program).exists()
+    seen, wrong = 0, []
+    for words in documented(program):
+        seen += 1
+        before = [words[0]] if program in WITH_COMMANDS else []
+        asked = said(host, program, *before, "--help")
+        known = asked + said(host, program, "--help")
+        flags = [word.partition("=")[0] for word in words if re.match(r"'?--?[a-zA-Z]", word)]
+        wrong += [words for flag in flags if not re.search(rf"(^|[\s,]){re.escape(flag.strip(chr(39)))}([\s,=]|$)", known, re.M)]
+        wrong += [words for name in before if not re.search(rf"^\s+(?:{program} )?{name}\b", known, re.M)]
+
+    assert wrong == [] and seen
 
 
 def test_help_is_really_read(host, program):

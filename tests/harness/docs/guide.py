@@ -1,10 +1,14 @@
-"""The examples of a document: shell blocks after a comment that says where they run, and the lines that they must print."""
+"""The examples of a document: shell blocks after a comment that says where they run, and the lines that they must print. And the
+commands that a document shows anywhere."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
+FENCE = re.compile(r"^```(?:sh)?\n(.*?)^```$", re.M | re.S)
+ANY_FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+SPAN = re.compile(r"`([^`\n]+)`")
 BLOCK = re.compile(r"<!-- run: (\w+) -->\n```sh\n(.*?)```\n(?:```text\n(.*?)```\n)?", re.S)
 
 PROMISE = "Every example below is run by a test."
@@ -28,3 +32,11 @@ def examples(name, where):
     if PROMISE in text:
         assert "```" not in BLOCK.sub("", text), "a block that no test runs"
     return [example for example in found if example.where == where]
+
+
+def commands(path):
+    """Lines of shell blocks, with what follows && or ; on lines of its own, and what stands in backquotes."""
+    text = Path(path).read_text()
+    lines = [line.removeprefix("$ ") for block in FENCE.findall(text) for line in block.splitlines()]
+    spans = SPAN.findall(ANY_FENCE.sub("", text))
+    return [re.sub(r"\s+# .*", "", part).strip() for line in [*lines, *spans] for part in re.split(r" && |; ", line)]
