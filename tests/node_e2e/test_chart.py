@@ -109,7 +109,7 @@ def readers_folder(bare, program):
 
 @pytest.mark.ours
 def test_readmes_commands_for_the_chart_lead_to_a_pod_with_two_networks(bare, readers_folder):
-    (example,) = guide.examples("../README.md", "release")
+    (example,), (pod,) = guide.examples("../README.md", "release"), guide.examples("../README.md", "pod")
     copied = f"copy --all oci-archive:dist/multus-{VERSION}.oci.tar docker://{PUSHED}"
     bare.ctr("images", "tag", "--force", OURS, PUSHED)
     bare.ctr("images", "tag", "--force", image.NAME, BUSYBOX)
@@ -121,8 +121,7 @@ def test_readmes_commands_for_the_chart_lead_to_a_pod_with_two_networks(bare, re
     run(f'skopeo() {{ [ "$*" = "{copied}" ]; }}\n{example.script}')
     installation = Installation(bare, ROOT / "deploy" / "thick")
     installation.wait_rolled_out()
-    run("kubectl apply -f docs/examples/quick-start.yaml && kubectl wait --for=condition=Ready pod/two-networks --timeout=120s")
-    seen = run("kubectl exec two-networks -- ip addr")
+    seen = run(pod.script)
 
     assert "inet 10.77.0.2/24" in seen and "eth0" in seen
     run("kubectl delete -f docs/examples/quick-start.yaml")

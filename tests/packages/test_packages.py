@@ -97,7 +97,7 @@ def test_readmes_image_and_chart_are_taken_by_the_programs_that_it_names(release
 
 # Everything that podman keeps goes with the namespace; only a container runtime that runs has a socket for ctr.
 OWN_STORE = """mount -t tmpfs none /run && mount -t tmpfs none /var/lib
-ctr() { [ "$*" = "-n k8s.io images import multus-%s.oci.tar" ] && tar -tf "${@: -1}" oci-layout; }
+ctr() { [ "$*" = "-n k8s.io images import --digests --base-name localhost/multus multus-%s.oci.tar" ] && tar -tf "${@: -1}" oci-layout; }
 podman() { command podman --storage-driver vfs "$@"; }
 """
 
@@ -178,31 +178,34 @@ def downloaded(machine):
     yield folder
     shutil.rmtree(folder)
     answers.unlink()
-    shutil.rmtree(machine.root / "etc/cni", ignore_errors=True)
+    for made in ("etc/cni", "opt/cni"):
+        shutil.rmtree(machine.root / made, ignore_errors=True)
+
+
+def enabled_with_readmes_networks(machine, where):
+    """Runs README's commands up to the service, which is enabled; a root without systemd cannot start it."""
+    (networks,), (example,) = guide.examples("../README.md", "networks"), guide.examples("../README.md", where)
+
+    machine.run("sh", "-ec", networks.script)
+    machine.run("sh", "-ec", ENABLES_ONLY + example.script)
+
+    assert machine.run("systemctl", "is-enabled", "multus-daemon") == "enabled\n"
 
 
 def test_readmes_commands_for_one_machine_lead_to_a_container_with_two_networks(machine, downloaded):
-    """The service is enabled; a root without systemd cannot start it, so the daemon is started as its unit says."""
-    (example,) = guide.examples("../README.md", "machine")
-    networks, _ = guide.examples("single-machine.md", "files")
+    """The daemon is started as its unit says, since no systemd does."""
+    enabled_with_readmes_networks(machine, "machine")
 
-    machine.run("sh", "-ec", ENABLES_ONLY + example.script)
-    machine.run("sh", "-ec", networks.script)
-
-    assert machine.run("systemctl", "is-enabled", "multus-daemon") == "enabled\n"
+    assert (machine.root / "opt/cni/bin").is_symlink()
     machine.use("/usr/sbin", "/usr/lib/cni", "/etc/cni/net.d/multus.d/daemon-config.json", "files")
     machine.run("apt-get", "purge", "-y", "multus-cpp")
 
 
 def test_readmes_commands_for_the_tarball_lead_to_a_container_with_two_networks(machine, downloaded):
     """With the reference plugins where they are on most distributions."""
-    (example,) = guide.examples("../README.md", "tarball")
-    networks, _ = guide.examples("single-machine.md", "files")
     machine.run("sh", "-ec", "mkdir -p /opt/cni && cp -r /usr/lib/cni /opt/cni/bin")
 
-    machine.run("sh", "-ec", ENABLES_ONLY + example.script)
-    machine.run("sh", "-ec", networks.script)
+    enabled_with_readmes_networks(machine, "tarball")
 
-    assert machine.run("systemctl", "is-enabled", "multus-daemon") == "enabled\n"
     assert machine.run("systemd-analyze", "--man=no", "verify", "multus-daemon.service") == ""
     machine.use(f"/opt/multus-cpp-{VERSION}-linux-amd64/bin", "/opt/cni/bin", "/etc/cni/net.d/multus.d/daemon-config.json", "files")

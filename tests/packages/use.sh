@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run in the root of a fresh Debian 12, in namespaces of its own: what README says for one machine, up to a container with two
 # networks and back. BIN has the daemon, CNI the plugins, CONFIG is the daemon's configuration.
-#   use.sh BIN CNI CONFIG [files]     files: the networks are there already, those of docs/single-machine.md
+#   use.sh BIN CNI CONFIG [files]     files: the networks are there already, those of README
 set -eu
 bin=$1 cni=$2 config=$3 networks=${4:-ours}
 mount -t proc proc /proc
