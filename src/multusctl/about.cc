@@ -34,7 +34,9 @@ std::string flag_help(const Flag& flag, const Command* command) {
 std::vector<const Flag*> flags_of(const Command* command) {
   std::vector<const Flag*> flags;
   if (command != nullptr) {
-    for (const std::string_view name : command->flags) flags.push_back(&flag_of(name));
+    for (const std::string_view name : command->flags) {
+      flags.push_back(&flag_of(*command, name));
+    }
   }
   for (const Flag& flag : all_flags()) {
     if (is_global(flag.name)) flags.push_back(&flag);
@@ -110,7 +112,7 @@ std::string roff_command(const Command& command) {
                         roff(sentence(command.summary)), "\n");
   if (!command.description.empty()) out += cat(".PP\n", roff_paragraphs(command.description));
   std::vector<const Flag*> own;
-  for (const std::string_view name : command.flags) own.push_back(&flag_of(name));
+  for (const std::string_view name : command.flags) own.push_back(&flag_of(command, name));
   out += roff_flags(own, &command);
   for (const std::string_view example : command.examples) {
     out += cat(".PP\n.RS\nmultusctl ", roff(example), "\n.RE\n");
@@ -198,7 +200,7 @@ std::string fish_script() {
       if (flag->name == "output") {
         out += cat(" -f -a '", join({command.outputs.begin(), command.outputs.end()}, " "), "'");
       }
-      out += cat(" -d '", unquoted(flag->help), "'\n");
+      out += cat(" -d '", unquoted(flag_help(*flag, &command)), "'\n");
     }
     if (!command.choices.empty()) {
       out += cat("complete -c multusctl -f -n '", in, "' -a '",

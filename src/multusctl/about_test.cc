@@ -42,6 +42,18 @@ TEST(About, TellsEachCommandItsOwnFormats) {
   EXPECT_THAT(help_text("multusctl", find_command("version")), Not(HasSubstr("github")));
 }
 
+TEST(About, TellsEachCommandWhatItsFlagsMeanThere) {
+  const auto help_of = [](std::string_view command) {
+    return help_text("multusctl", find_command(command));
+  };
+
+  EXPECT_THAT(help_of("pods"), HasSubstr("the namespace; default: that of the context"));
+  EXPECT_THAT(help_of("status"), HasSubstr("the namespace of the daemons; default: kube-system"));
+  EXPECT_THAT(help_of("test"), HasSubstr("the namespace of the pods"));
+  EXPECT_THAT(help_of("attach"), HasSubstr("default: 60"));
+  EXPECT_THAT(man_page(), HasSubstr("the namespace of the daemons; default: kube\\-system"));
+}
+
 TEST(About, BeginsTheHelpOfACommandWithASentence) {
   EXPECT_THAT(help_text("multusctl", find_command("lint")), StartsWith("Find mistakes in"));
 }

@@ -1,5 +1,6 @@
 #include "multusctl/cluster.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "kube/exec.h"
 #include "multusctl/commands.h"
 #include "multusctl/invocation.h"
+#include "multusctl/node_socket.h"
 #include "nodetools/api_access.h"
 
 namespace mnet::multusctl {
@@ -39,6 +41,16 @@ Error missing_right(const Error& denied, const std::string& verb, const Resource
                               denied.text()));
 }
 
+// What to do where there is nothing to ask. Commands that can ask a daemon did not find its socket.
+Error without_access(const Error& error, const Invocation& invocation) {
+  const auto flags = invocation.command->flags;
+  const bool asks_nodes = std::ranges::find(flags, "socket") != flags.end();
+  return error.with_text(cat(error.text(), ": name a kubeconfig with --kubeconfig or in KUBECONFIG",
+                             asks_nodes ? cat("; or run it as root on a node: here is no ",
+                                              socket_of(invocation), ", so no daemon runs")
+                                        : std::string()));
+}
+
 }  // namespace
 
 Error failed_command(const kube::ExecOutput& output) {
@@ -52,9 +64,13 @@ Result<std::unique_ptr<Cluster>> Cluster::open(const Invocation& invocation,
                                    .context = invocation.text("context"),
                                    .ns = invocation.text("namespace"),
                                    .environment = surroundings.environment};
-  MNET_TRY(auto&& client, nodetools::make_api_client(options, "multusctl", Log()));
-  std::string ns = invocation.has("all-namespaces") ? std::string() : std::move(client.ns);
-  return std::unique_ptr<Cluster>(new Cluster(std::move(client.api), std::move(ns)));
+  auto client = nodetools::make_api_client(options, "multusctl", Log());
+  if (!client && client.error().code() == Errc::kNotFound) {
+    return without_access(client.error(), invocation);
+  }
+  if (!client) return client.error();
+  std::string ns = invocation.has("all-namespaces") ? std::string() : std::move(client->ns);
+  return std::unique_ptr<Cluster>(new Cluster(std::move(client->api), std::move(ns)));
 }
 
 aio::Task<std::string> Cluster::fetch(std::string verb, Resource resource, std::string ns,

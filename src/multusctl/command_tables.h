@@ -20,6 +20,8 @@ inline constexpr std::array<std::string_view, 2> kValueOutputs = {"json", "yaml"
 // Of commands that ask this node's daemon or those of a cluster.
 inline constexpr std::array<std::string_view, 3> kDaemonFlags = {"namespace", "socket",
                                                                  "this-node"};
+inline constexpr std::array kDaemonMeanings = {
+    Flag{"namespace", 'n', "NAME", "the namespace of the daemons; default: kube-system"}};
 
 template <std::size_t N, std::size_t M>
 constexpr std::array<std::string_view, N + M> joined(

@@ -41,8 +41,7 @@ constexpr std::array kFlags = {
     Flag{"check-pods", 0, {}, "also run CHECK for every attachment; changes nothing"},
     Flag{"yes", 'y', {}, "do not ask for confirmation"},
     Flag{"dry-run", 0, {}, "show what would be done without doing it"},
-    Flag{"interface", 0, "NAME",
-         "the interface in the pod; default of attach: the first free one of net1, net2, ..."},
+    Flag{"interface", 0, "NAME", "the interface in the pod"},
     Flag{"timeout", 0, "SECONDS", "how long to wait"},
     Flag{"network", 0, "NAME", "the network, NAMESPACE/NAME or NAME; default: the cluster network"},
     Flag{"image", 0, "NAME", "the image of the pods; default: the daemon's"},
@@ -74,6 +73,11 @@ const Command* find_command(std::string_view name) {
 std::span<const Flag> all_flags() { return kFlags; }
 
 const Flag& flag_of(std::string_view name) { return *std::ranges::find(kFlags, name, &Flag::name); }
+
+const Flag& flag_of(const Command& command, std::string_view name) {
+  const auto own = std::ranges::find(command.meanings, name, &Flag::name);
+  return own == command.meanings.end() ? flag_of(name) : *own;
+}
 
 bool is_global(std::string_view flag) { return std::ranges::find(kGlobal, flag) != kGlobal.end(); }
 

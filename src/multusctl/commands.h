@@ -43,6 +43,7 @@ struct Command {
   std::span<const std::string_view> examples = {};  // command lines without the program's name
   std::span<const std::string_view> choices = {};   // what the argument may be, if that is fixed
   std::string_view output_file = {};                // -o names a file: what it says of it
+  std::span<const Flag> meanings = {};              // of flags that mean something of its own
   Run run = nullptr;
 };
 
@@ -51,6 +52,8 @@ const Command* find_command(std::string_view name);
 // Those of every command come first.
 std::span<const Flag> all_flags();
 const Flag& flag_of(std::string_view name);  // only of a flag in the table
+// As this command has it.
+const Flag& flag_of(const Command& command, std::string_view name);
 bool is_global(std::string_view flag);
 
 }  // namespace mnet::multusctl

@@ -29,6 +29,22 @@ constexpr std::array kAttachExamples = {"attach web-0 storage"sv,
                                         "attach web-0 infra/storage --interface data0"sv};
 constexpr std::array kDetachExamples = {"detach web-0 storage"sv,
                                         "detach web-0 storage --interface data0"sv};
+constexpr Flag kStatusTimeout{"timeout", 0, "SECONDS",
+                              "how long to wait for the network status; default: 60"};
+constexpr std::array kAttachMeanings = {
+    Flag{"interface", 0, "NAME",
+         "the interface in the pod; default: the first free one of net1, net2, ..."},
+    kStatusTimeout};
+constexpr std::array kDetachMeanings = {
+    Flag{"interface", 0, "NAME",
+         "the interface in the pod; needed if the pod has the network more than once"},
+    kStatusTimeout};
+constexpr std::array kTestMeanings = {
+    Flag{"namespace", 'n', "NAME", "the namespace of the pods; default: that of the network"},
+    Flag{"timeout", 0, "SECONDS", "how long to wait for the pods; default: 120"}};
+constexpr std::array kProbeMeanings = {
+    Flag{"interface", 0, "NAME", "the interface to send from"},
+    Flag{"timeout", 0, "SECONDS", "how long to wait for each answer; default: 1"}};
 constexpr std::array kTestFlags = {"network"sv, "timeout"sv, "yes"sv,
                                    "image"sv,   "output"sv,  "namespace"sv};
 constexpr std::array kTestExamples = {"test"sv, "test --network default/storage node-1 node-2"sv};
@@ -57,6 +73,7 @@ constexpr std::array kCommands = {
         .outputs = kTableOutputs,
         .examples = kPendingExamples,
         .choices = kActions,
+        .meanings = kDaemonMeanings,
         .run = run_pending},
     Command{
         .name = "gc",
@@ -72,6 +89,7 @@ constexpr std::array kCommands = {
         .flags = kGcFlags,
         .outputs = kTableOutputs,
         .examples = kGcExamples,
+        .meanings = kDaemonMeanings,
         .run = run_gc},
     Command{.name = "attach",
             .arguments = "POD NETWORK",
@@ -84,6 +102,7 @@ constexpr std::array kCommands = {
                 "Needs the rights to get and patch pods and to get network-attachment-definitions.",
             .flags = kAttachFlags,
             .examples = kAttachExamples,
+            .meanings = kAttachMeanings,
             .run = run_attach},
     Command{
         .name = "detach",
@@ -95,6 +114,7 @@ constexpr std::array kCommands = {
             "Needs the rights to get and patch pods.",
         .flags = kAttachFlags,
         .examples = kDetachExamples,
+        .meanings = kDetachMeanings,
         .run = run_detach},
     Command{.name = "test",
             .arguments = "[NODE]...",
@@ -111,6 +131,7 @@ constexpr std::array kCommands = {
             .flags = kTestFlags,
             .outputs = kValueOutputs,
             .examples = kTestExamples,
+            .meanings = kTestMeanings,
             .run = run_test},
     Command{.name = "probe",
             .arguments = "",
@@ -122,6 +143,7 @@ constexpr std::array kCommands = {
             .flags = kProbeFlags,
             .outputs = kValueOutputs,
             .examples = kProbeExamples,
+            .meanings = kProbeMeanings,
             .run = run_probe},
     Command{.name = "report",
             .arguments = "",
@@ -133,6 +155,7 @@ constexpr std::array kCommands = {
             .flags = kReportFlags,
             .examples = kReportExamples,
             .output_file = kOutputFile,
+            .meanings = kDaemonMeanings,
             .run = run_report},
     Command{.name = "bundle",
             .arguments = "",
@@ -147,6 +170,7 @@ constexpr std::array kCommands = {
             .flags = kBundleFlags,
             .examples = kBundleExamples,
             .output_file = kOutputFile,
+            .meanings = kDaemonMeanings,
             .run = run_bundle},
 };
 

@@ -70,6 +70,7 @@ Result<std::chrono::seconds> seconds_of(const Invocation& invocation, std::strin
 }
 
 Result<Invocation> parse_invocation(std::string_view path, const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{"--version"}) return parse_invocation(path, {"version"});
   Invocation line{.program = program_of(path)};
   std::map<std::string, std::string, std::less<>> texts;
   std::map<std::string, bool, std::less<>> switches;
@@ -92,6 +93,10 @@ Result<Invocation> parse_invocation(std::string_view path, const std::vector<std
   }
   if (outcome == PFlags::Outcome::kHelp) line.switches.insert("help");
   line.arguments = flags.rest();
+  if (!line.arguments.empty() && line.arguments.front() == "help") {  // `help COMMAND`
+    line.switches.insert("help");
+    line.arguments.erase(line.arguments.begin());
+  }
   if (line.arguments.empty()) return line;
   line.command = find_command(line.arguments.front());
   if (line.command == nullptr) return unknown_command(line.program, line.arguments.front());

@@ -45,6 +45,18 @@ TEST(ParseInvocation, RefusesWhatTheCommandDoesNotTake) {
 TEST(ParseInvocation, KnowsHelpEverywhere) {
   EXPECT_TRUE(parse_invocation("multusctl", {"--help"})->has("help"));
   EXPECT_TRUE(parse_invocation("multusctl", {"lint", "-h"})->has("help"));
+  EXPECT_TRUE(parse_invocation("multusctl", {"help"})->has("help"));
+  const auto of_command = parse_invocation("multusctl", {"help", "status"});
+  ASSERT_TRUE(of_command.has_value()) << of_command.error().text();
+  EXPECT_EQ(of_command->command, find_command("status"));
+  EXPECT_TRUE(of_command->has("help"));
+}
+
+TEST(ParseInvocation, TakesTheFlagVersionForTheCommand) {
+  const auto line = parse_invocation("multusctl", {"--version"});
+
+  ASSERT_TRUE(line.has_value()) << line.error().text();
+  EXPECT_EQ(line->command, find_command("version"));
 }
 
 }  // namespace

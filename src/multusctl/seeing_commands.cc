@@ -17,6 +17,8 @@ using namespace std::string_view_literals;
 
 constexpr std::array kLintFlags = {"output"sv, "strict"sv, "node-bin-dir"sv, "cluster"sv,
                                    "namespace"sv};
+constexpr std::array kLintMeanings = {Flag{
+    "namespace", 'n', "NAME", "the namespace of the workloads that --cluster reads; default: all"}};
 constexpr std::array kLintOutputs = {"json"sv, "github"sv};
 constexpr std::array kLintExamples = {"lint nad.yaml"sv, "lint --strict -o github manifests/"sv,
                                       "lint --node-bin-dir /opt/cni/bin /etc/cni/net.d"sv,
@@ -46,6 +48,7 @@ constexpr std::array kCommands = {
         .flags = kLintFlags,
         .outputs = kLintOutputs,
         .examples = kLintExamples,
+        .meanings = kLintMeanings,
         .run = run_lint},
     Command{
         .name = "status",
@@ -64,6 +67,7 @@ constexpr std::array kCommands = {
         .flags = kStatusFlags,
         .outputs = kTableOutputs,
         .examples = kStatusExamples,
+        .meanings = kDaemonMeanings,
         .run = run_status},
     Command{.name = "pods",
             .arguments = "[POD]...",
@@ -98,6 +102,7 @@ constexpr std::array kCommands = {
         .flags = kDoctorFlags,
         .outputs = kValueOutputs,
         .examples = kDoctorExamples,
+        .meanings = kDaemonMeanings,
         .run = run_doctor},
     Command{
         .name = "explain",

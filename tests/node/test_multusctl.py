@@ -124,6 +124,22 @@ def test_a_wrong_command_line_is_exit_2_with_a_hint(ctl):
     assert 'did you mean "status"?' in done.stderr
 
 
+@pytest.mark.parametrize("words", [["status"], ["doctor"], ["pending"], ["gc", "--dry-run"], ["pods"], ["explain", "web"]], ids=" ".join)
+def test_where_there_is_neither_a_cluster_nor_a_daemon_it_says_what_to_name(ctl, words):
+    done = ctl(*words, KUBECONFIG="/nonexistent")
+
+    assert done.returncode == 1
+    assert "name a kubeconfig with --kubeconfig or in KUBECONFIG" in done.stderr
+    assert ("run it as root on a node" in done.stderr) == (words[0] not in ("pods", "explain"))
+
+
+def test_help_and_the_version_are_there_as_words_and_as_flags(ctl):
+    assert ctl("help").stdout == ctl("--help").stdout
+    assert ctl("help", "status").stdout == ctl("status", "--help").stdout
+    assert ctl("--version").stdout == ctl("version").stdout
+    assert all(ctl(*words).returncode == 0 for words in (["help"], ["help", "status"], ["--version"]))
+
+
 def test_as_a_plugin_of_kubectl_it_names_commands_as_they_are_run_there(program, tmp_path):
     plugin = tmp_path / "kubectl-multus"
     plugin.symlink_to(program("multusctl"))
