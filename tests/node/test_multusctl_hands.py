@@ -189,6 +189,15 @@ def test_a_probe_finds_a_station_with_the_same_address(pair):
     assert heard["duplicates"][0]["mac"] == pair.two.mac("net1")
 
 
+def test_a_probe_that_may_not_use_arp_says_so(pair):
+    """As in pods of runtimes that do not give NET_RAW."""
+    done = pair.one.run("setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw", CTL, "probe", "--to", "10.7.0.2", "--interface", "net1")
+
+    heard = json.loads(done.stdout)
+    assert "not permitted" in heard["unasked"] and heard["targets"][0]["state"] == "ok"
+    assert pair.ask("10.7.0.2")["unasked"] == ""
+
+
 def test_names_of_files_are_no_commands_for_a_terminal(host, ctl):
     name = "\x1b[2J50-other.conf"
     host.write(f"/etc/cni/net.d/{name}", {"type": "x", "name": "x"})

@@ -36,11 +36,13 @@ Result<std::uint16_t> port_of(const Invocation& invocation) {
   return port;
 }
 
-json::Array duplicates_of(const std::string& interface) {
+// `unasked`: why it is not known. An interface without ARP has no such stations.
+json::Array duplicates_of(const std::string& interface, std::string& unasked) {
   json::Array out;
   if (interface.empty()) return out;
   const auto found = find_duplicates(interface, kPatienceOfArp);
-  if (!found) return out;  // not allowed to ask, or no ARP there
+  if (!found && found.error().code() == Errc::kDenied) unasked = found.error().text();
+  if (!found) return out;
   for (const Duplicate& one : *found) {
     out.push_back(json::Object{{"address", one.address}, {"mac", one.mac}});
   }
@@ -50,7 +52,8 @@ json::Array duplicates_of(const std::string& interface) {
 Result<json::Object> send(const Invocation& invocation, std::uint16_t port) {
   MNET_TRY(const auto& patience, seconds_of(invocation, "timeout", std::chrono::seconds(1)));
   const std::string interface = invocation.text("interface");
-  json::Array duplicates = duplicates_of(interface);
+  std::string unasked;
+  json::Array duplicates = duplicates_of(interface, unasked);
   json::Array targets;
   const std::string addresses = invocation.text("to");
   for (const std::string_view address : split(addresses, ',')) {
@@ -63,6 +66,7 @@ Result<json::Object> send(const Invocation& invocation, std::uint16_t port) {
   return json::Object{{"version", 1},
                       {"interface", interface},
                       {"duplicates", std::move(duplicates)},
+                      {"unasked", std::move(unasked)},
                       {"targets", std::move(targets)}};
 }
 

@@ -95,7 +95,9 @@ class Judgement {
         note_duplicate(address, cat("pods ", known->second, " and ", station.pod));
       }
     }
+    std::string unasked;
     for (std::size_t i = 0; i < stations_.size(); ++i) {
+      if (unasked.empty()) unasked = excerpt(json::text_at(answers_[i], {"unasked"}));
       const json::Array* list = json::as_array(answers_[i].find("duplicates"));
       for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
         const json::Object* one = (*list)[k].as_object();
@@ -106,6 +108,11 @@ class Judgement {
                            mac.empty() ? "another station" : cat("the station ", mac)));
       }
     }
+    if (unasked.empty()) return;
+    out_.notes.push_back(
+        cat("whether stations other than these pods use their addresses was not "
+            "asked: the pods may not use ARP (",
+            unasked, "); runtimes allow it with the capability NET_RAW"));
   }
 
   void note_duplicate(const std::string& address, const std::string& owners) {
@@ -175,7 +182,8 @@ json::Object to_json(const Verdicts& verdicts) {
   }
   return {{"version", 1},
           {"passages", std::move(passages)},
-          {"problems", json::Value(verdicts.problems)}};
+          {"problems", json::Value(verdicts.problems)},
+          {"notes", json::Value(verdicts.notes)}};
 }
 
 bool is_good(const Verdicts& verdicts) {

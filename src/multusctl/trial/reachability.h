@@ -29,7 +29,8 @@ struct Passage {
 
 struct Verdicts {
   std::vector<Passage> passages;
-  std::vector<std::string> problems;  // one line each, with what to do
+  std::vector<std::string> problems;    // one line each, with what to do
+  std::vector<std::string> notes = {};  // what could not be found out
 };
 
 // `answers`: what `multusctl probe` printed in each of the stations, in their order; empty if that

@@ -66,6 +66,17 @@ TEST(Reachability, FindsAnAddressThatIsUsedTwice) {
   EXPECT_THAT(of_answers.problems, Contains(HasSubstr("duplicate address")));
 }
 
+TEST(Reachability, SaysThatNoneAskedForStrangersWherePodsMayNot) {
+  json::Object heard = answer("10.0.0.2", "ok", "b");
+  heard.set("unasked", "ARP: operation not permitted");
+
+  const auto verdicts = judge(two(), {heard, answer("10.0.0.1", "ok", "a")});
+
+  EXPECT_TRUE(is_good(verdicts));
+  EXPECT_THAT(verdicts.notes, testing::ElementsAre(HasSubstr("ARP: operation not permitted")));
+  EXPECT_THAT(json::dump(to_json(verdicts)), HasSubstr("NET_RAW"));
+}
+
 TEST(Reachability, NamesThePodThatTakesNoPart) {
   std::vector<Station> stations = two();
   stations[1].why_not = "daemon away: x";

@@ -95,6 +95,7 @@ int print_verdicts(const Verdicts& verdicts, const Invocation& invocation,
   for (const std::string& problem : verdicts.problems) {
     surroundings.output.complain("test", problem);
   }
+  for (const std::string& note : verdicts.notes) surroundings.output.complain("test", note);
   if (is_good(verdicts)) surroundings.output.print("no problems found");
   return is_good(verdicts) ? 0 : 1;
 }
