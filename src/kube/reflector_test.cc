@@ -34,6 +34,7 @@
 #include "kube/store.h"
 #include "kube/watch_event.h"
 #include "model/objects.h"
+#include "model/requested_networks.h"
 
 namespace mnet::kube {
 namespace {
