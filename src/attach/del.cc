@@ -141,8 +141,7 @@ aio::Task<std::vector<model::Delegate>> Deleting::rebuild() {
   if (pod == nullptr) {
     co_return co_await resolver.configured();
   }
-  auto delegates = co_await resolver.resolve_each();
-  co_return delegates;
+  co_return co_await resolver.resolve_each();
 }
 
 // nullptr if there is no such pod, if it has another UID, or if that is unknown (02, 6.2 step 4).

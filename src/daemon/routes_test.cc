@@ -36,6 +36,24 @@ std::string metrics_of(TestService& service) {
   return service.with([](Service& inside) { return inside.metrics.text(); });
 }
 
+// A daemon that executes this many requests at once.
+ServiceOptions slots(int count) {
+  ServiceOptions options;
+  options.config = cat(R"({"connectionLimit":)", count, R"(,"clusterNetwork":"a"})");
+  return options;
+}
+
+// The bytes of a request of /cni.
+std::string posted(const std::string& body) {
+  return cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+}
+
+void wait_for_line(TestService& service, std::size_t length) {
+  while (service.with([](Service& inside) { return inside.requests.waiting(); }) != length) {
+    std::this_thread::yield();
+  }
+}
+
 TEST(Routes, AnswersProbesWhateverTheirBody) {
   TestService service;
   for (const char* path : {"/healthz", "/readyz"}) {
@@ -415,16 +433,13 @@ TEST(Delegate, ReturnsErrorsOfDelAndKnowsNoGc) {
 }
 
 TEST(Routes, ExecutesNoMoreAtOnceThanTheConnectionLimitAndProbesDoNotWait) {
-  ServiceOptions options;
-  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
-  TestService service(options);
+  TestService service(slots(1));
   service.with([](Service& inside) { inside.core.close("ADD"); });
   std::vector<http::RawClient> clients;
   const auto send = [&](const std::string& container) {
     const std::string body = request_body(env_of("ADD", container), "{}");
     clients.emplace_back(service.socket());
-    clients.back().send(
-        cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+    clients.back().send(posted(body));
   };
   for (const char* container : {"c1", "c2", "c3"}) {
     send(container);
@@ -448,26 +463,19 @@ TEST(Routes, ExecutesNoMoreAtOnceThanTheConnectionLimitAndProbesDoNotWait) {
 }
 
 TEST(Routes, DropsAWaitingRequestWhoseClientLeft) {
-  ServiceOptions options;
-  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
-  TestService service(options);
+  TestService service(slots(1));
   service.with([](Service& inside) { inside.core.close("ADD"); });
-  const std::string body = request_body(env_of("ADD"), "{}");
-  const std::string request =
-      cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+  const std::string request = posted(request_body(env_of("ADD"), "{}"));
   http::RawClient first(service.socket());
   first.send(request);
   service.wait_for("ADD c1");
-  const auto waiting = [&] {
-    return service.with([](Service& inside) { return inside.requests.waiting(); });
-  };
   {
     http::RawClient impatient(service.socket());
     impatient.send(request);
-    while (waiting() != 1) std::this_thread::yield();
+    wait_for_line(service, 1);
   }
 
-  while (waiting() != 0) std::this_thread::yield();
+  wait_for_line(service, 0);
   service.with([](Service& inside) { inside.core.open(); });
 
   EXPECT_THAT(first.read_all(), StartsWith("HTTP/1.0 200"));
@@ -475,27 +483,17 @@ TEST(Routes, DropsAWaitingRequestWhoseClientLeft) {
 }
 
 TEST(Routes, ADelEndsAnAddOfItsContainerThatStillWaits) {
-  ServiceOptions options;
-  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
-  TestService service(options);
+  TestService service(slots(1));
   service.with([](Service& inside) { inside.core.close("ADD"); });
-  const auto post = [](const std::string& body) {
-    return cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
-  };
-  const auto wait_for_line = [&](std::size_t length) {
-    while (service.with([](Service& inside) { return inside.requests.waiting(); }) != length) {
-      std::this_thread::yield();
-    }
-  };
   http::RawClient busy(service.socket());
-  busy.send(post(request_body(env_of("ADD", "c1"), "{}")));
+  busy.send(posted(request_body(env_of("ADD", "c1"), "{}")));
   service.wait_for("ADD c1");
   http::RawClient add(service.socket());
-  add.send(post(request_body(env_of("ADD", "c2"), "{}")));
-  wait_for_line(1);
+  add.send(posted(request_body(env_of("ADD", "c2"), "{}")));
+  wait_for_line(service, 1);
 
   http::RawClient del(service.socket());
-  del.send(post(request_body(env_of("DEL", "c2"), "{}")));
+  del.send(posted(request_body(env_of("DEL", "c2"), "{}")));
 
   EXPECT_THAT(add.read_all(), StartsWith("HTTP/1.0 400"));
   service.with([](Service& inside) { inside.core.open(); });
@@ -506,20 +504,15 @@ TEST(Routes, ADelEndsAnAddOfItsContainerThatStillWaits) {
 
 // Three of four are for one namespace; the fourth is left to others, whatever they ask.
 TEST(Routes, SharesBetweenTheNamespacesThatRequestsName) {
-  ServiceOptions options;
-  options.config = R"({"connectionLimit":4,"clusterNetwork":"a"})";
-  TestService service(options);
+  TestService service(slots(4));
   service.with([](Service& inside) { inside.core.close("ADD"); });
   std::vector<http::RawClient> clients;
   const auto send = [&](const std::string& body) {
     clients.emplace_back(service.socket());
-    clients.back().send(
-        cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+    clients.back().send(posted(body));
   };
   for (int i = 0; i < 5; ++i) send(request_body(env_of("ADD", cat("c", i)), "{}"));
-  while (service.with([](Service& inside) { return inside.requests.waiting(); }) != 2) {
-    std::this_thread::yield();
-  }
+  wait_for_line(service, 2);
   EXPECT_EQ(service.calls().size(), 3u);
 
   EXPECT_EQ(service.ask("POST", "/cni", request_body(R"({"CNI_COMMAND":"STATUS"})", "{}")).status,
@@ -532,28 +525,18 @@ TEST(Routes, SharesBetweenTheNamespacesThatRequestsName) {
 }
 
 TEST(Routes, ADelThatNamesNoContainerEndsNoWait) {
-  ServiceOptions options;
-  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
-  TestService service(options);
+  TestService service(slots(1));
   service.with([](Service& inside) { inside.core.close("ADD"); });
-  const auto post = [](const std::string& body) {
-    return cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
-  };
-  const auto wait_for_line = [&](std::size_t length) {
-    while (service.with([](Service& inside) { return inside.requests.waiting(); }) != length) {
-      std::this_thread::yield();
-    }
-  };
   http::RawClient busy(service.socket());
-  busy.send(post(request_body(env_of("ADD", "c1"), "{}")));
+  busy.send(posted(request_body(env_of("ADD", "c1"), "{}")));
   service.wait_for("ADD c1");
   http::RawClient status(service.socket());
-  status.send(post(request_body(R"({"CNI_COMMAND":"STATUS"})", "{}")));
-  wait_for_line(1);
+  status.send(posted(request_body(R"({"CNI_COMMAND":"STATUS"})", "{}")));
+  wait_for_line(service, 1);
 
   http::RawClient del(service.socket());
-  del.send(post(request_body(R"({"CNI_COMMAND":"DEL"})", "{}")));
-  wait_for_line(2);
+  del.send(posted(request_body(R"({"CNI_COMMAND":"DEL"})", "{}")));
+  wait_for_line(service, 2);
 
   service.with([](Service& inside) { inside.core.open(); });
   EXPECT_THAT(status.read_all(), StartsWith("HTTP/1.0 200"));
@@ -563,9 +546,8 @@ TEST(Routes, ADelThatNamesNoContainerEndsNoWait) {
 TEST(Routes, TellsTheCoreThatTheClientHasLeft) {
   TestService service;
   service.with([](Service& inside) { inside.core.close("ADD"); });
-  const std::string body = request_body(env_of("ADD"), "{}");
   http::RawClient client(service.socket());
-  client.send(cat("POST /cni HTTP/1.0\r\nContent-Length: ", body.size(), "\r\n\r\n", body));
+  client.send(posted(request_body(env_of("ADD"), "{}")));
   service.wait_for("ADD c1");
   const auto is_gone = [&] {
     return service.with(
@@ -579,9 +561,7 @@ TEST(Routes, TellsTheCoreThatTheClientHasLeft) {
 }
 
 TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
-  ServiceOptions options;
-  options.config = R"({"connectionLimit":1,"clusterNetwork":"a"})";
-  TestService service(options);
+  TestService service(slots(1));
   service.with([](Service& inside) { inside.core.close("DEL"); });
   auto first = std::async(std::launch::async, [&] {
     return service.ask("POST", "/cni", request_body(env_of("DEL"), "{}")).status;
@@ -592,9 +572,7 @@ TEST(Routes, ReadsALargeBodyOnlyWhenItIsItsTurn) {
   http::RawClient client(service.socket());
   client.send(cat("POST /cni HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ",
                   large.size(), "\r\n\r\n"));
-  while (service.with([](Service& inside) { return inside.requests.waiting(); }) != 1) {
-    std::this_thread::yield();
-  }
+  wait_for_line(service, 1);
   char byte = 0;
   EXPECT_EQ(::recv(client.fd(), &byte, 1, MSG_DONTWAIT), -1);  // the daemon does not ask for it yet
 

@@ -126,8 +126,8 @@ class TestService {
 
   std::string socket() const { return dir / "s"; }
   // Runs `look` with the service, on its loop.
-  template <typename TakenNames>
-  auto with(TakenNames look) {
+  template <typename Look>
+  auto with(Look look) {
     return loop.on_loop([this, &look] { return look(*service_); });
   }
   Service& service() { return *service_; }

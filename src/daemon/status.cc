@@ -86,7 +86,7 @@ std::string plugins_path(const Config& config) {
 }
 
 Result<std::vector<std::string>> names_in(const std::string& directory) {
-  if (directory.empty()) return Error(Errc::kNotFound, "its directory is not to be seen from here");
+  if (directory.empty()) return Error(Errc::kNotFound, "its directory cannot be seen from here");
   MNET_TRY(const auto& entries, sys::list_directory(directory));
   std::vector<std::string> names;
   for (const sys::Entry& entry : entries | std::views::take(kMostPlugins)) {

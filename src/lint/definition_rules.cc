@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/text.h"
+#include "base/try.h"
 #include "json/json.h"
 #include "lint/config_rules.h"
 #include "lint/finding.h"
@@ -22,9 +23,8 @@ namespace {
 
 // As an ADD reads it (attach/network_finder.h): the name is added, then the delegate is made.
 Result<model::Delegate> delegate_of(const Definition& definition) {
-  auto text = model::configuration_of(definition.object);
-  if (!text) return text.error();
-  return model::parse_delegate(*std::move(text));
+  MNET_TRY(auto&& text, model::configuration_of(definition.object));
+  return model::parse_delegate(std::move(text));
 }
 
 void check_delegate(const Definition& definition, const Known& known, Reporter& report) {
