@@ -78,6 +78,7 @@ aio::Task<Kubelet::Listed> Kubelet::list(Pods wanted) {
 aio::Task<Kubelet::Listed> Kubelet::list_once(Pods wanted, aio::Deadline deadline) {
   const auto reader = std::make_shared<PodResourcesReader>(std::move(wanted));
   GrpcCall call = call_to(settings_.socket, "/v1.PodResourcesLister/List", deadline);
+  call.max_bytes = settings_.most_of_list;
   call.sink = [reader](std::string_view bytes) { return reader->feed(bytes); };
   MNET_CO_TRY_VOID(co_await call_grpc(std::move(call)));
   co_return reader->finish();

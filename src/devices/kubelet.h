@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +25,10 @@ struct KubeletSettings {
   std::string socket = {};
   // Time of one request, from its beginning; errors that may pass are retried within it.
   std::chrono::milliseconds time{10'000};
+  // Of a list. It tells of every container of the node, of which authors of pods may make
+  // thousands, so that an answer of 16 MiB is one of twenty pods; other pods are skipped as they
+  // come.
+  std::size_t most_of_list = 128u << 20;
   Random random = make_random();
   aio::Timer* timer = &aio::Timer::steady();
 };

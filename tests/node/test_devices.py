@@ -119,16 +119,12 @@ def test_a_kubelet_that_restarts_meanwhile(daemon, fake, kubelet):
 @pytest.mark.without_sanitizers
 @pytest.mark.spec("02:87")
 def test_an_answer_of_a_full_node(daemon, fake, kubelet):
-    """Just within 16 MiB; and more than that. The server needs seconds for such an answer, more on a busy machine: the runtime tries again."""
+    """More than 16 MiB: one author's pods with thousands of containers. The server needs seconds for such an answer, more on a busy
+    machine: the runtime tries again."""
     pod = daemon.pod("a")
-    kubelet.answer(listed(pod.pod_name, {RESOURCE: ["1"]}), fill=15500)
+    kubelet.answer(listed(pod.pod_name, {RESOURCE: ["1"]}), fill=17000)
     until(lambda: pod.add().ok, "an ADD")
     assert pod.delete().ok
-    kubelet.answer(listed(pod.pod_name, {RESOURCE: ["1"]}), fill=17000)
-    errors = []
-    until(lambda: errors.append(pod.add().error) or "deadline exceeded" not in errors[-1]["msg"], "an answer")
-    assert pod.delete().ok
-    assert errors[-1]["code"] == 11 and "16777216 are the most that is read" in errors[-1]["msg"]
 
 
 def test_networks_without_devices_ask_the_kubelet_once(daemon, fake, kubelet):
